@@ -1,0 +1,1 @@
+"""The Partner Game Service: staked games between players, embedded in partners' sites."""

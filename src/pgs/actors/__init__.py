@@ -1,0 +1,1 @@
+"""The owners of everything that changes."""

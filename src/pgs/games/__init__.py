@@ -1,0 +1,1 @@
+"""The games, one pure module each behind one small interface."""

@@ -1,0 +1,1 @@
+"""Everything that speaks HTTP or WebSocket, inward or outward."""

@@ -1,0 +1,1 @@
+"""The database: queries, migrations, typed repositories."""

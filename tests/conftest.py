@@ -1,0 +1,47 @@
+"""What holds for every test: nothing leaves this machine, and no verdict hangs on how fast it is."""
+
+import ipaddress
+import sys
+
+from hypothesis import settings
+
+settings.register_profile("pgs", deadline=None)
+settings.load_profile("pgs")
+
+
+def _is_local(host: object) -> bool:
+    """Whether `host` names this machine: loopback, the unspecified address, or localhost and what lies below it."""
+    if host is None:
+        return True
+    name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
+    if name in ("", "localhost") or name.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
+    """Raises AssertionError, which no code under test takes for an outage, where a test would connect or look up beyond loopback."""
+    if event == "socket.connect":
+        address = arguments[1]
+        if isinstance(address, tuple) and not _is_local(address[0]):
+            raise AssertionError(f"a test connects to {address!r}: loopback only")
+    elif event == "socket.getaddrinfo" and not _is_literal_or_local(arguments[0]):
+        raise AssertionError(f"a test looks up {arguments[0]!r}: loopback only")
+
+
+def _is_literal_or_local(host: object) -> bool:
+    """Whether looking up `host` asks no name server: `_is_local`, or an address written out."""
+    if _is_local(host):
+        return True
+    try:
+        ipaddress.ip_address(host.decode("ascii", "replace") if isinstance(host, bytes) else str(host))
+    except ValueError:
+        return False
+    return True
+
+
+sys.addaudithook(_refuse_the_network)
