@@ -1,0 +1,93 @@
+"""A partner's account as the key API and every check sees it: immutable, replaced whole by its owner."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from pgs.domain.environments import Environment
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.tiers import Price
+
+
+class ApiKey(msgspec.Struct, frozen=True):
+    """A key's record. The key itself is nowhere; `key_hash` finds it."""
+
+    key_id: str
+    environment: Environment
+    label: str
+    key_hash: str
+    last4: str
+    created_at: int
+    revokes_at: int | None = None
+
+    def is_revoked(self, now: int) -> bool:
+        """Return whether the key has ceased to authenticate; one scheduled for revocation works until its second."""
+        return self.revokes_at is not None and now >= self.revokes_at
+
+    def status(self, now: int) -> str:
+        """Return `active`, `scheduled` or `revoked`."""
+        if self.revokes_at is None:
+            return "active"
+        return "revoked" if self.is_revoked(now) else "scheduled"
+
+
+class Licence(msgspec.Struct, frozen=True):
+    """What a partner may do with one game. `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`."""
+
+    test: bool = False
+    live: str = "none"
+    note: str | None = None
+
+    def covers(self, environment: Environment) -> bool:
+        """Return whether the game may be launched in the environment."""
+        return self.test if environment == "test" else self.live == "granted"
+
+
+class Account(msgspec.Struct, frozen=True):
+    """Everything that decides a partner's calls. `revision` rises with every write."""
+
+    partner_id: str
+    name: str
+    active: bool
+    switched_off_by: str | None
+    revision: int
+    burst: int | None
+    rate: int | None
+    pins: Mapping[Environment, int]
+    generations: Mapping[Environment, int]
+    admin_domain: str | None
+    agreed_terms_version: int | None
+    agreed_terms_at: int | None
+    event_seq: int
+    created_at: int
+    keys: tuple[ApiKey, ...]
+    licences: Mapping[str, Licence]
+    origins: Mapping[Environment, tuple[str, ...]]
+    prices: Mapping[Environment, Mapping[str, Price]]
+
+    def licensed_games(self, environment: Environment) -> list[str]:
+        """Return the ids of the games licensed in an environment, in order."""
+        return sorted(game_id for game_id, licence in self.licences.items() if licence.covers(environment))
+
+
+class Webhook(msgspec.Struct, frozen=True):
+    """A webhook endpoint as shown to its partner: never with its secret."""
+
+    url: str
+    enabled: bool
+    consecutive_failures: int
+    created_at: int
+    secret_rotated_at: int
+    disabled_at: int | None
+
+
+def check_licence(account: Account, environment: Environment, game_id: str, installed: frozenset[str]) -> Refusal | None:
+    """Return why a partner cannot launch a game in an environment, or None. A game not installed is licensed nowhere."""
+    licence = account.licences.get(game_id)
+    if licence is None or game_id not in installed:
+        return refuse("game_not_licensed")
+    if licence.covers(environment):
+        return None
+    if licence.covers("live" if environment == "test" else "test"):
+        return refuse("game_not_licensed_in_this_environment")
+    return refuse("game_not_licensed")

@@ -1,0 +1,12 @@
+"""The two environments that keep every partner's play apart."""
+
+from typing import Literal, TypeGuard
+
+Environment = Literal["test", "live"]
+
+ENVIRONMENTS: tuple[Environment, ...] = ("test", "live")
+
+
+def is_environment(text: object) -> TypeGuard[Environment]:
+    """Return whether `text` names an environment, spelled exactly."""
+    return text == "test" or text == "live"

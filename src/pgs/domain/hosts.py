@@ -1,0 +1,21 @@
+"""Host names as the registered origins and webhook addresses may spell them."""
+
+import re
+
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*", re.ASCII)
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
+
+
+def is_dns_name(host: str) -> bool:
+    """Return whether `host` is a lower-case ASCII DNS name that nobody can read as an IP address.
+
+    Labels of 1 to 63 letters, digits and hyphens, a hyphen neither first nor last; 253 characters in all; no trailing dot. A name
+    whose last label is a number (`0x7f` too) is an IPv4 address to browsers (WHATWG URL, "ends in a number") and to getaddrinfo.
+    """
+    return len(host) <= 253 and _NAME.fullmatch(host) is not None and _NUMBER.fullmatch(host.rpartition(".")[2]) is None
+
+
+def is_dotted_name(host: str) -> bool:
+    """Return whether `host` is a DNS name of at least two labels."""
+    return "." in host and is_dns_name(host)

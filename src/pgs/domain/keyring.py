@@ -1,0 +1,121 @@
+"""The ring of secret keys behind tokens, cursors and stored secrets.
+
+Everything made with a key names it by its `kid`, and a key stays on the ring for good: cursors never expire. The newest key makes
+new things, so that putting a new one in front is a rotation that breaks nothing. No key is used as it is: each purpose derives
+its own from it.
+"""
+
+import hashlib
+import hmac
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from pgs.domain import base64url
+
+KID_ENTROPY_BYTES: Final = 6
+SECRET_BYTES: Final = 32
+
+MAX_KEYS: Final = 64
+"""Keys on one ring: a rotation a month for five years, and a bound on what reading a foreign file can cost."""
+
+_HEADING = "pgs-keyring 1"
+_KID = re.compile(r"[a-z0-9]{1,16}", re.ASCII)
+
+
+class RingKey(msgspec.Struct, frozen=True):
+    """One secret of `SECRET_BYTES` bytes under its name. It never shows the secret in a repr."""
+
+    kid: str
+    secret: bytes
+
+    def __post_init__(self) -> None:
+        if _KID.fullmatch(self.kid) is None or len(self.secret) != SECRET_BYTES:
+            raise ValueError(f"a ring key has a kid of 1 to 16 letters and digits, and {SECRET_BYTES} secret bytes")
+
+    def __repr__(self) -> str:
+        return f"RingKey(kid={self.kid!r}, secret=<hidden>)"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        # Rich prefers this to `__repr__`, and msgspec's own version lists every field.
+        return [("kid", self.kid)]
+
+
+class KeyRing(msgspec.Struct, frozen=True):
+    """The keys in use, newest first: at least one, at most `MAX_KEYS`, no `kid` twice (else ValueError)."""
+
+    keys: tuple[RingKey, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.keys) <= MAX_KEYS or len({key.kid for key in self.keys}) != len(self.keys):
+            raise ValueError(f"a key ring holds 1 to {MAX_KEYS} keys with different kids")
+
+    @property
+    def newest(self) -> RingKey:
+        """Return the key that makes new things."""
+        return self.keys[0]
+
+    def find(self, kid: str) -> RingKey | None:
+        """Return the key of that name, or None."""
+        for key in self.keys:
+            if key.kid == kid:
+                return key
+        return None
+
+
+@lru_cache(maxsize=MAX_KEYS * 8)  # a derivation costs some 10 µs; keys times purposes are few
+def derive(key: RingKey, purpose: str) -> bytes:
+    """Return the 32 bytes that `key` yields for `purpose` (HKDF-SHA256, RFC 5869, no salt): different for every purpose."""
+    return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(key.secret)
+
+
+def sign(key: RingKey, purpose: str, text: str, size: int = 32) -> str:
+    """Return the HMAC-SHA256 of `text` for `purpose`, cut to `size` bytes, as base64url text."""
+    return base64url.encode(hmac.digest(derive(key, purpose), text.encode("ascii"), hashlib.sha256)[:size])
+
+
+def same(one: str, other: str) -> bool:
+    """Return whether two texts are equal, in a time that does not depend on where they differ."""
+    return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
+
+
+def new_ring(kid_entropy: bytes, secret_entropy: bytes) -> KeyRing:
+    """Return a ring of one new key. Takes `KID_ENTROPY_BYTES` and `SECRET_BYTES` random bytes (else ValueError)."""
+    if len(kid_entropy) != KID_ENTROPY_BYTES:
+        raise ValueError(f"a kid takes {KID_ENTROPY_BYTES} random bytes")
+    return KeyRing((RingKey(kid_entropy.hex(), secret_entropy),))
+
+
+def with_new_key(ring: KeyRing, kid_entropy: bytes, secret_entropy: bytes) -> KeyRing:
+    """Return the ring with a new key in front of the others; entropy as for `new_ring`. A full ring is a ValueError."""
+    return KeyRing(new_ring(kid_entropy, secret_entropy).keys + ring.keys)
+
+
+def format_ring(ring: KeyRing) -> str:
+    """Return the ring as the text of its file: a heading with the format's version, then a line a key, newest first.
+
+    The text holds the secrets; its file is for the service's own user alone.
+    """
+    lines = [f"{key.kid} {base64url.encode(key.secret)}" for key in ring.keys]
+    return "\n".join([_HEADING, *lines, ""])
+
+
+def parse_ring(text: str) -> KeyRing:
+    """Return the ring that `format_ring` wrote. ValueError for anything else; its message quotes nothing from the text."""
+    heading, *lines = text.split("\n")
+    if heading != _HEADING or not lines or lines.pop() != "":
+        raise ValueError(f"not a key ring: it begins with the line {_HEADING!r} and ends with a line feed")
+    if len(lines) > MAX_KEYS:
+        raise ValueError(f"a key ring holds at most {MAX_KEYS} keys")
+    keys = []
+    for number, line in enumerate(lines, start=2):
+        kid, _, encoded = line.partition(" ")
+        secret = base64url.decode(encoded)
+        if _KID.fullmatch(kid) is None or secret is None or len(secret) != SECRET_BYTES:
+            raise ValueError(f"line {number} of the key ring is not a kid, a space and {SECRET_BYTES} bytes in base64url")
+        keys.append(RingKey(kid, secret))
+    return KeyRing(tuple(keys))

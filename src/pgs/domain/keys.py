@@ -1,0 +1,101 @@
+"""API keys: how one is made, recognised and stored.
+
+A key is `pgs_<environment>_` and 46 base62 characters: 3 of slot, 37 random, 6 of checksum. The checksum lets a mistyped or
+cut key be refused before any look-up; it is no secret and proves nothing. Of a key the service keeps the SHA-256 alone.
+"""
+
+import hashlib
+import re
+import zlib
+from typing import Final
+
+import msgspec
+
+from pgs.domain.environments import Environment
+
+ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+SLOTS: Final = 4096
+"""How many routing slots partners fall into. Keys in use carry the slot, so neither this nor `slot_of` may ever change."""
+
+ENTROPY_BYTES: Final = 36
+"""Random bytes that one key takes.
+
+37 base62 characters hold 220.3 bits. They are the remainder of a 288-bit number by 62**37, so that no character string is
+likelier than another by more than one part in 2**67.
+"""
+
+_RANDOM_CHARACTERS = 37
+_CHECKSUM_CHARACTERS = 6
+_KEY_LENGTH = len("pgs_live_") + 46
+_KEY = re.compile(r"pgs_(live|test)_([0-9A-Za-z]{3})[0-9A-Za-z]{43}", re.ASCII)
+# RFC 9110, section 11.4: the scheme in any case, one or more spaces, then a token68.
+_BEARER = re.compile(rb"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
+
+
+class ParsedKey(msgspec.Struct, frozen=True):
+    """What a well-formed key says about itself: nothing that may be trusted before the key has been looked up."""
+
+    environment: Environment
+    slot: str
+
+
+def make_key(environment: Environment, partner_id: str, entropy: bytes) -> str:
+    """Return a new key of 55 ASCII characters. `entropy` is exactly `ENTROPY_BYTES` random bytes (else ValueError)."""
+    if len(entropy) != ENTROPY_BYTES:
+        raise ValueError(f"a key takes {ENTROPY_BYTES} bytes of entropy, not {len(entropy)}")
+    number = int.from_bytes(entropy, "big") % 62**_RANDOM_CHARACTERS
+    head = f"pgs_{environment}_{slot_of(partner_id)}{_base62(number, _RANDOM_CHARACTERS)}"
+    return head + _checksum(head)
+
+
+def parse_key(text: str) -> ParsedKey | None:
+    """Return what the key says of itself, or None when its shape or its checksum is wrong. Takes any string."""
+    if len(text) != _KEY_LENGTH:
+        return None
+    found = _KEY.fullmatch(text)
+    if found is None or _checksum(text[:-_CHECKSUM_CHARACTERS]) != text[-_CHECKSUM_CHARACTERS:]:
+        return None
+    return ParsedKey("live" if found[1] == "live" else "test", found[2])
+
+
+def parse_bearer(header: bytes | str | None) -> str | None:
+    """Return the credential of an `Authorization` header value, or None when it is not one well-formed Bearer credential."""
+    if header is None:
+        return None
+    if isinstance(header, str):
+        if not header.isascii():
+            return None
+        header = header.encode("ascii")
+    found = _BEARER.fullmatch(header)
+    return None if found is None else found[1].decode("ascii")
+
+
+def hash_key(text: str) -> str:
+    """Return the SHA-256 of a key in lower-case hex: the only form in which a key is stored and looked up.
+
+    A plain hash serves because a key holds 220 random bits; there is no dictionary to try.
+    """
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def slot_of(partner_id: str) -> str:
+    """Return the partner's routing slot as three lower-case hex digits: a hint for spreading partners over nodes."""
+    return f"{zlib.crc32(partner_id.encode('ascii')) % SLOTS:03x}"
+
+
+def last4(text: str) -> str:
+    """Return the last four characters, by which people tell their keys apart in a list. They are checksum, not secret."""
+    return text[-4:]
+
+
+def _checksum(head: str) -> str:
+    return _base62(zlib.crc32(head.encode("ascii")), _CHECKSUM_CHARACTERS)
+
+
+def _base62(number: int, width: int) -> str:
+    """Return `number` in base 62, most significant digit first, zero-padded; it must fit into `width` digits."""
+    digits = []
+    for _ in range(width):
+        number, digit = divmod(number, 62)
+        digits.append(ALPHABET[digit])
+    return "".join(reversed(digits))

@@ -1,0 +1,46 @@
+"""The shapes of names that come from outside: partners', games', tiers', players', and the bounds of free texts."""
+
+import re
+from typing import Final
+
+LABEL_MAX: Final = 64
+"""Characters of an API key's label."""
+
+DISPLAY_NAME_MAX: Final = 64
+"""Characters of a player's or a theme's display name."""
+
+PARTNER_REF_MAX: Final = 128
+"""Characters of a partner's own reference to a seat."""
+
+# `/embed/test/…` is a path of its own, and `live` reads as one: neither may name a partner.
+RESERVED_PARTNER_IDS: Final = frozenset({"test", "live"})
+
+_PARTNER_ID = re.compile(r"[a-z][a-z0-9-]{2,31}", re.ASCII)
+_CATALOGUE_ID = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
+_PLAYER_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_.:-]{1,128}", re.ASCII)
+
+
+def is_partner_id(text: str) -> bool:
+    """Return whether `text` can name a partner: 3 to 32 of a-z, 0-9 and hyphen, a letter first, and not reserved."""
+    return _PARTNER_ID.fullmatch(text) is not None and text not in RESERVED_PARTNER_IDS
+
+
+def is_game_id(text: str) -> bool:
+    """Return whether `text` can name a game: 1 to 32 of a-z, 0-9 and hyphen."""
+    return _CATALOGUE_ID.fullmatch(text) is not None
+
+
+def is_tier_id(text: str) -> bool:
+    """Return whether `text` can name a tier: 1 to 32 of a-z, 0-9 and hyphen."""
+    return _CATALOGUE_ID.fullmatch(text) is not None
+
+
+def is_player_id(text: str) -> bool:
+    """Return whether `text` can name a partner's player: 1 to 64 of A-Z, a-z, 0-9, underscore and hyphen."""
+    return _PLAYER_ID.fullmatch(text) is not None
+
+
+def is_idempotency_key(text: str) -> bool:
+    """Return whether `text` can be an idempotency key: 1 to 128 of A-Z, a-z, 0-9, underscore, hyphen, dot and colon."""
+    return _IDEMPOTENCY_KEY.fullmatch(text) is not None

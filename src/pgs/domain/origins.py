@@ -1,0 +1,93 @@
+"""Web origins that may embed the frame, in the spelling in which a browser sends them.
+
+What is stored goes into a `frame-ancestors` policy and is compared with what browsers send, so the parser is strict and our own:
+it refuses what a lenient one would repair. (WHATWG URL, "host serializing", is where the stored spelling comes from.)
+"""
+
+import re
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from typing import Final
+
+from pgs.domain.environments import Environment
+from pgs.domain.hosts import is_dotted_name
+
+MAX_ORIGINS: Final = 128
+"""Origins that one environment of a partner holds."""
+
+_ORIGIN = re.compile(
+    r"([Hh][Tt][Tt][Pp][Ss]?)://(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))(?::([1-9][0-9]{0,4}))?",
+    re.ASCII,
+)
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def normalise_origin(text: str, environment: Environment) -> str | None:
+    """Return the origin as a browser would send it, or None when it is not one for this environment. Takes any string.
+
+    Live: `https` and a dotted name. Test: also `http`, `localhost` and IP literals. Never a path, not even `/`.
+    """
+    found = _ORIGIN.fullmatch(text)
+    if found is None:
+        return None
+    scheme, literal, name, port = found[1].lower(), found[2], found[3], found[4]
+    if environment == "live" and (scheme != "https" or literal is not None):
+        return None
+    host = _ipv6(literal) if literal is not None else _name(name.lower(), environment)
+    if host is None:
+        return None
+    if port is None or int(port) == _DEFAULT_PORTS[scheme]:
+        return f"{scheme}://{host}"
+    return f"{scheme}://{host}:{port}" if int(port) <= 65535 else None
+
+
+def _name(host: str, environment: Environment) -> str | None:
+    if is_dotted_name(host):
+        return host if all(_is_sound(label) for label in host.split(".")) else None
+    if environment == "live":
+        return None
+    return host if host == "localhost" or _is_ipv4(host) else None
+
+
+def _is_ipv4(host: str) -> bool:
+    """Tell whether it is four plain decimal numbers: the short, octal and hexadecimal forms are repairs, and refused."""
+    try:
+        IPv4Address(host)
+    except AddressValueError:
+        return False
+    return True
+
+
+def _ipv6(literal: str) -> str | None:
+    """Spell an IPv6 address in brackets as browsers do: RFC 5952, but never with a dotted IPv4 tail.
+
+    Not `str(IPv6Address)`: from Python 3.13 on that writes mapped addresses with such a tail.
+    """
+    try:
+        number = int(IPv6Address(literal))
+    except AddressValueError:
+        return None
+    pieces = [f"{number >> shift & 0xFFFF:x}" for shift in range(112, -1, -16)]
+    start, length = _longest_run_of_zeros(pieces)
+    if length < 2:
+        return f"[{':'.join(pieces)}]"
+    return f"[{':'.join(pieces[:start])}::{':'.join(pieces[start + length :])}]"
+
+
+def _longest_run_of_zeros(pieces: list[str]) -> tuple[int, int]:
+    best, run = (0, 0), 0
+    for index, piece in enumerate(pieces):
+        run = run + 1 if piece == "0" else 0
+        if run > best[1]:
+            best = (index - run + 1, run)
+    return best
+
+
+def _is_sound(label: str) -> bool:
+    """Tell whether a label is no A-label, or one that decodes. Browsers send no other; which characters it may hold is theirs to judge."""
+    if not label.startswith("xn--"):
+        return True
+    try:
+        decoded = label[4:].encode("ascii").decode("punycode")
+        return not decoded.isascii() and decoded.encode("punycode").decode("ascii") == label[4:]
+    except ValueError:
+        return False

@@ -1,0 +1,104 @@
+"""Token buckets that are exact on whatever clock feeds them.
+
+A bucket counts in whole numbers: time in ticks of a microsecond, credit in millionths of a token, so that a tick earns exactly
+`rate` of them and nothing drifts however long the process runs. A token is due in the tick in which its instant falls; taken
+there, the missing fraction (less than one tick's earning) stays on the bucket as debt, so the long-run rate is exact too.
+Rounding to ticks can cost a bucket at most half a tick's earning, and only at the moment in which it becomes full.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+_TICKS: Final = 1_000_000  # a second's ticks, and a token's units: one tick then earns `rate` units
+_LONG_AGO: Final = -(1 << 62)
+
+
+class BucketPolicy(msgspec.Struct, frozen=True):
+    """A bucket's size. `burst`: tokens it holds when full, at least 1. `rate`: whole tokens a second it regains, at least 1."""
+
+    burst: int
+    rate: int
+
+    def __post_init__(self) -> None:
+        if self.burst < 1 or self.rate < 1:
+            raise ValueError("a bucket holds at least one token and regains at least one a second")
+
+
+PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
+"""A partner's budget for key-authenticated calls; its embed budget and the one that unknown keys share are the same size."""
+
+
+class Taken(msgspec.Struct, frozen=True, gc=False):
+    """What a bucket answered. `left`: whole tokens it still holds. `retry_after`: seconds until the refused cost is due, 0 when
+    it was allowed, else at least 1. `full_in`: seconds until the bucket is full, rounded up.
+    """
+
+    allowed: bool
+    left: int
+    retry_after: int
+    full_in: int
+
+
+class Bucket:
+    """A token bucket that its one owner asks in place. It starts full and reads no clock: the owner passes the time.
+
+    The time is in seconds, from any origin, but from the same clock at every call. Time that goes backwards counts as standing
+    still.
+    """
+
+    __slots__ = ("_credit", "_full", "_rate", "_tick", "policy")
+
+    def __init__(self, policy: BucketPolicy) -> None:
+        self.policy = policy
+        self._rate = policy.rate
+        self._full = policy.burst * _TICKS
+        self._credit = self._full
+        self._tick = _LONG_AGO
+
+    def take(self, now: float, cost: int = 1) -> Taken:
+        """Take `cost` tokens if they are there, and tell. A refusal takes nothing. `cost` is between 1 and the burst."""
+        credit = self._earn(now)
+        rate = self._rate
+        missing = cost * _TICKS - credit
+        if missing < rate:
+            credit = self._credit = -missing
+            return Taken(True, (credit + rate - 1) // _TICKS, 0, _seconds(self._full - credit, rate))
+        # `missing - rate + 1` is what must still come in before the test above passes.
+        return Taken(False, (credit + rate - 1) // _TICKS, _seconds(missing - rate + 1, rate), _seconds(self._full - credit, rate))
+
+    def is_full(self, now: float) -> bool:
+        """Return whether the bucket is full at `now`: it may then be forgotten and made anew without anyone noticing."""
+        return self._earn(now) == self._full
+
+    def change(self, policy: BucketPolicy, now: float) -> None:
+        """Put another policy into force from `now` on: a raised burst adds its new room at once, a lowered one cuts off."""
+        credit = self._earn(now)
+        full = policy.burst * _TICKS
+        self._credit = min(full, credit + max(0, full - self._full))
+        self._full, self._rate, self.policy = full, policy.rate, policy
+
+    def _earn(self, now: float) -> int:
+        tick = round(now * _TICKS)
+        elapsed = tick - self._tick
+        if elapsed > 0:
+            self._tick = tick
+            credit = self._credit + elapsed * self._rate
+            self._credit = credit if credit < self._full else self._full
+        return self._credit
+
+
+@lru_cache(maxsize=1024)  # one entry a policy in use; nearly every partner has the default
+def policy_header(policy: BucketPolicy) -> str:
+    """Return the `RateLimit-Policy` value: the burst, and the whole seconds in which an empty bucket fills."""
+    return f'"partner";q={policy.burst};w={-(-policy.burst // policy.rate)}'
+
+
+def rate_header(taken: Taken) -> str:
+    """Return the `RateLimit` value: the tokens left, and the seconds until the bucket is full."""
+    return f'"partner";r={taken.left};t={taken.full_in}'
+
+
+def _seconds(units: int, rate: int) -> int:
+    return -(-units // (rate * _TICKS))

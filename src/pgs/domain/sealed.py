@@ -1,0 +1,50 @@
+"""Small secrets encrypted at rest: what the database holds of a webhook's or an authenticator's secret.
+
+A sealed text is `pgse1.<kid>.<nonce and ciphertext>`: AES-256-GCM under a key derived from the ring. It opens only in the context
+for which it was sealed, so that a row copied to another partner, environment or noun is worth nothing.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from pgs.domain import base64url
+from pgs.domain.keyring import KeyRing, RingKey, derive
+
+NONCE_BYTES: Final = 12
+"""Random bytes that one sealing takes, never to be used twice (NIST SP 800-38D allows 2**32 random nonces a key)."""
+
+_FORMAT = "pgse1"
+
+
+def seal(ring: KeyRing, plaintext: bytes, context: str, nonce: bytes) -> str:
+    """Return `plaintext` encrypted under the newest key, as ASCII text.
+
+    `context` says whose secret it is and what for, such as `acme|live|webhook`; opening takes the same. `nonce` is exactly
+    `NONCE_BYTES` fresh random bytes (else ValueError).
+    """
+    if len(nonce) != NONCE_BYTES:
+        raise ValueError(f"sealing takes a nonce of {NONCE_BYTES} bytes")
+    key = ring.newest
+    return f"{_FORMAT}.{key.kid}.{base64url.encode(nonce + _cipher(key).encrypt(nonce, plaintext, context.encode()))}"
+
+
+def open_sealed(ring: KeyRing, text: str, context: str) -> bytes | None:
+    """Return what was sealed, or None when the text was altered, belongs to another context, or names a key not on the ring."""
+    parts = text.split(".")
+    if len(parts) != 3 or parts[0] != _FORMAT:
+        return None
+    key, data = ring.find(parts[1]), base64url.decode(parts[2])
+    if key is None or data is None or len(data) <= NONCE_BYTES:
+        return None
+    try:
+        return _cipher(key).decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], context.encode())
+    except InvalidTag:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _cipher(key: RingKey) -> AESGCM:
+    return AESGCM(derive(key, "sealed"))

@@ -1,0 +1,98 @@
+"""Tiers: what a seat costs, what its match pays, and when a tier may not be offered.
+
+A tier's numbers never change under a seat: setting a tier makes a new revision, and a seat keeps the one it was taken under.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from pgs.domain.environments import Environment
+from pgs.domain.errors import Refusal, refuse
+
+
+class TierRevision(msgspec.Struct, frozen=True):
+    """One set of a tier's numbers, in US cents."""
+
+    revision: int
+    name: str
+    floor_usd_cents: int
+    prize_usd_cents: int
+
+
+class Price(msgspec.Struct, frozen=True):
+    """What a partner charges for a seat, and the tier's revision of the day on which it was set."""
+
+    tier_revision: int
+    entry_usd_cents: int
+
+
+class Tier(msgspec.Struct, frozen=True):
+    """A tier with every revision it has had, oldest first, and the games for which an operator has locked it."""
+
+    environment: Environment
+    tier_id: str
+    revisions: tuple[TierRevision, ...]
+    locked_games: frozenset[str] = frozenset()
+
+    @property
+    def current(self) -> TierRevision:
+        """The revision that new seats are taken under."""
+        return self.revisions[-1]
+
+    def is_locked(self, game_id: str) -> bool:
+        """Return whether the tier may not be offered for a game.
+
+        An operator locked it there, or the prize is over both floors together, so that the platform would have to pay in.
+        """
+        return game_id in self.locked_games or self.current.prize_usd_cents > 2 * self.current.floor_usd_cents
+
+    def holds(self, price: Price | None) -> bool:
+        """Return whether a price counts: it must have lain within floor and prize under every revision since it was set."""
+        return price is not None and all(
+            tier.floor_usd_cents <= price.entry_usd_cents <= tier.prize_usd_cents
+            for tier in self.revisions
+            if tier.revision >= price.tier_revision
+        )
+
+    def entry_usd_cents(self, price: Price | None) -> int:
+        """Return what a seat costs at this partner: its price while that counts, else the floor."""
+        return price.entry_usd_cents if price is not None and self.holds(price) else self.current.floor_usd_cents
+
+
+class TierBook(msgspec.Struct, frozen=True):
+    """Every tier of both environments and the rake terms on offer, as read at one moment."""
+
+    tiers: Mapping[Environment, Mapping[str, Tier]]
+    offered_terms_version: int
+
+    def find(self, environment: Environment, tier_id: str) -> Tier | None:
+        """Return a tier of the environment. One of the other environment is as unknown as any."""
+        return self.tiers[environment].get(tier_id)
+
+
+def stake_of(tier: Tier, price: Price | None, sent_usd_cents: int) -> int | Refusal:
+    """Return the stake to charge for a seat, or why what the partner sent is not acceptable.
+
+    On an unpriced tier any stake between floor and prize will do, and the floor is charged.
+    """
+    current = tier.current
+    if sent_usd_cents < current.floor_usd_cents:
+        return refuse("stake_below_floor", floorUsdCents=current.floor_usd_cents)
+    if sent_usd_cents > current.prize_usd_cents:
+        return refuse("stake_above_prize", ceilingUsdCents=current.prize_usd_cents)
+    entry = tier.entry_usd_cents(price)
+    if tier.holds(price) and sent_usd_cents != entry:
+        return refuse("stake_does_not_match_price", expectedUsdCents=entry)
+    return entry
+
+
+def check_price(tier: Tier | None, entry_usd_cents: int) -> Refusal | None:
+    """Return why a partner cannot charge this price, or None."""
+    if tier is None:
+        return refuse("unknown_tier")
+    if entry_usd_cents < tier.current.floor_usd_cents:
+        return refuse("below_floor", floorUsdCents=tier.current.floor_usd_cents)
+    if entry_usd_cents > tier.current.prize_usd_cents:
+        return refuse("stake_above_prize", ceilingUsdCents=tier.current.prize_usd_cents)
+    return None

@@ -1,0 +1,49 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain.hosts import is_dns_name, is_dotted_name
+
+
+@pytest.mark.parametrize(
+    "host", ["a", "localhost", "a.b", "x" * 63 + ".com", "1and1.com", "a--b.com", "0x7f.example", "1.2.3.4a", "3com.com"]
+)
+def test_names_of_letters_digits_and_hyphens_are_dns_names(host: str) -> None:
+    assert is_dns_name(host)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "",
+        ".",
+        "a.",
+        ".a",
+        "a..b",
+        "-a.b",
+        "a-.b",
+        "a_b.c",
+        "A.b",
+        "x" * 64 + ".com",
+        "a b",
+        "a\n",
+        "é.com",
+        "1",
+        "1.2.3.4",
+        "a.0x",
+        "a.0x7f",
+        "a.08",
+    ],
+)
+def test_what_is_malformed_or_can_be_read_as_an_address_is_no_dns_name(host: str) -> None:
+    assert not is_dns_name(host)
+
+
+def test_a_name_has_at_most_253_characters() -> None:
+    assert is_dns_name(".".join(["x" * 62] * 4) + "x")
+    assert not is_dns_name(".".join(["x" * 62] * 4) + "xxx")
+
+
+@given(st.text(alphabet="ab1.-", max_size=8))
+def test_a_dotted_name_is_a_dns_name_with_a_dot(host: str) -> None:
+    assert is_dotted_name(host) == (is_dns_name(host) and "." in host)

@@ -1,0 +1,61 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain import ids
+
+entropy = st.binary(min_size=ids.ENTROPY_BYTES, max_size=ids.ENTROPY_BYTES)
+prefixes = st.sampled_from(ids.PREFIXES)
+
+
+def test_an_id_is_its_prefix_and_the_entropy_in_hex() -> None:
+    assert ids.new_id(ids.MATCH, bytes(range(16))) == "mat_000102030405060708090a0b0c0d0e0f"
+
+
+def test_no_two_nouns_share_a_prefix() -> None:
+    assert len(set(ids.PREFIXES)) == len(ids.PREFIXES) == 9
+
+
+@given(prefixes, entropy)
+def test_every_new_id_has_the_shape_of_its_noun_and_of_no_other(prefix: str, seed: bytes) -> None:
+    text = ids.new_id(prefix, seed)
+    assert [other for other in ids.PREFIXES if ids.is_id(other, text)] == [prefix]
+    assert len(text) <= 64
+    assert text.isascii()
+
+
+@given(entropy, entropy)
+def test_different_entropy_gives_different_ids(one: bytes, other: bytes) -> None:
+    assert (ids.new_id(ids.SEAT, one) == ids.new_id(ids.SEAT, other)) == (one == other)
+
+
+@pytest.mark.parametrize("size", [0, 15, 17])
+def test_an_id_takes_exactly_its_entropy(size: int) -> None:
+    with pytest.raises(ValueError, match="16 bytes"):
+        ids.new_id(ids.SEAT, bytes(size))
+
+
+def test_an_id_takes_a_known_prefix_only() -> None:
+    with pytest.raises(ValueError, match="known prefix"):
+        ids.new_id("usr", bytes(16))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "mat_",
+        "mat",
+        "0" * 32,
+        "mat_" + "0" * 31,
+        "mat_" + "0" * 33,
+        "mat_" + "A" * 32,
+        "mat_" + "0" * 32 + "\n",
+        "MAT_" + "0" * 32,
+        "xmat_" + "0" * 32,
+        "mat_" + "\uff10" * 32,
+        "mat_" + "g" * 32,
+    ],
+)
+def test_other_texts_are_no_ids(text: str) -> None:
+    assert not ids.is_id(ids.MATCH, text)

@@ -1,0 +1,52 @@
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain import names
+
+CHECKS = [names.is_partner_id, names.is_game_id, names.is_tier_id, names.is_player_id, names.is_idempotency_key]
+
+
+@pytest.mark.parametrize("text", ["abc", "a" * 32, "load-0001", "a--", "testing", "live2"])
+def test_partner_ids_are_3_to_32_lower_case_letters_digits_and_hyphens(text: str) -> None:
+    assert names.is_partner_id(text)
+
+
+@pytest.mark.parametrize("text", ["ab", "a" * 33, "1abc", "-abc", "Abc", "a_c", "a.c", "abc/", "test", "live"])
+def test_a_partner_id_begins_with_a_letter_and_is_not_reserved(text: str) -> None:
+    assert not names.is_partner_id(text)
+
+
+@pytest.mark.parametrize("check", [names.is_game_id, names.is_tier_id])
+def test_games_and_tiers_have_1_to_32_lower_case_letters_digits_and_hyphens(check: Callable[[str], bool]) -> None:
+    assert all(check(text) for text in ["a", "0", "-", "tic-tac-toe", "a" * 32])
+    assert not any(check(text) for text in ["a" * 33, "Chess", "tic_tac", "a b", "é"])
+
+
+def test_player_ids_have_1_to_64_letters_digits_underscores_and_hyphens() -> None:
+    assert all(names.is_player_id(text) for text in ["a", "Z", "0", "_", "-", "p" * 64])
+    assert not any(names.is_player_id(text) for text in ["p" * 65, "a.b", "a:b", "a b", "ä", "٣"])
+
+
+def test_idempotency_keys_have_1_to_128_letters_digits_and_marks() -> None:
+    assert all(names.is_idempotency_key(text) for text in ["a", "a.b:c_d-E9", "k" * 128])
+    assert not any(names.is_idempotency_key(text) for text in ["k" * 129, "a/b", "a b", "k\u0660"])
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@given(text=st.text(max_size=140))
+def test_no_name_is_empty_or_holds_anything_but_plain_ascii(check: Callable[[str], bool], text: str) -> None:
+    if check(text):
+        assert text
+        assert text.isascii()
+        assert text.isprintable()
+        assert " " not in text
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_line_feed_after_a_name_spoils_it(check: Callable[[str], bool]) -> None:
+    assert check("abc")
+    assert not check("abc\n")
+    assert not check("")

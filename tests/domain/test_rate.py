@@ -1,0 +1,166 @@
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain.rate import PARTNER_POLICY, Bucket, BucketPolicy, Taken, policy_header, rate_header
+
+policies = st.builds(BucketPolicy, burst=st.integers(1, 500), rate=st.integers(1, 500))
+starts = st.sampled_from([0.0, 1.0, 12345.678, 987_654.321, 1_760_000_000.0, -5.0])
+
+
+def drain(bucket: Bucket, now: float) -> int:
+    count = 0
+    while bucket.take(now).allowed:
+        count += 1
+    return count
+
+
+@given(starts)
+def test_a_new_bucket_gives_its_whole_burst_and_no_more(start: float) -> None:
+    assert drain(Bucket(PARTNER_POLICY), start) == 300
+
+
+@given(starts, st.integers(1, 3000))
+def test_the_partner_bucket_gives_one_call_at_every_80th_of_a_second(start: float, count: int) -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    drain(bucket, start)
+    for k in range(1, count + 1):
+        assert bucket.take(start + 0.0125 * k).allowed, k
+        assert not bucket.take(start + 0.0125 * k).allowed, k
+
+
+@given(starts)
+def test_a_token_is_not_given_out_before_it_is_due(start: float) -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    drain(bucket, start)
+    assert not bucket.take(start + 0.01249).allowed
+    assert not bucket.take(start + 0.012499).allowed
+    assert bucket.take(start + 0.0125).allowed
+
+
+# A bucket of one token is full whenever its token is due, and may then lose half a microsecond to rounding.
+@given(st.builds(BucketPolicy, burst=st.integers(2, 500), rate=st.integers(1, 500)), st.integers(1, 2000))
+def test_a_token_is_there_at_the_instant_it_is_due_whatever_the_rate(policy: BucketPolicy, count: int) -> None:
+    bucket = Bucket(policy)
+    drain(bucket, 0.0)
+    for k in range(1, count + 1):
+        assert bucket.take(k / policy.rate).allowed, k
+
+
+@given(policies, st.lists(st.floats(0, 5), max_size=60))
+def test_no_pattern_of_calls_gets_more_than_burst_and_rate_allow(policy: BucketPolicy, pauses: list[float]) -> None:
+    bucket, now, given_out = Bucket(policy), 100.0, drain(Bucket(policy), 100.0)
+    drain(bucket, now)
+    for pause in pauses:
+        now += pause
+        given_out += drain(bucket, now)
+        # One microsecond for the rounding to ticks, and one for taking within the tick.
+        assert given_out <= policy.burst + policy.rate * (Fraction(now) - 100 + Fraction(2, 1_000_000))
+
+
+@given(policies, st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())
+def test_what_a_refusal_tells_to_wait_is_enough_and_no_whole_second_too_long(
+    policy: BucketPolicy, pauses: list[float], data: st.DataObject
+) -> None:
+    cost = data.draw(st.integers(1, policy.burst))
+    bucket, now = Bucket(policy), 0.0
+    for pause in pauses:
+        now += pause
+        taken = bucket.take(now, cost)
+        if not taken.allowed:
+            assert taken.retry_after >= 1
+            if taken.retry_after > 1:
+                assert not bucket.take(now + taken.retry_after - 1, cost).allowed
+            assert bucket.take(now + taken.retry_after, cost).allowed
+            return
+
+
+def test_a_refusal_takes_nothing() -> None:
+    bucket = Bucket(BucketPolicy(burst=5, rate=1))
+    assert bucket.take(0.0, 4).left == 1
+    assert bucket.take(0.0, 2) == Taken(allowed=False, left=1, retry_after=1, full_in=4)
+    assert bucket.take(0.0, 1) == Taken(allowed=True, left=0, retry_after=0, full_in=5)
+
+
+def test_a_full_bucket_tells_what_is_left_and_when_it_will_be_full() -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    assert bucket.take(7.0) == Taken(allowed=True, left=299, retry_after=0, full_in=1)
+    for _ in range(298):
+        bucket.take(7.0)
+    assert bucket.take(7.0) == Taken(allowed=True, left=0, retry_after=0, full_in=4)
+    assert bucket.take(7.0) == Taken(allowed=False, left=0, retry_after=1, full_in=4)
+
+
+@given(policies, st.floats(0, 1000))
+def test_left_is_what_can_still_be_taken(policy: BucketPolicy, now: float) -> None:
+    bucket = Bucket(policy)
+    drain(bucket, 0.0)
+    taken = bucket.take(now)
+    assert taken.left == drain(bucket, now)
+
+
+def test_an_idle_bucket_never_holds_more_than_its_burst() -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    drain(bucket, 0.0)
+    assert drain(bucket, 1_000_000.0) == 300
+
+
+def test_time_that_goes_backwards_takes_nothing_either() -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    assert bucket.take(100.0, 100).left == 200
+    assert bucket.take(50.0).left == 199
+    assert bucket.take(100.0).left == 198
+
+
+def test_time_that_goes_backwards_gives_nothing() -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    drain(bucket, 100.0)
+    assert not bucket.take(50.0).allowed
+    assert not bucket.take(100.0).allowed
+    assert drain(bucket, 101.0) == 80
+
+
+def test_a_bucket_is_full_again_after_burst_over_rate_seconds() -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    assert bucket.is_full(0.0)
+    drain(bucket, 0.0)
+    assert not bucket.is_full(3.7499)
+    assert bucket.is_full(3.75)
+
+
+def test_a_lowered_burst_cuts_off_what_is_over_it() -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    bucket.change(BucketPolicy(burst=10, rate=2), 0.0)
+    assert drain(bucket, 0.0) == 10
+    assert drain(bucket, 1.0) == 2
+
+
+def test_a_raised_burst_is_there_at_once() -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    assert bucket.take(0.0, 100).left == 200
+    bucket.change(BucketPolicy(burst=1000, rate=500), 0.0)
+    assert drain(bucket, 0.0) == 900
+    assert drain(bucket, 1.0) == 500
+
+
+def test_a_raised_burst_adds_its_new_room_alone_and_lowering_it_gives_nothing() -> None:
+    bucket = Bucket(PARTNER_POLICY)
+    drain(bucket, 0.0)
+    bucket.change(BucketPolicy(burst=301, rate=80), 0.0)
+    assert drain(bucket, 0.0) == 1
+    bucket.change(PARTNER_POLICY, 0.0)
+    assert drain(bucket, 0.0) == 0
+
+
+@pytest.mark.parametrize(("burst", "rate"), [(0, 1), (1, 0), (-1, 80)])
+def test_a_policy_without_tokens_is_a_bug(burst: int, rate: int) -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        BucketPolicy(burst, rate)
+
+
+def test_headers_tell_policy_and_state() -> None:
+    assert policy_header(PARTNER_POLICY) == '"partner";q=300;w=4'
+    assert policy_header(BucketPolicy(burst=160, rate=80)) == '"partner";q=160;w=2'
+    assert rate_header(Bucket(PARTNER_POLICY).take(0.0)) == '"partner";r=299;t=1'

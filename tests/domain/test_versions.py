@@ -1,0 +1,38 @@
+import pytest
+
+from pgs.domain.errors import Refusal
+from pgs.domain.versions import VERSIONS, ServedVersions, choose
+
+THREE = ServedVersions(frozenset({1, 2, 3}), 3)
+NOT_SERVED = Refusal("unsupported_api_version")
+
+
+def test_only_version_1_is_served_today() -> None:
+    assert ServedVersions(frozenset({1}), 1) == VERSIONS
+
+
+@pytest.mark.parametrize("pin", [1, 2, 3])
+def test_a_call_without_the_header_is_answered_on_its_pin(pin: int) -> None:
+    assert choose(None, pin, THREE) == pin
+
+
+@pytest.mark.parametrize("header", [b"2", "2"])
+def test_a_served_version_in_the_header_beats_the_pin(header: bytes | str) -> None:
+    assert choose(header, 1, THREE) == 2
+
+
+@pytest.mark.parametrize(
+    "header", ["4", "0", "01", "1.0", "v1", " 1", "1 ", "1\n", "+1", "-1", "1_0", "\uff11", "\u0661", "", "1,1", "null", "\udcff"]
+)
+def test_whatever_names_no_served_version_is_refused_and_never_replaced(header: str) -> None:
+    assert choose(header, 1, THREE) == NOT_SERVED
+    assert choose(header.encode("utf-8", "surrogatepass"), 1, THREE) == NOT_SERVED
+
+
+def test_bytes_outside_ascii_are_refused() -> None:
+    assert choose(b"\xb2", 1, THREE) == NOT_SERVED
+
+
+def test_a_number_of_a_million_digits_is_refused_without_converting_it() -> None:
+    # `int` itself would raise: Python converts at most 4,300 digits.
+    assert choose(b"1" * 1_000_000, 1, THREE) == NOT_SERVED
