@@ -13,7 +13,7 @@ def test_an_id_is_its_prefix_and_the_entropy_in_hex() -> None:
 
 
 def test_no_two_nouns_share_a_prefix() -> None:
-    assert len(set(ids.PREFIXES)) == len(ids.PREFIXES) == 9
+    assert len(set(ids.PREFIXES)) == len(ids.PREFIXES) == 10
 
 
 @given(prefixes, entropy)

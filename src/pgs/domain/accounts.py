@@ -1,6 +1,6 @@
 """A partner's account as the key API and every check sees it: immutable, replaced whole by its owner."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -31,6 +31,11 @@ class ApiKey(msgspec.Struct, frozen=True):
         return "revoked" if self.is_revoked(now) else "scheduled"
 
 
+def in_order(keys: Iterable[ApiKey]) -> tuple[ApiKey, ...]:
+    """Return keys as every account holds them, the oldest first: in one order, whether they come from rows or from memory."""
+    return tuple(sorted(keys, key=lambda key: (key.created_at, key.key_id)))
+
+
 class Licence(msgspec.Struct, frozen=True):
     """What a partner may do with one game. `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`."""
 
@@ -44,7 +49,10 @@ class Licence(msgspec.Struct, frozen=True):
 
 
 class Account(msgspec.Struct, frozen=True):
-    """Everything that decides a partner's calls. `revision` rises with every write."""
+    """Everything that decides a partner's calls. `revision` rises with every write.
+
+    Two readings of one account are equal: `keys` stand as `in_order` has them, origins alphabetically.
+    """
 
     partner_id: str
     name: str

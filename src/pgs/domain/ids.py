@@ -13,10 +13,11 @@ INVOICE_LINE: Final = "lin"
 KEY: Final = "key"
 INVITE: Final = "ivt"
 ATTEMPT: Final = "att"
+NUDGE: Final = "ndg"
 EVENT: Final = "evt"
 REQUEST: Final = "req"
 
-PREFIXES: Final = (MATCH, SEAT, INVOICE, INVOICE_LINE, KEY, INVITE, ATTEMPT, EVENT, REQUEST)
+PREFIXES: Final = (MATCH, SEAT, INVOICE, INVOICE_LINE, KEY, INVITE, ATTEMPT, NUDGE, EVENT, REQUEST)
 
 ENTROPY_BYTES: Final = 16
 """Random bytes that one id takes: 128 bits, beyond guessing and beyond collision."""

@@ -1,0 +1,69 @@
+"""The webhook's delivery attempt log in rows."""
+
+from typing import Any
+
+import msgspec
+
+from pgs.domain.environments import Environment
+from pgs.storage.database import Reader, Stmt
+
+NEWEST = 2**62  # a sequence beyond every real one
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """One try at delivering a nudge, as it is logged. Times in epoch seconds; no `status_code` when no response came."""
+
+    seq: int
+    attempt_id: str
+    nudge_id: str
+    at: int
+    try_number: int
+    delivered: bool
+    status_code: int | None
+    duration_ms: int
+    response_body: str
+    match_id: str | None
+    test: bool
+    error: str | None
+
+
+def insert_attempt(partner_id: str, environment: Environment, attempt: Attempt) -> Stmt:
+    """Return the statement that logs a try."""
+    params = msgspec.structs.asdict(attempt)
+    params |= {"partner_id": partner_id, "environment": environment, "delivered": int(attempt.delivered), "test": int(attempt.test)}
+    return Stmt("attempts.insert_attempt", params, 1)
+
+
+def newest_seq(reader: Reader, partner_id: str, environment: Environment) -> int:
+    """Return the sequence of the last try that was logged, 0 before the first."""
+    row = reader.one("attempts.newest_attempt", partner_id=partner_id, environment=environment)
+    return int(row[0]) if row else 0
+
+
+def newest_test_at(reader: Reader, partner_id: str, environment: Environment, since: int) -> int | None:
+    """Return when the last test event was sent, if that was after `since`."""
+    row = reader.one("attempts.newest_test", partner_id=partner_id, environment=environment, since=since)
+    return int(row[0]) if row else None
+
+
+def attempts_before(reader: Reader, partner_id: str, environment: Environment, before: int, since: int, page_size: int) -> list[Attempt]:
+    """Return tries logged after `since`, the newest first, from below the sequence `before` on."""
+    rows = reader.all(
+        "attempts.attempts_before", partner_id=partner_id, environment=environment, before=before, since=since, page_size=page_size
+    )
+    return [_attempt(*row) for row in rows]
+
+
+def _attempt(*row: Any) -> Attempt:
+    fields = dict(zip(Attempt.__struct_fields__, row, strict=True))
+    return Attempt(**fields | {"delivered": bool(fields["delivered"]), "test": bool(fields["test"])})
+
+
+def partners_with_old_attempts(reader: Reader, until: int, page_size: int) -> list[str]:
+    """Return partners whose log holds tries of `until` or earlier."""
+    return [partner_id for (partner_id,) in reader.all("attempts.partners_with_old_attempts", until=until, page_size=page_size)]
+
+
+def delete_old_attempts(partner_id: str, until: int, page_size: int) -> Stmt:
+    """Return the statement that removes a page of tries of `until` or earlier."""
+    return Stmt("attempts.delete_old_attempts", {"partner_id": partner_id, "until": until, "page_size": page_size})

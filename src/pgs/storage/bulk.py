@@ -1,0 +1,26 @@
+"""Reads of very many rows, off the event loop."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import trio
+
+from pgs.storage.database import Database, Reader
+
+T = TypeVar("T")
+
+
+async def read_in_bulk(database: Database, work: Callable[[Reader], T]) -> T:
+    """Return what `work` reads, on a thread with a connection of its own; in the in-line mode, where it is called."""
+    if database.inline:
+        return work(database.reader)
+    # Abandoned when the service stops: a disk that hangs must not hold up the stop, and a read leaves nothing behind.
+    return await trio.to_thread.run_sync(_read, database, work, limiter=database.bulk_limit, abandon_on_cancel=True)
+
+
+def _read(database: Database, work: Callable[[Reader], T]) -> T:
+    reader = database.second_reader()
+    try:
+        return work(reader)
+    finally:
+        reader.close()

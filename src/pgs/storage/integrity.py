@@ -1,0 +1,46 @@
+"""What the database says of itself: its migrations, and whether its pages and indexes agree."""
+
+import sqlite3
+from pathlib import Path
+
+import trio
+
+from pgs.storage.database import Database, StoreOutage, connect
+
+SHOWN_LIMIT = 100  # faults listed in one report; more of them tell no more
+
+# One at a time: a check reads the whole file.
+_LIMITER = trio.CapacityLimiter(1)
+
+
+async def check_integrity(database: Database) -> list[str]:
+    """Return what is wrong with the database's file, nothing when it is sound: pages, indexes and constraints, read from end to end.
+
+    Off the event loop, on a connection of its own; the in-line mode reads where it is called. Raises `StoreOutage` when the file cannot
+    be opened.
+    """
+    if database.inline:
+        return _faults(database.path)
+    return await trio.to_thread.run_sync(_faults, database.path, limiter=_LIMITER)
+
+
+def _faults(path: Path) -> list[str]:
+    connection = connect(path, query_only=True)
+    try:
+        found = [str(row[0]) for row in connection.execute(f"pragma integrity_check({SHOWN_LIMIT})")]
+    except sqlite3.DatabaseError as error:  # too damaged even to look
+        return [str(error)]
+    finally:
+        connection.close()
+    return [] if found == ["ok"] else found
+
+
+def migrations_of(database: Database) -> list[str]:
+    """Return the names of the migrations that the database has had, in order. Raises `StoreOutage`."""
+    connection = connect(database.path, query_only=True)
+    try:
+        return [name for (name,) in connection.execute("select name from migration order by name")]
+    except sqlite3.Error as error:
+        raise StoreOutage(str(error)) from error
+    finally:
+        connection.close()

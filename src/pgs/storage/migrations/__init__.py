@@ -1,0 +1,51 @@
+"""The schema and its history: numbered SQL files, applied once each, in order."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "sqlite"
+
+
+class SchemaNewer(Exception):
+    """The database has had migrations that this version does not know: a newer one wrote it."""
+
+
+def migrate(connection: sqlite3.Connection, folder: Path = FOLDER) -> list[str]:
+    """Apply the migrations that this database has not had; return their names, in order.
+
+    Each runs in a transaction of its own together with the row that records it. Raises `SchemaNewer`, and whatever a migration raises.
+    """
+    connection.execute("create table if not exists migration (name text primary key)")
+    done = {name for (name,) in connection.execute("select name from migration")}
+    paths = sorted(folder.glob("*.sql"))
+    if unknown := done - {path.stem for path in paths}:
+        raise SchemaNewer(", ".join(sorted(unknown)))
+    applied = []
+    for path in paths:
+        if path.stem in done:
+            continue
+        connection.execute("begin immediate")
+        try:
+            for statement in statements(path.read_text(encoding="utf-8")):
+                connection.execute(statement)
+            connection.execute("insert into migration (name) values (?)", (path.stem,))
+            connection.execute("commit")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("rollback")
+            raise
+        applied.append(path.stem)
+    return applied
+
+
+def statements(script: str) -> Iterator[str]:
+    """Yield the statements of a script, each of which ends a line. A semicolon in a text or a comment ends none."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    if statement.strip():
+        yield statement

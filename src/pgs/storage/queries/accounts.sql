@@ -1,0 +1,110 @@
+-- Accounts and what hangs on them. Column order is that of the structs in pgs.domain.accounts.
+
+-- name: insert_partner!
+insert into partner (
+  partner_id, name, active, switched_off_by, revision, burst, rate, pin_test, pin_live, generation_test, generation_live,
+  admin_domain, agreed_terms_version, agreed_terms_at, event_seq, created_at
+) values (
+  :partner_id, :name, :active, :switched_off_by, :revision, :burst, :rate, :pin_test, :pin_live, :generation_test, :generation_live,
+  :admin_domain, :agreed_terms_version, :agreed_terms_at, :event_seq, :created_at
+);
+
+-- name: update_partner!
+update partner set
+  name = :name, active = :active, switched_off_by = :switched_off_by, revision = :revision, burst = :burst, rate = :rate,
+  pin_test = :pin_test, pin_live = :pin_live, generation_test = :generation_test, generation_live = :generation_live,
+  admin_domain = :admin_domain, agreed_terms_version = :agreed_terms_version, agreed_terms_at = :agreed_terms_at, event_seq = :event_seq
+where partner_id = :partner_id and revision = :was_revision;
+
+-- name: partners
+select
+  partner_id, name, active, switched_off_by, revision, burst, rate, pin_test, pin_live, generation_test, generation_live,
+  admin_domain, agreed_terms_version, agreed_terms_at, event_seq, created_at
+from partner
+order by partner_id;
+
+-- name: find_partner^
+select
+  partner_id, name, active, switched_off_by, revision, burst, rate, pin_test, pin_live, generation_test, generation_live,
+  admin_domain, agreed_terms_version, agreed_terms_at, event_seq, created_at
+from partner
+where partner_id = :partner_id;
+
+-- name: insert_key!
+insert into api_key (partner_id, key_id, environment, label, key_hash, last4, created_at, revokes_at)
+values (:partner_id, :key_id, :environment, :label, :key_hash, :last4, :created_at, :revokes_at);
+
+-- name: insert_key_index!
+insert into key_index (key_hash, partner_id, key_id) values (:key_hash, :partner_id, :key_id);
+
+-- name: schedule_revocation!
+update api_key set revokes_at = :revokes_at where partner_id = :partner_id and key_id = :key_id;
+
+-- name: keys
+select partner_id, key_id, environment, label, key_hash, last4, created_at, revokes_at
+from api_key
+order by partner_id, created_at, key_id;
+
+-- name: keys_of
+select partner_id, key_id, environment, label, key_hash, last4, created_at, revokes_at
+from api_key
+where partner_id = :partner_id
+order by created_at, key_id;
+
+-- name: put_licence!
+insert into licence (partner_id, game_id, test, live, note)
+values (:partner_id, :game_id, :test, :live, :note)
+on conflict (partner_id, game_id) do update set test = excluded.test, live = excluded.live, note = excluded.note;
+
+-- name: licences
+select partner_id, game_id, test, live, note from licence order by partner_id, game_id;
+
+-- name: licences_of
+select partner_id, game_id, test, live, note from licence where partner_id = :partner_id order by game_id;
+
+-- name: insert_origin!
+insert into origin (partner_id, environment, origin, added_at) values (:partner_id, :environment, :origin, :added_at);
+
+-- name: delete_origin!
+delete from origin where partner_id = :partner_id and environment = :environment and origin = :origin;
+
+-- name: origins
+select partner_id, environment, origin from origin order by partner_id, environment, added_at, origin;
+
+-- name: origins_of
+select partner_id, environment, origin from origin where partner_id = :partner_id order by environment, added_at, origin;
+
+-- name: delete_prices!
+delete from price where partner_id = :partner_id and environment = :environment;
+
+-- name: insert_price!
+insert into price (partner_id, environment, tier_id, tier_revision, entry_usd_cents)
+values (:partner_id, :environment, :tier_id, :tier_revision, :entry_usd_cents);
+
+-- name: prices
+select partner_id, environment, tier_id, tier_revision, entry_usd_cents from price order by partner_id, environment, tier_id;
+
+-- name: prices_of
+select partner_id, environment, tier_id, tier_revision, entry_usd_cents from price where partner_id = :partner_id order by environment, tier_id;
+
+-- name: insert_invite!
+insert into invite (partner_id, invite_id, email, role, created_at, expires_at, accepted_by, revoked_at)
+values (:partner_id, :invite_id, :email, :role, :created_at, :expires_at, null, null);
+
+-- name: insert_event!
+insert into event (partner_id, seq, event_id, at, actor, action, detail)
+values (:partner_id, :seq, :event_id, :at, :actor, :action, :detail);
+
+-- name: switched_off_with_open_seats
+select distinct p.partner_id, s.environment
+from partner p
+join seat s on s.partner_id = p.partner_id and s.status in ('pending', 'waiting') and s.closing is null
+where p.active = 0
+order by p.partner_id, s.environment;
+
+-- name: switched_off_with_running_matches
+select distinct p.partner_id, m.environment
+from partner p
+join match m on m.partner_id = p.partner_id and m.status = 'started'
+where p.active = 0
+order by p.partner_id, m.environment;

@@ -1,0 +1,35 @@
+-- The webhook's delivery attempt log.
+
+-- name: insert_attempt!
+insert into attempt (
+  partner_id, environment, seq, attempt_id, nudge_id, at, try, delivered, status_code, duration_ms, response_body, match_id, test, error
+) values (
+  :partner_id, :environment, :seq, :attempt_id, :nudge_id, :at, :try_number, :delivered, :status_code, :duration_ms, :response_body,
+  :match_id, :test, :error
+);
+
+-- name: attempts_before
+select seq, attempt_id, nudge_id, at, try, delivered, status_code, duration_ms, response_body, match_id, test, error
+from attempt
+where partner_id = :partner_id and environment = :environment and seq < :before and at > :since
+order by seq desc
+limit :page_size;
+
+-- name: newest_attempt^
+select seq from attempt where partner_id = :partner_id and environment = :environment order by seq desc limit 1;
+
+-- name: newest_test^
+select at
+from attempt
+where partner_id = :partner_id and environment = :environment and test = 1 and at > :since
+order by seq desc
+limit 1;
+
+-- name: partners_with_old_attempts
+select distinct partner_id from attempt where at <= :until order by partner_id limit :page_size;
+
+-- name: delete_old_attempts!
+delete from attempt
+where partner_id = :partner_id and (environment, seq) in (
+  select environment, seq from attempt where partner_id = :partner_id and at <= :until order by environment, seq limit :page_size
+);

@@ -1,0 +1,5 @@
+-- The readiness probe.
+
+-- name: beat!
+insert into heartbeat (name, beats) values ('readiness', 1)
+on conflict (name) do update set beats = heartbeat.beats + 1;

@@ -1,0 +1,194 @@
+"""Seats and matches in rows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from pgs.domain.environments import Environment
+from pgs.domain.ledger import Transfer
+from pgs.domain.seats import Match, Seat
+from pgs.storage.database import Reader, Stmt
+
+_SEAT_IDENTITY = ("partner_id", "seat_id")
+_SEAT_CHANGES = (
+    "status",
+    "stake_status",
+    "confirmed_at",
+    "expires_at",
+    "due_at",
+    "closing",
+    "match_id",
+    "opponent_player_id",
+    "result",
+    "score",
+    "end_reason",
+    "started_at",
+    "ended_at",
+    "payout_usd_cents",
+    "refund_usd_cents",
+    "rake_usd_cents",
+    "position",
+    "revision",
+    "updated_at",
+)
+_MATCH_CHANGES = ("status", "end_reason", "started_at", "ended_at", "winner_player_id", "pairing", "money", "due_at")
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The last seat sequence and feed position that were given out in one environment of a partner."""
+
+    seat_seq: int = 0
+    feed_position: int = 0
+
+
+class Due(msgspec.Struct, frozen=True):
+    """A row that needs attention since `due_at`: a seat's or a match's, by its id."""
+
+    partner_id: str
+    environment: Environment
+    row_id: str
+    due_at: int
+
+
+def insert_seat(seat: Seat) -> Stmt:
+    """Return the statement that adds a seat; a second one of its idempotency key conflicts."""
+    return Stmt("seats.insert_seat", msgspec.structs.asdict(seat), 1)
+
+
+def update_seat(was: Seat, seat: Seat) -> Stmt:
+    """Return the statement that moves a seat on; it conflicts when the row is no longer as it was."""
+    params: dict[str, Any] = {name: getattr(seat, name) for name in _SEAT_IDENTITY + _SEAT_CHANGES}
+    return Stmt("seats.update_seat", params | {"was_status": was.status, "was_revision": was.revision}, 1)
+
+
+def insert_match(match: Match) -> Stmt:
+    """Return the statement that adds a match."""
+    return Stmt("matches.insert_match", msgspec.structs.asdict(match), 1)
+
+
+def update_match(was: Match, match: Match) -> Stmt:
+    """Return the statement that moves a match on; it conflicts when the row is no longer as it was."""
+    params: dict[str, Any] = {name: getattr(match, name) for name in ("partner_id", "match_id", *_MATCH_CHANGES)}
+    return Stmt("matches.update_match", params | {"was_status": was.status, "was_money": was.money}, 1)
+
+
+def move_head(partner_id: str, environment: Environment, was: Head, head: Head) -> Stmt:
+    """Return the statement that raises the head; it conflicts when someone else has raised it."""
+    params: dict[str, Any] = {
+        "partner_id": partner_id,
+        "environment": environment,
+        "was_seat_seq": was.seat_seq,
+        "was_feed_position": was.feed_position,
+        "seat_seq": head.seat_seq,
+        "feed_position": head.feed_position,
+    }
+    return Stmt("seats.move_head", params, 1)
+
+
+def book(partner_id: str, environment: Environment, transfer: Transfer, at: int) -> Iterator[Stmt]:
+    """Yield the statements that book a transfer; booking it twice conflicts."""
+    for number, line in enumerate(transfer.lines):
+        yield Stmt(
+            "ledger.insert_line",
+            {
+                "partner_id": partner_id,
+                "transfer_id": transfer.transfer_id,
+                "line": number,
+                "environment": environment,
+                "kind": transfer.kind,
+                "account": line.account,
+                "seat_id": line.seat_id,
+                "amount_usd_cents": line.amount_usd_cents,
+                "at": at,
+            },
+            1,
+        )
+
+
+def find_seat(reader: Reader, partner_id: str, seat_id: str) -> Seat | None:
+    """Return a seat of a partner."""
+    row = reader.one("seats.find_seat", partner_id=partner_id, seat_id=seat_id)
+    return Seat(*row) if row else None
+
+
+def find_by_idempotency_key(reader: Reader, partner_id: str, environment: Environment, idempotency_key: str) -> Seat | None:
+    """Return the seat that an idempotency key made."""
+    row = reader.one("seats.find_by_idempotency_key", partner_id=partner_id, environment=environment, idempotency_key=idempotency_key)
+    return Seat(*row) if row else None
+
+
+def waiting_seats(reader: Reader, partner_id: str, environment: Environment) -> list[Seat]:
+    """Return the seats that wait for an opponent, the oldest first."""
+    return [Seat(*row) for row in reader.all("seats.waiting_seats", partner_id=partner_id, environment=environment)]
+
+
+def seats_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Seat]:
+    """Return the seats of a match, the older first."""
+    return [Seat(*row) for row in reader.all("seats.seats_of_match", partner_id=partner_id, match_id=match_id)]
+
+
+def feed_page(reader: Reader, partner_id: str, environment: Environment, after: int, page_size: int) -> list[Seat]:
+    """Return the rows of the feed that stand after a position, in order."""
+    return [
+        Seat(*row)
+        for row in reader.all("seats.feed_page", partner_id=partner_id, environment=environment, after=after, page_size=page_size)
+    ]
+
+
+def find_head(reader: Reader, partner_id: str, environment: Environment) -> Head:
+    """Return the head of a partner's environment."""
+    row = reader.one("seats.find_head", partner_id=partner_id, environment=environment)
+    return Head(*row) if row else Head()
+
+
+def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | None:
+    """Return a match of a partner."""
+    row = reader.one("matches.find_match", partner_id=partner_id, match_id=match_id)
+    return Match(*row) if row else None
+
+
+def running_matches_of_player(reader: Reader, partner_id: str, environment: Environment, player_id: str) -> list[str]:
+    """Return the ids of the matches that a player is in and that have not ended, the oldest first."""
+    rows = reader.all("seats.running_matches_of_player", partner_id=partner_id, environment=environment, player_id=player_id)
+    return [match_id for (match_id,) in rows]
+
+
+def due_seats(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:
+    """Return seats that are due, the longest due first, from behind `after` on."""
+    return _due(reader, "seats.due_seats", until, after, page_size)
+
+
+def due_matches(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:
+    """Return matches that are due, the longest due first, from behind `after` on."""
+    return _due(reader, "matches.due_matches", until, after, page_size)
+
+
+def _due(reader: Reader, query: str, until: int, after: Due | None, page_size: int) -> list[Due]:
+    rows = reader.all(
+        query,
+        until=until,
+        after_due_at=after.due_at if after else -1,
+        after_partner_id=after.partner_id if after else "",
+        after_row_id=after.row_id if after else "",
+        page_size=page_size,
+    )
+    return [Due(*row) for row in rows]
+
+
+def next_due(reader: Reader) -> int | None:
+    """Return when the next seat or match is due, in epoch seconds."""
+    times = [row[0] for row in (reader.one("seats.next_due_seat"), reader.one("matches.next_due_match")) if row and row[0] is not None]
+    return min(times, default=None)
+
+
+def open_seats_after(reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int) -> list[str]:
+    """Return ids of seats that wait for an opponent or for their stake, in the order of their ids."""
+    rows = reader.all("seats.open_seats_after", partner_id=partner_id, environment=environment, after=after, page_size=page_size)
+    return [seat_id for (seat_id,) in rows]
+
+
+def running_matches_after(reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int) -> list[str]:
+    """Return ids of matches that run, in the order of their ids."""
+    rows = reader.all("matches.running_matches_after", partner_id=partner_id, environment=environment, after=after, page_size=page_size)
+    return [match_id for (match_id,) in rows]

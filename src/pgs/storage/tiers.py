@@ -1,0 +1,48 @@
+"""Tiers, locks and rake terms in rows."""
+
+from pgs.domain.environments import ENVIRONMENTS, Environment
+from pgs.domain.tiers import Tier, TierBook, TierRevision
+from pgs.storage.database import Reader, Stmt
+
+
+def read_book(reader: Reader) -> TierBook:
+    """Return every tier with all its revisions and locks, and the terms on offer."""
+    revisions: dict[tuple[Environment, str], list[TierRevision]] = {}
+    for environment, tier_id, *rest in reader.all("tiers.tiers"):
+        revisions.setdefault((environment, tier_id), []).append(TierRevision(*rest))
+    locks: dict[tuple[Environment, str], set[str]] = {}
+    for environment, tier_id, game_id in reader.all("tiers.locks"):
+        locks.setdefault((environment, tier_id), set()).add(game_id)
+    tiers: dict[Environment, dict[str, Tier]] = {environment: {} for environment in ENVIRONMENTS}
+    for (environment, tier_id), history in revisions.items():
+        tiers[environment][tier_id] = Tier(environment, tier_id, tuple(history), frozenset(locks.get((environment, tier_id), ())))
+    terms = reader.one("tiers.newest_terms")
+    return TierBook(tiers, terms[0] if terms else 0)
+
+
+def insert_revision(environment: Environment, tier_id: str, revision: TierRevision, at: int) -> Stmt:
+    """Return the statement that adds a revision of a tier."""
+    return Stmt(
+        "tiers.insert_revision",
+        {
+            "environment": environment,
+            "tier_id": tier_id,
+            "revision": revision.revision,
+            "name": revision.name,
+            "floor_usd_cents": revision.floor_usd_cents,
+            "prize_usd_cents": revision.prize_usd_cents,
+            "created_at": at,
+        },
+        1,
+    )
+
+
+def set_lock(environment: Environment, tier_id: str, game_id: str, *, locked: bool) -> Stmt:
+    """Return the statement that locks a tier for a game, or unlocks it."""
+    name = "tiers.insert_lock" if locked else "tiers.delete_lock"
+    return Stmt(name, {"environment": environment, "tier_id": tier_id, "game_id": game_id}, 1)
+
+
+def insert_terms(version: int, text: str, at: int) -> Stmt:
+    """Return the statement that publishes rake terms."""
+    return Stmt("tiers.insert_terms", {"version": version, "text": text, "published_at": at}, 1)

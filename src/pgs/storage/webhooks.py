@@ -1,0 +1,75 @@
+"""Webhook endpoints in rows."""
+
+from typing import Any
+
+import msgspec
+
+from pgs.domain.accounts import Webhook
+from pgs.domain.environments import Environment
+from pgs.storage.database import Reader, Stmt
+
+
+def find_webhook(reader: Reader, partner_id: str, environment: Environment) -> Webhook | None:
+    """Return a partner's endpoint in an environment, without its secret."""
+    row = reader.one("webhooks.find_webhook", partner_id=partner_id, environment=environment)
+    if row is None:
+        return None
+    url, enabled, failures, created_at, rotated_at, disabled_at = row
+    return Webhook(url, bool(enabled), failures, created_at, rotated_at, disabled_at)
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """An endpoint as its courier needs it. `saved_seq` rises with every saving of the URL, which clears the run of failures."""
+
+    url: str
+    enabled: bool
+    consecutive_failures: int
+    saved_seq: int
+    sealed_secret: str
+
+    def __repr__(self) -> str:
+        return f"Endpoint(url={self.url!r}, enabled={self.enabled}, consecutive_failures={self.consecutive_failures})"
+
+
+def find_endpoint(reader: Reader, partner_id: str, environment: Environment) -> Endpoint | None:
+    """Return a partner's endpoint in an environment, with its sealed secret."""
+    row = reader.one("webhooks.find_endpoint", partner_id=partner_id, environment=environment)
+    return Endpoint(row[0], bool(row[1]), *row[2:]) if row else None
+
+
+def set_failures(partner_id: str, environment: Environment, saved_seq: int, failures: int) -> Stmt:
+    """Return the statement that counts a run of failures; it conflicts when the URL has been saved since."""
+    params: dict[str, Any] = {"partner_id": partner_id, "environment": environment, "saved_seq": saved_seq, "failures": failures}
+    return Stmt("webhooks.set_failures", params, 1)
+
+
+def rotate_secret(partner_id: str, environment: Environment, sealed_secret: str, at: int) -> Stmt:
+    """Return the statement that replaces the signing secret."""
+    params: dict[str, Any] = {"partner_id": partner_id, "environment": environment, "sealed_secret": sealed_secret, "at": at}
+    return Stmt("webhooks.rotate_secret", params, 1)
+
+
+def disable(partner_id: str, environment: Environment, at: int) -> Stmt:
+    """Return the statement that switches an endpoint off."""
+    return Stmt("webhooks.disable_webhook", {"partner_id": partner_id, "environment": environment, "at": at}, 1)
+
+
+def insert_webhook(partner_id: str, environment: Environment, url: str, sealed_secret: str, at: int) -> Stmt:
+    """Return the statement that adds an endpoint, switched on."""
+    return Stmt(
+        "webhooks.insert_webhook",
+        {
+            "partner_id": partner_id,
+            "environment": environment,
+            "url": url,
+            "sealed_secret": sealed_secret,
+            "created_at": at,
+            "secret_rotated_at": at,
+        },
+        1,
+    )
+
+
+def save_url(partner_id: str, environment: Environment, url: str) -> Stmt:
+    """Return the statement that saves an endpoint's URL: it is on again, its run of failures cleared, its secret kept."""
+    return Stmt("webhooks.save_webhook_url", {"partner_id": partner_id, "environment": environment, "url": url}, 1)

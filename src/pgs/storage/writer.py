@@ -1,0 +1,231 @@
+"""The writer: one thread that commits whatever has queued as one group, in the order in which it came."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import outcome
+import structlog
+import trio
+
+from pgs.storage.queries import QUERIES
+from pgs.storage.transactions import BUGS, Outcome, OutcomeUnknown, Tx, WriteFailed, WriterFull
+
+GROUP_LIMIT = 256  # transactions in one commit: enough to fill a disk's commit time, few enough to replay one by one
+QUEUE_LIMIT = 4096  # transactions waiting for the writer; beyond that a caller is refused
+STALLED_AFTER_S = 5.0  # a transaction that waits longer for its commit makes the service unready
+CLOSE_GRACE_S = 3.0  # on closing: how long a commit under way may still take, out of the 15 s that stopping may take in all
+
+# A unique index or primary key that disagrees is somebody's earlier write. Every other broken constraint is a bug.
+_TAKEN = frozenset({sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID})
+
+log = structlog.get_logger("pgs.storage")
+
+
+class _Conflict(Exception):
+    pass
+
+
+class _Job:
+    __slots__ = ("queued_at", "result", "task", "tx")
+
+    def __init__(self, tx: Tx) -> None:
+        self.tx = tx
+        self.queued_at = trio.current_time()
+        self.task: trio.lowlevel.Task | None = None
+        self.result: outcome.Value[Outcome] | outcome.Error | None = None
+
+
+class Writer:
+    """Commits transactions in the order in which they came, many at a time."""
+
+    def __init__(self, connection: sqlite3.Connection, *, inline: bool) -> None:
+        self._connection = connection
+        self._inline = inline
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._waiting: deque[_Job] = deque()  # the event loop's: submitted and not yet answered, oldest first
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._ended = False
+
+    def start(self) -> None:
+        """Start the thread, from within the trio run that will submit. The in-line mode has none."""
+        if not self._inline:
+            token = trio.lowlevel.current_trio_token()
+            self._thread = threading.Thread(target=self._work, args=(token,), name="pgs-writer", daemon=True)
+            self._thread.start()
+
+    async def submit(self, tx: Tx) -> Outcome:
+        """Return what became of `tx`; `COMMITTED` means that it is on disk.
+
+        Raises `WriterFull` (not taken), `WriteFailed` (nothing done) or `OutcomeUnknown`; anything else is a bug in the statements, and
+        nothing was done. A caller who is cancelled while waiting does not learn the outcome; what was taken goes its way.
+        """
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self._closed or self._ended:
+            raise WriteFailed("the writer has ended")
+        if len(self._waiting) >= QUEUE_LIMIT:
+            raise WriterFull("too many writes wait")
+        if self._thread is None and not self._inline:
+            raise RuntimeError("the writer was not started")
+        job = _Job(tx)
+        self._waiting.append(job)
+        self._queue.put(job)
+        if self._inline:
+            await trio.lowlevel.cancel_shielded_checkpoint()  # others submit meanwhile: they make one group, as they would with a thread
+            self._catch_up()
+            return _result_of(job).unwrap()
+        job.task = trio.lowlevel.current_task()
+
+        def abort(_: Any) -> trio.lowlevel.Abort:
+            job.task = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        result: Outcome = await trio.lowlevel.wait_task_rescheduled(abort)
+        return result
+
+    @property
+    def waiting(self) -> int:
+        """How many transactions have been submitted and not answered."""
+        return len(self._waiting)
+
+    def stalled(self) -> bool:
+        """Return whether the writer has ended, or a transaction has waited for its commit longer than a healthy disk needs."""
+        return self._ended or (bool(self._waiting) and trio.current_time() - self._waiting[0].queued_at > STALLED_AFTER_S)
+
+    def close(self) -> bool:
+        """Finish what has queued, end the thread and close the connection.
+
+        Returns False when the disk let a commit hang for `CLOSE_GRACE_S`: the thread then ends with the process.
+        """
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+            if self._thread is None:
+                self._catch_up()
+        if self._thread is not None:
+            self._thread.join(CLOSE_GRACE_S)
+            if self._thread.is_alive():
+                _report("writer_stalled")
+                return False
+        self._connection.close()
+        return True
+
+    def _work(self, token: trio.lowlevel.TrioToken) -> None:
+        try:
+            ending = False
+            while not ending:
+                jobs, ending = self._take(wait=True)
+                try:
+                    self._settle(jobs)
+                finally:
+                    _call_soon(token, self._deliver, jobs)
+        finally:
+            _call_soon(token, self._end)
+
+    def _catch_up(self) -> None:
+        ending = False
+        while self._waiting and not ending:
+            jobs, ending = self._take(wait=False)
+            self._settle(jobs)
+            self._deliver(jobs)
+
+    def _take(self, *, wait: bool) -> tuple[list[_Job], bool]:
+        """Return whatever has queued, up to one group, and whether the writer shall end."""
+        jobs: list[_Job] = []
+        with suppress(Empty):
+            while len(jobs) < GROUP_LIMIT:
+                job = self._queue.get(block=wait and not jobs)
+                if job is None:
+                    return jobs, True
+                jobs.append(job)
+        return jobs, False
+
+    def _deliver(self, jobs: Sequence[_Job]) -> None:
+        for job in jobs:
+            self._waiting.popleft()  # first in, first out: it is this one
+            if job.task is not None:
+                trio.lowlevel.reschedule(job.task, _result_of(job))
+
+    def _end(self) -> None:
+        self._ended = True
+        self._deliver(tuple(self._waiting))
+
+    def _settle(self, jobs: Sequence[_Job]) -> None:
+        """Commit a group; whatever happens, nobody is left waiting and the next group finds a clean connection."""
+        try:
+            if jobs:
+                self._commit(jobs)
+        except Exception as error:
+            _report("writer_broke", error)
+            self._roll_back()
+
+    def _commit(self, jobs: Sequence[_Job]) -> None:
+        """Commit all jobs together; when one of them fails, each by itself, so that it fails alone."""
+        try:
+            self._connection.execute("begin immediate")
+            for job in jobs:
+                self._execute(job.tx)
+        except Exception as error:
+            self._roll_back()
+            if len(jobs) == 1:
+                jobs[0].result = _verdict(jobs[0].tx, error)
+            else:
+                for job in jobs:
+                    self._commit([job])
+            return
+        try:
+            self._connection.execute("commit")
+        except Exception as error:
+            _report("commit_failed", error, transactions=len(jobs))
+            self._roll_back()
+            for job in jobs:
+                job.result = outcome.Error(OutcomeUnknown(str(error)))
+            return
+        for job in jobs:
+            job.result = outcome.Value(Outcome.COMMITTED)
+
+    def _execute(self, tx: Tx) -> None:
+        for stmt in tx.stmts:
+            touched = QUERIES[stmt.name](self._connection, **stmt.params)
+            if not isinstance(touched, int):  # a select is lazy: it would never run
+                raise TypeError(f"{stmt.name} writes nothing")
+            if stmt.expected_rows is not None and touched != stmt.expected_rows:
+                raise _Conflict(stmt.name)
+
+    def _roll_back(self) -> None:
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")
+        except sqlite3.Error as error:
+            _report("rollback_failed", error)
+
+
+def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
+    """What a transaction is told that failed by itself, before its commit."""
+    if isinstance(error, _Conflict) or (isinstance(error, sqlite3.IntegrityError) and getattr(error, "sqlite_errorcode", None) in _TAKEN):
+        return outcome.Value(Outcome.CONFLICT)
+    _report("write_failed", error, partner_id=tx.partner_id)
+    if isinstance(error, sqlite3.Error) and not isinstance(error, BUGS):
+        return outcome.Error(WriteFailed(str(error)))
+    return outcome.Error(error)
+
+
+def _result_of(job: _Job) -> outcome.Value[Outcome] | outcome.Error:
+    return job.result or outcome.Error(OutcomeUnknown("the writer broke"))
+
+
+def _call_soon(token: trio.lowlevel.TrioToken, call: Callable[..., object], *args: object) -> None:
+    with suppress(trio.RunFinishedError):  # nobody is left to tell
+        token.run_sync_soon(call, *args)
+
+
+def _report(event: str, error: Exception | None = None, **fields: object) -> None:
+    with suppress(Exception):  # a log whose pipe has broken must not end the writer
+        log.error(event, exc_info=error, **fields)

@@ -1,0 +1,28 @@
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain.pairing import explain, oldest_opponent, pool_of
+from tests.domain.test_seats import seat
+
+players = st.sampled_from(["alice", "bob", "carol"])
+
+
+@given(st.lists(players), players)
+def test_the_first_in_line_who_is_somebody_else_is_the_opponent(line: list[str], player: str) -> None:
+    waiting = [msgspec.structs.replace(seat(number), player_id=name) for number, name in enumerate(line)]
+    found = oldest_opponent(waiting, player)
+    others = [number for number, name in enumerate(line) if name != player]
+    assert (found.seq if found else None) == (others[0] if others else None)
+
+
+def test_seats_meet_when_all_that_counts_is_the_same() -> None:
+    one = seat(1)
+    assert pool_of(one) == pool_of(msgspec.structs.replace(one, seq=9, player_id="x", stake_usd_cents=1, sent_usd_cents=2, seat_id="y"))
+    for changes in ({"partner_id": "other"}, {"game_id": "chess"}, {"tier_id": "gold"}, {"tier_revision": 4}):
+        assert pool_of(msgspec.structs.replace(one, **changes)) != pool_of(one)
+
+
+def test_the_explanation_names_its_rule_and_the_wait() -> None:
+    assert explain("test", 7) == {"rule": "test.v1", "waitedSeconds": 7}
+    assert explain("live", 0)["rule"] != "test.v1"

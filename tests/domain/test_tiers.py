@@ -1,0 +1,87 @@
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.tiers import Price, Tier, TierBook, TierRevision, check_price, stake_of
+
+cents = st.integers(min_value=1, max_value=10**9)
+
+
+def tier(*numbers: tuple[int, int]) -> Tier:
+    return Tier("test", "bronze", tuple(TierRevision(number, "Bronze", *pair) for number, pair in enumerate(numbers, start=1)))
+
+
+@st.composite
+def tiers(draw: st.DrawFn) -> Tier:
+    def numbers() -> tuple[int, int]:
+        floor = draw(cents)
+        return floor, draw(st.integers(floor, 2 * floor))
+
+    return tier(*(numbers() for _ in range(draw(st.integers(1, 4)))))
+
+
+def test_new_seats_are_taken_under_the_newest_revision() -> None:
+    assert tier((100, 180), (110, 190)).current == TierRevision(2, "Bronze", 110, 190)
+
+
+@pytest.mark.parametrize(("prize", "locked"), [(199, False), (200, False), (201, True)])
+def test_a_tier_into_which_the_platform_would_have_to_pay_is_locked(prize: int, locked: bool) -> None:
+    assert tier((1, 1), (100, prize)).is_locked("chess") is locked
+
+
+def test_an_operators_lock_holds_for_its_game_alone() -> None:
+    locked = msgspec.structs.replace(tier((100, 180)), locked_games=frozenset({"chess"}))
+    assert (locked.is_locked("chess"), locked.is_locked("reversi")) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "price", "counts"),
+    [
+        ([(100, 180)], Price(1, 100), True),
+        ([(100, 180)], Price(1, 180), True),
+        ([(100, 180)], Price(1, 99), False),
+        ([(100, 180)], Price(1, 181), False),
+        ([(100, 180), (160, 300)], Price(1, 150), False),
+        ([(100, 180), (160, 300), (100, 180)], Price(1, 150), False),  # it fell outside once
+        ([(100, 180), (160, 300), (100, 180)], Price(3, 150), True),  # and was set again
+        ([(160, 300), (100, 180)], Price(2, 150), True),  # what was before it was set is no matter
+        ([(100, 180)], None, False),
+    ],
+)
+def test_a_price_counts_while_it_has_lain_within_floor_and_prize(numbers: list[tuple[int, int]], price: Price | None, counts: bool) -> None:
+    it = tier(*numbers)
+    assert it.holds(price) is counts
+    assert it.entry_usd_cents(price) == (price.entry_usd_cents if counts and price else it.current.floor_usd_cents)
+
+
+@given(tiers(), cents, st.none() | st.builds(Price, st.integers(1, 4), cents))
+def test_a_stake_is_charged_within_floor_and_prize_or_refused_for_what_it_is(it: Tier, sent: int, price: Price | None) -> None:
+    floor, prize = it.current.floor_usd_cents, it.current.prize_usd_cents
+    answer = stake_of(it, price, sent)
+    if sent < floor:
+        assert answer == refuse("stake_below_floor", floorUsdCents=floor)
+    elif sent > prize:
+        assert answer == refuse("stake_above_prize", ceilingUsdCents=prize)
+    elif price is not None and it.holds(price):
+        assert answer == (
+            sent if sent == price.entry_usd_cents else refuse("stake_does_not_match_price", expectedUsdCents=price.entry_usd_cents)
+        )
+    else:
+        assert answer == floor
+    assert isinstance(answer, Refusal) or floor <= answer <= prize
+
+
+def test_a_price_is_refused_for_what_it_is() -> None:
+    it = tier((1, 1000), (100, 180))
+    assert check_price(None, 100) == refuse("unknown_tier")
+    assert check_price(it, 99) == refuse("below_floor", floorUsdCents=100)
+    assert check_price(it, 181) == refuse("stake_above_prize", ceilingUsdCents=180)
+    assert check_price(it, 100) is check_price(it, 180) is None
+
+
+def test_a_tier_of_the_other_environment_is_unknown() -> None:
+    book = TierBook({"test": {"bronze": tier((100, 180))}, "live": {}}, 1)
+    assert book.find("test", "bronze") is not None
+    assert book.find("live", "bronze") is None

@@ -1,0 +1,169 @@
+"""Accounts in rows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from pgs.domain.accounts import Account, ApiKey, Licence
+from pgs.domain.tiers import Price
+from pgs.storage import accounts as rows
+from pgs.storage import seats
+from pgs.storage.database import Database, Outcome, Stmt, Tx
+from tests.storage.test_seats import match, seat
+from tests.virtual import open_store
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with open_store(tmp_path) as opened:
+        yield opened
+
+
+def account(partner_id: str = "acme", **changes: Any) -> Account:
+    made = Account(
+        partner_id=partner_id,
+        name="Acme",
+        active=True,
+        switched_off_by=None,
+        revision=1,
+        burst=None,
+        rate=None,
+        pins={"test": 1, "live": 2},
+        generations={"test": 3, "live": 4},
+        admin_domain=None,
+        agreed_terms_version=None,
+        agreed_terms_at=None,
+        event_seq=1,
+        created_at=10,
+        keys=(),
+        licences={},
+        origins={"test": (), "live": ()},
+        prices={"test": {}, "live": {}},
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+FULL = account(
+    active=False,
+    switched_off_by="ada",
+    burst=5,
+    rate=6,
+    admin_domain="acme.example",
+    agreed_terms_version=7,
+    agreed_terms_at=8,
+    keys=(ApiKey("key_1", "test", "one", "hash1", "aaaa", 1), ApiKey("key_2", "live", "two", "hash2", "bbbb", 2, 99)),
+    licences={"chess": Licence(False, "granted", "why"), "reversi": Licence(True)},
+    origins={"test": ("http://localhost:1",), "live": ("https://a.example", "https://b.example")},
+    prices={"test": {}, "live": {"gold": Price(2, 150), "bronze": Price(1, 120)}},
+)
+
+
+def all_of(full: Account) -> list[Stmt]:
+    stmts = [rows.insert_partner(full)]
+    for key in full.keys:
+        stmts += rows.insert_key(full.partner_id, key)
+    stmts += [rows.put_licence(full.partner_id, game_id, licence) for game_id, licence in full.licences.items()]
+    for environment in ("test", "live"):
+        stmts += [rows.insert_origin(full.partner_id, environment, origin, 5) for origin in reversed(full.origins[environment])]
+        stmts += rows.replace_prices(full.partner_id, environment, dict(full.prices[environment]))
+    return stmts
+
+
+async def commit(database: Database, *stmts: Stmt) -> Outcome:
+    return await database.writer.submit(Tx("acme", stmts))
+
+
+async def test_an_account_comes_back_as_it_was_written_from_either_reading(database: Database) -> None:
+    plain = account("other")
+    assert await commit(database, *all_of(FULL), rows.insert_partner(plain)) is Outcome.COMMITTED
+    assert rows.read_account(database.reader, "acme") == FULL
+    assert rows.read_accounts(database.reader) == {"acme": FULL, "other": plain}
+    assert rows.read_account(database.reader, "nobody") is None
+
+
+async def test_an_update_writes_every_column_and_leaves_other_partners_alone(database: Database) -> None:
+    await commit(database, rows.insert_partner(account()), rows.insert_partner(account("other")))
+    after = account(
+        name="Acme Games",
+        active=False,
+        switched_off_by="platform",
+        revision=2,
+        burst=1,
+        rate=2,
+        pins={"test": 5, "live": 6},
+        generations={"test": 7, "live": 8},
+        admin_domain="acme.example",
+        agreed_terms_version=9,
+        agreed_terms_at=10,
+        event_seq=11,
+    )
+    assert await commit(database, rows.update_partner(account(), after)) is Outcome.COMMITTED
+    assert rows.read_accounts(database.reader) == {"acme": after, "other": account("other")}
+    assert await commit(database, rows.update_partner(account(), after)) is Outcome.CONFLICT
+
+
+async def test_an_account_is_opened_once(database: Database) -> None:
+    await commit(database, rows.insert_partner(account()))
+    assert await commit(database, rows.insert_partner(account(name="Impostor"))) is Outcome.CONFLICT
+    assert rows.read_account(database.reader, "acme") == account()
+
+
+async def test_one_hash_is_one_key_of_one_partner(database: Database) -> None:
+    await commit(database, *all_of(FULL), rows.insert_partner(account("other")))
+    stolen = ApiKey("key_9", "test", "nine", "hash1", "aaaa", 1)
+    assert await commit(database, *rows.insert_key("other", stolen)) is Outcome.CONFLICT
+    assert rows.read_account(database.reader, "other") == account("other")
+
+
+async def test_a_revocation_concerns_one_key(database: Database) -> None:
+    await commit(database, *all_of(FULL))
+    assert await commit(database, rows.schedule_revocation("acme", "key_1", 77)) is Outcome.COMMITTED
+    read = rows.read_account(database.reader, "acme")
+    assert read is not None
+    assert [key.revokes_at for key in read.keys] == [77, 99]
+    assert await commit(database, rows.schedule_revocation("other", "key_1", 1)) is Outcome.CONFLICT
+
+
+async def test_licences_origins_and_prices_are_replaced_where_they_are_meant(database: Database) -> None:
+    await commit(database, *all_of(FULL))
+    await commit(
+        database,
+        rows.put_licence("acme", "chess", Licence(True, "withdrawn")),
+        rows.delete_origin("acme", "live", "https://a.example"),
+        *rows.replace_prices("acme", "live", {"bronze": Price(3, 130)}),
+        *rows.replace_prices("acme", "test", {"bronze": Price(3, 140)}),
+    )
+    read = rows.read_account(database.reader, "acme")
+    assert read is not None
+    assert read.licences == {"chess": Licence(True, "withdrawn"), "reversi": Licence(True)}
+    assert read.origins == {"test": ("http://localhost:1",), "live": ("https://b.example",)}
+    assert read.prices == {"live": {"bronze": Price(3, 130)}, "test": {"bronze": Price(3, 140)}}
+    assert await commit(database, rows.delete_origin("acme", "live", "https://a.example")) is Outcome.CONFLICT
+    assert await commit(database, rows.insert_origin("acme", "live", "https://b.example", 9)) is Outcome.CONFLICT
+
+
+async def test_an_events_number_is_given_once(database: Database) -> None:
+    assert await commit(database, rows.insert_event("acme", 1, "evt_1", 5, "ada", "key.created", "{}")) is Outcome.COMMITTED
+    assert await commit(database, rows.insert_event("acme", 1, "evt_2", 6, "ada", "key.created", "{}")) is Outcome.CONFLICT
+    assert await commit(database, rows.insert_event("other", 1, "evt_2", 6, "ada", "key.created", "{}")) is Outcome.COMMITTED
+
+
+@pytest.mark.parametrize(
+    ("open_play", "found"),
+    [
+        (seats.insert_seat(seat(1)), True),
+        (seats.insert_seat(seat(1, status="pending")), True),
+        (seats.insert_seat(seat(1, status="pending", closing="account_inactive")), False),
+        (seats.insert_seat(seat(1, status="declined")), False),
+        (seats.insert_match(match("mat_1")), True),
+        (seats.insert_match(match("mat_1", status="no_contest", money="due")), False),
+    ],
+)
+async def test_open_play_of_an_account_that_is_off_is_found(open_play: Stmt, found: bool, database: Database) -> None:
+    await commit(database, rows.insert_partner(account()), open_play)
+    assert rows.switched_off_with_open_play(database.reader) == []
+    await commit(database, rows.update_partner(account(), account(active=False)))
+    assert rows.switched_off_with_open_play(database.reader) == ([("acme", "test")] if found else [])

@@ -1,0 +1,80 @@
+"""Migrations: each once, each whole or not at all."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgs.storage.database import Database, SchemaNewer
+from pgs.storage.migrations import FOLDER, migrate, statements
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(tmp_path / "schema.db", isolation_level=None)
+    yield connection
+    connection.close()
+
+
+def _tables(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
+
+
+def _write(folder: Path, **scripts: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, script in scripts.items():
+        (folder / f"{name}.sql").write_text(script)
+    return folder
+
+
+def test_every_migration_is_applied_once_in_the_order_of_its_number(connection: sqlite3.Connection) -> None:
+    names = [path.stem for path in sorted(FOLDER.glob("*.sql"))]
+    assert migrate(connection) == names
+    assert names[0].startswith("0001_")
+    assert migrate(connection) == []
+
+
+def test_a_database_is_brought_up_to_date_from_where_it_stands(connection: sqlite3.Connection, tmp_path: Path) -> None:
+    folder = _write(tmp_path / "sql", one="create table a (x bigint);\n")
+    assert migrate(connection, folder) == ["one"]
+    _write(folder, two="alter table a add column y bigint;\n")
+    assert migrate(connection, folder) == ["two"]
+    connection.execute("insert into a (x, y) values (1, 2)")
+
+
+def test_a_migration_that_fails_leaves_nothing_of_itself_and_all_of_those_before_it(connection: sqlite3.Connection, tmp_path: Path) -> None:
+    folder = _write(
+        tmp_path / "sql", one="create table a (x bigint);\n", two="create table b (x bigint);\ninsert into nowhere values (1);\n"
+    )
+    with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+        migrate(connection, folder)
+    assert _tables(connection) == {"migration", "a"}
+    assert not connection.in_transaction
+    _write(folder, two="create table b (x bigint);\n")
+    assert migrate(connection, folder) == ["two"]
+
+
+def test_a_database_of_a_newer_version_is_refused_untouched(connection: sqlite3.Connection, tmp_path: Path) -> None:
+    migrate(connection, _write(tmp_path / "new", one="create table a (x bigint);\n", two="create table b (x bigint);\n"))
+    with pytest.raises(SchemaNewer, match="two"):
+        migrate(connection, _write(tmp_path / "old", one="create table a (x bigint);\n"))
+
+
+def test_a_newer_data_folder_is_not_left_locked(tmp_path: Path) -> None:
+    Database(tmp_path).close()
+    with sqlite3.connect(tmp_path / "pgs.db") as connection:
+        connection.execute("insert into migration (name) values ('9999_later')")
+    connection.close()
+    for _ in range(2):
+        with pytest.raises(SchemaNewer, match="9999_later"):
+            Database(tmp_path)
+
+
+def test_a_semicolon_in_a_text_or_a_comment_ends_no_statement() -> None:
+    script = "-- first; of two:\ncreate table a (x text);\ninsert into a values ('one;\ntwo');\n-- done;\n"
+    assert [statement.strip() for statement in statements(script)] == [
+        "-- first; of two:\ncreate table a (x text);",
+        "insert into a values ('one;\ntwo');",
+        "-- done;",
+    ]

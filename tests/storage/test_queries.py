@@ -1,0 +1,43 @@
+"""The named queries: each is good SQL for the schema as it is migrated."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgs.storage.migrations import migrate
+from pgs.storage.queries import FOLDER, QUERIES, load
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection)
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES))
+def test_every_query_prepares_against_the_schema(connection: sqlite3.Connection, name: str) -> None:
+    sql: str = QUERIES[name].sql  # type: ignore[attr-defined]
+    parameters = dict.fromkeys(re.findall(r"(?<!:):([a-z_]\w*)", sql))
+    assert connection.execute(f"explain {sql}", parameters).fetchall()
+
+
+def test_every_block_of_every_file_is_a_query() -> None:
+    blocks = {
+        f"{path.stem}.{name}" for path in FOLDER.glob("*.sql") for name in re.findall(r"^-- name: (\w+)", path.read_text(), re.MULTILINE)
+    }
+    assert blocks == set(QUERIES)
+
+
+def test_two_nouns_may_have_a_query_of_the_same_name(tmp_path: Path) -> None:
+    (tmp_path / "cats.sql").write_text("-- name: find^\nselect 'cat';\n")
+    (tmp_path / "dogs.sql").write_text("-- name: find^\nselect 'dog';\n")
+    queries = load(tmp_path)
+    connection = sqlite3.connect(":memory:")
+    assert queries["cats.find"](connection) == ("cat",)
+    assert queries["dogs.find"](connection) == ("dog",)
+    connection.close()

@@ -1,0 +1,62 @@
+"""Tiers, locks and terms in rows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgs.domain.tiers import Tier, TierRevision
+from pgs.storage import tiers as rows
+from pgs.storage.database import Database, Outcome, Stmt, Tx
+from tests.virtual import open_store
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with open_store(tmp_path) as opened:
+        yield opened
+
+
+async def commit(database: Database, *stmts: Stmt) -> Outcome:
+    return await database.writer.submit(Tx("platform", stmts))
+
+
+async def test_a_new_database_offers_the_first_terms_and_no_tier(database: Database) -> None:
+    book = rows.read_book(database.reader)
+    assert (book.tiers, book.offered_terms_version) == ({"test": {}, "live": {}}, 1)
+
+
+async def test_a_book_holds_every_revision_in_order_and_the_locks(database: Database) -> None:
+    first, second, other = TierRevision(1, "Bronze", 100, 180), TierRevision(2, "Bronze", 110, 190), TierRevision(1, "Gold", 1, 1)
+    await commit(
+        database,
+        rows.insert_revision("test", "bronze", second, 9),
+        rows.insert_revision("test", "bronze", first, 8),
+        rows.insert_revision("live", "gold", other, 8),
+        rows.set_lock("test", "bronze", "chess", locked=True),
+        rows.set_lock("test", "bronze", "reversi", locked=True),
+    )
+    assert rows.read_book(database.reader).tiers == {
+        "test": {"bronze": Tier("test", "bronze", (first, second), frozenset({"chess", "reversi"}))},
+        "live": {"gold": Tier("live", "gold", (other,))},
+    }
+    assert await commit(database, rows.set_lock("test", "bronze", "chess", locked=False)) is Outcome.COMMITTED
+    assert rows.read_book(database.reader).tiers["test"]["bronze"].locked_games == {"reversi"}
+
+
+async def test_what_is_there_already_and_what_is_gone_already_conflicts(database: Database) -> None:
+    revision = TierRevision(1, "Bronze", 100, 180)
+    await commit(database, rows.insert_revision("test", "bronze", revision, 1), rows.set_lock("test", "bronze", "chess", locked=True))
+    for stmt in (
+        rows.insert_revision("test", "bronze", TierRevision(1, "Other", 1, 1), 2),
+        rows.set_lock("test", "bronze", "chess", locked=True),
+        rows.set_lock("live", "bronze", "chess", locked=False),
+        rows.insert_terms(1, "Other terms", 2),
+    ):
+        assert await commit(database, stmt) is Outcome.CONFLICT
+    assert rows.read_book(database.reader).tiers["test"]["bronze"].current == revision
+
+
+async def test_the_newest_terms_are_on_offer(database: Database) -> None:
+    await commit(database, rows.insert_terms(3, "Third", 3), rows.insert_terms(2, "Second", 4))
+    assert rows.read_book(database.reader).offered_terms_version == 3

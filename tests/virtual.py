@@ -1,0 +1,143 @@
+"""What tests on a virtual clock share: time that a test moves, randomness that repeats, a database that commits in-line or breaks.
+
+With pytest-trio's `autojump_clock`, in-line storage and a seeded scheduler, a test runs the same way every time.
+"""
+
+import sqlite3
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from random import Random
+from typing import Any, Self
+
+import structlog
+import trio
+from trio._core import _run as trio_run
+
+from pgs.actors.kernel import System
+from pgs.clock import TrioClock
+from pgs.storage.database import Database
+
+# What structlog does unasked draws every traceback with all its variables: 0.2 s for each fault that a test causes.
+structlog.configure(processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer(key_order=["event"])])
+
+START = 1_800_000_000  # epoch seconds at the virtual clock's zero: 2027-01-15 08:00 UTC
+
+
+def clock() -> TrioClock:
+    """Return a wall clock that starts at `START` and follows trio's."""
+    return TrioClock(START)
+
+
+class SeededRng:
+    """The same bytes for the same seed."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = Random(seed)
+
+    def bytes(self, count: int) -> bytes:
+        """Return the next `count` bytes."""
+        return self._random.randbytes(count)
+
+
+def seed_scheduler(seed: int) -> None:
+    """Make trio choose the order of tasks that are ready at once as this seed says. Call it inside the run."""
+    trio_run._r.seed(seed)
+
+
+class Faults:
+    """Breaks the database when a statement contains a given text. `statements` lists all that were run."""
+
+    def __init__(self) -> None:
+        self.statements: list[str] = []
+        self._before: list[tuple[str, Callable[[], None]]] = []
+        self._after: list[tuple[str, Callable[[], None]]] = []
+
+    def fail(self, text: str, error: Exception | None = None, *, after: bool = False, skip: int = 0) -> None:
+        """Let statements fail that contain `text`: instead of running, or after they have run. The first `skip` of them pass."""
+        passes = iter(range(skip))
+
+        def fail() -> None:
+            if next(passes, None) is None:
+                raise error or sqlite3.OperationalError("disk I/O error")
+
+        (self._after if after else self._before).append((text, fail))
+
+    @contextmanager
+    def hold(self, text: str) -> Iterator[threading.Event]:
+        """Let statements that contain `text` wait until the block ends or the event is set. Yields the event."""
+        release = threading.Event()
+        self._before.append((text, lambda: _wait(release)))
+        try:
+            yield release
+        finally:
+            release.set()
+
+    def heal(self) -> None:
+        """Let everything run again."""
+        self._before.clear()
+        self._after.clear()
+
+    def count(self, text: str) -> int:
+        """Return how many of the statements contain `text`."""
+        return sum(text in statement for statement in self.statements)
+
+    @property
+    def factory(self) -> type[sqlite3.Connection]:
+        """The class of connections that obey these faults."""
+        faults = self
+
+        class Cursor(sqlite3.Cursor):
+            def execute(self, sql: str, parameters: Any = (), /) -> Self:
+                faults.statements.append(sql)
+                _run_hooks(faults._before, sql)
+                super().execute(sql, parameters)
+                _run_hooks(faults._after, sql)
+                return self
+
+        class Connection(sqlite3.Connection):
+            def cursor(self, factory: Any = None) -> Any:
+                return super().cursor(Cursor)
+
+            def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+                return self.cursor().execute(sql, parameters)  # type: ignore[no-any-return]
+
+        return Connection
+
+
+def _run_hooks(hooks: list[tuple[str, Callable[[], None]]], sql: str) -> None:
+    for text, hook in tuple(hooks):
+        if text in sql:
+            hook()
+
+
+def _wait(release: threading.Event) -> None:
+    if not release.wait(60):
+        raise TimeoutError("a test never released its disk")
+
+
+@contextmanager
+def open_store(folder: Path, faults: Faults | None = None, *, inline: bool = True) -> Iterator[Database]:
+    """Open a database for a block. Unless `inline`, the block calls `start` in its trio run."""
+    faults = faults or Faults()
+    database = Database(folder, inline=inline, factory=faults.factory)
+    faults.statements.clear()  # the migrations'
+    try:
+        yield database
+    finally:
+        faults.heal()
+        database.close()
+
+
+@asynccontextmanager
+async def actor_system(on_event: Callable[[str], None] = lambda name: None) -> AsyncIterator[System]:
+    """Run a system of actors with its janitor for a block, and stop it at the end."""
+    async with trio.open_nursery() as nursery:
+        system = System(nursery, on_event)
+        nursery.start_soon(system.janitor)
+        try:
+            yield system
+        finally:
+            with trio.CancelScope(shield=True), suppress(trio.Cancelled):
+                await system.stop()
