@@ -1,0 +1,158 @@
+"""The catalogue: the platform's tiers, their locks and the rake terms on offer. One actor owns them and publishes the book."""
+
+from collections.abc import Callable
+
+import msgspec
+import structlog
+import trio
+
+from pgs.actors import messages as m
+from pgs.actors.kernel import Cell, Crashed, Envelope, Ref, System, Watch
+from pgs.actors.snapshots import REFRESH_S, Age
+from pgs.clock import Clock
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.names import LABEL_MAX, is_tier_id
+from pgs.domain.tiers import TierBook, TierRevision
+from pgs.games.catalogue import GAMES
+from pgs.storage import tiers as rows
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.database import Database, Outcome, Stmt, StoreOutage, Tx
+
+TERMS_MAX = 100_000  # characters of rake terms: a long contract, not a library
+
+log = structlog.get_logger("pgs.catalogue")
+
+
+class _Stale(Exception):
+    """The tiers were written past their actor: decide again from what the rows say now."""
+
+
+class Catalogue:
+    """The published book of tiers, and the address of the actor that changes it."""
+
+    def __init__(self, database: Database, clock: Clock, on_event: Callable[[str], None]) -> None:
+        self._database = database
+        self._clock = clock
+        self._on_event = on_event
+        self._age = Age()
+        self._book: TierBook | None = None
+        self._written = 0
+        self._cell: Cell | None = None
+
+    def open(self, system: System) -> None:
+        """Give the actor its place."""
+        self._cell = Cell("platform/catalogue", system, Watch(), lambda _: CatalogueActor(self))
+
+    @property
+    def ref(self) -> Ref:
+        """The actor that changes tiers and terms."""
+        if self._cell is None:
+            raise RuntimeError("the catalogue is not open")
+        return self._cell.ref
+
+    def book(self, now: float) -> TierBook | None:
+        """Return the book, or None when its rows have been unreadable too long."""
+        return None if self._age.is_closed(now) else self._book
+
+    async def refresh(self) -> None:
+        """Read the book anew. Raises `StoreOutage`, and leaves the book as it was."""
+        read_at, written = trio.current_time(), self._written
+        book = await read_in_bulk(self._database, rows.read_book)
+        if written == self._written:  # else a newer one was published meanwhile
+            self._book = book
+        self._age.renew(read_at)
+
+    async def keep_fresh(self) -> None:
+        """Refresh every minute, for ever; a failure is logged and counted."""
+        while True:
+            await trio.sleep(REFRESH_S)
+            try:
+                await self.refresh()
+            except StoreOutage:
+                self._on_event("tiers_refresh_failed")
+                log.exception("tiers_refresh_failed", age_s=self._age.seconds(trio.current_time()))
+
+    async def write(self, *stmts: Stmt) -> None:
+        """Commit statements and publish the book that follows from them. Raises `_Stale`."""
+        if await self._database.writer.submit(Tx(m.PLATFORM, stmts)) is Outcome.CONFLICT:
+            raise _Stale
+        self._book = rows.read_book(self._database.reader)
+        self._written += 1
+
+    def now(self) -> int:
+        """Return the wall time of a change."""
+        return self._clock.now()
+
+    def current(self) -> TierBook:
+        """Return the book as its owner knows it."""
+        if self._book is None:
+            self._book = rows.read_book(self._database.reader)
+        return self._book
+
+
+class CatalogueActor:
+    """Changes tiers, locks and terms, one command at a time."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    async def load(self) -> None:
+        """Read the book anew, so that a decision never rests on a stale one."""
+        await self._catalogue.refresh()
+
+    async def receive(self, message: object, envelope: Envelope) -> object:
+        """Decide and commit; a conflict with rows written past this actor is decided anew, once."""
+        try:
+            return await self._decide(message)
+        except _Stale:
+            await self.load()
+        try:
+            return await self._decide(message)
+        except _Stale as error:
+            raise Crashed("the tiers keep changing") from error
+
+    async def _decide(self, message: object) -> object:
+        if isinstance(message, m.SetTier):
+            return await self._set_tier(message)
+        if isinstance(message, m.LockTier):
+            return await self._lock_tier(message)
+        if isinstance(message, m.PublishTerms):
+            return await self._publish_terms(message)
+        raise TypeError(type(message).__name__)
+
+    async def _set_tier(self, command: m.SetTier) -> int | BadRequest:
+        if not is_tier_id(command.tier_id):
+            return BadRequest("a tier id is 1 to 32 of a-z 0-9 -")
+        if command.floor_usd_cents < 1:
+            return BadRequest("the floor must be at least 1 cent")
+        if command.prize_usd_cents < command.floor_usd_cents:
+            return BadRequest("the prize must not be under the floor")
+        tier = self._catalogue.current().find(command.environment, command.tier_id)
+        was = tier.current if tier else None
+        name = (command.name or (was.name if was else command.tier_id)).strip()
+        if not name or len(name) > LABEL_MAX:
+            return BadRequest(f"the name must be 1 to {LABEL_MAX} characters")
+        revision = TierRevision(was.revision if was else 0, name, command.floor_usd_cents, command.prize_usd_cents)
+        if revision == was:
+            return revision.revision
+        revision = msgspec.structs.replace(revision, revision=revision.revision + 1)
+        await self._catalogue.write(rows.insert_revision(command.environment, command.tier_id, revision, self._catalogue.now()))
+        return revision.revision
+
+    async def _lock_tier(self, command: m.LockTier) -> bool | Refusal:
+        tier = self._catalogue.current().find(command.environment, command.tier_id)
+        if tier is None:
+            return refuse("unknown_tier")
+        if command.game_id not in GAMES:
+            return refuse("unknown_game")
+        if (command.game_id in tier.locked_games) == command.locked:
+            return False
+        await self._catalogue.write(rows.set_lock(command.environment, command.tier_id, command.game_id, locked=command.locked))
+        return True
+
+    async def _publish_terms(self, command: m.PublishTerms) -> int | BadRequest:
+        if not command.text.strip() or len(command.text) > TERMS_MAX:
+            return BadRequest(f"terms must be 1 to {TERMS_MAX} characters")
+        version = self._catalogue.current().offered_terms_version + 1
+        await self._catalogue.write(rows.insert_terms(version, command.text, self._catalogue.now()))
+        return version

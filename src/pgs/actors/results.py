@@ -1,0 +1,57 @@
+"""Who waits for news in a results feed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import trio
+
+from pgs.domain.environments import Environment
+
+LONG_POLLS_LIMIT = 32  # held calls of one partner; a further one is answered at once
+
+
+class ResultsBells:
+    """A bell for each feed. The seats actor rings it after a commit; held calls wait for it."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[str, Environment], trio.Event] = {}
+        self._held: dict[str, int] = {}
+        self.stopped = False
+
+    def ring(self, partner_id: str, environment: Environment) -> None:
+        """Wake everyone who waits for this feed."""
+        event = self._waiting.pop((partner_id, environment), None)
+        if event is not None:
+            event.set()
+
+    def ring_all(self) -> None:
+        """Wake everyone, for good: the service is stopping."""
+        self.stopped = True
+        for event in self._waiting.values():
+            event.set()
+        self._waiting.clear()
+
+    @contextmanager
+    def hold(self, partner_id: str) -> Iterator[bool]:
+        """Count a held call while it lasts; gives False when the partner has as many as it may, or the service is stopping."""
+        held = self._held.get(partner_id, 0)
+        if held >= LONG_POLLS_LIMIT or self.stopped:
+            yield False
+            return
+        self._held[partner_id] = held + 1
+        try:
+            yield True
+        finally:
+            left = self._held[partner_id] - 1
+            if left:
+                self._held[partner_id] = left
+            else:
+                del self._held[partner_id]
+
+    async def wait(self, partner_id: str, environment: Environment, until: float) -> None:
+        """Return when the bell rings, or at `until` in trio's time."""
+        if self.stopped:
+            return
+        event = self._waiting.setdefault((partner_id, environment), trio.Event())
+        with trio.move_on_at(until):
+            await event.wait()

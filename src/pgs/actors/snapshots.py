@@ -1,0 +1,23 @@
+"""Published snapshots: what an owner last read or wrote, for anyone to look at, and how old it may grow."""
+
+REFRESH_S = 60.0  # how often rows are read anew
+STALE_S = 600.0  # the age, counted from its own reading, at which a snapshot is no longer believed
+
+
+class Age:
+    """How long ago a snapshot was read, and whether it still counts."""
+
+    def __init__(self) -> None:
+        self._read_at: float | None = None
+
+    def renew(self, read_at: float) -> None:
+        """Count from a reading that began at `read_at`, in trio's time."""
+        self._read_at = read_at
+
+    def seconds(self, now: float) -> float:
+        """Return the age in seconds; infinite when nothing was read yet."""
+        return float("inf") if self._read_at is None else now - self._read_at
+
+    def is_closed(self, now: float) -> bool:
+        """Return whether the snapshot is too old to answer from."""
+        return self.seconds(now) >= STALE_S

@@ -1,0 +1,122 @@
+"""The composition root: builds every part and opens the nurseries. The only file that knows every room."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import trio
+
+from pgs.actors.account import AccountActor
+from pgs.actors.catalogue import Catalogue
+from pgs.actors.closing import close_play, keep_closed
+from pgs.actors.core import Core
+from pgs.actors.deadlines import Deadlines
+from pgs.actors.gate import ProcessGate
+from pgs.actors.house import Directory, House, Make, Parts
+from pgs.actors.kernel import System
+from pgs.actors.messages import AccountChangedInRows
+from pgs.actors.registry import Registry
+from pgs.actors.results import ResultsBells
+from pgs.actors.seats import SeatsActor
+from pgs.actors.settlement import EmbeddedSettlement, SettlementActor, SettlementPort
+from pgs.clock import Clock, Rng, SystemClock, SystemRng
+from pgs.config import Config
+from pgs.domain.environments import ENVIRONMENTS, Environment
+from pgs.domain.versions import VERSIONS, ServedVersions
+from pgs.games.catalogue import installed_games
+from pgs.http.services import Services
+from pgs.keyfile import KeyFile
+from pgs.storage.database import Database
+
+MAKERS: dict[str, Make] = {
+    "account": AccountActor,
+    "settlement": SettlementActor,
+    "seats.test": lambda house: SeatsActor(house, "test"),
+    "seats.live": lambda house: SeatsActor(house, "live"),
+}
+
+
+@asynccontextmanager
+async def open_core(
+    config: Config,
+    *,
+    clock: Clock | None = None,
+    rng: Rng | None = None,
+    settlement: SettlementPort | None = None,
+    inline: bool = False,
+    on_event: Callable[[str], None] = lambda name: None,
+) -> AsyncIterator[Core]:
+    """Give the service's core, working on the data folder; on leaving, commit what was taken and give the folder back.
+
+    `inline` commits on the event loop's own thread, for tests on a virtual clock. Raises `DataFolderInUse` and `BadKeyFile`.
+    """
+    clock, rng = clock or SystemClock(), rng or SystemRng()
+    database = Database(config.data_dir, inline=inline)
+    try:
+        keys = KeyFile(config.key_file, rng)
+        database.start()
+        async with trio.open_nursery() as nursery:
+            system = System(nursery, on_event)
+            catalogue = Catalogue(database, clock, on_event)
+            parts = Parts(
+                system=system,
+                database=database,
+                clock=clock,
+                rng=rng,
+                keys=keys,
+                registry=Registry(database, on_event),
+                catalogue=catalogue,
+                bells=ResultsBells(),
+                deadlines=Deadlines(database, clock, on_event),
+                settlement=settlement or EmbeddedSettlement(),
+                process_gate=ProcessGate(config.process_rate),
+                installed_games=installed_games(),
+                on_event=on_event,
+            )
+            core = Core(parts, Directory(parts, MAKERS))
+            await parts.registry.refresh()
+            await catalogue.refresh()
+            catalogue.open(system)
+            _start(core, nursery)
+            try:
+                yield core
+            finally:
+                with trio.CancelScope(shield=True):
+                    parts.bells.ring_all()
+                    await system.stop()
+    finally:
+        database.close()
+
+
+def _start(core: Core, nursery: trio.Nursery) -> None:
+    parts, directory = core.parts, core.directory
+    nursery.start_soon(parts.system.janitor)
+    nursery.start_soon(directory.sweep)
+    nursery.start_soon(parts.registry.keep_fresh)
+    nursery.start_soon(parts.catalogue.keep_fresh)
+    nursery.start_soon(parts.deadlines.run, directory)
+
+    def foreign_write(partner_id: str) -> None:
+        house: House = directory.house(partner_id)
+        house.account().tell(AccountChangedInRows())
+        account = parts.registry.account(partner_id)
+        if account is not None and not account.active:
+            for environment in ENVIRONMENTS:
+                parts.system.spawn(_close, core, partner_id, environment)
+
+    parts.registry.on_foreign_write = foreign_write
+    nursery.start_soon(keep_closed, parts, directory)
+
+
+async def _close(core: Core, partner_id: str, environment: Environment) -> None:
+    await close_play(core.directory.house(partner_id), environment, "account_inactive")
+
+
+def services(
+    core: Core,
+    config: Config,
+    base_url: str,
+    versions: ServedVersions = VERSIONS,
+    on_request: Callable[[str, int, float], None] = lambda endpoint, status, seconds: None,
+) -> Services:
+    """Return what the HTTP surface works with."""
+    return Services(core.parts, core.directory, versions, base_url, config.restricted_to, on_request)

@@ -1,0 +1,52 @@
+"""`pgs`: every command of the command line in its place."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pgs.cli import partners, platform
+from pgs.cli.errors import expected
+from pgs.cli.options import ConfigFile, DataDir, settings
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="The Partner Game Service. Commands act on the running service, or on its data folder while it is down.",
+)
+app.add_typer(partners.partner, name="partner")
+app.add_typer(partners.game, name="game")
+app.add_typer(platform.tier, name="tier")
+app.add_typer(platform.terms, name="terms")
+app.add_typer(platform.match, name="match")
+app.add_typer(platform.ledger, name="ledger")
+app.add_typer(platform.db, name="db")
+app.add_typer(platform.keyring, name="keyring")
+
+
+@app.command("serve")
+def serve(config: ConfigFile = None, data: DataDir = None) -> None:
+    """Run the service until SIGINT or SIGTERM."""
+    with expected():
+        loaded = settings(config, data)
+        from pgs.serve import run  # most commands need nothing of what it imports
+
+        code = run(loaded)
+    raise typer.Exit(code)
+
+
+@app.command("demo")
+def demo(
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="Where to keep its data; without it, a folder of its own.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="End after the job, instead of staying up.")] = False,
+    port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help="The service's port; 0 takes a free one.")] = None,
+) -> None:
+    """Run everything on this machine with nothing to configure."""
+    with expected():
+        from pgs.demo.demo import FOLDER, PORT, run
+
+        code = run(data or FOLDER, once=once, port=PORT if port is None else port)
+    raise typer.Exit(code)

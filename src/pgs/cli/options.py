@@ -1,0 +1,78 @@
+"""The options that every operator command takes, and what becomes of its answer."""
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import msgspec
+import trio
+import typer
+from rich.console import Console, RenderableType
+
+from pgs.cli.call import log_to_stderr, perform
+from pgs.cli.errors import REFUSED, expected, stop
+from pgs.config import Config, check_config, load_config
+from pgs.games.catalogue import GAMES
+from pgs.operator.answers import Answer, Done, Failed
+from pgs.operator.commands import Args, OperatorCommand
+from pgs.operator.records import Record
+
+A = TypeVar("A", bound=Args)
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+
+PIPED_WIDTH = 160  # columns where no terminal tells its own
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
+ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file; PGS_ variables stand over it.")]
+DataDir = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Data folder, over every setting.")]
+
+# What to do about a refusal, where its own sentence does not say so to an operator.
+_NEXT_STEPS = {
+    "unknown_tier": "`pgs tier list` shows the tiers.",
+    "unknown_game": f"The games are {', '.join(GAMES)}.",
+    "account_inactive": "`pgs partner reactivate` switches it on.",
+}
+
+
+def settings(config: Path | None, data: Path | None) -> Config:
+    """Return the settings that these options make. Raises `BadSettings`."""
+    loaded = load_config(config)
+    return check_config(dataclasses.replace(loaded, data_dir=data)) if data is not None else loaded
+
+
+def ask(command: OperatorCommand[A, R], args: A, config: Path | None, data: Path | None) -> R:
+    """Return a command's result. Where there is none, says why on standard error and raises the exit."""
+    log_to_stderr()
+    with expected():
+        answer = trio.run(perform, settings(config, data), command, args)
+        if isinstance(answer, Done):
+            return msgspec.json.decode(answer.result, type=command.result)
+        raise _refused(answer)
+
+
+def _refused(answer: Answer) -> typer.Exit:
+    if isinstance(answer, Done):
+        raise TypeError("an answer is no refusal")
+    if isinstance(answer, Failed):
+        return stop(answer.error, REFUSED)
+    details = [answer.reason] if answer.reason else []
+    details += [f"{name}: {value}" for name, value in answer.extras.items()]
+    message = f"{answer.error} ({', '.join(details)})" if details else answer.error
+    hint = _NEXT_STEPS.get(answer.reason or "")
+    return stop(f"{message} {hint}" if hint else message, REFUSED)
+
+
+def show(result: T, draw: Callable[[T], RenderableType], *, as_json: bool) -> None:
+    """Print a result: as JSON, or as its drawing."""
+    if as_json:
+        # As bytes: JSON is UTF-8, whatever the terminal's own encoding.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n")
+        sys.stdout.buffer.flush()
+    else:
+        console = Console()
+        console.width = console.width if console.is_terminal else PIPED_WIDTH
+        console.print(draw(result))

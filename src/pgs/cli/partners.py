@@ -1,0 +1,94 @@
+"""`pgs partner …` and `pgs game …`: accounts, and what they may play."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from pgs.cli import tables
+from pgs.cli.errors import WRONG_CALL, stop
+from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
+from pgs.operator import commands as c
+from pgs.operator.records import PartnerSummary
+
+partner = typer.Typer(no_args_is_help=True, help="Accounts of partners.")
+game = typer.Typer(no_args_is_help=True, help="Licences for games.")
+
+PartnerId = Annotated[str, typer.Argument(metavar="ID", help="The partner's id.")]
+
+
+@partner.command("create")
+def create(
+    partner_id: PartnerId,
+    name: Annotated[str, typer.Option(help="The name shown for the account.")],
+    admin_email: Annotated[str, typer.Option(help="Whom to invite as the first admin.")],
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Open an account, and print the invite of its first admin."""
+    created = ask(c.PARTNER_CREATE, c.NewPartner(partner_id, name, admin_email), config, data)
+    show(created, tables.partner_created, as_json=as_json)
+
+
+@partner.command("list")
+def list_all(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """List every account."""
+    found: list[PartnerSummary] = []
+    after: str | None = ""
+    while after is not None:
+        page = ask(c.PARTNER_LIST, c.PartnersAfter(after), config, data)
+        found += page.partners
+        after = page.next_after
+    show(found, tables.partner_list, as_json=as_json)
+
+
+@partner.command("show")
+def show_one(partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Show an account: games, keys, origins, prices, webhooks."""
+    show(ask(c.PARTNER_SHOW, c.PartnerId(partner_id), config, data), tables.partner, as_json=as_json)
+
+
+@partner.command("deactivate")
+def deactivate(partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Switch an account off at once. Its waiting seats and running matches end, and all stakes go back."""
+    show(ask(c.PARTNER_DEACTIVATE, c.PartnerId(partner_id), config, data), tables.partner_switched_off, as_json=as_json)
+
+
+@partner.command("reactivate")
+def reactivate(partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Switch an account on again."""
+    show(ask(c.PARTNER_REACTIVATE, c.PartnerId(partner_id), config, data), tables.partner_switched_on, as_json=as_json)
+
+
+@partner.command("set")
+def set_rate(
+    partner_id: PartnerId,
+    burst: Annotated[int | None, typer.Option(help="Requests at once.")] = None,
+    rate: Annotated[int | None, typer.Option(help="Requests a second.")] = None,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Give an account a rate bucket of its own."""
+    if burst is None and rate is None:
+        raise stop("nothing to set: name --burst, --rate or both", WRONG_CALL)
+    show(ask(c.PARTNER_SET, c.PartnerRate(partner_id, burst, rate), config, data), tables.partner, as_json=as_json)
+
+
+@game.callback()
+def games() -> None:
+    """Licences for games."""
+
+
+@game.command("licence")
+def licence(
+    partner_id: Annotated[str, typer.Argument(metavar="PARTNER")],
+    game_id: Annotated[str, typer.Argument(metavar="GAME")],
+    step: Annotated[Literal["grant", "deny", "withdraw"], typer.Argument(metavar="grant|deny|withdraw")],
+    note: Annotated[str | None, typer.Option(help="What the partner is told with it.")] = None,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Grant or deny a partner's request for live access to a game, or withdraw what was granted."""
+    show(ask(c.GAME_LICENCE, c.LicenceStep(partner_id, game_id, step, note), config, data), tables.partner, as_json=as_json)

@@ -1,0 +1,153 @@
+"""`pgs tier …`, `terms`, `match`, `ledger`, `db` and `keyring`: what belongs to the platform itself."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pgs.actors.catalogue import TERMS_MAX
+from pgs.cli import tables
+from pgs.cli.errors import REFUSED, WRONG_CALL, expected, stop
+from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
+from pgs.domain.environments import Environment
+from pgs.operator import commands as c
+
+tier = typer.Typer(no_args_is_help=True, help="Tiers: what a seat costs and what its match pays.")
+terms = typer.Typer(no_args_is_help=True, help="Rake terms.")
+match = typer.Typer(no_args_is_help=True, help="Matches.")
+ledger = typer.Typer(no_args_is_help=True, help="The ledger.")
+db = typer.Typer(no_args_is_help=True, help="The database.")
+keyring = typer.Typer(no_args_is_help=True, help="The key ring that signs tokens and cursors and seals secrets.")
+
+TierId = Annotated[str, typer.Argument(metavar="ID", help="The tier's id.")]
+InEnvironment = Annotated[Environment, typer.Option("--environment", help="A tier belongs to one environment.")]
+ForGame = Annotated[str, typer.Option("--game", metavar="GAME", help="The game's id.")]
+
+
+@tier.command("set")
+def set_tier(
+    tier_id: TierId,
+    environment: InEnvironment,
+    floor: Annotated[int, typer.Option(metavar="CENTS", help="The least stake, in US cents.")],
+    prize: Annotated[int, typer.Option(metavar="CENTS", help="What the winner receives, in US cents.")],
+    name: Annotated[str | None, typer.Option(help="The name shown for the tier; without it the one that it has, or its id.")] = None,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Make a tier, or give it new numbers. Seats that are taken keep theirs."""
+    show(ask(c.TIER_SET, c.TierNumbers(environment, tier_id, floor, prize, name), config, data), tables.tier, as_json=as_json)
+
+
+@tier.command("lock")
+def lock(
+    tier_id: TierId, environment: InEnvironment, game: ForGame, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+) -> None:
+    """Take a tier out of a game. Seats that are taken play on."""
+    show(ask(c.TIER_LOCK, c.TierOfGame(environment, tier_id, game), config, data), tables.tier, as_json=as_json)
+
+
+@tier.command("unlock")
+def unlock(
+    tier_id: TierId, environment: InEnvironment, game: ForGame, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+) -> None:
+    """Offer a tier for a game again."""
+    show(ask(c.TIER_UNLOCK, c.TierOfGame(environment, tier_id, game), config, data), tables.tier, as_json=as_json)
+
+
+@tier.command("list")
+def list_tiers(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """List every tier of both environments."""
+    show(ask(c.TIER_LIST, c.NoArgs(), config, data).tiers, tables.tiers, as_json=as_json)
+
+
+@terms.callback()
+def rake_terms() -> None:
+    """Rake terms."""
+
+
+@terms.command("publish")
+def publish(
+    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help="The whole text, in UTF-8.")],
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Offer new rake terms. Agreements to older ones stay in force."""
+    with expected(), file.open("rb") as opened:
+        raw = opened.read(TERMS_MAX * 4 + 1)  # UTF-8 takes at most four bytes a character
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise stop(f"{file} is not UTF-8 text, or is over {TERMS_MAX} characters", WRONG_CALL) from None
+    show(ask(c.TERMS_PUBLISH, c.NewTerms(text), config, data), tables.terms, as_json=as_json)
+
+
+@match.callback()
+def matches() -> None:
+    """Matches."""
+
+
+@match.command("void")
+def void(
+    match_id: Annotated[str, typer.Argument(metavar="ID", help="The match's id.")],
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """End a running match without a contest: both stakes go back."""
+    show(ask(c.MATCH_VOID, c.MatchId(match_id), config, data), tables.match_voided, as_json=as_json)
+
+
+@ledger.callback()
+def the_ledger() -> None:
+    """The ledger."""
+
+
+@ledger.command("check")
+def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Add the whole ledger up. Ends with 1 when it is not sound."""
+    report = ask(c.LEDGER_CHECK, c.NoArgs(), config, data)
+    show(report, tables.ledger, as_json=as_json)
+    if not report.sound:
+        raise stop(
+            "the ledger is not sound. Stop the service, keep a copy of the data folder, and find out why before play goes on.", REFUSED
+        )
+
+
+@db.command("migrate")
+def migrate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Bring the database up to date, or make a new one. A service does it too, when it starts."""
+    show(ask(c.DB_MIGRATE, c.NoArgs(), config, data), tables.migrated, as_json=as_json)
+
+
+@db.command("check")
+def check_database(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Let the database read itself from end to end. Ends with 1 when it finds a fault."""
+    report = ask(c.DB_CHECK, c.NoArgs(), config, data)
+    show(report, tables.database, as_json=as_json)
+    if not report.sound:
+        raise stop("the database is damaged. Stop the service, keep a copy of the data folder, and go back to a backup.", REFUSED)
+
+
+@db.command("backup")
+def back_up(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder for the copy.")],
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Copy the database and the key ring while the service goes on. Start a service on the folder to restore it."""
+    show(ask(c.DB_BACKUP, c.BackupFolder(str(folder.absolute())), config, data), tables.backed_up, as_json=as_json)
+
+
+@keyring.command("rotate")
+def rotate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Put a new key in front. Tokens, cursors and secrets made with the others stay good."""
+    show(ask(c.KEYRING_ROTATE, c.NoArgs(), config, data), tables.keyring, as_json=as_json)
+
+
+@keyring.command("list")
+def list_keyring(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Name the keys on the ring, the newest first."""
+    show(ask(c.KEYRING_LIST, c.NoArgs(), config, data), tables.keyring, as_json=as_json)

@@ -1,0 +1,170 @@
+"""Records as an operator's terminal shows them."""
+
+from datetime import UTC, datetime
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pgs.cli.errors import plain
+from pgs.domain.environments import ENVIRONMENTS
+from pgs.operator import records as r
+
+
+def money(cents: int) -> str:
+    """Return US cents as dollars: `1.80 USD`."""
+    dollars, rest = divmod(abs(cents), 100)
+    return f"{'-' if cents < 0 else ''}{dollars:,}.{rest:02} USD"
+
+
+def moment(at: int | None) -> str:
+    """Return epoch seconds as a UTC time, nothing as a dash."""
+    return "–" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _cell(value: object) -> Text:
+    return Text(plain(str(value)), overflow="fold")
+
+
+def _table(title: str, *columns: str) -> Table:
+    return Table(*columns, title=title, title_justify="left", header_style="bold")
+
+
+def _row(table: Table, *values: object) -> None:
+    table.add_row(*(_cell(value) for value in values))
+
+
+def _facts(title: str, facts: dict[str, object]) -> Table:
+    table = Table(title=title, title_justify="left", show_header=False)
+    for name, value in facts.items():
+        _row(table, name, value)
+    return table
+
+
+def _on(*, active: bool) -> str:
+    return "on" if active else "off"
+
+
+def partner_list(partners: list[r.PartnerSummary]) -> RenderableType:
+    """Draw a list of partners."""
+    table = _table(f"Partners: {len(partners)}", "Id", "Name", "Play", "Created", "Revision")
+    for partner in partners:
+        _row(table, partner.partner_id, partner.name, _on(active=partner.active), moment(partner.created_at), partner.revision)
+    return table
+
+
+def partner(record: r.PartnerRecord) -> RenderableType:
+    """Draw one partner with its games and keys."""
+    facts: dict[str, object] = {
+        "Name": record.name,
+        "Play": _on(active=record.active) + (f" (switched off by {record.switched_off_by})" if record.switched_off_by else ""),
+        "Created": moment(record.created_at),
+        "Revision": record.revision,
+        "Bucket": f"{record.burst} requests at once, {record.rate} a second",
+        "Terms agreed": f"version {record.agreed_terms_version}, {moment(record.agreed_terms_at)}" if record.agreed_terms_version else "–",
+        "Admin domain": record.admin_domain or "–",
+    }
+    for environment in ENVIRONMENTS:
+        prices = ", ".join(f"{tier_id} {money(cents)}" for tier_id, cents in record.prices[environment].items())
+        hook = record.webhooks.get(environment)
+        facts |= {
+            f"API version, {environment}": record.pins[environment],
+            f"Origins, {environment}": ", ".join(record.origins[environment]) or "–",
+            f"Prices, {environment}": prices or "–",
+            f"Webhook, {environment}": "–"
+            if hook is None
+            else f"{hook.url} ({_on(active=hook.enabled)}, {hook.consecutive_failures} failures)",
+        }
+    games = _table("Games", "Game", "Test", "Live", "Note")
+    for held in record.licences:
+        _row(games, held.game_id, _on(active=held.test), held.live, held.note or "")
+    keys = _table("Keys", "Id", "Environment", "Label", "Ends in", "Status", "Created", "Revoked at")
+    for key in record.keys:
+        _row(keys, key.key_id, key.environment, key.label, key.last4, key.status, moment(key.created_at), moment(key.revokes_at))
+    return Group(_facts(f"Partner {record.partner_id}", facts), *([games] if record.licences else []), *([keys] if record.keys else []))
+
+
+def partner_created(record: r.PartnerCreated) -> RenderableType:
+    """Draw a new partner: what matters is the invite."""
+    return Group(
+        _cell(f"Partner {record.partner_id} ({record.name}) is there."),
+        _cell(f"Invite of its first admin: {record.invite_id}"),
+        _cell("The admin accepts it after signing in with that address, within 7 days."),
+    )
+
+
+def partner_switched_off(record: r.PartnerSwitchedOff) -> RenderableType:
+    """Draw what a deactivation did."""
+    return _cell(f"Partner {record.partner_id} is switched off; {record.ended} waiting seats and running matches were ended.")
+
+
+def partner_switched_on(record: r.PartnerRecord) -> RenderableType:
+    """Draw what a reactivation did."""
+    return _cell(f"Partner {record.partner_id} is switched on.")
+
+
+def tiers(listed: list[r.TierRecord]) -> RenderableType:
+    """Draw a list of tiers."""
+    table = _table(f"Tiers: {len(listed)}", "Environment", "Id", "Name", "Floor", "Prize", "Revision", "Locked for")
+    for tier in listed:
+        _tier_row(table, tier)
+    return table
+
+
+def tier(record: r.TierRecord) -> RenderableType:
+    """Draw one tier."""
+    table = _table("Tier", "Environment", "Id", "Name", "Floor", "Prize", "Revision", "Locked for")
+    _tier_row(table, record)
+    return table
+
+
+def _tier_row(table: Table, tier: r.TierRecord) -> None:
+    locked = "every game: the prize is over two floors" if tier.pays_in else ", ".join(tier.locked_games) or "–"
+    _row(table, tier.environment, tier.tier_id, tier.name, money(tier.floor_usd_cents), money(tier.prize_usd_cents), tier.revision, locked)
+
+
+def terms(published: r.TermsPublished) -> RenderableType:
+    """Draw what was published."""
+    return _cell(f"Version {published.version} of the rake terms is on offer.")
+
+
+def match_voided(match: r.MatchVoided) -> RenderableType:
+    """Draw a match after it was voided."""
+    return _cell(f"Match {match.match_id} of {match.partner_id} ({match.environment}): {match.status}, {match.end_reason or '–'}")
+
+
+def ledger(report: r.LedgerChecked) -> RenderableType:
+    """Draw the report on the ledger."""
+    balances = _table("Balances", "Environment", "Account", "Amount", "Lines")
+    for balance in report.balances:
+        _row(balances, balance.environment, balance.account, money(balance.amount_usd_cents), balance.lines)
+    facts: dict[str, object] = {
+        "Verdict": "sound" if report.sound else "NOT SOUND",
+        "Sum of all lines": money(report.sum_usd_cents),
+        "Escrow": money(report.escrow_usd_cents),
+        "Open stakes": money(report.open_stakes_usd_cents),
+        "Transfers that do not sum to zero": ", ".join(report.unbalanced_transfers) or "none",
+        "Seats not charged exactly once": ", ".join(report.seats_charged_other_than_once) or "none",
+    }
+    return Group(balances, _facts("Ledger", facts))
+
+
+def database(report: r.DatabaseChecked) -> RenderableType:
+    """Draw the report on the database."""
+    facts: dict[str, object] = {"Verdict": "sound" if report.sound else "NOT SOUND", "Migrations": ", ".join(report.migrations)}
+    return _facts("Database", facts | ({"Problems": "; ".join(report.problems)} if report.problems else {}))
+
+
+def migrated(report: r.DatabaseMigrated) -> RenderableType:
+    """Draw what the schema has come to."""
+    return _cell(f"The database is up to date: {', '.join(report.migrations)}")
+
+
+def backed_up(report: r.DatabaseBackedUp) -> RenderableType:
+    """Draw where a backup went."""
+    return _facts("Backup", {"Folder": report.folder, "Size": f"{report.bytes:,} bytes", "Restore": f"pgs serve --data {report.folder}"})
+
+
+def keyring(ring: r.Keyring) -> RenderableType:
+    """Draw the names on the ring."""
+    return _facts("Key ring", {"File": ring.file, "Keys, the newest first": ", ".join(ring.kids)})

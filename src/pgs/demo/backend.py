@@ -1,0 +1,81 @@
+"""A partner's backend: the calls that it makes with its key, over real HTTP."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import httpcore
+import msgspec
+
+# A long poll is held for up to 25 s; everything else answers at once.
+_TIMEOUTS = {"timeout": {"connect": 5.0, "read": 40.0, "write": 5.0, "pool": 5.0}}
+
+
+class Exchange(msgspec.Struct, frozen=True):
+    """A call and its answer. `sent` and `received` are decoded JSON; header names are in lower case."""
+
+    method: str
+    path: str
+    sent: Any
+    status: int
+    headers: Mapping[str, str]
+    received: Any
+
+
+class Backend:
+    """Calls one service with one key."""
+
+    def __init__(self, pool: httpcore.AsyncConnectionPool, base_url: str, key: str) -> None:
+        self._pool = pool
+        self._base_url = base_url
+        self._key = key
+
+    async def tiers(self, game_id: str) -> Exchange:
+        """Ask what a seat costs."""
+        return await self._call("GET", "/partner/tiers", {"gameId": game_id})
+
+    async def mint(self, game_id: str, player_id: str) -> Exchange:
+        """Get a session token for a player's frame."""
+        return await self._call("POST", "/partner/sessions", sent={"gameId": game_id, "playerId": player_id})
+
+    async def seat(self, game_id: str, player_id: str, tier_id: str, stake_usd_cents: int, idempotency_key: str) -> Exchange:
+        """Take a paid seat for a player."""
+        sent = {
+            "playerId": player_id,
+            "gameId": game_id,
+            "tierId": tier_id,
+            "stakeUsdCents": stake_usd_cents,
+            "idempotencyKey": idempotency_key,
+        }
+        return await self._call("POST", "/partner/matches", sent=sent)
+
+    async def match(self, match_id: str) -> Exchange:
+        """Read a match."""
+        return await self._call("GET", f"/partner/matches/{match_id}")
+
+    async def results(self, cursor: str | None = None, wait_s: int | None = None) -> Exchange:
+        """Read the feed on from a cursor; with `wait_s`, wait for it to hold something new."""
+        query = {"cursor": cursor, "waitSeconds": wait_s}
+        return await self._call("GET", "/partner/results", {name: str(value) for name, value in query.items() if value is not None})
+
+    async def decide(self, match_id: str, winner_player_id: str) -> Exchange:
+        """End a test match outright."""
+        sent = {"outcome": "ended", "winnerPlayerId": winner_player_id}
+        return await self._call("POST", f"/partner/test/matches/{match_id}/decide", sent=sent)
+
+    async def _call(self, method: str, path: str, query: Mapping[str, str] | None = None, sent: Any = None) -> Exchange:
+        if query:
+            path = f"{path}?{urlencode(query)}"
+        headers: dict[bytes | str, bytes | str] = {"Authorization": f"Bearer {self._key}"}
+        if sent is not None:
+            headers["Content-Type"] = "application/json"
+        content = None if sent is None else msgspec.json.encode(sent)
+        response = await self._pool.request(method, self._base_url + path, headers=headers, content=content, extensions=_TIMEOUTS)
+        return Exchange(
+            method,
+            path,
+            sent,
+            response.status,
+            {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers},
+            msgspec.json.decode(response.content),
+        )

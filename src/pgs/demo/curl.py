@@ -1,0 +1,45 @@
+"""Lines for the shell that repeat the story's calls against the running demo."""
+
+import json
+import shlex
+from typing import Any
+
+from pgs.demo.partner import FLOOR_USD_CENTS, GAME, TEST_TIER
+from pgs.demo.story import FIRST, SECOND
+
+
+def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:
+    """Return what each line does, and the line. `order` makes the idempotency keys; nothing has used it before."""
+
+    def curl(path: str, body: dict[str, Any] | None = None) -> str:
+        words = ["curl", "-s", "-H", f"Authorization: Bearer {key}", *([] if body is None else ["-d", json.dumps(body)])]
+        return f'{shlex.join(words)} "{base_url}{path}"'
+
+    def seat(player: str, stake_usd_cents: int = FLOOR_USD_CENTS, name: str = order) -> str:
+        body = {"playerId": player, "gameId": GAME, "tierId": TEST_TIER, "stakeUsdCents": stake_usd_cents}
+        return curl("/partner/matches", {**body, "idempotencyKey": f"{name}-{player}"})
+
+    decide = curl("/partner/test/matches/$MATCH/decide", {"outcome": "ended", "winnerPlayerId": FIRST})
+    return [
+        ("Whose key is this?", curl("/partner/me")),
+        ("What does a seat cost?", curl("/partner/tiers?gameId=" + GAME)),
+        ("A session for a player's frame", curl("/partner/sessions", {"gameId": GAME, "playerId": FIRST})),
+        ("A seat that waits; paste it twice to see a replay", seat(FIRST)),
+        ("A seat that is matched; its match is kept in $MATCH", f"MATCH=$({seat(SECOND)} | tee /dev/stderr | {_picked('matchId')})"),
+        ("The match, and why these two", curl("/partner/matches/$MATCH")),
+        (
+            "The feed from its beginning; where it ends is kept in $CURSOR",
+            f"CURSOR=$({curl('/partner/results')} | tee /dev/stderr | {_picked('nextCursor')})",
+        ),
+        ("The first player wins", decide),
+        (
+            "What is new since then; paste it again a moment later to see the money",
+            curl("/partner/results?cursor=$CURSOR&waitSeconds=20"),
+        ),
+        ("A refusal", seat(SECOND, 1, f"{order}-refused")),
+    ]
+
+
+def _picked(field: str) -> str:
+    """A filter that leaves of an answer the text of one field."""
+    return rf"""sed 's/.*"{field}":"\([^"]*\)".*/\1/'"""

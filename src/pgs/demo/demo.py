@@ -1,0 +1,129 @@
+"""Running the demo: the service and the story on one stage, until the job is done or somebody ends it."""
+
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpcore
+import msgspec
+import trio
+from rich.console import Console
+
+from pgs.clock import SystemClock, SystemRng
+from pgs.config import Config
+from pgs.demo.backend import Backend
+from pgs.demo.curl import paste_lines
+from pgs.demo.folder import DEMO_FILE, LOG_FILE, DemoFile, FolderRefused, claim, write_demo_file
+from pgs.demo.partner import make_partner
+from pgs.demo.settlement import StagedSettlement
+from pgs.demo.story import Unexpected, tell
+from pgs.demo.telling import Teller
+from pgs.http.server import bind
+from pgs.logs import configure_logs
+from pgs.operator.ready import NotMade, ReadyPartner
+from pgs.serve import SWITCH_INTERVAL_S, Running, running
+
+FOLDER = Path("demo-data")
+PORT = 8000
+_HOST = "127.0.0.1"
+_GONE_WRONG = (Unexpected, NotMade, msgspec.DecodeError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
+
+
+class _Options(msgspec.Struct, frozen=True):
+    folder: Path
+    once: bool
+    port: int
+
+
+def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT) -> int:
+    """Run the demo in `folder`, on `port` and the one above it, or on free ones; return the exit code.
+
+    `once` ends it after the story; else SIGINT or SIGTERM does. The code is 1 when the folder is refused, anything came back otherwise
+    than it should, or a signal cut the one story short.
+    """
+    try:
+        claim(folder)
+    except FolderRefused as refused:
+        sys.stderr.write(f"{refused}\n")
+        return 1
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    with (folder / LOG_FILE).open("ab") as log:
+        configure_logs("info", SystemClock(), log)
+        return trio.run(_main, _Options(folder, once, port), Teller(Console(highlight=False)))
+
+
+async def _main(options: _Options, teller: Teller) -> int:
+    listen, internal = _addresses(options.port)
+    config = Config(listen=listen, internal_listen=internal, data_dir=options.folder)
+    settlement = StagedSettlement()
+    code = 1 if options.once else 0
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with running(config, settlement=settlement) as service, trio.open_nursery() as nursery:
+            # Only what is inside is cancelled: the service stops in its own way.
+            nursery.start_soon(_end_when_signalled, signals, nursery.cancel_scope)
+            if listen.endswith(":0") and options.port:
+                teller.say(f"Port {options.port} or {options.port + 1} is taken; the demo uses free ones.")
+            code = await _perform(options, teller, service, settlement)
+            if not options.once and code == 0:
+                await trio.sleep_forever()
+            nursery.cancel_scope.cancel()
+    teller.say("The demo has ended.")
+    return code
+
+
+async def _end_when_signalled(signals: AsyncIterator[int], scope: trio.CancelScope) -> None:
+    async for _ in signals:
+        scope.cancel()
+        return
+
+
+async def _perform(options: _Options, teller: Teller, service: Running, settlement: StagedSettlement) -> int:
+    try:
+        partner = await make_partner(service.core)
+        keys = {"test_key": partner.test_key, "live_key": partner.live_key}
+        content = DemoFile(base_url=service.base_url, internal_url=service.internal_url, partner_id=partner.partner_id, **keys)
+        write_demo_file(options.folder, content)
+        _introduce(options, teller, service)
+        async with httpcore.AsyncConnectionPool() as pool:
+            await tell(Backend(pool, service.base_url, partner.test_key), teller, settlement)
+    except _GONE_WRONG as error:
+        teller.unexpected(str(error) or type(error).__name__)
+        teller.say(f"The service's log is {options.folder / LOG_FILE}.")
+        return 1
+    teller.say("\nEvery answer was as it should be.")
+    if not options.once:
+        _invite(teller, service, partner)
+    return 0
+
+
+def _introduce(options: _Options, teller: Teller, service: Running) -> None:
+    teller.say(
+        f"The service runs at {service.base_url} (health and metrics: {service.internal_url}), all its data in {options.folder}.\n"
+        f"Keys and addresses for scripts: {options.folder / DEMO_FILE}. Log: {options.folder / LOG_FILE}.\n"
+        "Now a partner's backend plays one match against it, over HTTP, with a test key."
+    )
+
+
+def _invite(teller: Teller, service: Running, partner: ReadyPartner) -> None:
+    teller.step(
+        "Your turn", "The service keeps running. Each line works as it stands in another shell; the money of a match follows 1.5 s later."
+    )
+    order = f"order-{SystemRng().bytes(4).hex()}"
+    for words, line in paste_lines(service.base_url, partner.test_key, order):
+        teller.paste(f"\n# {words}\n{line}")
+    teller.say("\nCtrl-C ends the demo.")
+
+
+def _addresses(port: int) -> tuple[str, str]:
+    """Return where to listen: on `port` and the one above it, or on any free ports when one of the two cannot be had."""
+    wanted = (f"{_HOST}:{port}", f"{_HOST}:{port + 1}")
+    if port:
+        try:
+            for address in wanted:
+                bind(address).close()
+        except (OSError, ValueError):
+            pass
+        else:
+            return wanted
+    return f"{_HOST}:0", f"{_HOST}:0"

@@ -1,0 +1,64 @@
+"""The demo's data folder: made anew for each run, and never somebody else's."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from pgs.storage.database import DataFolderInUse, DataLock
+
+MARK = ".pgs-demo"  # an empty file; a folder that holds it was made by a demo and may be emptied by one
+DEMO_FILE = "demo.json"
+LOG_FILE = "pgs.log"
+
+
+class FolderRefused(Exception):
+    """The folder cannot be the demo's; the message says why and what to do."""
+
+
+class DemoFile(msgspec.Struct, frozen=True, rename="camel"):
+    """What scripts need to use a running demo. It holds keys: readable by its owner alone."""
+
+    base_url: str
+    internal_url: str
+    partner_id: str
+    test_key: str
+    live_key: str
+
+
+def claim(folder: Path) -> None:
+    """Make `folder` an empty folder of the demo's own. Raises `FolderRefused` where anything of somebody else's lies in it."""
+    if folder.is_dir() and any(folder.iterdir()):
+        if not (folder / MARK).is_file():
+            raise FolderRefused(f"{folder} is not empty and no demo made it. Name another folder with --data.")
+        _empty(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (folder / MARK).touch(mode=0o600)
+    except OSError as error:
+        raise FolderRefused(f"{folder} cannot be used: {error.strerror}. Name another folder with --data.") from error
+
+
+def _empty(folder: Path) -> None:
+    try:
+        lock = DataLock(folder)  # a demo that still runs holds it
+    except DataFolderInUse:
+        raise FolderRefused(f"A demo is running in {folder}. End it first, or name another folder with --data.") from None
+    try:
+        entries = list(folder.iterdir())
+        inner = next((entry for entry in entries if entry.is_dir() and not entry.is_symlink()), None)
+        if inner is not None:  # no demo makes folders
+            raise FolderRefused(f"{inner} was not made by a demo. Move it away, or name another folder with --data.")
+        for entry in entries:
+            if entry.name not in (MARK, "lock"):
+                entry.unlink()
+    finally:
+        lock.release()
+
+
+def write_demo_file(folder: Path, content: DemoFile) -> None:
+    """Write `demo.json`, whole or not at all, mode 0600."""
+    part = folder / f"{DEMO_FILE}.new"
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(content)) + b"\n")
+    part.replace(folder / DEMO_FILE)

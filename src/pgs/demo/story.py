@@ -1,0 +1,178 @@
+"""The story: one match from the first question to the last cent, and each answer checked against what it should be."""
+
+from typing import Any
+
+import trio
+
+from pgs.demo.backend import Backend, Exchange
+from pgs.demo.partner import FLOOR_USD_CENTS, GAME, PRIZE_USD_CENTS, TEST_TIER
+from pgs.demo.settlement import StagedSettlement
+from pgs.demo.telling import Teller
+
+FIRST, SECOND = "player-1", "player-2"
+POLL_S = 20
+_MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
+
+
+class Unexpected(Exception):
+    """The service answered otherwise than this story tells it."""
+
+
+def expect(holds: bool, what: str) -> None:
+    """Raise `Unexpected` unless it holds."""
+    if not holds:
+        raise Unexpected(f"Not as expected: {what}.")
+
+
+async def tell(backend: Backend, teller: Teller, settlement: StagedSettlement) -> None:
+    """Play the whole story. Raises `Unexpected`."""
+    await _ask_for_tiers(backend, teller)
+    await _mint(backend, teller)
+    first = await _take_first_seat(backend, teller)
+    match_id = await _take_second_seat(backend, teller, first["seatId"])
+    await _read_pairing(backend, teller, match_id)
+    cursor = await _read_feed_started(backend, teller, match_id)
+    await _decide(backend, teller, match_id)
+    cursor = await _read_feed_decided(backend, teller, cursor)
+    settlement.curtain.set()
+    await _wait_for_money(backend, teller, cursor)
+    await _retry(backend, teller, first["seatId"])
+    await _be_refused(backend, teller)
+
+
+async def _ask_for_tiers(backend: Backend, teller: Teller) -> None:
+    teller.step("The ladder", "The backend asks what a seat costs. Amounts are whole US cents, everywhere.")
+    asked = await backend.tiers(GAME)
+    teller.exchange(asked)
+    _answered(asked)
+    entries = {tier["tierId"]: tier["entryUsdCents"] for tier in asked.received["tiers"]}
+    expect(entries.get(TEST_TIER) == FLOOR_USD_CENTS, f"{TEST_TIER} costs {FLOOR_USD_CENTS} cents")
+
+
+async def _mint(backend: Backend, teller: Teller) -> None:
+    teller.step("Two sessions", "Each player's frame needs a session token. Minting one seats nobody and writes nothing.")
+    for player in (FIRST, SECOND):
+        minted = await backend.mint(GAME, player)
+        teller.exchange(minted) if player == FIRST else teller.call(minted)
+        _answered(minted)
+        expect(minted.received["playerUid"].endswith(f":{player}"), f"a session of {player}")
+
+
+async def _take_first_seat(backend: Backend, teller: Teller) -> dict[str, Any]:
+    teller.step(
+        "The first seat",
+        "The stake is charged and the player waits for an opponent. The idempotency key is the backend's own name for this purchase.",
+    )
+    taken = await _seat(backend, FIRST)
+    teller.exchange(taken)
+    seat = _answered(taken)
+    expect((seat["status"], seat["stakeStatus"], seat["matchId"]) == ("waiting", "confirmed", None), "a waiting seat, its stake confirmed")
+    return seat
+
+
+async def _take_second_seat(backend: Backend, teller: Teller, first_seat_id: str) -> str:
+    teller.step(
+        "The second seat",
+        "With a test key the oldest waiting seat of the same game and tier is the opponent: this seat is matched at once.",
+    )
+    taken = await _seat(backend, SECOND)
+    teller.exchange(taken)
+    seat = _answered(taken)
+    expect(seat["status"] == "matched" and bool(seat["matchId"]), "a matched seat")
+    expect(seat["seatId"] != first_seat_id, "a seat of its own")
+    return str(seat["matchId"])
+
+
+async def _read_pairing(backend: Backend, teller: Teller, match_id: str) -> None:
+    teller.step("Why these two?", "A match says how it came about.")
+    read = await backend.match(match_id)
+    teller.exchange(read)
+    match = _answered(read)
+    expect([seat["playerId"] for seat in match["seats"]] == [FIRST, SECOND], "both players in the match, the older seat first")
+    expect(match["pairing"]["rule"] == "test.v1", "the pairing rule of the test environment")
+
+
+async def _read_feed_started(backend: Backend, teller: Teller, match_id: str) -> str:
+    teller.step("The results feed", "Everything that became of a match is told here: a row for each player, from the start on.")
+    read = await backend.results()
+    teller.feed(read)
+    rows = _rows(read, "started")
+    expect(all(row["matchId"] == match_id for row in rows), "both rows belong to the match")
+    teller.say("The answer's nextCursor is where the backend goes on reading. It is kept until the next call.")
+    return str(read.received["nextCursor"])
+
+
+async def _decide(backend: Backend, teller: Teller, match_id: str) -> None:
+    teller.step("A decision", f"Nobody has to play a test match: the test key says that {FIRST} has won.")
+    decided = await backend.decide(match_id, FIRST)
+    teller.exchange(decided)
+    match = _answered(decided)
+    expect((match["status"], match["endReason"]) == ("ended", "decided_by_test_key"), "an ended match")
+
+
+async def _read_feed_decided(backend: Backend, teller: Teller, cursor: str) -> str:
+    teller.step(
+        "The feed after the decision",
+        "Both rows have moved to the feed's end with a result. Their money is under way: its fields are absent, not 0.",
+    )
+    read = await backend.results(cursor)
+    teller.feed(read)
+    rows = _rows(read, "ended")
+    expect({row["playerId"]: row["result"] for row in rows} == {FIRST: "won", SECOND: "lost"}, "a winner and a loser")
+    expect(all(field not in row for row in rows for field in _MONEY), "no money fields yet")
+    return str(read.received["nextCursor"])
+
+
+async def _wait_for_money(backend: Backend, teller: Teller, cursor: str) -> None:
+    teller.step(
+        "The money",
+        f"The backend asks again and lets the call be held for up to {POLL_S} s. It is answered as soon as the money is recorded.",
+    )
+    began = trio.current_time()
+    read = await backend.results(cursor, POLL_S)
+    teller.feed(read)
+    money = {row["playerId"]: tuple(row.get(field) for field in _MONEY) for row in _rows(read, "ended")}
+    rake = 2 * FLOOR_USD_CENTS - PRIZE_USD_CENTS
+    expect(money == {FIRST: (PRIZE_USD_CENTS, 0, 0), SECOND: (0, 0, rake)}, "the prize to the winner, and the rake from the loser's stake")
+    held = f"Held for {trio.current_time() - began:.1f} s."
+    teller.say(f"{held} Two stakes of {FLOOR_USD_CENTS} came in, {PRIZE_USD_CENTS} went to the winner, {rake} is rake.")
+
+
+async def _retry(backend: Backend, teller: Teller, seat_id: str) -> None:
+    teller.step(
+        "A retry", "The backend never saw the first seat's answer, say. It sends the very same call again: the same seat, charged once."
+    )
+    taken = await _seat(backend, FIRST)
+    teller.exchange(taken)
+    seat = _answered(taken)
+    replayed = taken.headers.get("idempotent-replayed")
+    expect(replayed == "true", "the header Idempotent-Replayed: true")
+    expect((seat["seatId"], seat["status"]) == (seat_id, "ended"), "the first seat, as it is now")
+    teller.say(f"The answer carried Idempotent-Replayed: {replayed}")
+
+
+async def _be_refused(backend: Backend, teller: Teller) -> None:
+    teller.step(
+        "A refusal", "A stake of 1, meant as one dollar, is one cent. Programs branch on reason; error is for people and may be reworded."
+    )
+    refused = await backend.seat(GAME, SECOND, TEST_TIER, 1, "order-2")
+    teller.exchange(refused)
+    expect(refused.status == 400, "status 400")
+    expect(refused.received.get("reason") == "stake_below_floor", "the reason stake_below_floor")
+    expect(refused.received.get("floorUsdCents") == FLOOR_USD_CENTS, "the floor beside the reason")
+
+
+async def _seat(backend: Backend, player: str) -> Exchange:
+    return await backend.seat(GAME, player, TEST_TIER, FLOOR_USD_CENTS, f"order-1-{player}")
+
+
+def _answered(exchange: Exchange) -> dict[str, Any]:
+    expect(exchange.status == 200, f"status 200 from {exchange.method} {exchange.path}, not {exchange.status}: {exchange.received}")
+    answer: dict[str, Any] = exchange.received
+    return answer
+
+
+def _rows(exchange: Exchange, outcome: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = _answered(exchange)["results"]
+    expect([row["outcome"] for row in rows] == [outcome, outcome], f"two rows with the outcome {outcome}")
+    return rows

@@ -1,0 +1,84 @@
+"""How the demo tells its story: headings, plain words, calls and answers."""
+
+from collections.abc import Sequence
+from textwrap import indent
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pgs.demo.backend import Exchange
+
+_SHOWN_CHARS = 48  # of one text in an answer; tokens and cursors go on for hundreds
+_PATH_CHARS = 72
+_FEED_FIELDS = ("outcome", "result", "stakeUsdCents", "payoutUsdCents", "refundUsdCents", "rakeUsdCents", "revision")
+
+
+class Teller:
+    """Writes to one console. Steps number themselves."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._step = 0
+
+    def step(self, title: str, words: str) -> None:
+        """Begin a step: what the backend is about to do, and why."""
+        self._step += 1
+        self._console.print()
+        self._console.rule(Text(f"{self._step}. {title}", style="bold"), align="left")
+        self._console.print(Text(words))
+
+    def say(self, words: str) -> None:
+        """Say what just happened."""
+        self._console.print(Text(words))
+
+    def call(self, exchange: Exchange) -> None:
+        """Show a call with what was sent, and the answer's status."""
+        self._console.print(
+            Text.assemble(("→ ", "cyan"), (exchange.method, "bold cyan"), " ", _cut(exchange.path, _PATH_CHARS)), soft_wrap=True
+        )
+        if exchange.sent is not None:
+            self._json(exchange.sent)
+        style = "green" if exchange.status < 300 else "yellow"
+        self._console.print(Text.assemble(("← ", style), (str(exchange.status), f"bold {style}")))
+
+    def exchange(self, exchange: Exchange) -> None:
+        """Show a call and its whole answer."""
+        self.call(exchange)
+        self._json(exchange.received)
+
+    def feed(self, exchange: Exchange) -> None:
+        """Show a call for the feed and its rows side by side, a column for each player."""
+        self.call(exchange)
+        rows: Sequence[dict[str, Any]] = exchange.received["results"]
+        table = Table("", *(row["playerId"] for row in rows))
+        for field in _FEED_FIELDS:
+            table.add_row(field, *(str(row.get(field, "(absent)")) for row in rows))
+        self._console.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+    def paste(self, line: str) -> None:
+        """Show a line for the shell in one piece, however wide the terminal is."""
+        self._console.print(Text(line), soft_wrap=True)
+
+    def unexpected(self, words: str) -> None:
+        """Say what went wrong."""
+        self._console.print(Text(words, style="bold red"))
+
+    def _json(self, value: Any) -> None:
+        text = msgspec.json.format(msgspec.json.encode(_shortened(value))).decode()
+        self._console.print(Text(indent(text, "  "), style="dim"))
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _shortened(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_shortened(inner) for inner in value]
+    return _cut(value, _SHOWN_CHARS) if isinstance(value, str) else value
+
+
+def _cut(text: str, chars: int) -> str:
+    return text if len(text) <= chars else f"{text[:chars]}…"

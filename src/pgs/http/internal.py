@@ -1,0 +1,75 @@
+"""The internal listener: health, readiness, metrics and the registry's refresh, on an address that only the deployment reaches."""
+
+from collections.abc import Awaitable, Callable
+
+import msgspec
+import structlog
+
+from pgs.http.asgi import Receive, Scope, Send
+from pgs.storage.database import StoreOutage
+
+log = structlog.get_logger("pgs.http")
+
+Answer = tuple[int, bytes, bytes]  # status, content type, body
+_JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
+
+
+class InternalApp:
+    """An ASGI application. `ready` returns why the service cannot take calls, or None; none of the paths takes a credential."""
+
+    def __init__(
+        self, *, ready: Callable[[], Awaitable[str | None]], scrape: Callable[[], bytes], refresh: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._ready = ready
+        self._scrape = scrape
+        self._refresh = refresh
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1000})
+            return
+        status, content_type, body = await self._answer(scope["method"], scope["path"])
+        headers = [(b"content-type", content_type), (b"content-length", b"%d" % len(body)), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _answer(self, method: str, path: str) -> Answer:
+        expected = {
+            "/internal/healthz": "GET",
+            "/internal/readyz": "GET",
+            "/internal/metrics": "GET",
+            "/internal/registry/refresh": "POST",
+        }.get(path)
+        if expected is None:
+            return 404, _JSON, _body(error="There is nothing at this path.")
+        if method != expected:
+            return 405, _JSON, _body(error=f"This path takes {expected}.")
+        if path == "/internal/healthz":
+            return 200, _JSON, _body(status="alive")
+        if path == "/internal/metrics":
+            return 200, _TEXT, self._scrape()
+        if path == "/internal/readyz":
+            why = await self._ready()
+            return (200, _JSON, _body(status="ready")) if why is None else (503, _JSON, _body(status=why))
+        try:
+            await self._refresh()
+        except StoreOutage:
+            log.exception("registry_refresh_failed")
+            return 503, _JSON, _body(error="The registry cannot be read.")
+        return 200, _JSON, _body(status="refreshed")
+
+
+def _body(**fields: str) -> bytes:
+    return msgspec.json.encode(fields)
+
+
+async def _live(receive: Receive, send: Send) -> None:
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return

@@ -1,0 +1,80 @@
+"""`GET /partner/matches/{match_id}`: a match and its seats."""
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pgs.domain.errors import refuse
+from pgs.domain.seats import Match, Seat
+from pgs.http.endpoint import Answer, Call, Endpoint
+from pgs.storage.seats import find_match, seats_of_match
+
+
+class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
+    """One side of a match."""
+
+    seat_id: str
+    player_id: str
+    result: str | UnsetType = UNSET
+    score: int | UnsetType = UNSET
+
+
+class MatchRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """A match as it now is. Times in epoch seconds; a match that found no opponent never started."""
+
+    match_id: str
+    environment: str
+    game_id: str
+    tier_id: str
+    status: str
+    prize_usd_cents: int
+    seats: list[MatchSeat]
+    end_reason: str | UnsetType = UNSET
+    started_at: int | UnsetType = UNSET
+    ended_at: int | UnsetType = UNSET
+    pairing: msgspec.Raw | UnsetType = UNSET
+
+
+def match_record(match: Match, seats: tuple[Seat, ...]) -> MatchRecord:
+    """Return a match as it is shown."""
+    return MatchRecord(
+        match_id=match.match_id,
+        environment=match.environment,
+        game_id=match.game_id,
+        tier_id=match.tier_id,
+        status=match.status,
+        prize_usd_cents=match.prize_usd_cents,
+        seats=[
+            MatchSeat(
+                seat.seat_id,
+                seat.player_id,
+                UNSET if seat.result is None else seat.result,
+                UNSET if seat.score is None else seat.score,
+            )
+            for seat in seats
+        ],
+        end_reason=UNSET if match.end_reason is None else match.end_reason,
+        started_at=UNSET if match.started_at is None else match.started_at,
+        ended_at=UNSET if match.ended_at is None else match.ended_at,
+        pairing=msgspec.Raw(match.pairing.encode()) if match.pairing else UNSET,
+    )
+
+
+async def read_match(call: Call) -> Answer:
+    """Return a match of the key's environment."""
+    reader, principal = call.services.parts.database.reader, call.principal
+    match = find_match(reader, principal.partner_id, call.path["match_id"])
+    if match is None or match.environment != principal.environment:
+        return refuse("match_not_found")
+    return match_record(match, tuple(seats_of_match(reader, principal.partner_id, match.match_id)))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/partner/matches/{match_id}",
+        handler=read_match,
+        response=MatchRecord,
+        errors=("match_not_found",),
+        summary="Read a match",
+    ),
+)

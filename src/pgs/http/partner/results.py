@@ -1,0 +1,137 @@
+"""`GET /partner/results`: the feed, a log of rows at their newest position. A reader that follows cursors misses no change."""
+
+import msgspec
+import trio
+from msgspec import UNSET, UnsetType
+
+from pgs.domain.cursors import make_cursor, read_cursor
+from pgs.domain.errors import BadRequest, refuse
+from pgs.domain.seats import Seat
+from pgs.http.auth import recheck
+from pgs.http.endpoint import Answer, Call, Endpoint
+from pgs.http.query import int_param
+from pgs.storage.seats import feed_page
+
+CURSOR_KIND = "results"
+LIMIT_DEFAULT, LIMIT_MAX = 100, 500
+WAIT_MAX_S = 25  # under the half minute after which common proxies give a quiet connection up
+
+
+class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
+    """What a match did for one player. Money in US cents, absent until all of a match's is recorded; times in epoch seconds."""
+
+    match_id: str
+    player_id: str
+    seat_id: str
+    idempotency_key: str
+    game_id: str
+    tier_id: str
+    outcome: str
+    stake_usd_cents: int
+    updated_at: int
+    revision: int
+    opponent_player_id: str | UnsetType = UNSET
+    partner_ref: str | UnsetType = UNSET
+    result: str | UnsetType = UNSET
+    end_reason: str | UnsetType = UNSET
+    score: int | UnsetType = UNSET
+    payout_usd_cents: int | UnsetType = UNSET
+    refund_usd_cents: int | UnsetType = UNSET
+    rake_usd_cents: int | UnsetType = UNSET
+    started_at: int | UnsetType = UNSET
+    ended_at: int | UnsetType = UNSET
+
+
+class ResultsPage(msgspec.Struct, frozen=True, rename="camel"):
+    """A page of the feed. `next_cursor` is where to go on, now or later."""
+
+    environment: str
+    results: list[ResultRow]
+    next_cursor: str
+    has_more: bool
+
+
+def result_row(seat: Seat) -> ResultRow:
+    """Return a seat of a match as its row of the feed."""
+    return ResultRow(
+        match_id=seat.match_id or "",
+        player_id=seat.player_id,
+        seat_id=seat.seat_id,
+        idempotency_key=seat.idempotency_key,
+        game_id=seat.game_id,
+        tier_id=seat.tier_id,
+        outcome="started" if seat.status == "matched" else seat.status,
+        stake_usd_cents=seat.stake_usd_cents,
+        updated_at=seat.updated_at,
+        revision=seat.revision,
+        opponent_player_id=UNSET if seat.opponent_player_id is None else seat.opponent_player_id,
+        partner_ref=UNSET if seat.partner_ref is None else seat.partner_ref,
+        result=UNSET if seat.result is None else seat.result,
+        end_reason=UNSET if seat.end_reason is None else seat.end_reason,
+        score=UNSET if seat.score is None else seat.score,
+        payout_usd_cents=UNSET if seat.payout_usd_cents is None else seat.payout_usd_cents,
+        refund_usd_cents=UNSET if seat.refund_usd_cents is None else seat.refund_usd_cents,
+        rake_usd_cents=UNSET if seat.rake_usd_cents is None else seat.rake_usd_cents,
+        started_at=UNSET if seat.started_at is None else seat.started_at,
+        ended_at=UNSET if seat.ended_at is None else seat.ended_at,
+    )
+
+
+async def read_results(call: Call) -> Answer:
+    """Return what the feed holds after the cursor; with `waitSeconds`, wait for it to hold something."""
+    services, principal = call.services, call.principal
+    limit = int_param(dict(call.query), "limit", 1, LIMIT_MAX, LIMIT_DEFAULT)
+    wait_s = int_param(dict(call.query), "waitSeconds", 0, WAIT_MAX_S, 0)
+    if isinstance(limit, BadRequest):
+        return limit
+    if isinstance(wait_s, BadRequest):
+        return wait_s
+    after = 0
+    if "cursor" in call.query:
+        position = read_cursor(services.parts.ring, call.query["cursor"], CURSOR_KIND, principal.partner_id, principal.environment)
+        if not isinstance(position, int):
+            return refuse("invalid_cursor")
+        after = position
+    page = _page(call, after, limit)
+    if page.results or wait_s == 0:
+        return page
+    with services.parts.bells.hold(principal.partner_id) as held:
+        if not held:
+            return page
+        until = trio.current_time() + wait_s
+        if principal.key.revokes_at is not None:  # a scheduled revocation ends what is held, too
+            until = min(until, trio.current_time() + max(0, principal.key.revokes_at - services.parts.clock.now()))
+        while not page.results and trio.current_time() < until and not services.parts.bells.stopped:
+            await services.parts.bells.wait(principal.partner_id, principal.environment, until)
+            refusal = recheck(services, principal)
+            if refusal is not None:
+                return refusal
+            page = _page(call, after, limit)
+    return page
+
+
+def _page(call: Call, after: int, limit: int) -> ResultsPage:
+    principal, parts = call.principal, call.services.parts
+    seats = feed_page(parts.database.reader, principal.partner_id, principal.environment, after, limit + 1)
+    shown = seats[:limit]
+    position = shown[-1].position if shown else after
+    return ResultsPage(
+        environment=principal.environment,
+        results=[result_row(seat) for seat in shown],
+        next_cursor=make_cursor(parts.ring, CURSOR_KIND, principal.partner_id, principal.environment, position or 0),
+        has_more=len(seats) > limit,
+    )
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/partner/results",
+        handler=read_results,
+        response=ResultsPage,
+        query=frozenset({"cursor", "limit", "waitSeconds"}),
+        held=True,
+        errors=("invalid_cursor",),
+        summary="The results feed",
+    ),
+)

@@ -1,0 +1,143 @@
+"""`POST /partner/matches` takes a paid seat; `GET /partner/seats/{seat_id}` reads one."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pgs.actors.messages import Seated, StakeSeat
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.names import PARTNER_REF_MAX, is_idempotency_key
+from pgs.domain.seats import Seat
+from pgs.http.body import Cents
+from pgs.http.endpoint import Answer, Call, Endpoint, Reply
+from pgs.storage.seats import find_match, find_seat
+
+REPLAYED = ((b"idempotent-replayed", b"true"),)
+
+
+class TakeSeat(msgspec.Struct, frozen=True, rename="camel"):
+    """A player's stake on a game and tier. `stake_usd_cents` is what the partner believes the seat to cost."""
+
+    player_id: str
+    game_id: str
+    tier_id: str
+    stake_usd_cents: Cents
+    idempotency_key: str
+    partner_ref: Annotated[str, msgspec.Meta(max_length=PARTNER_REF_MAX)] | UnsetType = UNSET
+
+
+class SeatRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """A seat as it now is. Times in epoch seconds."""
+
+    seat_id: str
+    match_id: str | None
+    status: str
+    stake_status: str
+    environment: str
+    game_id: str
+    tier_id: str
+    player_id: str
+    stake_usd_cents: int
+    prize_usd_cents: int
+    seated_at: int
+    idempotency_key: str
+    expires_at: int | UnsetType = UNSET
+    partner_ref: str | UnsetType = UNSET
+    pairing: msgspec.Raw | UnsetType = UNSET
+
+
+def seat_record(seat: Seat, pairing: str | None = None) -> SeatRecord:
+    """Return a seat as it is shown; `pairing` is the JSON that its match keeps."""
+    return SeatRecord(
+        seat_id=seat.seat_id,
+        match_id=seat.match_id,
+        status=seat.status,
+        stake_status=seat.stake_status,
+        environment=seat.environment,
+        game_id=seat.game_id,
+        tier_id=seat.tier_id,
+        player_id=seat.player_id,
+        stake_usd_cents=seat.stake_usd_cents,
+        prize_usd_cents=seat.prize_usd_cents,
+        seated_at=seat.seated_at,
+        idempotency_key=seat.idempotency_key,
+        expires_at=UNSET if seat.expires_at is None else seat.expires_at,
+        partner_ref=UNSET if seat.partner_ref is None else seat.partner_ref,
+        pairing=msgspec.Raw(pairing.encode()) if pairing else UNSET,
+    )
+
+
+async def take_seat(call: Call) -> Answer:
+    """Return the seat that the idempotency key stands for, taken now or earlier."""
+    request: TakeSeat = call.body
+    if not is_idempotency_key(request.idempotency_key):
+        return BadRequest("Field `idempotencyKey` must be 1 to 128 characters of A-Z a-z 0-9 _ - . :")
+    command = StakeSeat(
+        player_id=request.player_id,
+        game_id=request.game_id,
+        tier_id=request.tier_id,
+        sent_usd_cents=request.stake_usd_cents,
+        idempotency_key=request.idempotency_key,
+        partner_ref=request.partner_ref or None,
+    )
+    principal = call.principal
+    reply = await call.services.directory.house(principal.partner_id).seats(principal.environment).ask(command)
+    if isinstance(reply, Refusal):
+        return reply
+    return Reply(_shown(reply), REPLAYED if reply.replayed else ())
+
+
+def _shown(reply: Seated) -> SeatRecord | Refusal:
+    record = seat_record(reply.seat)
+    if reply.seat.status != "declined":
+        return record
+    fields: dict[str, Any] = msgspec.to_builtins(record)
+    return refuse("stake_declined", **fields)
+
+
+async def read_seat(call: Call) -> Answer:
+    """Return a seat of the key's environment, with how it was paired."""
+    reader, principal = call.services.parts.database.reader, call.principal
+    seat = find_seat(reader, principal.partner_id, call.path["seat_id"])
+    if seat is None or seat.environment != principal.environment:
+        return refuse("seat_not_found")
+    match = find_match(reader, principal.partner_id, seat.match_id) if seat.match_id else None
+    return seat_record(seat, match.pairing if match else None)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/partner/matches",
+        handler=take_seat,
+        request=TakeSeat,
+        response=SeatRecord,
+        launch=True,
+        spellings={"yourStakeUsdCents": "stakeUsdCents", "tier": "tierId"},
+        errors=(
+            "game_not_licensed",
+            "game_not_licensed_in_this_environment",
+            "malformed_player_id",
+            "idempotency_key_conflict",
+            "unknown_tier",
+            "tier_locked",
+            "rake_terms_not_agreed",
+            "stake_below_floor",
+            "stake_above_prize",
+            "stake_does_not_match_price",
+            "stake_declined",
+            "settlement_unavailable",
+        ),
+        crash="settlement_unavailable",
+        summary="Take a paid seat",
+    ),
+    Endpoint(
+        method="GET",
+        path="/partner/seats/{seat_id}",
+        handler=read_seat,
+        response=SeatRecord,
+        errors=("seat_not_found",),
+        summary="Read a seat",
+    ),
+)

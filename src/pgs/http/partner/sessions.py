@@ -1,0 +1,89 @@
+"""`POST /partner/sessions`: a session token for one player's frame. It seats nobody and writes nothing."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pgs.domain.names import DISPLAY_NAME_MAX
+from pgs.domain.sessions import TTL_DEFAULT, TTL_MAX, TTL_MIN, SessionClaims, player_uid, sign_session
+from pgs.http.endpoint import Call, Endpoint
+from pgs.storage.seats import running_matches_of_player
+
+
+class MintSession(msgspec.Struct, frozen=True, rename="camel"):
+    """Whom the token is for, and how long it lives, in seconds."""
+
+    game_id: str
+    player_id: str
+    display_name: Annotated[str, msgspec.Meta(max_length=DISPLAY_NAME_MAX)] | UnsetType = UNSET
+    ttl_seconds: Annotated[int, msgspec.Meta(ge=TTL_MIN, le=TTL_MAX)] = TTL_DEFAULT
+
+
+class RunningMatch(msgspec.Struct, frozen=True, rename="camel"):
+    """A match of the player's that has not ended."""
+
+    match_id: str
+    status: str = "started"
+
+
+class Session(msgspec.Struct, frozen=True, rename="camel"):
+    """A session token with what a host page needs beside it. Times in epoch seconds."""
+
+    session_token: str
+    token_type: str
+    environment: str
+    game_id: str
+    player_id: str
+    player_uid: str
+    issued_at: int
+    expires_at: int
+    embed_url: str
+    game_socket_url: str
+    resume: list[RunningMatch]
+
+
+async def mint_session(call: Call) -> Session:
+    """Return a new token. It is signed and self-contained: minting one leaves no trace."""
+    request: MintSession = call.body
+    principal, parts = call.principal, call.services.parts
+    now = parts.clock.now()
+    claims = SessionClaims(
+        partner_id=principal.partner_id,
+        environment=principal.environment,
+        game_id=request.game_id,
+        player_id=request.player_id,
+        display_name=request.display_name or None,
+        issued_at=now,
+        expires_at=now + request.ttl_seconds,
+        generation=principal.account.generations[principal.environment],
+    )
+    base_url = call.services.base_url
+    running = running_matches_of_player(parts.database.reader, principal.partner_id, principal.environment, request.player_id)
+    return Session(
+        session_token=sign_session(claims, parts.ring),
+        token_type="Bearer",  # noqa: S106  the scheme's name, no secret
+        environment=claims.environment,
+        game_id=claims.game_id,
+        player_id=claims.player_id,
+        player_uid=player_uid(claims),
+        issued_at=now,
+        expires_at=claims.expires_at,
+        embed_url=f"{base_url}/embed/{'test/' if claims.environment == 'test' else ''}{claims.partner_id}",
+        game_socket_url=f"ws{base_url.removeprefix('http')}/game/socket",
+        resume=[RunningMatch(match_id) for match_id in running],
+    )
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/partner/sessions",
+        handler=mint_session,
+        request=MintSession,
+        response=Session,
+        launch=True,
+        errors=("game_not_licensed", "game_not_licensed_in_this_environment", "malformed_player_id"),
+        summary="A session token for a player's frame",
+    ),
+)

@@ -1,0 +1,68 @@
+"""`GET /partner/tiers`: what a seat at a game costs, tier by tier."""
+
+import msgspec
+import trio
+
+from pgs.domain.errors import refuse
+from pgs.http.endpoint import Answer, Call, Endpoint
+from pgs.http.launch import check_game
+
+
+class TierRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """A tier on offer. `entry_usd_cents` is what a seat costs this partner; `priced`, whether the partner set that."""
+
+    tier_id: str
+    name: str
+    entry_usd_cents: int
+    floor_usd_cents: int
+    prize_usd_cents: int
+    priced: bool
+
+
+class TierLadder(msgspec.Struct, frozen=True, rename="camel"):
+    """The tiers on offer for a game, by what they cost, then by id."""
+
+    game_id: str
+    environment: str
+    tiers: list[TierRecord]
+
+
+async def read_tiers(call: Call) -> Answer:
+    """Return the ladder of a game. A locked tier is not on it."""
+    game_id = call.query.get("gameId", "")
+    if not game_id:
+        return refuse("missing_parameter", parameter="gameId")
+    refusal = check_game(call.services, call.principal, game_id)
+    if refusal is not None:
+        return refusal
+    book = call.services.parts.catalogue.book(trio.current_time())
+    if book is None:
+        return refuse("settlement_unavailable")
+    environment = call.principal.environment
+    prices = call.principal.account.prices[environment]
+    tiers = [
+        TierRecord(
+            tier_id=tier.tier_id,
+            name=tier.current.name,
+            entry_usd_cents=tier.entry_usd_cents(prices.get(tier.tier_id)),
+            floor_usd_cents=tier.current.floor_usd_cents,
+            prize_usd_cents=tier.current.prize_usd_cents,
+            priced=tier.holds(prices.get(tier.tier_id)),
+        )
+        for tier in book.tiers[environment].values()
+        if not tier.is_locked(game_id)
+    ]
+    return TierLadder(game_id, environment, sorted(tiers, key=lambda tier: (tier.entry_usd_cents, tier.tier_id)))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/partner/tiers",
+        handler=read_tiers,
+        response=TierLadder,
+        query=frozenset({"gameId"}),
+        errors=("missing_parameter", "game_not_licensed", "game_not_licensed_in_this_environment", "settlement_unavailable"),
+        summary="The tiers on offer for a game",
+    ),
+)

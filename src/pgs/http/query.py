@@ -1,0 +1,69 @@
+"""From a query string to parameters, strictly: what is repeated or is no UTF-8 is refused, what is unknown is ignored."""
+
+import re
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from pgs.domain.errors import BadRequest
+
+MAX_QUERY_BYTES: Final = 4096
+"""A query's length: the longest real one is a cursor of a few hundred bytes and some numbers."""
+
+MAX_PARAMETERS: Final = 32
+"""How many parameters a query may have; no call knows half as many."""
+
+_BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_DIGITS = re.compile(r"[0-9]{1,6}", re.ASCII)
+
+_TOO_LONG: Final = BadRequest("The query string is too long.")
+_NOT_TEXT: Final = BadRequest("The query string is not percent-encoded UTF-8 text.")
+
+
+def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadRequest:
+    """Return the value of each parameter of `known` that the query string `raw` (undecoded, without `?`) holds.
+
+    `+` is a space, a name without `=` has the empty value. A known parameter that comes twice is refused, as are bad escapes and NUL
+    anywhere; unknown parameters are ignored, however often they come.
+    """
+    if not raw:
+        return {}
+    if len(raw) > MAX_QUERY_BYTES:
+        return _TOO_LONG
+    if _BAD_ESCAPE.search(raw):
+        return _NOT_TEXT
+    pairs = raw.split(b"&")
+    if len(pairs) > MAX_PARAMETERS:
+        return _TOO_LONG
+    found: dict[str, str] = {}
+    for pair in pairs:
+        raw_name, _, raw_value = pair.partition(b"=")
+        try:
+            name, value = _text(raw_name), _text(raw_value)
+        except UnicodeDecodeError:
+            return _NOT_TEXT
+        if "\x00" in name or "\x00" in value:
+            return _NOT_TEXT
+        if name not in known:
+            continue
+        if name in found:
+            return BadRequest(f"Query parameter `{name}` is given more than once.")
+        found[name] = value
+    return found
+
+
+def int_param(params: dict[str, str], name: str, lo: int, hi: int, default: int) -> int | BadRequest:
+    """Return parameter `name` as an integer from `lo` to `hi`, both included, or `default` where it is absent.
+
+    It takes 1 to 6 ASCII digits and nothing else: no sign, no space, no full-width digit, all of which `int` would take.
+    """
+    text = params.get(name)
+    if text is None:
+        return default
+    if _DIGITS.fullmatch(text) and lo <= int(text) <= hi:
+        return int(text)
+    return BadRequest(f"Query parameter `{name}` must be a whole number from {lo} to {hi}.")
+
+
+def _text(raw: bytes) -> str:
+    """The decoded text of a name or a value; UnicodeDecodeError where it is no UTF-8."""
+    return unquote_to_bytes(raw.replace(b"+", b" ")).decode("utf-8")

@@ -1,0 +1,65 @@
+"""The key ring and its file: made on the first start, readable by its owner alone, rewritten by nothing but a rotation."""
+
+import os
+from pathlib import Path
+
+from pgs.clock import Rng
+from pgs.domain.keyring import KID_ENTROPY_BYTES, SECRET_BYTES, KeyRing, format_ring, new_ring, parse_ring, with_new_key
+
+
+class BadKeyFile(Exception):
+    """The key ring's file cannot be used."""
+
+
+class KeyFile:
+    """The ring in use, and the file that keeps it."""
+
+    def __init__(self, path: Path, rng: Rng) -> None:
+        """Open the file; an absent one is made, mode 0600, with one new key. Raises `BadKeyFile`."""
+        self.path = path
+        self._rng = rng
+        try:
+            text = path.read_text()
+        except FileNotFoundError:
+            self.ring = new_ring(rng.bytes(KID_ENTROPY_BYTES), rng.bytes(SECRET_BYTES))
+            _write(path, self.ring)
+            return
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadKeyFile(f"the key file {path} cannot be read") from error
+        try:
+            self.ring = parse_ring(text)
+        except ValueError as error:
+            raise BadKeyFile(f"the key file {path} is damaged: {error}") from error
+
+    def rotate(self) -> KeyRing:
+        """Put a new key in front, on disk first; the others stay, so that nothing made with them ceases to be good.
+
+        Raises `BadKeyFile` when the ring is full or the file cannot be written; the ring is then as it was.
+        """
+        try:
+            ring = with_new_key(self.ring, self._rng.bytes(KID_ENTROPY_BYTES), self._rng.bytes(SECRET_BYTES))
+            _write(self.path, ring)
+        except (OSError, ValueError) as error:
+            raise BadKeyFile(f"the key file {self.path} cannot take another key: {error}") from error
+        self.ring = ring
+        return ring
+
+    def copy_to(self, path: Path) -> None:
+        """Write the ring to another file, mode 0600. Raises OSError."""
+        _write(path, self.ring)
+
+
+def _write(path: Path, ring: KeyRing) -> None:
+    # Whole or not at all: a start that dies in between must not leave half a ring, which the next one would refuse.
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    part = path.with_name(path.name + ".new")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(format_ring(ring))
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

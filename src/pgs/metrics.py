@@ -1,0 +1,69 @@
+"""What the service counts and measures, for Prometheus."""
+
+from collections.abc import Callable, Iterable
+
+import trio
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+
+from pgs.actors.core import Core
+
+# From a mint's fraction of a millisecond to a long poll's 25 s.
+_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """One process's metrics. Labels come from fixed sets: event names, endpoint paths, statuses; never from a client."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._events = Counter("pgs_events", "What happened, by name", ["event"], registry=self._registry)
+        self._requests = Histogram(
+            "pgs_request_seconds", "Time to answer an endpoint's call", ["endpoint", "status"], buckets=_SECONDS, registry=self._registry
+        )
+        self._event_counters: dict[str, Callable[[], None]] = {}
+        self._request_timers: dict[tuple[str, int], Callable[[float], None]] = {}
+
+    def on_event(self, name: str) -> None:
+        """Count one event."""
+        count = self._event_counters.get(name)
+        if count is None:
+            count = self._event_counters[name] = self._events.labels(name).inc
+        count()
+
+    def on_request(self, endpoint: str, status: int, seconds: float) -> None:
+        """Record one answered call of an endpoint, named by its path as declared."""
+        observe = self._request_timers.get((endpoint, status))
+        if observe is None:
+            observe = self._request_timers[endpoint, status] = self._requests.labels(endpoint, str(status)).observe
+        observe(seconds)
+
+    def watch(self, core: Core) -> None:
+        """Measure the core at every scrape."""
+        self._registry.register(_CoreGauges(core))
+
+    def scrape(self) -> bytes:
+        """Return everything in Prometheus' text format. Call it inside the trio run."""
+        return generate_latest(self._registry)
+
+
+class _CoreGauges(Collector):
+    """Reads the core when it is asked, so that nothing is kept up to date for nobody."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def describe(self) -> Iterable[Metric]:
+        """Return nothing: names are only known at a scrape."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the gauges as they now are."""
+        parts, now = self._core.parts, trio.current_time()
+        yield GaugeMetricFamily("pgs_registry_age_seconds", "Age of the registry's snapshot", value=min(parts.registry.age_s(now), 1e9))
+        yield GaugeMetricFamily("pgs_partners", "Accounts", value=len(parts.registry.accounts()))
+        yield GaugeMetricFamily("pgs_open_houses", "Partners whose actors are open", value=len(self._core.directory))
+        yield GaugeMetricFamily("pgs_live_actors", "Actors with a running task", value=len(parts.system.cells))
+        yield GaugeMetricFamily("pgs_writer_stalled", "1 while a commit takes too long", value=int(parts.database.writer.stalled()))

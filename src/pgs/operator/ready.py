@@ -1,0 +1,90 @@
+"""A partner with everything that it needs to play, through the account commands: for load tests and the demo."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from pgs.actors import messages as m
+from pgs.actors.core import Core
+from pgs.actors.kernel import Command
+from pgs.domain.environments import Environment
+from pgs.domain.errors import BadRequest, Refusal, message_of
+from pgs.domain.licences import Step
+from pgs.games.catalogue import GAMES
+
+TO_LIVE: tuple[Step, ...] = ("test_on", "request_live", "grant")
+"""A licence's way from nothing to both environments."""
+
+
+class NotMade(Exception):
+    """A step was refused; the message says which and why."""
+
+
+class ReadyPartner(msgspec.Struct, frozen=True):
+    """A partner who can play. The keys and signing secrets are nowhere else: rows hold hashes, or the secret sealed."""
+
+    partner_id: str
+    test_key: str
+    live_key: str
+    invite_id: str
+    webhook_secrets: Mapping[Environment, str] = {}
+
+    def __repr__(self) -> str:
+        return f"ReadyPartner({self.partner_id!r})"
+
+
+async def make_ready(
+    core: Core,
+    partner_id: str,
+    name: str,
+    admin_email: str,
+    *,
+    label: str = "first key",
+    games: Iterable[str] = GAMES,
+    origins: Mapping[Environment, Sequence[str]] | None = None,
+    webhooks: Mapping[Environment, str] | None = None,
+    prices: Mapping[Environment, Mapping[str, int]] | None = None,
+) -> ReadyPartner:
+    """Return a new partner with a key in each environment, `games` on in both, and the terms on offer agreed.
+
+    `origins`, `webhooks` (a URL) and `prices` (US cents by tier id; the tiers must be there) are by environment. Raises `NotMade`.
+    """
+
+    async def ask(command: Command[object]) -> object:
+        reply = await core.directory.house(partner_id).account().ask(command)
+        if isinstance(reply, Refusal | BadRequest):
+            why = reply.message if isinstance(reply, BadRequest) else f"{message_of(reply)} ({reply.reason})"
+            raise NotMade(f"{partner_id}, {type(command).__name__}: {why}")
+        return reply
+
+    async def mint(environment: Environment) -> str:
+        minted = await ask(m.MintKey(m.PLATFORM, environment, label))
+        return str(minted[2]) if isinstance(minted, tuple) else ""
+
+    created = await ask(m.CreatePartner(name, admin_email))
+    test_key, live_key = await mint("test"), await mint("live")
+    for game_id in games:
+        for step in TO_LIVE:
+            await ask(m.ChangeLicence(m.PLATFORM, game_id, step))
+    await ask(m.AgreeTerms(m.PLATFORM, core.parts.catalogue.current().offered_terms_version))
+    for environment, registered in (origins or {}).items():
+        for origin in registered:
+            await ask(m.AddOrigin(m.PLATFORM, environment, origin))
+    for environment, charged in (prices or {}).items():
+        await ask(m.SetPrices(m.PLATFORM, environment, dict(charged)))
+    secrets: dict[Environment, str] = {}
+    for environment, url in (webhooks or {}).items():
+        saved = await ask(m.SaveWebhook(m.PLATFORM, environment, url))
+        if isinstance(saved, tuple) and saved[1]:
+            secrets[environment] = saved[1]
+    invite_id = str(created[1]) if isinstance(created, tuple) else ""
+    return ReadyPartner(partner_id, test_key, live_key, invite_id, secrets)
+
+
+async def offer_tier(
+    core: Core, environment: Environment, tier_id: str, floor_usd_cents: int, prize_usd_cents: int, name: str | None = None
+) -> None:
+    """Make sure that a tier has these numbers. Raises `NotMade`."""
+    reply = await core.parts.catalogue.ref.ask(m.SetTier(environment, tier_id, name, floor_usd_cents, prize_usd_cents))
+    if not isinstance(reply, int):
+        raise NotMade(f"tier {tier_id}: {reply.message if isinstance(reply, BadRequest) else message_of(reply)}")

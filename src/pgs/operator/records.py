@@ -1,0 +1,254 @@
+"""What operators are shown: accounts, tiers and reports, without any secret or hash. Absent means not set."""
+
+import msgspec
+
+from pgs.actors.gate import policy_of
+from pgs.domain.accounts import Account, Webhook
+from pgs.domain.environments import ENVIRONMENTS, Environment
+from pgs.domain.tiers import Tier, TierBook
+from pgs.storage.ledger import LedgerReport
+
+
+class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A record as JSON shows it: a field that is not set is absent."""
+
+
+class KeyRecord(Record, frozen=True):
+    """An API key's record. `status` is `active`, `scheduled` or `revoked`."""
+
+    key_id: str
+    environment: Environment
+    label: str
+    status: str
+    last4: str
+    created_at: int
+    revokes_at: int | None = None
+
+
+class LicenceRecord(Record, frozen=True):
+    """What a partner may do with a game. `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`."""
+
+    game_id: str
+    test: bool
+    live: str
+    note: str | None = None
+
+
+class WebhookRecord(Record, frozen=True):
+    """A webhook endpoint."""
+
+    url: str
+    enabled: bool
+    consecutive_failures: int
+    disabled_at: int | None = None
+
+
+class PartnerSummary(Record, frozen=True):
+    """A partner as one line of a list. Times are epoch seconds."""
+
+    partner_id: str
+    name: str
+    active: bool
+    created_at: int
+    revision: int
+
+
+class PartnerPage(Record, frozen=True):
+    """Partners by id; `next_after` is where the next page begins, absent on the last one."""
+
+    partners: list[PartnerSummary]
+    next_after: str | None = None
+
+
+class PartnerRecord(PartnerSummary, frozen=True, kw_only=True):
+    """Everything that decides a partner's calls. `games` are those that can be launched, `prices` US cents by tier id as they count."""
+
+    burst: int
+    rate: int
+    games: dict[Environment, list[str]]
+    licences: list[LicenceRecord]
+    keys: list[KeyRecord]
+    origins: dict[Environment, tuple[str, ...]]
+    prices: dict[Environment, dict[str, int]]
+    webhooks: dict[Environment, WebhookRecord]
+    pins: dict[Environment, int]
+    switched_off_by: str | None = None
+    agreed_terms_version: int | None = None
+    agreed_terms_at: int | None = None
+    admin_domain: str | None = None
+
+
+class PartnerCreated(PartnerRecord, frozen=True, kw_only=True):
+    """A new partner, with the invite that its first admin accepts."""
+
+    invite_id: str
+
+
+class PartnerSwitchedOff(PartnerRecord, frozen=True, kw_only=True):
+    """A partner switched off, and how many waiting seats and running matches that ended."""
+
+    ended: int
+
+
+class TierRecord(Record, frozen=True):
+    """A tier as new seats are taken under it. `locked_games`: where an operator locked it; `pays_in`: its prize is over both floors."""
+
+    environment: Environment
+    tier_id: str
+    revision: int
+    name: str
+    floor_usd_cents: int
+    prize_usd_cents: int
+    locked_games: list[str]
+    pays_in: bool
+
+
+class TierLocked(TierRecord, frozen=True, kw_only=True):
+    """A tier after locking or unlocking it for a game, and whether that changed anything."""
+
+    changed: bool
+
+
+class TierList(Record, frozen=True):
+    """Every tier of both environments, by environment and id."""
+
+    tiers: list[TierRecord]
+
+
+class TermsPublished(Record, frozen=True):
+    """The version of the rake terms that are on offer now."""
+
+    version: int
+
+
+class MatchVoided(Record, frozen=True):
+    """A match as it stands after it was voided."""
+
+    match_id: str
+    partner_id: str
+    environment: Environment
+    status: str
+    end_reason: str | None = None
+
+
+class Balance(Record, frozen=True):
+    """What the lines of one ledger account add up to."""
+
+    environment: str
+    account: str
+    amount_usd_cents: int
+    lines: int
+
+
+class LedgerChecked(Record, frozen=True):
+    """What the ledger adds up to, and what is wrong with it."""
+
+    sound: bool
+    sum_usd_cents: int
+    escrow_usd_cents: int
+    open_stakes_usd_cents: int
+    balances: list[Balance]
+    unbalanced_transfers: list[str]
+    seats_charged_other_than_once: list[str]
+
+
+class DatabaseChecked(Record, frozen=True):
+    """The schema's migrations, and what the database found wrong with itself."""
+
+    sound: bool
+    migrations: list[str]
+    problems: list[str]
+
+
+class DatabaseMigrated(Record, frozen=True):
+    """The migrations that the database has had."""
+
+    migrations: list[str]
+
+
+def summary_of(account: Account) -> PartnerSummary:
+    """Return an account as one line of a list."""
+    return PartnerSummary(account.partner_id, account.name, account.active, account.created_at, account.revision)
+
+
+def partner_record(account: Account, webhooks: dict[Environment, Webhook], book: TierBook | None, now: int) -> PartnerRecord:
+    """Return an account as operators see it. `webhooks` are its endpoints, `book` tells which of its prices still count."""
+    policy = policy_of(account)
+    return PartnerRecord(
+        partner_id=account.partner_id,
+        name=account.name,
+        active=account.active,
+        created_at=account.created_at,
+        revision=account.revision,
+        burst=policy.burst,
+        rate=policy.rate,
+        games={environment: account.licensed_games(environment) for environment in ENVIRONMENTS},
+        licences=[LicenceRecord(game_id, held.test, held.live, held.note) for game_id, held in sorted(account.licences.items())],
+        keys=[
+            KeyRecord(key.key_id, key.environment, key.label, key.status(now), key.last4, key.created_at, key.revokes_at)
+            for key in account.keys
+        ],
+        origins=dict(account.origins),
+        prices={environment: _prices(account, environment, book) for environment in ENVIRONMENTS},
+        webhooks={
+            environment: WebhookRecord(hook.url, hook.enabled, hook.consecutive_failures, hook.disabled_at)
+            for environment, hook in webhooks.items()
+        },
+        pins=dict(account.pins),
+        switched_off_by=account.switched_off_by,
+        agreed_terms_version=account.agreed_terms_version,
+        agreed_terms_at=account.agreed_terms_at,
+        admin_domain=account.admin_domain,
+    )
+
+
+def _prices(account: Account, environment: Environment, book: TierBook | None) -> dict[str, int]:
+    prices = {}
+    for tier_id, price in account.prices[environment].items():
+        tier = book.find(environment, tier_id) if book else None
+        if book is None or (tier is not None and tier.holds(price)):
+            prices[tier_id] = price.entry_usd_cents
+    return prices
+
+
+def tier_record(tier: Tier) -> TierRecord:
+    """Return a tier as operators see it."""
+    now = tier.current
+    return TierRecord(
+        environment=tier.environment,
+        tier_id=tier.tier_id,
+        revision=now.revision,
+        name=now.name,
+        floor_usd_cents=now.floor_usd_cents,
+        prize_usd_cents=now.prize_usd_cents,
+        locked_games=sorted(tier.locked_games),
+        pays_in=now.prize_usd_cents > 2 * now.floor_usd_cents,
+    )
+
+
+def ledger_checked(report: LedgerReport) -> LedgerChecked:
+    """Return the report on the ledger as operators see it."""
+    return LedgerChecked(
+        sound=report.sound,
+        sum_usd_cents=report.sum_usd_cents,
+        escrow_usd_cents=report.escrow_usd_cents,
+        open_stakes_usd_cents=report.open_stakes_usd_cents,
+        balances=[Balance(*balance) for balance in report.balances],
+        unbalanced_transfers=report.unbalanced_transfers,
+        seats_charged_other_than_once=report.seats_charged_other_than_once,
+    )
+
+
+class DatabaseBackedUp(Record, frozen=True):
+    """A backup: a folder that a service can be started on. It holds the database and the key ring."""
+
+    folder: str
+    bytes: int
+    at: int
+
+
+class Keyring(Record, frozen=True):
+    """The names of the keys on the ring, the newest first: never the keys."""
+
+    file: str
+    kids: list[str]

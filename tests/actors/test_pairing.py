@@ -1,0 +1,116 @@
+"""Who is seated with whom."""
+
+from pathlib import Path
+
+import pytest
+from trio.testing import MockClock
+
+from pgs.domain.environments import Environment
+from tests.actors.stage import GAME, Late, Money, keys_of, stage, until
+
+
+async def test_a_stake_joins_the_oldest_waiting_seat(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        for key in ("a1", "a2", "a3"):
+            await s.seat("alice", key)
+        bob = await s.seat("bob", "b1")
+        assert s.by_key("a1").match_id == bob.match_id
+        assert s.by_key("a2").status == s.by_key("a3").status == "waiting"
+        carol = await s.seat("carol", "c1")
+        assert s.by_key("a2").match_id == carol.match_id
+
+
+async def test_nobody_is_paired_with_themself(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        for key in ("a1", "a2"):
+            assert (await s.seat("alice", key)).status == "waiting"
+        await s.seat("bob", "b1")
+        assert (await s.seat("bob", "b2")).match_id == s.by_key("a2").match_id
+        assert (await s.seat("bob", "b3")).status == "waiting"
+        assert (await s.seat("bob", "b4")).status == "waiting"
+        assert (await s.seat("carol", "c1")).match_id == s.by_key("b3").match_id  # past nobody: bob's own seats wait in their order
+
+
+async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(tmp_path: Path, autojump_clock: MockClock) -> None:
+    port = Money()
+    port.of_charge = {"a1": ["pending", Late(3, "confirmed")]}
+    async with stage(tmp_path, port) as s:
+        assert (await s.seat("alice", "a1")).status == "pending"
+        await s.seat("alice", "a2")
+        await s.seat("alice", "a3")
+        await until(20)
+        assert [s.by_key(key).status for key in ("a1", "a2", "a3")] == ["waiting"] * 3
+        assert s.by_key("a1").confirmed_at > s.by_key("a2").confirmed_at  # type: ignore[operator]
+        for player, key in (("bob", "a1"), ("carol", "a2"), ("dave", "a3")):
+            assert (await s.seat(player)).match_id == s.by_key(key).match_id
+        s.check_money()
+
+
+async def test_a_seat_whose_stake_is_not_confirmed_is_no_opponent(tmp_path: Path, autojump_clock: MockClock) -> None:
+    port = Money()
+    port.of_charge = {"a1": ["pending"], "a2": ["declined"]}
+    async with stage(tmp_path, port) as s:
+        await s.seat("alice", "a1")
+        await s.seat("alice", "a2")
+        assert (await s.seat("bob")).status == "waiting"
+
+
+async def test_a_stake_confirmed_late_joins_whoever_waits(tmp_path: Path, autojump_clock: MockClock) -> None:
+    port = Money()
+    port.of_charge = {"a1": ["pending", "confirmed"]}
+    async with stage(tmp_path, port) as s:
+        alice = await s.seat("alice", "a1")
+        await s.seat("bob")
+        await until(5)
+        assert s.row(alice).match_id == s.by_key("bob").match_id is not None
+        assert keys_of(s.feed()) == ["bob", "a1"]
+        s.check_money()
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ({"tier": "gold"}, "another tier"),
+        ({"game": "reversi"}, "another game"),
+        ({"environment": "live"}, "the other environment"),
+        ({"partner": "other"}, "another partner"),
+    ],
+)
+async def test_only_stakes_on_the_same_thing_meet(other: dict[str, str], why: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await s.open_partner("other")
+        await s.set_tier("gold", 100, 180)
+        alice = await s.seat("alice")
+        assert (await s.seat("bob", **other)).status == "waiting", why
+        assert s.row(alice).status == "waiting"
+        assert (await s.seat("bob", "b2")).match_id == s.row(alice).match_id
+
+
+@pytest.mark.parametrize("environment", ["test", "live"])
+async def test_seats_of_two_revisions_of_a_tier_never_meet(environment: Environment, tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        old = await s.seat("alice", environment=environment)
+        await s.set_tier("bronze", 100, 190)
+        new = await s.seat("bob", environment=environment)
+        assert (new.status, new.prize_usd_cents) == ("waiting", 190)
+        await s.set_tier("bronze", 100, 180)  # the old numbers again, but a new revision
+        assert (await s.seat("carol", environment=environment)).status == "waiting"
+        assert s.row(old).status == s.row(new).status == "waiting"
+        assert (await s.seat("dave", environment=environment)).match_id == s.by_key("carol", environment).match_id
+
+
+async def test_equal_numbers_make_no_revision(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        alice = await s.seat("alice")
+        await s.set_tier("bronze", 100, 180)
+        assert (await s.seat("bob")).match_id == s.row(alice).match_id is not None
+
+
+async def test_the_queue_is_the_same_after_a_restart(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        for key in ("a1", "a2"):
+            await s.seat("alice", key, game=GAME)
+    async with stage(tmp_path, seed=1) as s:
+        bob = await s.seat("bob")
+        assert s.by_key("a1").match_id == bob.match_id
+        assert (bob.seq, s.head().seat_seq) == (3, 3)

@@ -1,0 +1,240 @@
+"""A process that dies at any moment: its rows alone bring every seat to an end, and every cent to where it belongs."""
+
+import shutil
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from pgs.actors import kernel
+from pgs.actors import messages as m
+from pgs.actors.kernel import Crashed, Overloaded
+from pgs.domain.ledger import charge
+from pgs.storage import seats as rows
+from tests.actors.stage import FLOOR, Late, Money, Stage, at, money, stage, until
+from tests.virtual import Faults
+
+
+class Crashes:
+    """After each commit, keeps the data folder as it was on disk, and the settlement as it was out there."""
+
+    def __init__(self, folder: Path, copies: Path, port: Money, faults: Faults) -> None:
+        self.moments: list[tuple[Path, Money]] = []
+        self._folder = folder
+        self._copies = copies
+        self._port = port
+        faults._after.append(("commit", self._copy))
+
+    def _copy(self) -> None:
+        copy = self._copies / f"{len(self.moments):03}"
+        copy.mkdir(parents=True)
+        for name in ("pgs.db", "pgs.db-wal", "keys"):
+            shutil.copy(self._folder / name, copy / name)
+        self.moments.append((copy, deepcopy(self._port)))
+
+
+async def play(s: Stage) -> None:
+    """A little of everything, in 20 seconds."""
+    await s.seat("expires", environment="live")
+    await s.seat("alice")
+    bob = await s.seat("bob")
+    for player in ("carol", "dave", "erin"):
+        await s.seat(player)
+    await s.ask_seat("late")
+    await s.ask_seat("refused")
+    await s.decide(bob.match_id, "bob")
+    await s.decide(s.by_key("dave").match_id, None)
+    await until(12)
+    await s.seat("frank", environment="live")
+    await s.seat("grace", environment="live")
+    await s.switch(False)
+    await until(20)
+
+
+def script() -> Money:
+    port = Money()
+    port.of_charge = {"late": [Late(11, "confirmed"), "pending", "confirmed"], "refused": ["unpublished", "declined"]}
+    port.of_payout = {"bob": ["pending", "confirmed"], "carol": ["unpublished", Late(1, "confirmed")]}
+    return port
+
+
+def check(s: Stage, port: Money) -> None:
+    """Every seat has ended, and settlement and rows agree about every cent."""
+    s.check_money()
+    held = 0
+    for environment in ("test", "live"):
+        feed = s.feed(environment)
+        assert max((row.position or 0 for row in feed), default=0) == s.head(environment).feed_position
+        for row in feed:
+            assert row.status in ("ended", "no_contest"), row
+            assert s.match_of(row).money == "recorded"
+            assert port.charged[row.seat_id] == row.stake_usd_cents
+            held += 1
+            kind = "prize" if row.result == "won" else "refund"
+            owed = (row.payout_usd_cents or 0) + (row.refund_usd_cents or 0)
+            assert port.paid.get((row.match_id or "", row.seat_id, kind), 0) == owed
+    assert rows.next_due(s.reader) is None
+    assert held == len(port.charged)
+    assert len(port.paid) == sum(1 for row in [*s.feed("test"), *s.feed("live")] if row.result != "lost")
+
+
+async def test_a_crash_after_any_commit_loses_nothing(tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "JANITOR_S", 300.0)  # it has nothing to do here, and would be woken 150,000 times
+    faults, port = Faults(), script()
+    async with stage(tmp_path / "data", port, faults=faults) as s:
+        crashes = Crashes(tmp_path / "data", tmp_path / "copies", port, faults)
+        await play(s)
+    assert len(crashes.moments) > 30
+    for number, (folder, port_then) in enumerate(crashes.moments):
+        async with stage(folder, port_then, seed=number + 1) as s:
+            await trio.sleep(4000)
+            check(s, port_then)
+
+
+async def test_a_settlement_that_outlives_the_crash_is_asked_again_and_moves_no_cent_twice(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    port = script()
+    async with stage(tmp_path, port) as s:
+        await s.seat("alice")
+        bob = await s.seat("bob")
+        await s.ask_seat("late")
+        await s.decide(bob.match_id, "bob")
+    for seed in (1, 2):
+        async with stage(tmp_path, port, seed=seed) as s:
+            await trio.sleep(4000)
+    async with stage(tmp_path, port, seed=3) as s:
+        check(s, port)
+        assert len(port.charged) == 3
+        assert sum(port.charged.values()) == 3 * FLOOR
+
+
+@pytest.mark.parametrize("text", ["insert into seat", "insert into match", "update seat set", "insert into ledger", "insert into head"])
+@pytest.mark.parametrize("after", [False, True])
+async def test_a_write_that_fails_half_way_is_undone_and_the_next_try_finds_everything_whole(
+    text: str, after: bool, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with stage(tmp_path, faults=faults) as s:
+        alice = await s.seat("alice")
+        faults.fail(text, after=after)
+        with pytest.raises(Crashed):
+            await s.seat("bob")
+        assert s.head().seat_seq == 1
+        assert s.row(alice) == alice
+        faults.heal()
+        bob = await s.seat("bob")
+        assert (bob.seq, bob.status, bob.match_id) == (2, "matched", s.row(alice).match_id)
+        assert [row.position for row in s.feed()] == [1, 2]
+        s.check_money()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["not on disk", "on disk"])
+async def test_a_commit_of_unknown_outcome_is_read_from_rows(after: bool, tmp_path: Path, autojump_clock: MockClock) -> None:
+    faults = Faults()
+    async with stage(tmp_path, faults=faults) as s:
+        alice = await s.seat("alice")
+        faults.fail("commit", after=after)
+        with pytest.raises(Crashed):
+            await s.seat("bob")
+        faults.heal()
+        reply = await s.ask_seat("bob")
+        assert isinstance(reply, m.Seated)
+        assert (reply.replayed, reply.seat.status, reply.seat.match_id) == (after, "matched", s.row(alice).match_id)
+        assert (await s.seat("carol")).status == "waiting"
+        assert s.head().seat_seq == 3
+        s.check_money()
+
+
+async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(tmp_path: Path, autojump_clock: MockClock) -> None:
+    port = Money()
+    port.of_charge = {"alice": [Late(1, "confirmed")]}
+    faults = Faults()
+    async with stage(tmp_path, port, faults=faults) as s:
+        replies: list[object] = []
+
+        async def call() -> None:
+            try:
+                replies.append(await s.ask_seat("alice"))
+            except (Crashed, Overloaded) as error:
+                replies.append(error)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(call)
+            await until(0.5)
+            faults.fail("update seat")
+            await until(2)
+            faults.heal()
+        assert isinstance(replies[0], Crashed)
+        assert s.by_key("alice").status == "pending"
+        await until(12)
+        assert s.by_key("alice").status == "waiting"
+        s.check_money()
+
+
+async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_once(tmp_path: Path, autojump_clock: MockClock) -> None:
+    port = Money()
+    faults = Faults()
+    async with stage(tmp_path, port, faults=faults) as s:
+        await s.seat("alice")
+        bob = await s.seat("bob")
+        await s.decide(bob.match_id, "bob")
+        faults.fail("insert into ledger")
+        await until(1)
+        assert s.match_of(bob).money == "due"
+        faults.heal()
+        await until(12)
+        assert s.match_of(bob).money == "recorded"
+        assert money(s.row(bob)) == (180, 0, 0)
+        assert len(port.paid) == 1
+        s.check_money()
+
+
+async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        waiting = await s.seat("alice", environment="live")
+        playing = [await s.seat(player, "p-" + player) for player in ("bob", "carol")]
+    await trio.sleep(10_000)
+    async with stage(tmp_path, seed=1) as s:
+        await until(10_001)
+        assert (s.row(waiting).end_reason, s.row(waiting).ended_at) == ("no_opponent", at(10_000))
+        assert {s.row(seat).end_reason for seat in playing} == {"both_absent"}
+        assert {s.row(seat).stake_status for seat in (waiting, *playing)} == {"refunded"}
+        s.check_money()
+
+
+async def test_deadlines_outlive_rows_that_cannot_be_read(tmp_path: Path, autojump_clock: MockClock) -> None:
+    faults = Faults()
+    events: list[str] = []
+    async with stage(tmp_path, faults=faults, on_event=events.append) as s:
+        seat = await s.seat("alice", environment="live")
+        await until(290)
+        faults.fail("where due_at <=")
+        await until(310)
+        assert "deadlines_unreadable" in events
+        assert s.row(seat).status == "waiting"
+        faults.heal()
+        await until(312)
+        assert s.row(seat).end_reason == "no_opponent"
+
+
+async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(tmp_path: Path, autojump_clock: MockClock) -> None:
+    """Somebody else's row takes the next sequence: the actor's own write conflicts, and it decides anew."""
+    async with stage(tmp_path) as s:
+        alice = await s.seat("alice")
+        async with stage(tmp_path / "twin", seed=5) as twin:
+            await twin.seat("zoe", "z1")
+            await twin.seat("zoe", "z2")
+            foreign = twin.by_key("z2")
+        head = s.head()
+        await s.write_past_the_actors(
+            rows.insert_seat(foreign),
+            *rows.book("acme", "test", charge(foreign), at(0)),
+            rows.move_head("acme", "test", head, rows.Head(2, 0)),
+        )
+        bob = await s.seat("bob")
+        assert (bob.seq, bob.match_id) == (3, s.row(alice).match_id)
+        assert (await s.seat("carol")).match_id == s.by_key("z2").match_id
+        s.check_money()

@@ -1,0 +1,324 @@
+"""The command line: exit codes, what goes to which stream, and errors that say what to do."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import structlog
+import trio
+import typer
+from typer.testing import CliRunner, Result
+
+from pgs.cli import call, tables
+from pgs.cli.errors import expected, plain
+from pgs.cli.main import app
+from pgs.clock import SystemRng
+from pgs.config import Config
+from pgs.keyfile import BadKeyFile, KeyFile
+from pgs.operator.protocol import ConnectionLost
+from pgs.storage.database import DataLock, SchemaNewer, StoreOutage
+from pgs.storage.ledger import LedgerReport
+from tests.operator.support import prepare, serving
+
+NEW = ["partner", "create", "acme", "--name", "Acme", "--admin-email", "admin@acme.example"]
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in [name for name in os.environ if name.startswith("PGS_")]:
+        monkeypatch.delenv(name)
+    yield
+    structlog.reset_defaults()
+
+
+def pgs(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def json_of(result: Result) -> Any:
+    """The one JSON value that standard output holds."""
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return msgspec.json.decode(result.stdout_bytes)
+
+
+def process(*arguments: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pgs", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+        env={"PATH": os.environ["PATH"], **environ},
+    )
+
+
+def test_a_command_in_a_process_of_its_own_prints_json_alone(tmp_path: Path) -> None:
+    made = process(*NEW, "--json", "--data", tmp_path)
+    assert (made.returncode, made.stderr) == (0, "")
+    assert msgspec.json.decode(made.stdout)["inviteId"].startswith("ivt_")
+    again = process(*NEW, "--json", PGS_DATA_DIR=str(tmp_path))
+    assert (again.returncode, again.stdout) == (1, "")
+    assert "exists already" in again.stderr
+    assert "Traceback" not in again.stderr
+
+
+def test_a_wrong_call_ends_with_2(tmp_path: Path) -> None:
+    wrong = process("tier", "set", "bronze", "--environment", "prod", "--floor", "1", "--prize", "1", "--json", "--data", tmp_path)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "--environment" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["partner", "create", "acme"],
+        ["partner", "show"],
+        ["partner", "set", "acme"],
+        ["partner", "set", "acme", "--burst", "many"],
+        ["partner", "set", "acme", "--burst", "99999999999"],
+        ["partner", "show", "x" * 100],
+        ["partner", "show", "a\0b"],
+        ["partner", "show", "\udcff"],
+        ["game", "licence", "acme", "chess", "take"],
+        ["tier", "lock", "bronze", "--environment", "test"],
+        ["terms", "publish", "/nowhere/terms.md"],
+        ["terms", "publish", "/"],
+    ],
+)
+def test_wrong_calls_end_with_2_and_say_so_on_standard_error_alone(tmp_path: Path, arguments: list[str]) -> None:
+    result = pgs(*arguments, "--json", "--data", tmp_path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr
+
+
+def test_every_command_prints_one_json_value_and_nothing_else(tmp_path: Path) -> None:
+    text = tmp_path / "terms.md"
+    text.write_text("Terms.")
+    at = ["--json", "--data", str(tmp_path / "data")]
+    assert json_of(pgs("db", "migrate", *at))["migrations"]
+    assert json_of(pgs(*NEW, *at))["partnerId"] == "acme"
+    assert [partner["name"] for partner in json_of(pgs("partner", "list", *at))] == ["Acme"]
+    assert json_of(pgs("partner", "show", "acme", *at))["burst"] == 300
+    assert json_of(pgs("partner", "set", "acme", "--burst", "7", "--rate", "8", *at))["burst"] == 7
+    assert json_of(pgs("partner", "deactivate", "acme", *at))["ended"] == 0
+    assert json_of(pgs("partner", "reactivate", "acme", *at))["active"] is True
+    assert (
+        json_of(pgs("tier", "set", "bronze", "--environment", "test", "--floor", "100", "--prize", "180", "--name", "B", *at))["name"]
+        == "B"
+    )
+    assert json_of(pgs("tier", "lock", "bronze", "--environment", "test", "--game", "chess", *at))["lockedGames"] == ["chess"]
+    assert json_of(pgs("tier", "unlock", "bronze", "--environment", "test", "--game", "chess", *at))["lockedGames"] == []
+    assert [tier["tierId"] for tier in json_of(pgs("tier", "list", *at))] == ["bronze"]
+    assert json_of(pgs("terms", "publish", str(text), *at)) == {"version": 2}
+    assert json_of(pgs("ledger", "check", *at))["sound"] is True
+    assert json_of(pgs("db", "check", *at))["sound"] is True
+    refused = pgs("game", "licence", "acme", "chess", "grant", *at)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "portal" in refused.stderr
+    refused = pgs("match", "void", "mat_0", *at)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "match_not_found" in refused.stderr
+
+
+async def test_commands_reach_a_running_service_and_show_what_it_holds(tmp_path: Path) -> None:
+    partner = await prepare(tmp_path, "ann", "bob")
+    async with serving(tmp_path) as core:
+
+        async def run(*arguments: str) -> Result:
+            return await trio.to_thread.run_sync(lambda: pgs(*arguments, "--data", tmp_path))
+
+        shown = await run("partner", "show", "acme")
+        assert shown.exit_code == 0
+        assert partner.live_key[-4:] in shown.stdout
+        assert partner.live_key not in shown.stdout
+        assert "granted" in shown.stdout
+        withdrawn = await run("game", "licence", "acme", "chess", "withdraw", "--note", "later", "--json")
+        assert {held["gameId"]: held for held in json_of(withdrawn)["licences"]}["chess"]["note"] == "later"
+        off = await run("partner", "deactivate", "acme")
+        assert "1 waiting seats and running matches" in off.stdout
+        account = core.parts.registry.account("acme")
+        assert account is not None
+        assert not account.active
+        again = await run("partner", "deactivate", "acme")
+        assert again.exit_code == 1
+        assert "account_inactive" in again.stderr
+        assert "pgs partner reactivate" in again.stderr
+
+
+def test_people_are_shown_tables(tmp_path: Path) -> None:
+    assert "ivt_" in pgs(*NEW, "--data", tmp_path).stdout
+    pgs("tier", "set", "bronze", "--environment", "test", "--floor", "100", "--prize", "180", "--data", tmp_path)
+    for arguments, said in [
+        (["partner", "list"], "acme"),
+        (["partner", "show", "acme"], "300 requests at once"),
+        (["partner", "deactivate", "acme"], "switched off"),
+        (["partner", "show", "acme"], "off (switched off by platform)"),
+        (["partner", "reactivate", "acme"], "switched on"),
+        (["tier", "list"], "1.80 USD"),
+        (["ledger", "check"], "sound"),
+        (["db", "check"], "sound"),
+        (["db", "migrate"], "0001_launch"),
+    ]:
+        result = pgs(*arguments, "--data", tmp_path)
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert said in result.stdout
+
+
+def test_a_folder_without_a_database_is_named(tmp_path: Path) -> None:
+    result = pgs("partner", "list", "--data", tmp_path / "nowhere")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "nowhere" in result.stderr
+    assert "--data" in result.stderr
+
+
+def test_a_folder_that_another_process_holds_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call, "WAIT_S", 0)
+    (tmp_path / "pgs.db").touch()
+    lock = DataLock(tmp_path)
+    result = pgs("partner", "list", "--data", tmp_path)
+    lock.release()
+    assert result.exit_code == 1
+    assert "another process" in result.stderr
+    assert str(tmp_path) in result.stderr
+
+
+def test_a_damaged_key_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("damaged")
+    result = pgs("db", "migrate", "--data", tmp_path)
+    assert result.exit_code == 1
+    assert "key file" in result.stderr
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pgs.db").write_bytes(b"not a database" * 1000)
+    result = pgs("db", "check", "--data", tmp_path)
+    assert result.exit_code == 1
+    assert "database cannot be used" in result.stderr
+
+
+def test_settings_come_from_the_file_and_the_options_stand_over_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pgs.toml").write_text(f'[pgs]\ndata_dir = "{tmp_path / "in-file"}"\n')
+    assert pgs(*NEW, "--config", tmp_path / "pgs.toml").exit_code == 0
+    assert (tmp_path / "in-file" / "pgs.db").exists()
+    monkeypatch.setenv("PGS_DATA_DIR", str(tmp_path / "in-environment"))
+    assert pgs(*NEW, "--config", tmp_path / "pgs.toml", "--data", tmp_path / "option").exit_code == 0
+    assert not (tmp_path / "in-environment").exists()
+    assert (tmp_path / "option" / "pgs.db").exists()
+    wrong = pgs("partner", "list", "--config", tmp_path / "nowhere.toml")
+    assert wrong.exit_code == 2
+    assert "nowhere.toml" in wrong.stderr
+
+
+def test_terms_are_read_as_utf_8_of_a_bounded_length(tmp_path: Path) -> None:
+    text = tmp_path / "terms"
+    at = ["--json", "--data", str(tmp_path / "data")]
+    text.write_bytes("Bedingungen für € 100".encode())
+    assert json_of(pgs("terms", "publish", text, *at)) == {"version": 2}
+    text.write_bytes(b"\xff\xfe")
+    assert pgs("terms", "publish", text, *at).exit_code == 2
+    text.write_text("x" * 100_001)
+    assert pgs("terms", "publish", text, *at).exit_code == 1
+    text.write_text("x" * 500_000)
+    assert pgs("terms", "publish", text, *at).exit_code == 1
+    text.write_text("\U0001f3b2" * 100_000)
+    assert json_of(pgs("terms", "publish", text, *at)) == {"version": 3}
+
+
+async def test_an_unsound_ledger_ends_with_1_and_is_still_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unsound = LedgerReport([("test", "escrow", 5, 1)], 5, ["acme sea_1"], [], 5, 0)
+    monkeypatch.setattr("pgs.operator.commands.check_ledger", lambda reader: unsound)
+    await prepare(tmp_path)
+    result = await trio.to_thread.run_sync(lambda: pgs("ledger", "check", "--json", "--data", tmp_path))
+    assert result.exit_code == 1
+    assert msgspec.json.decode(result.stdout_bytes)["unbalancedTransfers"] == ["acme sea_1"]
+    assert "not sound" in result.stderr
+
+
+def test_a_long_list_is_fetched_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgs.operator.commands.PAGE", 2)
+    for number in range(3):
+        pgs("partner", "create", f"partner-{number}", "--name", "x", "--admin-email", "a@b.example", "--data", tmp_path)
+    assert [partner["partnerId"] for partner in json_of(pgs("partner", "list", "--json", "--data", tmp_path))] == [
+        "partner-0",
+        "partner-1",
+        "partner-2",
+    ]
+
+
+def test_what_partners_chose_cannot_steer_an_operators_terminal(tmp_path: Path) -> None:
+    assert plain("a\x1b[2Jb\rc\u202ed") == "a\N{REPLACEMENT CHARACTER}[2Jb\N{REPLACEMENT CHARACTER}c\N{REPLACEMENT CHARACTER}d"
+    pgs("partner", "create", "acme", "--name", "[red]A\x1b[2J", "--admin-email", "a@b.example", "--data", tmp_path)
+    shown = pgs("partner", "show", "acme", "--data", tmp_path).stdout
+    assert "\x1b[2J" not in shown
+    assert "[red]A" in shown
+
+
+EXPECTED = [
+    (ConnectionLost("gone"), 1, "Look at what is there"),
+    (SchemaNewer("0099_later"), 1, "newer version"),
+    (BadKeyFile("the key file k is damaged"), 1, "Put the file"),
+    (StoreOutage("disk I/O error"), 1, "disk"),
+    (PermissionError(13, "Permission denied", "data/lock"), 1, "data/lock: permission denied"),
+    (OSError(98, "Address already in use"), 1, "Address already in use"),
+    (ExceptionGroup("nursery", [ExceptionGroup("inner", [StoreOutage("full")])]), 1, "full"),
+    (KeyboardInterrupt(), 130, "interrupted"),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "said"), EXPECTED, ids=[type(error).__name__ for error, _, _ in EXPECTED])
+def test_what_an_operator_can_mend_is_a_line_and_no_traceback(
+    error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as stopped, expected():
+        raise error
+    assert stopped.value.exit_code == code
+    assert said in capsys.readouterr().err
+
+
+def test_a_bug_keeps_its_traceback() -> None:
+    with pytest.raises(ZeroDivisionError), expected():
+        raise ZeroDivisionError
+    with pytest.raises(ExceptionGroup), expected():
+        raise ExceptionGroup("two", [ValueError(), StoreOutage("full")])
+
+
+@pytest.mark.parametrize(
+    ("cents", "shown"), [(0, "0.00 USD"), (5, "0.05 USD"), (-5, "-0.05 USD"), (-180, "-1.80 USD"), (123456789, "1,234,567.89 USD")]
+)
+def test_money_is_shown_to_the_cent(cents: int, shown: str) -> None:
+    assert tables.money(cents) == shown
+
+
+def test_serve_and_demo_get_their_options_and_give_their_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[object] = []
+
+    def serve(config: Config) -> int:
+        called.append(config.data_dir)
+        return 3
+
+    def demo(folder: Path, *, once: bool, port: int) -> int:
+        called.append((folder, once, port))
+        return 4
+
+    monkeypatch.setattr("pgs.serve.run", serve)
+    monkeypatch.setattr("pgs.demo.demo.run", demo)
+    assert pgs("serve", "--data", tmp_path).exit_code == 3
+    assert pgs("demo", "--data", tmp_path, "--once", "--port", "0").exit_code == 4
+    assert called == [tmp_path, (tmp_path, True, 0)]
+
+
+def test_serving_a_folder_that_is_served_is_refused_in_a_line(tmp_path: Path) -> None:
+    KeyFile(tmp_path / "keys", SystemRng())
+    lock = DataLock(tmp_path)
+    result = process("serve", "--data", tmp_path, PGS_LISTEN="127.0.0.1:0", PGS_INTERNAL_LISTEN="127.0.0.1:0")
+    lock.release()
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "another process" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -1,0 +1,90 @@
+"""`pgs demo` as a user starts it."""
+
+import json
+import re
+import signal
+import stat
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import httpcore
+import trio
+
+_COMMAND = [sys.executable, "-m", "pgs", "demo", "--port", "0"]
+
+
+async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> None:
+    with trio.fail_after(60):
+        done = await trio.run_process([*_COMMAND, "--once"], cwd=tmp_path, capture_stdout=True, capture_stderr=True, check=False)
+    told = (done.stdout or b"").decode()
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert not done.stderr
+    assert _feed_states(told) == [
+        ("outcome", "started", "started"),
+        ("payoutUsdCents", "(absent)", "(absent)"),
+        ("outcome", "ended", "ended"),
+        ("payoutUsdCents", "(absent)", "(absent)"),
+        ("outcome", "ended", "ended"),
+        ("payoutUsdCents", "180", "0"),
+    ]
+    assert "Idempotent-Replayed: true" in told
+    assert '"reason": "stake_below_floor"' in told
+    assert "curl" not in told
+
+    written = tmp_path / "demo-data" / "demo.json"
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    demo = json.loads(written.read_text())
+    assert demo.keys() == {"baseUrl", "internalUrl", "partnerId", "testKey", "liveKey"}
+    assert demo["testKey"].startswith("pgs_test_")
+    assert demo["liveKey"].startswith("pgs_live_")
+    log = (tmp_path / "demo-data" / "pgs.log").read_text()
+    assert {json.loads(line)["event"] for line in log.splitlines()} >= {"started", "request", "stopped"}
+    assert demo["testKey"] not in log
+    assert demo["liveKey"] not in log
+
+
+async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path) -> None:
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            process: trio.Process = await nursery.start(partial(trio.run_process, _COMMAND, cwd=tmp_path, stdout=subprocess.PIPE))
+            assert process.stdout is not None
+            told = b""
+            async for chunk in process.stdout:
+                told += chunk
+                if b"Ctrl-C" in told:
+                    break
+            demo = json.loads((tmp_path / "demo-data" / "demo.json").read_text())
+            assert demo["testKey"].encode() in told, "the lines to paste hold the real key"
+            async with httpcore.AsyncConnectionPool() as pool:
+                answer = await pool.request("GET", demo["baseUrl"] + "/partner/me", headers={"Authorization": f"Bearer {demo['testKey']}"})
+                assert answer.status == 200
+            process.send_signal(signal.SIGTERM)
+            async for chunk in process.stdout:
+                told += chunk
+    assert process.returncode == 0
+    assert b"The demo has ended." in told
+
+
+async def test_a_taken_port_is_said_and_another_one_used(tmp_path: Path) -> None:
+    with trio.fail_after(60), trio.socket.socket() as taken:
+        await taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = await trio.run_process([*_COMMAND[:-1], str(port), "--once"], cwd=tmp_path, capture_stdout=True, check=False)
+    assert done.returncode == 0
+    assert f"Port {port} or {port + 1} is taken" in (done.stdout or b"").decode()
+
+
+async def test_a_folder_of_somebody_else_is_refused_with_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with trio.fail_after(60):
+        done = await trio.run_process([*_COMMAND, "--once", "--data", "."], cwd=tmp_path, capture_stderr=True, check=False)
+    assert done.returncode == 1
+    assert "no demo made it" in (done.stderr or b"").decode()
+
+
+def _feed_states(told: str) -> list[tuple[str, ...]]:
+    """The rows for outcome and payout of every feed that was shown."""
+    return [tuple(found) for found in re.findall(r"│ (outcome|payoutUsdCents) +│ (\S+) +│ (\S+) +│", told)]

@@ -1,0 +1,62 @@
+"""The demo's data folder is made anew for each run, and is never anybody else's."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from pgs.demo.folder import DEMO_FILE, MARK, DemoFile, FolderRefused, claim, write_demo_file
+from pgs.storage.database import DataLock
+
+
+def test_an_absent_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    claim(tmp_path / "a" / "demo-data")
+    assert stat.S_IMODE((tmp_path / "a" / "demo-data").stat().st_mode) == 0o700
+
+
+def test_an_earlier_demo_leaves_nothing_behind(tmp_path: Path) -> None:
+    claim(tmp_path)
+    (tmp_path / "pgs.db").write_text("old")
+    claim(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} <= {MARK, "lock"}
+
+
+def test_a_folder_of_somebody_else_is_refused_untouched(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(FolderRefused, match="not empty"):
+        claim(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_demo_folder_with_something_of_somebody_else_in_it_is_refused_untouched(tmp_path: Path) -> None:
+    claim(tmp_path)
+    (tmp_path / "pgs.db").write_text("old")
+    (tmp_path / "thesis").mkdir()
+    with pytest.raises(FolderRefused, match="thesis"):
+        claim(tmp_path)
+    assert (tmp_path / "pgs.db").exists()
+
+
+def test_the_folder_of_a_running_demo_is_refused(tmp_path: Path) -> None:
+    claim(tmp_path)
+    lock = DataLock(tmp_path)
+    try:
+        with pytest.raises(FolderRefused, match="running"):
+            claim(tmp_path)
+    finally:
+        lock.release()
+
+
+def test_a_file_in_the_folders_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "demo-data").write_text("")
+    with pytest.raises(FolderRefused, match="cannot be used"):
+        claim(tmp_path / "demo-data")
+
+
+def test_the_demo_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    write_demo_file(tmp_path, DemoFile("http://a", "http://b", "demo", "t", "l"))
+    written = tmp_path / DEMO_FILE
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    expected = {"baseUrl": "http://a", "internalUrl": "http://b", "partnerId": "demo", "testKey": "t", "liveKey": "l"}
+    assert json.loads(written.read_text()) == expected

@@ -1,0 +1,152 @@
+"""Reads that fail, and snapshots that have grown too old: who is told what, and that nothing half-done stays behind."""
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from pgs.domain.keys import ENTROPY_BYTES, make_key
+from tests.faults.broken import reads_fail
+from tests.journeys.client import Reply, check_refusal, ok
+from tests.journeys.partners import BOTH, Partner, drain, seat_body
+from tests.journeys.service import Service, in_process, until
+
+TOO_OLD_S = 600.0
+
+
+async def _seat(service: Service, partner: Partner, player_id: str = "alice", idempotency_key: str = "a") -> Reply:
+    return await service.public.call("POST", "/partner/matches", partner.test, seat_body(player_id, idempotency_key))
+
+
+@pytest.mark.parametrize(
+    ("query", "method", "path", "body"),
+    [
+        ("seats.feed_page", "GET", "/partner/results", None),
+        ("seats.feed_page", "GET", "/partner/results?waitSeconds=25", None),
+        ("seats.find_seat", "GET", "/partner/seats/{seat}", None),
+        ("matches.find_match", "GET", "/partner/seats/{seat}", None),
+        ("matches.find_match", "GET", "/partner/matches/{match}", None),
+        ("seats.seats_of_match", "GET", "/partner/matches/{match}", None),
+        ("webhooks.find_webhook", "GET", "/partner/me", None),
+        ("seats.running_matches_of_player", "POST", "/partner/sessions", {"gameId": BOTH, "playerId": "alice"}),
+        ("matches.find_match", "POST", "/partner/test/matches/{match}/decide", {"outcome": "no_contest"}),
+        ("seats.seats_of_match", "POST", "/partner/test/matches/{match}/decide", {"outcome": "no_contest"}),
+    ],
+)
+async def test_a_read_that_fails_is_registry_unavailable_and_works_again_after_it(
+    tmp_path: Path, query: str, method: str, path: str, body: dict[str, object] | None
+) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        seat = ok(await _seat(service, partner))
+        match = ok(await _seat(service, partner, "bob", "b"))
+        path = path.format(seat=seat["seatId"], match=match["matchId"])
+        with reads_fail(service.core, query):
+            reply = await service.public.call(method, path, partner.test, body if body is not None else {})
+            check_refusal(reply, 500, "registry_unavailable")
+            assert reply.header("ratelimit") is not None
+        ok(await service.public.call(method, path, partner.test, body if body is not None else {}))
+
+
+@pytest.mark.parametrize(
+    ("query", "times"),
+    [
+        ("seats.find_by_idempotency_key", 6),  # more often than a partner may crash: a disk's fault is not the partner's
+        ("seats.find_head", 2),
+        ("seats.waiting_seats", 2),
+    ],
+)
+async def test_a_seat_ledger_that_cannot_be_read_is_settlement_unavailable_and_takes_no_seat(
+    tmp_path: Path, query: str, times: int
+) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        with reads_fail(service.core, query):
+            for _ in range(times):
+                check_refusal(await _seat(service, partner), 503, "settlement_unavailable")
+        reply = await _seat(service, partner)
+        assert ok(reply)["status"] == "waiting"
+        assert reply.header("idempotent-replayed") is None
+
+
+async def test_a_failing_disk_does_not_stop_what_needs_none(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        with reads_fail(service.core):
+            ok(await service.public.call("GET", f"/partner/tiers?gameId={BOTH}", partner.test))
+            check_refusal(await service.public.call("GET", "/partner/me", "pgs_test_x"), 401, "invalid_key")
+            check_refusal(await service.public.call("GET", "/partner/results?limit=0", partner.test), 400, None)
+
+
+async def test_a_tier_book_that_is_too_old_stops_tiers_and_seating_alone(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        taken = ok(await _seat(service, partner))
+        service.core.parts.catalogue._age.renew(trio.current_time() - TOO_OLD_S)
+        tiers = f"/partner/tiers?gameId={BOTH}"
+        check_refusal(await service.public.call("GET", tiers, partner.test), 503, "settlement_unavailable")
+        check_refusal(await _seat(service, partner, "bob", "b"), 503, "settlement_unavailable")
+        # What was refused before the book is looked at, or needs none, goes on.
+        assert ok(await _seat(service, partner)) == taken
+        for method, path, body in (
+            ("GET", "/partner/me", None),
+            ("GET", "/partner/results", None),
+            ("GET", f"/partner/seats/{taken['seatId']}", None),
+            ("POST", "/partner/sessions", {"gameId": BOTH, "playerId": "alice"}),
+        ):
+            ok(await service.public.call(method, path, partner.test, body or {}))
+        check_refusal(await service.public.call("GET", "/partner/tiers?gameId=tiddlywinks", partner.test), 403, "game_not_licensed")
+        await service.core.parts.catalogue.refresh()
+        ok(await service.public.call("GET", tiers, partner.test))
+        assert ok(await _seat(service, partner, "bob", "b"))["status"] == "matched"
+
+
+async def test_a_registry_just_short_of_too_old_still_answers(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        service.core.parts.registry._age.renew(trio.current_time() - TOO_OLD_S + 60)
+        ok(await service.public.call("GET", "/partner/me", partner.test))
+
+
+async def test_a_closed_registry_tells_no_key_from_another_until_it_is_read_again(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        service.core.parts.registry._age.renew(trio.current_time() - TOO_OLD_S)
+        stranger = make_key("test", "nobody", bytes(ENTROPY_BYTES))
+        for key in (partner.test, partner.live, stranger):
+            reply = await service.public.call("GET", "/partner/me", key)
+            check_refusal(reply, 500, "registry_unavailable")
+            assert reply.header("ratelimit") is None
+        check_refusal(await service.public.call("GET", "/partner/me", partner.test[:-1]), 401, "invalid_key")
+        assert (await service.internal.send("POST", "/internal/registry/refresh"))[0] == 200
+        ok(await service.public.call("GET", "/partner/me", partner.test))
+        check_refusal(await service.public.call("GET", "/partner/me", stranger), 401, "invalid_key")
+
+
+async def test_a_closed_registry_draws_from_the_process_bucket_alone(tmp_path: Path) -> None:
+    async with in_process(tmp_path, process_rate=50) as service:
+        partner = await service.partner(burst=50)
+        service.core.parts.registry._age.renew(trio.current_time() - TOO_OLD_S)
+        drain(service.core, partner.partner_id)
+        # The partner's bucket is empty and is not asked; the loop above has emptied the process bucket on the way.
+        reply = await service.public.call("GET", "/partner/me", partner.test)
+        check_refusal(reply, 429, "rate_limited")
+        assert reply.header("ratelimit") is None
+        assert reply.version == 1
+
+
+async def test_a_registry_that_closes_ends_a_held_call(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
+        partner = await service.partner()
+        answers: list[Reply] = []
+
+        async def poll() -> None:
+            answers.append(await service.public.call("GET", "/partner/results?waitSeconds=25", partner.test))
+
+        nursery.start_soon(poll)
+        parts = service.core.parts
+        await until(lambda: bool(parts.bells._held))
+        parts.registry._age.renew(trio.current_time() - TOO_OLD_S)
+        parts.bells.ring(partner.partner_id, "test")
+        await until(lambda: bool(answers))
+        check_refusal(answers[0], 500, "registry_unavailable")

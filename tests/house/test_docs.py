@@ -1,0 +1,101 @@
+"""The documents say what the code says."""
+
+import dataclasses
+import importlib
+import re
+
+import pytest
+
+from pgs.config import Config
+from pgs.http.partner import ENDPOINTS
+from pgs.operator.commands import COMMANDS
+from tests.house.tree import ROOT, SOURCE, files
+
+ARCHITECTURE, OPERATIONS, README = ("docs/architecture.md", "docs/operations.md", "README.md")
+DOCUMENTS = [README, "CONTRIBUTING.md", "CHANGELOG.md", *(str(path.relative_to(ROOT)) for path in files(ROOT / "docs", ".md"))]
+
+_A_FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|sql|md|toml))`")
+
+
+def _text(document: str) -> str:
+    return (ROOT / document).read_text(encoding="utf-8")
+
+
+def _rows(document: str, heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading, without its own head."""
+    section = _text(document).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+@pytest.mark.parametrize("document", [ARCHITECTURE, *(name for name in DOCUMENTS if name.startswith("docs/decisions"))])
+def test_every_file_that_a_document_names_exists(document: str) -> None:
+    named = _A_FILE.findall(_text(document))
+    assert [name for name in named if not ((ROOT / name).exists() or (SOURCE / name).exists())] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_link_between_documents_leads_somewhere(document: str) -> None:
+    targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)]+)\)", _text(document)) if "://" not in target]
+    assert [target for target in targets if not ((ROOT / document).parent / target).exists()] == []
+
+
+def test_the_settings_table_is_the_config() -> None:
+    documented = {
+        name.strip("`"): (variable.strip("`"), default.strip("`")) for name, variable, default, *_ in _rows(OPERATIONS, "Settings")
+    }
+    declared = {
+        field.name: (f"PGS_{field.name.upper()}", "empty" if field.default in ("", None) else str(field.default))
+        for field in dataclasses.fields(Config)
+    }
+    assert documented == declared
+
+
+def test_every_setting_has_a_unit_and_a_reason() -> None:
+    assert [row[0] for row in _rows(OPERATIONS, "Settings") if len(row) != 5 or not all(row)] == []
+
+
+def test_the_bounds_table_is_the_code() -> None:
+    rows = _rows(ARCHITECTURE, "What is bounded")
+    assert rows
+    for name, file, value, _ in rows:
+        module = importlib.import_module("pgs." + file.strip("`").removesuffix(".py").replace("/", "."))
+        assert str(_value_of(name.strip("`"), module)) == value, name
+
+
+def _value_of(dotted: str, owner: object) -> object:
+    """The value of a name in a module; of a class, a field's default."""
+    for name in dotted.split("."):
+        owner = getattr(owner() if isinstance(owner, type) else owner, name)
+    return owner
+
+
+def test_the_readme_lists_every_call_and_no_other() -> None:
+    documented = {re.match(r"`([A-Z]+ [^`?]+)", row[0]) for row in _rows(README, "The calls")}
+    listed = {match[1] for match in documented if match}
+    assert listed == {f"{endpoint.method} {endpoint.path}" for endpoint in ENDPOINTS}
+
+
+def test_the_readme_lists_the_query_parameters_of_each_call() -> None:
+    listed = [match.groups() for row in _rows(README, "The calls") if (match := re.match(r"`([A-Z]+) ([^`?]+)\??([^`]*)`", row[0]))]
+    documented = {f"{method} {path}": {pair.rstrip("=") for pair in query.split("&") if pair} for method, path, query in listed}
+    assert documented == {f"{endpoint.method} {endpoint.path}": set(endpoint.query) for endpoint in ENDPOINTS}
+
+
+def test_every_metric_is_documented() -> None:
+    source = (SOURCE / "metrics.py").read_text(encoding="utf-8")
+    exported = {f"{name}_total" if f'Counter("{name}"' in source else name for name in re.findall(r'"(pgs_\w+)"', source)}
+    assert exported == set(re.findall(r"^\| `(pgs_\w+)`", _text(OPERATIONS), re.MULTILINE))
+
+
+def test_every_event_that_the_operations_page_names_is_in_the_code() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files(SOURCE, ".py"))
+    section = _text(OPERATIONS).partition("\n## Logs\n")[2].partition("\n## ")[0]
+    events = {name for line in section.splitlines() if line.startswith("| `") for name in re.findall(r"`(\w+)`", line.split(" | ")[0])}
+    assert events
+    assert [event for event in sorted(events) if f'"{event}"' not in source] == []
+
+
+def test_every_operator_command_is_on_the_operations_page() -> None:
+    text = _text(OPERATIONS)
+    assert [name for name in COMMANDS if f"pgs {name.replace('.', ' ')}" not in text] == []

@@ -1,0 +1,10 @@
+"""What every test of the HTTP room can ask for."""
+
+import pytest
+
+from tests.http.raw import WAYS, Way
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> Way:
+    return WAYS[request.param]

@@ -1,0 +1,295 @@
+"""A server under test on a free loopback port, and a client that sends whatever bytes a test wants."""
+
+import json
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Protocol, Self
+
+import trio
+
+from pgs.http.asgi import App, OnEvent, Receive, Scope, Send
+from pgs.http.edge import BODY_S, Edge, default_body_limit
+from pgs.http.exchange import BodyLimit
+from pgs.http.limits import ServerLimits
+from pgs.http.server import bind, serve
+
+QUICK = ServerLimits(
+    head_s=0.4,
+    keep_alive_s=0.4,
+    read_s=60.0,
+    send_s=0.4,
+    linger_s=0.3,
+    grace_s=0.6,
+    shutdown_s=0.5,
+    websocket_ping_s=None,
+)
+"""Limits short enough to be met within a test, but for the one that would end what another has failed to end."""
+
+PATIENCE_S = 10.0
+"""What a test waits for must come within this, on any machine."""
+
+HANDSHAKE = (
+    b"GET %s HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+)
+
+
+class Way(Protocol):
+    """How an application is served: `pgs.http.server.serve`, or what takes its place."""
+
+    async def __call__(
+        self,
+        app: App,
+        sockets: list[socket.socket],
+        /,
+        *,
+        stop: trio.Event,
+        limits: ServerLimits,
+        on_event: OnEvent,
+        task_status: trio.TaskStatus[list[str]],
+    ) -> None: ...
+
+
+WAYS: dict[str, Way] = {"hypercorn": serve}
+
+
+class Answer:
+    """A response: status, headers by lower-case name (a repeated one joined by a comma), body."""
+
+    def __init__(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+
+class Client:
+    """One connection. Every wait in it fails after `PATIENCE_S`."""
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        self.stream = stream
+        self._read = b""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await trio.aclose_forcefully(self.stream)
+
+    async def send(self, raw: bytes) -> None:
+        with trio.fail_after(PATIENCE_S):
+            await self.stream.send_all(raw)
+
+    async def get(self, path: str, *headers: str) -> Answer:
+        """The answer to a plain GET."""
+        lines = "".join(f"{line}\r\n" for line in headers)
+        return await self.ask(f"GET {path} HTTP/1.1\r\nHost: h\r\n{lines}\r\n".encode("latin-1"))
+
+    async def ask(self, raw: bytes) -> Answer:
+        await self.send(raw)
+        return await self.answer()
+
+    async def answer(self, *, to_head: bool = False) -> Answer:
+        """The next final response; AssertionError where the connection ends before or within it."""
+        head = (await self._until(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.split("\r\n")[:-2]
+        status = int(first.split(" ")[1])
+        headers: dict[str, str] = {}
+        for line in lines:
+            name, _, value = line.partition(":")
+            key = name.strip().lower()
+            headers[key] = f"{headers[key]}, {value.strip()}" if key in headers else value.strip()
+        if status == 100:
+            return await self.answer(to_head=to_head)
+        if to_head or status == 101:
+            return Answer(status, headers, b"")
+        if headers.get("transfer-encoding") == "chunked":
+            return Answer(status, headers, await self._chunks())
+        return Answer(status, headers, await self._exactly(int(headers.get("content-length", "0"))))
+
+    async def end(self) -> bytes:
+        """Everything up to the end of the connection."""
+        while await self._more():
+            pass
+        return self._read
+
+    async def frame(self) -> tuple[int, bytes]:
+        """The next WebSocket frame: opcode and payload."""
+        first, length = await self._exactly(2)
+        if length == 126:
+            length = int.from_bytes(await self._exactly(2))
+        elif length == 127:
+            length = int.from_bytes(await self._exactly(8))
+        return first & 0x0F, await self._exactly(length)
+
+    async def _chunks(self) -> bytes:
+        body = b""
+        while size := int((await self._until(b"\r\n")).strip(), 16):
+            body += (await self._exactly(size + 2))[:-2]
+        await self._exactly(2)
+        return body
+
+    async def _until(self, mark: bytes) -> bytes:
+        while mark not in self._read:
+            assert await self._more(), f"the connection ended after {self._read[:200]!r}"
+        return await self._exactly(self._read.index(mark) + len(mark))
+
+    async def _exactly(self, size: int) -> bytes:
+        while len(self._read) < size:
+            assert await self._more(), f"the connection ended after {self._read[:200]!r}"
+        taken, self._read = self._read[:size], self._read[size:]
+        return taken
+
+    async def _more(self) -> bool:
+        """Whether anything came before the end, of which a reset is one."""
+        with trio.fail_after(PATIENCE_S):
+            try:
+                data = await self.stream.receive_some(65536)
+            except trio.BrokenResourceError:
+                self.was_reset = True
+                return False
+        self._read += data
+        return bool(data)
+
+    was_reset = False
+
+
+class Server:
+    """A running server."""
+
+    def __init__(self, port: int, stop: trio.Event, stopped: trio.Event) -> None:
+        self.port = port
+        self.stop = stop
+        self.stopped = stopped
+        self.events: Counter[str] = Counter()
+        self._counted = trio.Event()
+
+    async def client(self, *, receive_buffer: int | None = None) -> Client:
+        """A new connection; `receive_buffer` in bytes makes a client that soon takes no more."""
+        sock = trio.socket.socket()
+        if receive_buffer is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        await sock.connect(("127.0.0.1", self.port))
+        return Client(trio.SocketStream(sock))
+
+    async def is_alive(self) -> bool:
+        """Whether somebody else is still served."""
+        async with await self.client() as client:
+            return (await client.get("/alive")).status != 0
+
+    async def event(self, name: str) -> None:
+        """Waits until the server has counted an event."""
+        with trio.fail_after(PATIENCE_S):
+            while not self.events[name]:
+                await self._counted.wait()
+
+    def count(self, name: str) -> None:
+        """Counts an event: the server's `on_event`."""
+        self.events[name] += 1
+        self._counted.set()
+        self._counted = trio.Event()
+
+
+@asynccontextmanager
+async def serving(way: Way, app: App, limits: ServerLimits = QUICK) -> AsyncIterator[Server]:
+    """A server of `app`, stopped at the end; AssertionError where it does not then end within its own promise."""
+    sock = bind("127.0.0.1:0")
+    server = Server(sock.getsockname()[1], trio.Event(), trio.Event())
+
+    async def run(task_status: trio.TaskStatus[list[str]]) -> None:
+        await way(app, [sock], stop=server.stop, limits=limits, on_event=server.count, task_status=task_status)
+        server.stopped.set()
+
+    async with trio.open_nursery() as nursery:
+        await nursery.start(run)
+        yield server
+        server.stop.set()
+        with trio.move_on_after(limits.grace_s + limits.shutdown_s + PATIENCE_S) as scope:
+            await server.stopped.wait()
+        assert not scope.cancelled_caught, "the server did not stop in time"
+
+
+def edge(app: App, *, on_event: OnEvent = lambda name: None, body_limit: BodyLimit = default_body_limit, body_s: float = BODY_S) -> Edge:
+    """The edge around `app`, with request ids req_1, req_2 … and version 1."""
+    ids: Iterator[int] = count(1)
+    return Edge(app, new_request_id=lambda: f"req_{next(ids)}", current_version=1, on_event=on_event, body_limit=body_limit, body_s=body_s)
+
+
+async def ok(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application that answers everything at once and reads no body."""
+    if scope["type"] == "lifespan":
+        await live(receive, send)
+    elif scope["type"] == "http":
+        await reply(send, 200, b"ok")
+    elif scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+
+
+def only(path: str, app: App) -> App:
+    """`app` at one path, `ok` everywhere else, so that a second client can be served beside it."""
+
+    async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+        await (app if scope.get("path") == path else ok)(scope, receive, send)
+
+    return routed
+
+
+async def live(receive: Receive, send: Send) -> None:
+    """Takes part in a lifespan. hypercorn fails to start on an application that returns from it at once."""
+    while (event := (await receive())["type"]) != "lifespan.shutdown":
+        await send({"type": f"{event}.complete"})
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+async def reply(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes]) -> None:
+    """Sends a whole response."""
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"%d" % len(body)), *headers]})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def read_body(receive: Receive) -> bytes:
+    """A request's whole body."""
+    body = b""
+    while True:
+        message = await receive()
+        body += bytes(message.get("body", b""))
+        if not message.get("more_body"):
+            return body
+
+
+def text_frame(text: bytes, *, final: bool = True, opcode: int = 1) -> bytes:
+    """A masked WebSocket frame as a client sends it."""
+    size = len(text)
+    length = bytes([0x80 | size]) if size < 126 else b"\xfe" + size.to_bytes(2) if size < 65536 else b"\xff" + size.to_bytes(8)
+    return bytes([(0x80 if final else 0) | opcode]) + length + b"\0\0\0\0" + text
+
+
+def error_of(answer: Answer) -> dict[str, str]:
+    """The body of an answer in the error shape: JSON, with a sentence and, since it is no catalogued refusal, nothing else."""
+
+    assert answer.headers["content-type"] == "application/json"
+    body = json.loads(answer.body)
+    assert body.keys() == {"error"}
+    assert isinstance(body["error"], str)
+    found: dict[str, str] = body
+    return found
+
+
+def http_app(handler: App) -> App:
+    """`handler` for requests and sockets, with a lifespan."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await live(receive, send)
+        else:
+            await handler(scope, receive, send)
+
+    return app
+
+
+def raw_request(line: str, *headers: str, host: str = "Host: h\r\n") -> bytes:
+    return f"{line}\r\n{host}{''.join(header + chr(13) + chr(10) for header in headers)}\r\n".encode("latin-1")

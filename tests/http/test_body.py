@@ -1,0 +1,107 @@
+"""What a request's body may be, and what a refusal tells of it."""
+
+from typing import Annotated, Literal
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain.errors import BadRequest
+from pgs.http.body import MAX_SAFE_INTEGER, Cents, SafeInt, convert, decode_object
+
+
+class Seating(msgspec.Struct, rename="camel", frozen=True):
+    stake_usd_cents: Cents
+    display_name: str | None = None
+    environment: Literal["test", "live"] = "test"
+    plies: list[SafeInt] = []
+    label: Annotated[str, msgspec.Meta(max_length=3)] = ""
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'"x"',
+        b"1",
+        b"{} x",
+        b"\xef\xbb\xbf{}",
+        '{"a":1}'.encode("utf-16"),
+        b'{"a":NaN}',
+        b'{"a":Infinity}',
+        b'{"a":1e400}',
+        b'{"a":' + b"9" * 5000 + b"}",
+        b'{"a":"\xff"}',
+        b'{"\xff":1}',
+        b'{"a":"\xed\xa0\x80"}',
+        b'{"a":"\\ud800"}',
+        b'{"a":"\\udc00x"}',
+        b'{"\\ud800":1}',
+        b'{"a":"\\u0000"}',
+        b'{"a":{"b":[{"\\u0000":1}]}}',
+        b'{"a":"\x00"}',
+        b'{"a":' + b"[" * 60_000,
+        b'{"a":' + b"[" * 60_000 + b"]" * 60_000 + b"}",
+    ],
+    ids=lambda raw: repr(raw[:20]),
+)
+def test_a_body_that_is_no_clean_json_object_is_a_bad_request(raw: bytes) -> None:
+    assert isinstance(decode_object(raw), BadRequest)
+
+
+def test_a_body_is_read_as_it_stands() -> None:
+    assert decode_object(b' {"a": [1, 1.5, true, null, "\\u00e9\\ud83d\\ude00"], "a\\n": {}} ') == {
+        "a": [1, 1.5, True, None, "é😀"],
+        "a\n": {},
+    }
+
+
+def test_of_a_repeated_key_the_last_counts() -> None:
+    assert decode_object(b'{"a":1,"a":2}') == {"a": 2}
+
+
+def test_text_is_checked_at_any_depth_that_can_be_read() -> None:
+    depth = 500
+    assert isinstance(decode_object(b'{"a":' + b"[" * depth + b'"\\u0000"' + b"]" * depth + b"}"), BadRequest)
+    assert isinstance(decode_object(b'{"a":' + b"[" * depth + b'"\\u0001"' + b"]" * depth + b"}"), dict)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_decoding_raise(raw: bytes) -> None:
+    assert isinstance(decode_object(raw), dict | BadRequest)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({}, "Field `stakeUsdCents` is required."),
+        ({"stakeUsdCents": "1"}, "Field `stakeUsdCents` must be an integer."),
+        ({"stakeUsdCents": True}, "Field `stakeUsdCents` must be an integer."),
+        ({"stakeUsdCents": 100.0}, "Field `stakeUsdCents` must be an integer."),
+        ({"stakeUsdCents": None}, "Field `stakeUsdCents` must be an integer."),
+        ({"stakeUsdCents": 2**53 + 1}, f"Field `stakeUsdCents` must be an integer of at most {MAX_SAFE_INTEGER}."),
+        ({"stakeUsdCents": -(10**20)}, f"Field `stakeUsdCents` must be an integer of at least {-MAX_SAFE_INTEGER}."),
+        ({"stakeUsdCents": 1, "displayName": 3}, "Field `displayName` must be a string or null."),
+        ({"stakeUsdCents": 1, "environment": "secret"}, "Field `environment` does not have an allowed value."),
+        ({"stakeUsdCents": 1, "plies": [1, "x"]}, "Field `plies[1]` must be an integer."),
+        ({"stakeUsdCents": 1, "plies": {}}, "Field `plies` must be a list."),
+        ({"stakeUsdCents": 1, "label": "abcd"}, "Field `label` must be a string of at most 3 characters."),
+    ],
+)
+def test_a_field_that_does_not_fit_is_named(fields: dict[str, object], message: str) -> None:
+    assert convert(fields, Seating) == BadRequest(message)
+
+
+def test_unknown_fields_are_ignored_and_bounds_are_inclusive() -> None:
+    assert convert({"stakeUsdCents": MAX_SAFE_INTEGER, "unknown": 10**40}, Seating) == Seating(stake_usd_cents=MAX_SAFE_INTEGER)
+
+
+@given(st.dictionaries(st.sampled_from(["stakeUsdCents", "displayName", "environment", "plies", "label"]), st.text().map("§".__add__)))
+def test_no_refusal_repeats_what_was_sent(fields: dict[str, str]) -> None:
+    outcome = convert(fields, Seating)
+    if isinstance(outcome, BadRequest):
+        assert not any(value in outcome.message for value in fields.values())

@@ -1,0 +1,75 @@
+"""What a query string may be."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pgs.domain.errors import BadRequest
+from pgs.http.query import MAX_PARAMETERS, MAX_QUERY_BYTES, int_param, parse_query
+
+KNOWN = frozenset({"cursor", "limit"})
+
+
+@pytest.mark.parametrize(
+    ("raw", "found"),
+    [
+        (b"", {}),
+        (b"limit=5&cursor=a%2Bb+c", {"limit": "5", "cursor": "a+b c"}),
+        (b"cursor=", {"cursor": ""}),
+        (b"cursor", {"cursor": ""}),
+        (b"cursor=a=b", {"cursor": "a=b"}),
+        (b"lim%69t=5", {"limit": "5"}),
+        (b"cursor=%C3%A9", {"cursor": "é"}),
+        (b"x=1&x=2&limit=3&&", {"limit": "3"}),
+    ],
+)
+def test_known_parameters_are_decoded_and_others_ignored(raw: bytes, found: dict[str, str]) -> None:
+    assert parse_query(raw, KNOWN) == found
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"limit=1&limit=1",
+        b"limit=1&lim%69t=2",
+        b"limit&limit",
+        b"cursor=%",
+        b"cursor=%4",
+        b"cursor=%zz",
+        b"cursor=%00",
+        b"x=%00",
+        b"cursor=\x00",
+        b"cursor=%ff",
+        b"cursor=%ED%A0%80",
+        b"x=%ff",
+        b"cursor=" + b"a" * MAX_QUERY_BYTES,
+        b"&" * MAX_PARAMETERS,
+    ],
+    ids=lambda raw: repr(raw[:20]),
+)
+def test_what_can_be_read_in_two_ways_is_a_bad_request(raw: bytes) -> None:
+    assert isinstance(parse_query(raw, KNOWN), BadRequest)
+
+
+@given(st.binary(max_size=100))
+def test_no_bytes_make_parsing_raise(raw: bytes) -> None:
+    parsed = parse_query(raw, KNOWN)
+    assert isinstance(parsed, BadRequest) or parsed.keys() <= KNOWN
+
+
+@pytest.mark.parametrize("text", ["1", "500", "007"])
+def test_a_whole_number_in_range_is_taken(text: str) -> None:
+    assert int_param({"limit": text}, "limit", 1, 500, 100) == int(text)
+
+
+def test_an_absent_number_has_its_default() -> None:
+    assert int_param({}, "limit", 1, 500, 100) == 100
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "501", "+1", "-1", " 1", "1 ", "1\n", "1_0", "1.0", "1e2", "\uff11", "\u0663", "0000001", "9" * 5000]
+)
+def test_anything_else_is_a_bad_request_that_names_the_parameter(text: str) -> None:
+    refused = int_param({"limit": text}, "limit", 1, 500, 100)
+    assert isinstance(refused, BadRequest)
+    assert "`limit`" in refused.message

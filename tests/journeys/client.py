@@ -1,0 +1,215 @@
+"""HTTP clients of the tests. Every answer that passes through them is held to what all answers owe, whatever the test is about."""
+
+import json
+import re
+import socket
+from collections.abc import Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpcore
+import msgspec
+
+NOTHING: Final = object()
+"""The body of a call without one; None is the JSON null."""
+
+PATIENCE_S: Final = 30.0
+"""What a test waits for comes within this on any machine, or never."""
+
+HeaderList = Sequence[tuple[str, str | bytes]]
+
+_REQUEST_ID = re.compile(r"req_[0-9A-Za-z_-]{8,60}", re.ASCII)
+_POLICY = re.compile(r'"partner";q=[1-9][0-9]*;w=[1-9][0-9]*', re.ASCII)
+_RATE = re.compile(r'"partner";r=[0-9]+;t=[0-9]+', re.ASCII)
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """An answer: headers by lower-case name, each value by itself."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    content: bytes
+
+    def all(self, name: str) -> list[str]:
+        """Return every value of a header."""
+        return [value for other, value in self.headers if other == name]
+
+    def header(self, name: str) -> str | None:
+        """Return the value of a header that comes at most once."""
+        values = self.all(name)
+        assert len(values) < 2, f"{name} came {len(values)} times"
+        return values[0] if values else None
+
+    @property
+    def json(self) -> Any:
+        """The body, read as JSON."""
+        return json.loads(self.content)
+
+    @property
+    def reason(self) -> str | None:
+        """The body's code, if it has one."""
+        reason: str | None = self.json.get("reason")
+        return reason
+
+    @property
+    def left(self) -> int:
+        """How many calls the partner's bucket still holds."""
+        found = re.search(r";r=([0-9]+);", self.header("ratelimit") or "")
+        assert found, "no RateLimit header"
+        return int(found[1])
+
+    @property
+    def version(self) -> int | None:
+        """The API version that the answer is stamped with."""
+        text = self.header("x-service-api-version")
+        return None if text is None else int(text)
+
+
+def ok(reply: Reply) -> Any:
+    """Return the record of an answer that is a success."""
+    assert reply.status == 200, (reply.status, reply.content)
+    return reply.json
+
+
+def check_refusal(reply: Reply, status: int, reason: str | None, **extras: object) -> None:
+    """Hold an answer to being exactly this refusal: `reason` None is one without a code; `extras` are all its further fields."""
+    assert (reply.status, reply.reason) == (status, reason), reply.content
+    body = reply.json
+    assert isinstance(body.pop("error"), str)
+    body.pop("reason", None)
+    assert body == extras
+
+
+def check_plain(reply: Reply, *names: str) -> None:
+    """Hold an answer to being a plain 400 whose message names the fields."""
+    check_refusal(reply, 400, None)
+    for name in names:
+        assert f"`{name}`" in reply.json["error"], reply.json["error"]
+
+
+def police(path: str, reply: Reply) -> Reply:
+    """Return the answer if it keeps the rules that hold for every one of the public listener."""
+    path = path.partition("?")[0]
+    request_id = reply.header("x-request-id")
+    assert request_id is not None
+    assert _REQUEST_ID.fullmatch(request_id), request_id
+    stamped = reply.version is not None
+    assert stamped == any(path == root or path.startswith(root + "/") for root in ("/partner", "/embed")), (path, reply.headers)
+    policy, rate = reply.header("ratelimit-policy"), reply.header("ratelimit")
+    assert (policy is None) == (rate is None)
+    if policy is not None and rate is not None:
+        assert _POLICY.fullmatch(policy), policy
+        assert _RATE.fullmatch(rate), rate
+        assert reply.status != 401, "a 401 tells of a bucket"
+    retry_after = reply.header("retry-after")
+    if reply.status == 429:
+        assert retry_after is not None
+        assert re.fullmatch("[1-9][0-9]*", retry_after), retry_after
+    else:
+        assert retry_after is None
+    if reply.status != 200:
+        assert reply.header("content-type") == "application/json"
+        assert reply.json["error"]
+    return reply
+
+
+def _request(
+    base_url: str, path: str, key: str | None, body: object, headers: HeaderList, content: bytes | None
+) -> tuple[httpcore.URL, list[tuple[bytes, bytes]], bytes | None]:
+    sent = [(name.encode(), value if isinstance(value, bytes) else value.encode()) for name, value in headers]
+    if key is not None:
+        sent.append((b"Authorization", b"Bearer " + key.encode()))
+    if content is None and body is not NOTHING:
+        content = json.dumps(body).encode()
+    where = urlsplit(base_url)
+    url = httpcore.URL(scheme=where.scheme, host=where.hostname or "", port=where.port, target=path)
+    sent.append((b"Host", where.netloc.encode()))
+    return url, sent, content
+
+
+def _reply(response: httpcore.Response, content: bytes) -> Reply:
+    headers = tuple((name.decode("ascii").lower(), value.decode("latin-1")) for name, value in response.headers)
+    return Reply(response.status, headers, content)
+
+
+class Client:
+    """A client inside a trio run, with a pool of its own."""
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
+        self._pool = httpcore.AsyncConnectionPool(max_connections=100)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        key: str | None = None,
+        body: object = NOTHING,
+        *,
+        headers: HeaderList = (),
+        content: bytes | None = None,
+    ) -> Reply:
+        """Return the answer to a call. `path` includes the query; `body` is sent as JSON, `content` as it is."""
+        url, sent, raw = _request(self.base_url, path, key, body, headers, content)
+        response = await self._pool.request(method, url, headers=sent, content=raw, extensions=_TIMEOUTS)
+        return police(path, _reply(response, response.content))
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._pool.aclose()
+
+
+class InternalClient(Client):
+    """A client of the internal listener, whose answers owe nothing to partners."""
+
+    async def get(self, path: str) -> tuple[int, bytes]:
+        """Return status and body."""
+        return await self.send("GET", path)
+
+    async def send(self, method: str, path: str) -> tuple[int, bytes]:
+        """Return status and body."""
+        response = await self._pool.request(method, self.base_url + path, extensions=_TIMEOUTS)
+        return response.status, response.content
+
+
+class SyncClient:
+    """A client outside of any trio run, for tests that share a service."""
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
+        self._pool = httpcore.ConnectionPool()
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        key: str | None = None,
+        body: object = NOTHING,
+        *,
+        headers: HeaderList = (),
+        content: bytes | None = None,
+    ) -> Reply:
+        """Return the answer to a call. `path` includes the query; `body` is sent as JSON, `content` as it is."""
+        url, sent, raw = _request(self.base_url, path, key, body, headers, content)
+        response = self._pool.request(method, url, headers=sent, content=raw, extensions=_TIMEOUTS)
+        return police(path, _reply(response, response.content))
+
+    def raw(self, request: bytes, path: str) -> Reply:
+        """Return the answer to bytes of the test's own; they ask for the connection to be closed after it."""
+        where = urlsplit(self.base_url)
+        with socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S) as sock:
+            sock.sendall(request)
+            received = b""
+            while chunk := sock.recv(65536):
+                received += chunk
+        head, _, content = received.partition(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").split("\r\n")
+        headers = tuple((name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines))
+        return police(path, Reply(int(first.split(" ")[1]), headers, content))
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()
+
+
+_TIMEOUTS: dict[str, Any] = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE_S)}

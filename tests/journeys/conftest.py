@@ -1,0 +1,45 @@
+"""Services that all tests of this room share. A test that turns a service upside down starts one of its own."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.journeys.client import SyncClient
+from tests.journeys.partners import Partner
+from tests.journeys.service import SharedService
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedService]:
+    """A service for both environments."""
+    service = SharedService(tmp_path_factory.mktemp("shared"))
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture(scope="session")
+def live_only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedService]:
+    """A service that is restricted to live."""
+    service = SharedService(tmp_path_factory.mktemp("live"), restrict_environment="live")
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def client(shared: SharedService) -> SyncClient:
+    """A client of the shared service."""
+    return shared.client
+
+
+@pytest.fixture
+def partner(shared: SharedService) -> Partner:
+    """A partner that no other test knows."""
+    return shared.partner()
+
+
+@pytest.fixture(scope="module")
+def known(shared: SharedService) -> Partner:
+    """A partner for calls that leave nothing behind."""
+    return shared.partner()

@@ -1,0 +1,122 @@
+"""Partners and tiers as the tests need them, made through the same commands as everywhere."""
+
+from typing import Any, Final
+
+import msgspec
+import trio
+
+from pgs.actors import messages as m
+from pgs.actors.core import Core
+from pgs.domain.accounts import Account
+from pgs.domain.environments import Environment
+from pgs.domain.licences import Step
+
+BOTH: Final = "tic-tac-toe"
+"""The game that a partner of the tests may launch in both environments."""
+
+TEST_ONLY: Final = "connect-four"
+LIVE_ONLY: Final = "reversi"
+UNKNOWN: Final = "tiddlywinks"
+
+BRONZE: Final = "bronze"
+"""A tier of both environments: floor 100, prize 180. Nobody has priced it."""
+
+SILVER: Final = "silver"
+"""A tier of both environments: floor 100, prize 200. Every partner charges `SILVER_CENTS` for it."""
+
+SILVER_CENTS: Final = 150
+LOCKED: Final = "locked"
+"""A tier that is locked for `BOTH`."""
+
+GENEROUS: Final = "generous"
+"""A tier whose prize is over both floors together."""
+
+TEST_TIER: Final = "practice"
+LIVE_TIER: Final = "serious"
+
+_LICENCES: Final[tuple[tuple[str, tuple[Step, ...]], ...]] = (
+    (BOTH, ("test_on", "request_live", "grant")),
+    (TEST_ONLY, ("test_on",)),
+    (LIVE_ONLY, ("test_on", "request_live", "grant", "test_off")),
+)
+
+
+class Partner(msgspec.Struct, frozen=True):
+    """A partner with a key for each environment."""
+
+    partner_id: str
+    keys: dict[Environment, str]
+    key_ids: dict[Environment, str]
+
+    @property
+    def test(self) -> str:
+        """The test key."""
+        return self.keys["test"]
+
+    @property
+    def live(self) -> str:
+        """The live key."""
+        return self.keys["live"]
+
+
+async def make_tiers(core: Core) -> None:
+    """Make every tier of the tests."""
+    ref = core.parts.catalogue.ref
+    rows: tuple[tuple[str, int, tuple[Environment, ...]], ...] = (
+        (BRONZE, 180, ("test", "live")),
+        (SILVER, 200, ("test", "live")),
+        (LOCKED, 180, ("test", "live")),
+        (GENEROUS, 201, ("test", "live")),
+        (TEST_TIER, 180, ("test",)),
+        (LIVE_TIER, 180, ("live",)),
+    )
+    for tier_id, prize, environments in rows:
+        for environment in environments:
+            assert await ref.ask(m.SetTier(environment, tier_id, tier_id.title(), 100, prize)) == 1
+            if tier_id == LOCKED:
+                assert await ref.ask(m.LockTier(environment, tier_id, BOTH, locked=True)) is True
+
+
+async def account(core: Core, partner_id: str, command: Any) -> Any:
+    """Return an account's answer to a command, which must not be a refusal."""
+    answer = await core.directory.house(partner_id).account().ask(command)
+    assert isinstance(answer, Account | tuple), answer
+    return answer
+
+
+async def make_partner(core: Core, partner_id: str, *, terms: bool = True, burst: int = 100_000) -> Partner:
+    """Make a partner that can launch: keys, games, prices and, unless told otherwise, terms. Its bucket is out of the way by default."""
+    await account(core, partner_id, m.CreatePartner(f"The {partner_id} company", f"ops@{partner_id}.example"))
+    keys: dict[Environment, str] = {}
+    key_ids: dict[Environment, str] = {}
+    for environment in ("test", "live"):
+        _, key_ids[environment], keys[environment] = await account(core, partner_id, m.MintKey(m.PLATFORM, environment, "the tests'"))
+        await account(core, partner_id, m.SetPrices(m.PLATFORM, environment, {SILVER: SILVER_CENTS}))
+    for game_id, steps in _LICENCES:
+        for step in steps:
+            await account(core, partner_id, m.ChangeLicence(m.PLATFORM, game_id, step))
+    if terms:
+        await account(core, partner_id, m.AgreeTerms(m.PLATFORM, 1))
+    await account(core, partner_id, m.SetRate(m.PLATFORM, burst, burst))
+    return Partner(partner_id, keys, key_ids)
+
+
+def seat_body(player_id: str, idempotency_key: str, **fields: object) -> dict[str, object]:
+    """Return the body of a seating call that is in order, with some fields changed."""
+    body: dict[str, object] = {
+        "playerId": player_id,
+        "gameId": BOTH,
+        "tierId": BRONZE,
+        "stakeUsdCents": 100,
+        "idempotencyKey": idempotency_key,
+    }
+    return body | fields
+
+
+def drain(core: Core, partner_id: str) -> None:
+    """Empty a partner's bucket, for the next seconds."""
+    known = core.parts.registry.account(partner_id)
+    assert known is not None
+    later = trio.current_time() + 60  # a bucket's time never goes back: it regains nothing until then
+    while core.directory.house(partner_id).gate.admit(known, later).refused_by is None:
+        pass

@@ -1,0 +1,111 @@
+"""The service as a process of its own: started, signalled, killed, started again on the same folder and ports."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Self
+
+from tests.journeys.client import PATIENCE_S, SyncClient
+
+_READY = re.compile(r"pgs is ready: (http://\S+) \(internal (http://\S+), data (.+)\)\n")
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+class Process:
+    """`python -m pgs serve` on a data folder. Leaving the block kills it, if nothing else has ended it."""
+
+    def __init__(self, folder: Path, *, port: int | None = None, internal_port: int | None = None, **settings: str) -> None:
+        self.folder = folder
+        self.port = free_port() if port is None else port
+        self.internal_port = free_port() if internal_port is None else internal_port
+        self.log = folder.with_suffix(".log")
+        self._settings = settings
+        self._process: subprocess.Popen[str] | None = None
+        self._client: SyncClient | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def launch(self) -> subprocess.Popen[str]:
+        """Start the process and wait for nothing."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("PGS_")}
+        environ = clean | {
+            "PGS_LISTEN": f"127.0.0.1:{self.port}",
+            "PGS_INTERNAL_LISTEN": f"127.0.0.1:{self.internal_port}",
+            "PGS_DATA_DIR": str(self.folder),
+            **self._settings,
+        }
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "pgs", "serve"], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True
+            )
+        return self._process
+
+    def start(self) -> None:
+        """Start the process and return once it has said that it is ready."""
+        process = self.launch()
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = _READY.fullmatch(line)
+        assert found, (line, self.log.read_text())
+        assert found.groups() == (f"http://127.0.0.1:{self.port}", f"http://127.0.0.1:{self.internal_port}", str(self.folder))
+        self._client = SyncClient(found[1])
+
+    @property
+    def base_url(self) -> str:
+        """The public listener's."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def client(self) -> SyncClient:
+        """A client of the running process."""
+        assert self._client is not None
+        return self._client
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
+        """Signal the process; return its exit code and the seconds that it took."""
+        assert self._process is not None
+        begin = time.monotonic()
+        self._process.send_signal(number)
+        code = self.wait()
+        return code, time.monotonic() - begin
+
+    def wait(self) -> int:
+        """Return the exit code once the process has ended."""
+        assert self._process is not None
+        process, self._process = self._process, None
+        try:
+            code = process.wait(PATIENCE_S)
+            assert process.stdout is not None
+            self.said = process.stdout.read()
+        finally:
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+        return code
+
+    def end(self) -> None:
+        """Kill the process as a power cut would, if it still runs."""
+        if self._process is not None:
+            self._process.kill()
+            self.wait()

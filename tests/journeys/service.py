@@ -1,0 +1,149 @@
+"""The service under test, inside the test's own process: for one test, or in a thread of its own for many."""
+
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+import trio
+
+from pgs.actors.core import Core
+from pgs.actors.settlement import SettlementPort
+from pgs.config import Config
+from pgs.domain.versions import VERSIONS, ServedVersions
+from pgs.serve import running
+from tests.journeys.client import PATIENCE_S, Client, InternalClient, SyncClient
+from tests.journeys.partners import Partner, account, drain, make_partner, make_tiers
+
+T = TypeVar("T")
+
+THREAD = "service-under-test"
+
+
+class _Lines:
+    """Prints log lines, for pytest to show beside a failure; those of a shared service belong to no single test, and go nowhere."""
+
+    def msg(self, line: str) -> None:
+        """Print a line."""
+        if threading.current_thread().name != THREAD:
+            print(line)
+
+    debug = info = warning = error = critical = exception = log = msg
+
+
+def config_for(folder: Path, **settings: Any) -> Config:
+    """Return settings on free loopback ports, unless told otherwise."""
+    listeners: dict[str, Any] = {"listen": "127.0.0.1:0", "internal_listen": "127.0.0.1:0"}
+    return Config(data_dir=folder, **(listeners | settings))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Return once a condition holds that something else in this run brings about."""
+    with trio.fail_after(PATIENCE_S):
+        while True:
+            if condition():
+                return
+            await trio.sleep(0.005)
+
+
+class Service(msgspec.Struct, frozen=True):
+    """A running service, and clients for both its listeners."""
+
+    core: Core
+    public: Client
+    internal: InternalClient
+
+    async def partner(self, partner_id: str = "acme", **how: Any) -> Partner:
+        """Return a new partner that can launch."""
+        return await make_partner(self.core, partner_id, **how)
+
+
+@asynccontextmanager
+async def in_process(
+    folder: Path, *, settlement: SettlementPort | None = None, versions: ServedVersions = VERSIONS, **settings: Any
+) -> AsyncIterator[Service]:
+    """Run a service for a block. The tests' tiers are made, where the folder has none."""
+    clients: list[Client] = []
+    try:
+        async with running(config_for(folder, **settings), settlement=settlement, versions=versions) as service:
+            if not service.core.parts.catalogue.current().tiers["test"]:
+                await make_tiers(service.core)
+            public = Client(f"http://{settings['listen']}" if "listen" in settings else service.base_url)
+            internal = InternalClient(service.internal_url)
+            clients += [public, internal]
+            yield Service(service.core, public, internal)
+    finally:  # they outlive the service, so that a test can see how it ends
+        with trio.CancelScope(shield=True):
+            for client in clients:
+                await client.aclose()
+
+
+class SharedService:
+    """A service in a thread of its own, which many tests use one after the other, each with partners of its own."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self._config = config_for(folder, **settings)
+        self._up = threading.Event()
+        self._numbers = count(1)
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name=THREAD)
+
+    def start(self) -> None:
+        """Return once the service takes calls."""
+        structlog.configure(logger_factory=lambda *_: _Lines())
+        self._thread.start()
+        assert self._up.wait(PATIENCE_S), "the service does not start"
+        if self._error is not None:
+            raise self._error
+        self.client = SyncClient(self._base_url)
+
+    def stop(self) -> None:
+        """Stop the service, and raise what it ended with."""
+        self.client.close()
+        trio.from_thread.run_sync(self._leave.set, trio_token=self._token)
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive(), "the service does not stop"
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            trio.run(self._serve)
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._up.set()
+
+    async def _serve(self) -> None:
+        self._leave = trio.Event()
+        self._token = trio.lowlevel.current_trio_token()
+        async with running(self._config) as service:
+            await make_tiers(service.core)
+            self.core, self._base_url = service.core, service.base_url
+            self._up.set()
+            await self._leave.wait()
+
+    def do(self, work: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
+        """Return what `work(core, …)` returns, run in the service's own trio run."""
+        return trio.from_thread.run(partial(work, self.core, *args, **named), trio_token=self._token)
+
+    def partner(self, **how: Any) -> Partner:
+        """Return a new partner that can launch."""
+        return self.do(make_partner, f"partner-{next(self._numbers)}", **how)
+
+    def account(self, partner: Partner, command: Any) -> Any:
+        """Return a partner's answer to an account command."""
+        return self.do(account, partner.partner_id, command)
+
+    def drain(self, partner: Partner) -> None:
+        """Empty a partner's bucket."""
+
+        async def work(core: Core) -> None:
+            drain(core, partner.partner_id)
+
+        self.do(work)

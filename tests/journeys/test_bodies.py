@@ -1,0 +1,235 @@
+"""What a body may be, and which fault of several is told."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
+from tests.journeys.partners import BOTH, BRONZE, LOCKED, UNKNOWN, Partner, seat_body
+
+POSTS = ["/partner/sessions", "/partner/matches", "/partner/test/matches/mat_x/decide"]
+NO_OBJECT = [
+    b"",
+    b" ",
+    b"{",
+    b"{}}",
+    b"nothing",
+    b"[]",
+    b'[{"gameId":"tic-tac-toe"}]',
+    b"null",
+    b"true",
+    b"7",
+    b'"text"',
+    b"{'gameId': 'tic-tac-toe'}",
+    b'{"gameId": NaN}',
+    b'{"gameId": Infinity}',
+    b'{"gameId": "tic-tac-toe",}',
+    b"\xef\xbb\xbf{}",
+    b'{"a": "\xff"}',
+    '{"gameId": "tic-tac-toe"}'.encode("utf-16"),
+    b"[" * 60_000,
+    b'{"a":' * 12_000,
+    b'{"x":' + b"9" * 5000 + b"}",
+    b"gameId=tic-tac-toe&playerId=alice",
+]
+
+
+@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize("content", NO_OBJECT, ids=lambda content: repr(content[:24]))
+def test_what_is_no_json_object_is_a_plain_400(client: SyncClient, known: Partner, path: str, content: bytes) -> None:
+    check_refusal(client.call("POST", path, known.test, content=content), 400, None)
+
+
+@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize("text", ["\\u0000", "\\ud800", "a\\udfff", "\\udc00\\ud800", "x\\u0000y"])
+@pytest.mark.parametrize(
+    "place", ['"ignored": "{}"', '"{}": 1', '"deep": {{"er": ["{}"]}}', '"gameId": "{}"', '"playerId": "{}"'], ids=range(5)
+)
+def test_nul_and_lone_surrogates_are_a_plain_400_wherever_they_are(
+    client: SyncClient, known: Partner, path: str, text: str, place: str
+) -> None:
+    content = "{" + place.format(text) + "}"
+    check_refusal(client.call("POST", path, known.test, content=content.encode()), 400, None)
+
+
+def test_escaped_pairs_of_surrogates_are_text(client: SyncClient, known: Partner) -> None:
+    content = f'{{"gameId": "{BOTH}", "playerId": "alice", "displayName": "\\ud83c\\udfb2", "ignored": "\\u00e9"}}'
+    ok(client.call("POST", "/partner/sessions", known.test, content=content.encode()))
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [None, "", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1", "multipart/form-data; boundary=x"],
+)
+def test_the_content_type_is_ignored(client: SyncClient, known: Partner, content_type: str | None) -> None:
+    headers = [] if content_type is None else [("Content-Type", content_type)]
+    body = json.dumps({"gameId": BOTH, "playerId": "alice", "displayName": "Ål"}, ensure_ascii=False).encode()
+    ok(client.call("POST", "/partner/sessions", known.test, headers=headers, content=body))
+
+
+NOT_INTEGERS = [
+    "100.0",
+    "1e2",
+    "true",
+    '"100"',
+    "null",
+    "[100]",
+    "{}",
+    str(2**53 + 1),
+    str(2**63),
+    str(10**20),
+    str(-(2**53) - 1),
+    "1" * 400,
+]
+
+
+@pytest.mark.parametrize("text", NOT_INTEGERS, ids=lambda text: str(text)[:24])
+@pytest.mark.parametrize("field", ["stakeUsdCents", "yourStakeUsdCents"])
+def test_a_stake_that_is_no_plain_integer_is_a_plain_400(client: SyncClient, known: Partner, field: str, text: str) -> None:
+    body = seat_body("alice", "integers")
+    del body["stakeUsdCents"]
+    content = json.dumps(body)[:-1] + f', "{field}": {text}}}'
+    check_refusal(client.call("POST", "/partner/matches", known.test, content=content.encode()), 400, None)
+
+
+@pytest.mark.parametrize("text", [*NOT_INTEGERS, "59", "3601", "0", "-60"], ids=lambda text: str(text)[:24])
+def test_a_lifetime_that_is_no_integer_from_60_to_3600_is_a_plain_400(client: SyncClient, known: Partner, text: str) -> None:
+    content = f'{{"gameId": "{BOTH}", "playerId": "alice", "ttlSeconds": {text}}}'
+    check_refusal(client.call("POST", "/partner/sessions", known.test, content=content.encode()), 400, None)
+
+
+@pytest.mark.parametrize("seconds", [60, 61, 3600])
+def test_a_token_lives_as_long_as_asked(client: SyncClient, known: Partner, seconds: int) -> None:
+    session = ok(client.call("POST", "/partner/sessions", known.test, {"gameId": BOTH, "playerId": "alice", "ttlSeconds": seconds}))
+    assert session["expiresAt"] - session["issuedAt"] == seconds
+
+
+@pytest.mark.parametrize(("path", "field", "limit"), [("/partner/sessions", "displayName", 64), ("/partner/matches", "partnerRef", 128)])
+def test_a_text_is_bounded_in_characters(client: SyncClient, known: Partner, path: str, field: str, limit: int) -> None:
+    for number, character in enumerate(("x", "é", "🎲")):
+        body = seat_body("alice", f"text-{number}", **{field: character * limit})
+        ok(client.call("POST", path, known.test, body))
+        body = seat_body("alice", f"long-{number}", **{field: character * (limit + 1)})
+        check_plain(client.call("POST", path, known.test, body), field)
+
+
+@pytest.mark.parametrize("value", [None, 7, True, ["x"], {}])
+@pytest.mark.parametrize(("path", "field"), [("/partner/sessions", "displayName"), ("/partner/matches", "partnerRef")])
+def test_an_optional_text_of_another_type_is_a_plain_400(client: SyncClient, known: Partner, path: str, field: str, value: object) -> None:
+    check_plain(client.call("POST", path, known.test, seat_body("alice", "types", **{field: value})), field)
+
+
+@pytest.mark.parametrize("value", [None, 7, True, [BOTH], {}, 1.5])
+@pytest.mark.parametrize("path", ["/partner/sessions", "/partner/matches"])
+def test_a_game_that_is_no_string_or_missing_is_a_plain_400_before_anything_else(
+    client: SyncClient, known: Partner, path: str, value: object
+) -> None:
+    check_plain(client.call("POST", path, known.test, {"gameId": value, "playerId": "not one!"}), "gameId")
+    check_plain(client.call("POST", path, known.test, {"playerId": "not one!"}), "gameId")
+    check_plain(client.call("POST", path, known.test, {}), "gameId")
+
+
+@pytest.mark.parametrize("field", ["tierId", "stakeUsdCents", "idempotencyKey"])
+def test_a_missing_field_is_a_plain_400_that_names_it(client: SyncClient, known: Partner, field: str) -> None:
+    body = seat_body("alice", "missing")
+    del body[field]
+    check_plain(client.call("POST", "/partner/matches", known.test, body), field)
+
+
+@pytest.mark.parametrize("field", ["tierId", "idempotencyKey"])
+@pytest.mark.parametrize("value", [None, 7, True, ["x"], {}])
+def test_a_field_of_another_type_is_a_plain_400_that_names_it(client: SyncClient, known: Partner, field: str, value: object) -> None:
+    check_plain(client.call("POST", "/partner/matches", known.test, seat_body("alice", "typed") | {field: value}), field)
+
+
+@pytest.mark.parametrize("value", ["", "x" * 129, "a b", "é", "a/b", "a\n", "\uff11", "a+b"])
+def test_a_malformed_idempotency_key_is_a_plain_400(client: SyncClient, known: Partner, value: str) -> None:
+    check_plain(client.call("POST", "/partner/matches", known.test, seat_body("alice", value)), "idempotencyKey")
+
+
+@pytest.mark.parametrize("value", ["x", "x" * 128, "A-z_0.9:x", ":", "."])
+def test_an_idempotency_key_of_128_plain_characters_is_taken(client: SyncClient, partner: Partner, value: str) -> None:
+    assert ok(client.call("POST", "/partner/matches", partner.test, seat_body("alice", value)))["idempotencyKey"] == value
+
+
+def test_both_spellings_are_taken_and_must_agree(client: SyncClient, partner: Partner) -> None:
+    def seat(key: str, **fields: object) -> dict[str, object]:
+        body = seat_body("alice", key)
+        del body["tierId"], body["stakeUsdCents"]
+        return body | fields
+
+    call = client.call
+    ok(call("POST", "/partner/matches", partner.test, seat("a", tier=BRONZE, yourStakeUsdCents=100)))
+    ok(call("POST", "/partner/matches", partner.test, seat("b", tier=BRONZE, tierId=BRONZE, yourStakeUsdCents=100, stakeUsdCents=100)))
+    disagreeing: tuple[dict[str, object], ...] = (
+        {"tierId": BRONZE, "tier": LOCKED, "stakeUsdCents": 100},
+        {"tierId": BRONZE, "stakeUsdCents": 100, "yourStakeUsdCents": 101},
+        {"tierId": BRONZE, "stakeUsdCents": 100, "yourStakeUsdCents": "100"},
+        {"tierId": BRONZE, "stakeUsdCents": 100, "yourStakeUsdCents": None},
+        {"tierId": None, "tier": BRONZE, "stakeUsdCents": 100},
+        {"tierId": BRONZE, "stakeUsdCents": 1, "yourStakeUsdCents": True},
+    )
+    for number, fields in enumerate(disagreeing):
+        check_refusal(call("POST", "/partner/matches", partner.test, seat(f"c{number}", **fields)), 400, None)
+
+
+def test_of_a_repeated_key_the_last_one_counts(client: SyncClient, partner: Partner) -> None:
+    content = json.dumps(seat_body("alice", "twice"))[:-1] + ', "playerId": "bob"}'
+    assert ok(client.call("POST", "/partner/matches", partner.test, content=content.encode()))["playerId"] == "bob"
+
+
+def test_unknown_fields_are_ignored_however_deep(client: SyncClient, known: Partner) -> None:
+    deep = "[" * 200 + "]" * 200
+    content = f'{{"gameId": "{BOTH}", "playerId": "alice", "more": {deep}, "__proto__": {{}}}}'
+    ok(client.call("POST", "/partner/sessions", known.test, content=content.encode()))
+
+
+def test_a_body_of_64_kib_is_read_and_one_byte_more_is_413(client: SyncClient, known: Partner) -> None:
+    body = json.dumps({"gameId": BOTH, "playerId": "alice"}).encode()
+    ok(client.call("POST", "/partner/sessions", known.test, content=body.ljust(65536)))
+    for key in (known.test, None):
+        reply = client.call("POST", "/partner/sessions", key, content=body.ljust(65537))
+        check_refusal(reply, 413, None)
+
+
+def test_a_body_that_turns_out_too_long_on_the_way_is_413(client: SyncClient, known: Partner) -> None:
+    head = f"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {known.test}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunk = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
+    reply = client.raw(head.encode() + chunk * 5, "/partner/sessions")
+    check_refusal(reply, 413, None)
+
+
+def test_a_chunked_body_is_read_whole(client: SyncClient, known: Partner) -> None:
+    def pieces() -> Iterator[bytes]:
+        for byte in json.dumps({"gameId": BOTH, "playerId": "alice"}).encode():
+            yield b"1\r\n%c\r\n" % byte
+        yield b"0\r\n\r\n"
+
+    head = f"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nConnection: close\r\nAuthorization: Bearer {known.test}\r\n"
+    ok(client.raw(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + b"".join(pieces()), "/partner/sessions"))
+
+
+def test_the_body_of_a_read_is_not_looked_at(client: SyncClient, known: Partner) -> None:
+    ok(client.call("GET", "/partner/me", known.test, content=b"{nonsense"))
+    ok(client.call("GET", "/partner/me", known.test, {"environment": "live"}))
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({}, "outcome"),
+        ({"outcome": "won"}, "outcome"),
+        ({"outcome": None}, "outcome"),
+        ({"outcome": 1}, "outcome"),
+        ({"outcome": "ended"}, "winnerPlayerId"),
+        ({"outcome": "ended", "winnerPlayerId": 7}, "winnerPlayerId"),
+        ({"outcome": "no_contest", "winnerPlayerId": []}, "winnerPlayerId"),
+    ],
+)
+def test_a_decision_that_says_too_little_is_a_plain_400(client: SyncClient, known: Partner, body: dict[str, object], named: str) -> None:
+    check_plain(client.call("POST", "/partner/test/matches/mat_unknown/decide", known.test, body), named)
+
+
+def test_a_game_nobody_runs_is_refused_before_the_rest_of_the_body(client: SyncClient, known: Partner) -> None:
+    check_refusal(client.call("POST", "/partner/matches", known.test, {"gameId": UNKNOWN}), 403, "game_not_licensed")

@@ -1,0 +1,129 @@
+"""What holds for each row of the endpoint table, and for each one that will join it."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+
+from pgs.actors import messages as m
+from pgs.domain.errors import CATALOGUE
+from pgs.http.endpoint import Endpoint
+from pgs.http.partner import ENDPOINTS
+from tests.journeys.client import NOTHING, Reply, SyncClient, check_refusal
+from tests.journeys.partners import Partner
+from tests.journeys.service import SharedService, in_process
+
+
+def _named(endpoint: Endpoint) -> str:
+    return f"{endpoint.method} {endpoint.path}"
+
+
+def _path(endpoint: Endpoint) -> str:
+    return "/".join("unknown" if word.startswith("{") else word for word in endpoint.path.split("/"))
+
+
+def _call(client: SyncClient, endpoint: Endpoint, key: str | None, version: str | None = None) -> Reply:
+    headers = [] if version is None else [("X-Service-Api-Version", version)]
+    body = NOTHING if endpoint.request is None else {}
+    return client.call(endpoint.method, _path(endpoint), key, body, headers=headers)
+
+
+every_route = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=_named)
+
+
+@every_route
+def test_without_a_key_nobody_is_let_in(client: SyncClient, endpoint: Endpoint) -> None:
+    reply = _call(client, endpoint, None)
+    check_refusal(reply, 401, "invalid_key")
+    assert (reply.version, reply.header("www-authenticate")) == (1, "Bearer")
+
+
+@every_route
+def test_a_revoked_key_is_not_let_in(shared: SharedService, endpoint: Endpoint) -> None:
+    partner = shared.partner()
+    shared.account(partner, m.RevokeKey(m.PLATFORM, partner.key_ids["test"]))
+    check_refusal(_call(shared.client, endpoint, partner.test), 401, "invalid_key")
+    assert _call(shared.client, endpoint, partner.live).status != 401
+
+
+@every_route
+def test_a_switched_off_account_is_not_let_in(shared: SharedService, endpoint: Endpoint) -> None:
+    partner = shared.partner()
+    shared.account(partner, m.SwitchAccount(m.PLATFORM, False))
+    for key in (partner.test, partner.live):
+        check_refusal(_call(shared.client, endpoint, key), 403, "partner_inactive")
+
+
+@every_route
+def test_an_empty_bucket_lets_nobody_in(shared: SharedService, endpoint: Endpoint) -> None:
+    partner = shared.partner(burst=10)
+    shared.drain(partner)
+    reply = _call(shared.client, endpoint, partner.test)
+    check_refusal(reply, 429, "rate_limited")
+    assert reply.header("ratelimit") is not None
+
+
+@every_route
+def test_every_admitted_call_costs_one_and_is_stamped(shared: SharedService, endpoint: Endpoint) -> None:
+    partner = shared.partner()
+    shared.account(partner, m.SetRate(m.PLATFORM, 300, 1))
+    for left in (299, 298):
+        reply = _call(shared.client, endpoint, partner.test)
+        assert reply.status < 500
+        assert reply.version == 1
+        assert reply.left in (left, left + 1)
+
+
+@every_route
+def test_an_unserved_version_is_refused(client: SyncClient, known: Partner, endpoint: Endpoint) -> None:
+    reply = _call(client, endpoint, known.test, "2")
+    check_refusal(reply, 400, "unsupported_api_version")
+    assert reply.version == 1
+
+
+@every_route
+def test_only_its_own_kind_of_key_is_let_in_where_there_is_one(client: SyncClient, known: Partner, endpoint: Endpoint) -> None:
+    other = known.live if endpoint.only_key == "test" else known.test
+    reply = _call(client, endpoint, other)
+    if endpoint.only_key is None:
+        assert reply.reason != "test_key_required"
+    else:
+        check_refusal(reply, 403, "test_key_required")
+
+
+@every_route
+def test_every_reason_that_is_declared_is_in_the_catalogue(endpoint: Endpoint) -> None:
+    declared = {*endpoint.errors, *([endpoint.crash] if endpoint.crash else [])}
+    assert declared <= CATALOGUE.keys()
+    assert len(endpoint.errors) == len(set(endpoint.errors))
+    if endpoint.launch:
+        assert {"game_not_licensed", "game_not_licensed_in_this_environment", "malformed_player_id"} <= declared
+    if endpoint.only_key is not None:
+        assert "test_key_required" in declared
+
+
+@every_route
+def test_an_endpoint_says_what_it_takes(endpoint: Endpoint) -> None:
+    assert endpoint.summary
+    assert issubclass(endpoint.response, msgspec.Struct)
+    assert (endpoint.request is not None) or not (endpoint.launch or endpoint.spellings)
+    assert endpoint.path.startswith("/partner/")
+
+
+def test_no_two_endpoints_share_a_method_and_a_path() -> None:
+    assert len({(endpoint.method, endpoint.path) for endpoint in ENDPOINTS}) == len(ENDPOINTS)
+
+
+async def test_a_closed_registry_answers_every_route_with_registry_unavailable(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        service.core.parts.registry._age.renew(trio.current_time() - 600)
+        for endpoint in ENDPOINTS:
+            for key in (partner.test, partner.live):
+                body = NOTHING if endpoint.request is None else {}
+                reply = await service.public.call(endpoint.method, _path(endpoint), key, body)
+                check_refusal(reply, 500, "registry_unavailable")
+                assert (reply.version, reply.header("ratelimit")) == (1, None)
+            check_refusal(await service.public.call(endpoint.method, _path(endpoint), partner.test[:-1]), 401, "invalid_key")
+        assert (await service.public.call("GET", "/partner/nothing", partner.test)).status == 404

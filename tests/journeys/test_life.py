@@ -1,0 +1,196 @@
+"""What happens to seats, matches and keys by themselves: time passes, accounts are switched off, processes end in between."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+
+from pgs.actors import messages as m
+from pgs.actors import settlement
+from pgs.actors.settlement import ChargeAnswer
+from pgs.domain import seats as rules
+from pgs.domain.seats import Payout, Seat
+from pgs.storage.ledger import check_ledger
+from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
+from tests.journeys.partners import BOTH, Partner, account, seat_body
+from tests.journeys.process import free_port
+from tests.journeys.service import Service, in_process, until
+
+MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
+
+
+async def _seat(service: Service, key: str, player_id: str, idempotency_key: str) -> Reply:
+    return await service.public.call("POST", "/partner/matches", key, seat_body(player_id, idempotency_key))
+
+
+async def _rows_once_paid(service: Service, key: str, count: int) -> dict[str, dict[str, object]]:
+    """Return the feed's rows by player once so many of them have their money."""
+    rows: dict[str, dict[str, object]] = {}
+    cursor = ""
+    with trio.fail_after(PATIENCE_S):
+        while sum("refundUsdCents" in row for row in rows.values()) < count:
+            page = ok(await service.public.call("GET", f"/partner/results?waitSeconds=20{cursor}", key))
+            cursor = f"&cursor={page['nextCursor']}"
+            rows |= {row["playerId"]: row for row in page["results"]}
+    return rows
+
+
+async def test_a_seat_that_finds_nobody_ends_in_a_match_of_its_own_and_is_refunded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(rules.WAIT_S, "live", 1)
+    async with in_process(tmp_path) as service:
+        key = (await service.partner()).live
+        seat = ok(await _seat(service, key, "alice", "a"))
+        assert seat["expiresAt"] == seat["seatedAt"] + 1
+        row = (await _rows_once_paid(service, key, 1))["alice"]
+        assert (row["outcome"], row["endReason"]) == ("no_contest", "no_opponent")
+        assert tuple(row[name] for name in MONEY) == (0, 100, 0)
+        assert not row.keys() & {"opponentPlayerId", "result", "startedAt"}
+        now = ok(await service.public.call("GET", f"/partner/seats/{seat['seatId']}", key))
+        assert (now["status"], now["stakeStatus"], now["matchId"]) == ("no_contest", "refunded", row["matchId"])
+        record = ok(await service.public.call("GET", f"/partner/matches/{row['matchId']}", key))
+        assert (record["status"], record["endReason"], len(record["seats"])) == ("no_contest", "no_opponent", 1)
+        assert ok(await _seat(service, key, "bob", "b"))["status"] == "waiting"
+        assert check_ledger(service.core.parts.database.reader).sound
+
+
+async def test_a_match_nobody_comes_to_is_no_contest_and_refunded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(rules.ABSENCE_S, "test", 1)
+    async with in_process(tmp_path) as service:
+        key = (await service.partner()).test
+        for name in ("alice", "bob"):
+            ok(await _seat(service, key, name, name))
+        rows = await _rows_once_paid(service, key, 2)
+        assert {row["endReason"] for row in rows.values()} == {"both_absent"}
+        assert {tuple(row[name] for name in MONEY) for row in rows.values()} == {(0, 100, 0)}
+
+
+async def _switch_off(service: Service, partner: Partner) -> None:
+    await account(service.core, partner.partner_id, m.SwitchAccount(m.PLATFORM, False))
+
+
+@pytest.mark.parametrize("dies_between", [False, True])
+async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right_after_it(tmp_path: Path, dies_between: bool) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        for name in ("alice", "bob", "carol"):
+            ok(await _seat(service, partner.test, name, name))
+        ok(await _seat(service, partner.live, "dave", "d"))
+        await _switch_off(service, partner)
+        if not dies_between:
+            assert await service.core.close_play(partner.partner_id, "account_inactive") == 3
+    async with in_process(tmp_path) as service:
+        check_refusal(await service.public.call("GET", "/partner/results", partner.test), 403, "partner_inactive")
+        await account(service.core, partner.partner_id, m.SwitchAccount(m.PLATFORM, True))
+        rows = await _rows_once_paid(service, partner.test, 3) | await _rows_once_paid(service, partner.live, 1)
+        assert rows.keys() == {"alice", "bob", "carol", "dave"}
+        assert {row["endReason"] for row in rows.values()} == {"account_inactive"}
+        assert {row["refundUsdCents"] for row in rows.values()} == {100}
+        assert check_ledger(service.core.parts.database.reader).sound
+        assert ok(await _seat(service, partner.test, "erin", "e"))["status"] == "waiting"
+
+
+async def test_a_key_whose_revocation_falls_due_ends_its_long_poll(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        parts = service.core.parts
+        known = parts.registry.account(partner.partner_id)
+        assert known is not None
+        due = parts.clock.now() + 2
+        keys = tuple(msgspec.structs.replace(key, revokes_at=due if key.environment == "test" else None) for key in known.keys)
+        parts.registry.publish(msgspec.structs.replace(known, keys=keys))
+        ok(await service.public.call("GET", "/partner/me", partner.test))
+        with trio.fail_after(20):
+            check_refusal(await service.public.call("GET", "/partner/results?waitSeconds=25", partner.test), 401, "invalid_key")
+        assert parts.clock.now() >= due
+        check_refusal(await service.public.call("GET", "/partner/me", partner.test), 401, "invalid_key")
+        ok(await service.public.call("GET", "/partner/me", partner.live))
+
+
+@pytest.mark.parametrize("environment", ["test", "live"])
+async def test_a_session_is_opaque_text_with_addresses_of_this_service(tmp_path: Path, environment: str) -> None:
+    async with in_process(tmp_path, base_url="https://games.example", listen=f"127.0.0.1:{free_port()}") as service:
+        partner = await service.partner()
+        key = partner.test if environment == "test" else partner.live
+        body = {"gameId": BOTH, "playerId": "alice", "displayName": "Alice"}
+        one = ok(await service.public.call("POST", "/partner/sessions", key, body))
+        two = ok(await service.public.call("POST", "/partner/sessions", key, body | {"playerId": "bob"}))
+        for session in (one, two):
+            assert re.fullmatch(r"pgs1(\.[A-Za-z0-9_~-]+){4}", session["sessionToken"], re.ASCII), session["sessionToken"]
+            assert (session["tokenType"], session["environment"], session["gameId"]) == ("Bearer", environment, BOTH)
+            assert session["embedUrl"] == f"https://games.example/embed/{'test/' if environment == 'test' else ''}acme"
+            assert session["gameSocketUrl"] == "wss://games.example/game/socket"
+        assert (one["playerId"], one["playerUid"]) == ("alice", f"ptr:{environment}:acme:alice")
+        assert one["sessionToken"] != two["sessionToken"]
+
+
+class Gate:
+    """A settlement whose every answer waits for the test."""
+
+    instant = False
+
+    def __init__(self) -> None:
+        self.opened = trio.Event()
+        self.asked = 0
+
+    async def charge(self, seat: Seat) -> ChargeAnswer:
+        """Return `confirmed`, once opened."""
+        self.asked += 1
+        await self.opened.wait()
+        return "confirmed"
+
+    async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
+        """Return `confirmed`."""
+        return "confirmed"
+
+
+async def test_two_calls_at_once_wait_for_one_answer_of_settlement(tmp_path: Path) -> None:
+    gate = Gate()
+    async with in_process(tmp_path, settlement=gate) as service:
+        key = (await service.partner()).test
+        replies: list[Reply] = []
+
+        async def seat() -> None:
+            replies.append(await _seat(service, key, "alice", "one"))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(seat)
+            actor = service.core.directory.house("acme")
+            await until(lambda: gate.asked == 1)
+            await until(lambda: len(actor._cells["seats.test"]._deferred) == 3)
+            gate.opened.set()
+        assert gate.asked == 1
+        assert len({ok(reply)["seatId"] for reply in replies}) == 1
+        assert {ok(reply)["status"] for reply in replies} == {"waiting"}
+        assert sorted(reply.header("idempotent-replayed") or "" for reply in replies) == ["", "true", "true"]
+
+
+async def test_a_settlement_that_says_nothing_in_time_leaves_the_seat_pending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
+    gate = Gate()
+    async with in_process(tmp_path, settlement=gate) as service:
+        key = (await service.partner()).test
+        for _ in range(2):
+            check_refusal(await _seat(service, key, "alice", "one"), 503, "settlement_unavailable")
+        gate.opened.set()
+        reply = await _seat(service, key, "alice", "one")
+        assert (ok(reply)["status"], reply.header("idempotent-replayed")) == ("waiting", "true")
+        assert check_ledger(service.core.parts.database.reader).sound
+
+
+@pytest.mark.slow  # a pending stake is asked about again after 5 s
+async def test_a_pending_stake_is_confirmed_by_recovery_without_a_retry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
+    gate = Gate()
+    async with in_process(tmp_path, settlement=gate) as service:
+        key = (await service.partner()).test
+        check_refusal(await _seat(service, key, "alice", "one"), 503, "settlement_unavailable")
+        gate.opened.set()
+        with trio.fail_after(PATIENCE_S):
+            assert (await _seat(service, key, "bob", "two")).status in (200, 503)
+            rows: list[dict[str, object]] = []
+            while not rows:
+                rows = ok(await service.public.call("GET", "/partner/results?waitSeconds=5", key))["results"]
+        assert {row["playerId"] for row in rows} == {"alice", "bob"}

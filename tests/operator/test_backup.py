@@ -1,0 +1,83 @@
+"""`db.backup` and `keyring.*`: what they refuse, and what they leave alone when they fail."""
+
+from pathlib import Path
+
+import pytest
+
+from pgs.clock import SystemRng
+from pgs.domain.keyring import MAX_KEYS
+from pgs.keyfile import BadKeyFile, KeyFile
+from pgs.operator import commands as c
+from pgs.storage.backup import back_up
+from pgs.storage.database import Database, StoreOutage
+from tests.operator.support import Operator, prepare
+
+
+@pytest.fixture
+async def operator(tmp_path: Path) -> Operator:
+    """An operator of a data folder that nobody serves."""
+    await prepare(tmp_path / "data")
+    return Operator(tmp_path / "data")
+
+
+async def test_a_backup_goes_into_an_empty_folder_or_nowhere(operator: Operator, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "something").write_text("else")
+    assert "not empty" in (await operator.refused(c.DB_BACKUP, c.BackupFolder(str(taken)))).error
+    assert [path.name for path in taken.iterdir()] == ["something"]
+
+
+async def test_a_backup_that_cannot_be_written_is_refused(operator: Operator, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "cannot be written" in (await operator.refused(c.DB_BACKUP, c.BackupFolder(str(tmp_path / "file" / "below")))).error
+
+
+async def test_a_backup_needs_an_absolute_folder(operator: Operator) -> None:
+    assert "absolute" in (await operator.refused(c.DB_BACKUP, c.BackupFolder("backup"))).error
+
+
+@pytest.mark.parametrize("inline", [True, False])
+async def test_a_copy_never_overwrites(tmp_path: Path, inline: bool) -> None:
+    database = Database(tmp_path / "data", inline=inline)
+    database.start()
+    try:
+        assert (await back_up(database, tmp_path)).stat().st_mode & 0o777 == 0o600
+        with pytest.raises(StoreOutage):
+            await back_up(database, tmp_path)
+    finally:
+        database.close()
+
+
+def test_a_rotation_keeps_every_key_and_the_file_private(tmp_path: Path) -> None:
+    keys = KeyFile(tmp_path / "keys", SystemRng())
+    first = keys.ring
+    assert keys.rotate().keys[1:] == first.keys
+    assert KeyFile(tmp_path / "keys", SystemRng()).ring == keys.ring
+    assert (tmp_path / "keys").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_full_ring_takes_no_further_key_and_stays_as_it_was(tmp_path: Path) -> None:
+    keys = KeyFile(tmp_path / "keys", SystemRng())
+    while len(keys.ring.keys) < MAX_KEYS:
+        keys.rotate()
+    full = keys.ring
+    with pytest.raises(BadKeyFile):
+        keys.rotate()
+    assert keys.ring == full == KeyFile(tmp_path / "keys", SystemRng()).ring
+
+
+def test_a_rotation_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
+    keys = KeyFile(tmp_path / "keys", SystemRng())
+    ring = keys.ring
+    (tmp_path / "keys.new").mkdir()  # where the new file would be written first
+    with pytest.raises(BadKeyFile):
+        keys.rotate()
+    assert keys.ring == ring == KeyFile(tmp_path / "keys", SystemRng()).ring
+
+
+def test_a_damaged_ring_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("nonsense")
+    with pytest.raises(BadKeyFile):
+        KeyFile(tmp_path / "keys", SystemRng())
+    assert (tmp_path / "keys").read_text() == "nonsense"

@@ -1,0 +1,315 @@
+"""Every operator's command, given to a running service through its socket and to a data folder that nobody serves."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+
+from pgs.app import open_core
+from pgs.cli.call import perform
+from pgs.cli.errors import NoDatabase
+from pgs.config import Config
+from pgs.domain.keys import hash_key
+from pgs.operator import commands as c
+from pgs.operator import records as r
+from pgs.operator.answers import BadCall, Done
+from pgs.operator.protocol import running
+from pgs.storage.database import DataFolderInUse, DataLock, Reader, connect
+from tests.operator.support import Operator, prepare, seat, serving
+
+
+@pytest.fixture(params=["running", "stopped"])
+def served(request: pytest.FixtureRequest) -> bool:
+    """Whether a service runs on the data folder."""
+    return bool(request.param == "running")
+
+
+@pytest.fixture
+async def operator(tmp_path: Path, served: bool) -> AsyncIterator[Operator]:
+    """An operator of a data folder with the partner `acme`, whose players ann and bob play a match, and cleo waits."""
+    await prepare(tmp_path, "ann", "bob", "cleo")
+    async with AsyncExitStack() as stack:
+        if served:
+            await stack.enter_async_context(serving(tmp_path))
+        assert running(tmp_path) == served
+        yield Operator(tmp_path)
+
+
+async def test_a_new_partner_is_there_with_an_invite_and_nothing_else(operator: Operator) -> None:
+    created = await operator.done(c.PARTNER_CREATE, c.NewPartner("bravo", "Bravo", "boss@bravo.example"))
+    assert created.invite_id.startswith("ivt_")
+    shown = await operator.done(c.PARTNER_SHOW, c.PartnerId("bravo"))
+    assert (shown.name, shown.active, shown.keys, shown.licences) == ("Bravo", True, [], [])
+    assert shown.games == {"test": [], "live": []}
+    assert shown.agreed_terms_version is None
+
+
+async def test_a_partner_is_created_once(operator: Operator) -> None:
+    refusal = await operator.refused(c.PARTNER_CREATE, c.NewPartner("acme", "Acme", "boss@acme.example"))
+    assert "exists already" in refusal.error
+
+
+@pytest.mark.parametrize(
+    ("partner_id", "name", "email", "reason"),
+    [("Acme", "x", "a@b.example", None), ("bravo", " ", "a@b.example", None), ("bravo", "x", "nobody", "invalid_email")],
+)
+async def test_a_partner_that_cannot_be_is_refused(operator: Operator, partner_id: str, name: str, email: str, reason: str | None) -> None:
+    refusal = await operator.refused(c.PARTNER_CREATE, c.NewPartner(partner_id, name, email))
+    assert refusal.reason == reason
+    assert "no partner" in (await operator.refused(c.PARTNER_SHOW, c.PartnerId(partner_id))).error
+
+
+async def test_partners_are_listed_by_id_a_page_at_a_time(operator: Operator) -> None:
+    await operator.done(c.PARTNER_CREATE, c.NewPartner("aaa", "First", "boss@aaa.example"))
+    whole = await operator.done(c.PARTNER_LIST, c.PartnersAfter())
+    assert [partner.partner_id for partner in whole.partners] == ["aaa", "acme"]
+    assert whole.next_after is None
+    first = await operator.done(c.PARTNER_LIST, c.PartnersAfter(limit=1))
+    assert ([partner.partner_id for partner in first.partners], first.next_after) == (["aaa"], "aaa")
+    second = await operator.done(c.PARTNER_LIST, c.PartnersAfter("aaa", limit=1))
+    assert ([partner.partner_id for partner in second.partners], second.next_after) == (["acme"], None)
+
+
+async def test_no_answer_holds_a_key_or_its_hash(tmp_path: Path) -> None:
+    partner = await prepare(tmp_path)
+    answer = await Operator(tmp_path).ask(c.PARTNER_SHOW, c.PartnerId("acme"))
+    assert isinstance(answer, Done)
+    text = bytes(answer.result).decode()
+    shown = msgspec.json.decode(text)
+    assert [key["last4"] for key in shown["keys"]] == [key[-4:] for key in _keys_in_order(shown, partner.test_key, partner.live_key)]
+    for key in (partner.test_key, partner.live_key):
+        assert key not in text
+        assert hash_key(key) not in text
+    assert partner.test_key not in repr(partner)
+
+
+def _keys_in_order(shown: dict[str, list[dict[str, str]]], test_key: str, live_key: str) -> list[str]:
+    return [test_key if key["environment"] == "test" else live_key for key in shown["keys"]]
+
+
+async def test_deactivation_ends_all_play_and_says_how_much(operator: Operator) -> None:
+    off = await operator.done(c.PARTNER_DEACTIVATE, c.PartnerId("acme"))
+    assert (off.active, off.switched_off_by, off.ended) == (False, "platform", 2)  # a match and a waiting seat
+    assert (await operator.refused(c.PARTNER_DEACTIVATE, c.PartnerId("acme"))).reason == "account_inactive"
+    on = await operator.done(c.PARTNER_REACTIVATE, c.PartnerId("acme"))
+    assert (on.active, on.switched_off_by) == (True, None)
+    assert (await operator.refused(c.PARTNER_REACTIVATE, c.PartnerId("acme"))).reason == "account_active"
+
+
+async def test_a_rate_is_set_by_halves(operator: Operator) -> None:
+    assert (await operator.done(c.PARTNER_SET, c.PartnerRate("acme", burst=1000))).burst == 1000
+    both = await operator.done(c.PARTNER_SET, c.PartnerRate("acme", rate=500))
+    assert (both.burst, both.rate) == (1000, 500)
+    assert "at least 1" in (await operator.refused(c.PARTNER_SET, c.PartnerRate("acme", rate=0))).error
+    assert "Nothing to set" in (await operator.refused(c.PARTNER_SET, c.PartnerRate("acme"))).error
+
+
+async def test_the_platform_withdraws_what_it_granted_and_grants_what_is_asked_for_alone(operator: Operator) -> None:
+    withdrawn = await operator.done(c.GAME_LICENCE, c.LicenceStep("acme", "reversi", "withdraw", "not yet"))
+    held = {licence.game_id: licence for licence in withdrawn.licences}["reversi"]
+    assert (held.test, held.live, held.note) == (True, "withdrawn", "not yet")
+    assert "reversi" in withdrawn.games["test"]
+    assert "reversi" not in withdrawn.games["live"]
+    assert "not been requested" in (await operator.refused(c.GAME_LICENCE, c.LicenceStep("acme", "reversi", "grant"))).error
+    assert (await operator.refused(c.GAME_LICENCE, c.LicenceStep("acme", "poker", "deny"))).reason == "unknown_game"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [c.PARTNER_SHOW, c.PARTNER_DEACTIVATE, c.PARTNER_REACTIVATE],
+    ids=lambda command: command.name,
+)
+async def test_an_unknown_partner_is_named_as_such(operator: Operator, command: c.OperatorCommand[c.PartnerId, r.PartnerRecord]) -> None:
+    assert "no partner nobody" in (await operator.refused(command, c.PartnerId("nobody"))).error
+    assert "no partner nobody" in (await operator.refused(c.PARTNER_SET, c.PartnerRate("nobody", 1))).error
+
+
+async def test_a_tier_gets_a_revision_for_new_numbers_alone(operator: Operator) -> None:
+    made = await operator.done(c.TIER_SET, c.TierNumbers("live", "gold", 500, 900, "Gold"))
+    assert (made.revision, made.name, made.pays_in) == (1, "Gold", False)
+    assert (await operator.done(c.TIER_SET, c.TierNumbers("live", "gold", 500, 900))).revision == 1
+    raised = await operator.done(c.TIER_SET, c.TierNumbers("live", "gold", 500, 1001))
+    assert (raised.revision, raised.name, raised.pays_in) == (2, "Gold", True)
+    listed = await operator.done(c.TIER_LIST, c.NoArgs())
+    assert [(tier.environment, tier.tier_id, tier.prize_usd_cents) for tier in listed.tiers] == [
+        ("test", "bronze", 180),
+        ("live", "gold", 1001),
+    ]
+
+
+@pytest.mark.parametrize(("floor", "prize"), [(100, 99), (0, 100), (-1, 5)])
+async def test_a_tier_that_cannot_be_is_refused(operator: Operator, floor: int, prize: int) -> None:
+    assert (await operator.refused(c.TIER_SET, c.TierNumbers("test", "gold", floor, prize))).reason is None
+    assert [tier.tier_id for tier in (await operator.done(c.TIER_LIST, c.NoArgs())).tiers] == ["bronze"]
+
+
+async def test_a_tier_is_locked_for_one_game_and_unlocked_again(operator: Operator) -> None:
+    place = c.TierOfGame("test", "bronze", "chess")
+    locked = await operator.done(c.TIER_LOCK, place)
+    assert (locked.locked_games, locked.changed) == (["chess"], True)
+    assert not (await operator.done(c.TIER_LOCK, place)).changed
+    unlocked = await operator.done(c.TIER_UNLOCK, place)
+    assert (unlocked.locked_games, unlocked.changed) == ([], True)
+    assert (await operator.refused(c.TIER_LOCK, c.TierOfGame("live", "bronze", "chess"))).reason == "unknown_tier"
+    assert (await operator.refused(c.TIER_UNLOCK, c.TierOfGame("test", "bronze", "poker"))).reason == "unknown_game"
+
+
+async def test_terms_are_published_under_the_next_version(operator: Operator) -> None:
+    assert (await operator.done(c.TERMS_PUBLISH, c.NewTerms("New terms."))).version == 2
+    assert (await operator.done(c.TERMS_PUBLISH, c.NewTerms("Newer terms."))).version == 3
+    assert "terms must be" in (await operator.refused(c.TERMS_PUBLISH, c.NewTerms(" "))).error
+    assert (await operator.done(c.PARTNER_SHOW, c.PartnerId("acme"))).agreed_terms_version == 1
+
+
+async def test_a_match_is_voided_by_its_id_alone(operator: Operator) -> None:
+    match_id = _running_match(operator.config.data_dir)
+    voided = await operator.done(c.MATCH_VOID, c.MatchId(match_id))
+    assert (voided.partner_id, voided.environment, voided.status, voided.end_reason) == ("acme", "test", "no_contest", "platform_void")
+    assert (await operator.done(c.MATCH_VOID, c.MatchId(match_id))).end_reason == "platform_void"
+    assert (await operator.refused(c.MATCH_VOID, c.MatchId("mat_0"))).reason == "match_not_found"
+
+
+def _running_match(folder: Path) -> str:
+    reader = Reader(connect(folder / "pgs.db", query_only=True))
+    try:
+        ((match_id,),) = reader.all("matches.running_matches_after", partner_id="acme", environment="test", after="", page_size=9)
+    finally:
+        reader.close()
+    return str(match_id)
+
+
+async def test_the_ledger_is_added_up(operator: Operator) -> None:
+    report = await operator.done(c.LEDGER_CHECK, c.NoArgs())
+    assert report.sound
+    assert (report.escrow_usd_cents, report.open_stakes_usd_cents, report.sum_usd_cents) == (300, 300, 0)
+    assert {balance.account: balance.amount_usd_cents for balance in report.balances} == {"escrow": 300, "player": -300}
+
+
+async def test_the_database_reads_itself(operator: Operator) -> None:
+    checked = await operator.done(c.DB_CHECK, c.NoArgs())
+    assert (checked.sound, checked.problems) == (True, [])
+    assert checked.migrations[0] == "0001_launch"
+    assert (await operator.done(c.DB_MIGRATE, c.NoArgs())).migrations == checked.migrations
+
+
+async def test_a_damaged_database_is_told_from_a_sound_one(tmp_path: Path) -> None:
+    async with serving(tmp_path) as core:
+        page_size = 4096
+        await Operator(tmp_path).done(c.PARTNER_CREATE, c.NewPartner("bravo", "Bravo", "boss@bravo.example"))
+    with (tmp_path / "pgs.db").open("r+b") as file:
+        pages = file.seek(0, 2) // page_size
+        file.seek((pages - 1) * page_size)
+        file.write(b"\xff" * page_size)
+    async with serving(tmp_path) as core:
+        checked = await Operator(tmp_path).done(c.DB_CHECK, c.NoArgs())
+        assert core.parts.database.path.exists()
+    assert not checked.sound
+    assert checked.problems
+
+
+async def test_a_row_that_breaks_a_rule_of_the_schema_is_found(tmp_path: Path, served: bool) -> None:
+    await prepare(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+        connection.execute("pragma ignore_check_constraints=on")
+        connection.execute("insert into tier_lock (environment, tier_id, game_id) values ('prod', 'bronze', 'chess')")
+    async with AsyncExitStack() as stack:
+        if served:
+            await stack.enter_async_context(serving(tmp_path))
+        checked = await Operator(tmp_path).done(c.DB_CHECK, c.NoArgs())
+    assert not checked.sound
+    assert "tier_lock" in " ".join(checked.problems)
+
+
+async def test_a_command_takes_effect_in_the_running_service_at_once(tmp_path: Path) -> None:
+    await prepare(tmp_path)
+    async with serving(tmp_path) as core:
+        await Operator(tmp_path).done(c.TIER_SET, c.TierNumbers("test", "gold", 500, 900))
+        book = core.parts.catalogue.book(trio.current_time())
+        assert book is not None
+        assert book.find("test", "gold") is not None
+        await Operator(tmp_path).done(c.PARTNER_DEACTIVATE, c.PartnerId("acme"))
+        account = core.parts.registry.account("acme")
+        assert account is not None
+        assert not account.active
+        await Operator(tmp_path).done(c.PARTNER_REACTIVATE, c.PartnerId("acme"))
+        assert (await seat(core, "ann")).seat.status == "waiting"
+
+
+@pytest.mark.parametrize(
+    "command", [command for command in c.COMMANDS.values() if not command.starts_a_folder], ids=lambda command: command.name
+)
+async def test_a_mistyped_folder_is_not_made(tmp_path: Path, command: c.OperatorCommand[c.Args, r.Record]) -> None:
+    samples = {
+        c.NoArgs: c.NoArgs(),
+        c.PartnerId: c.PartnerId("acme"),
+        c.PartnersAfter: c.PartnersAfter(),
+        c.PartnerRate: c.PartnerRate("acme", 1),
+        c.LicenceStep: c.LicenceStep("acme", "chess", "grant"),
+        c.TierOfGame: c.TierOfGame("test", "bronze", "chess"),
+        c.MatchId: c.MatchId("mat_0"),
+        c.BackupFolder: c.BackupFolder("/nowhere"),
+    }
+    with pytest.raises(NoDatabase):
+        await Operator(tmp_path / "nowhere").ask(command, samples[command.args])
+    assert not (tmp_path / "nowhere").exists()
+
+
+async def test_a_folder_can_begin_with_a_partner(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    await Operator(folder).done(c.PARTNER_CREATE, c.NewPartner("bravo", "Bravo", "boss@bravo.example"))
+    async with open_core(Config(data_dir=folder)) as core:
+        assert core.parts.registry.account("bravo") is not None
+
+
+async def test_a_folder_that_another_process_holds_is_waited_for(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+    # A service that starts: it has the lock, and its socket comes a second later.
+    lock = DataLock(tmp_path)
+    (tmp_path / "pgs.db").touch()
+    answers, answered = [], trio.Event()
+
+    async def ask() -> None:
+        answers.append(await perform(Config(data_dir=tmp_path), c.TIER_LIST, c.NoArgs()))
+        answered.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ask)
+        await trio.sleep(1)
+        assert answers == []
+        lock.release()
+        async with serving(tmp_path, inline=True):
+            with trio.fail_after(100):
+                await answered.wait()
+    assert isinstance(answers[0], Done)
+
+
+async def test_a_folder_that_stays_held_is_given_up(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+    lock = DataLock(tmp_path)
+    (tmp_path / "pgs.db").touch()
+    try:
+        with pytest.raises(DataFolderInUse):
+            await perform(Config(data_dir=tmp_path), c.TIER_LIST, c.NoArgs())
+    finally:
+        lock.release()
+
+
+async def test_two_commands_at_once_on_a_folder_wait_for_each_other(tmp_path: Path) -> None:
+    operator = Operator(tmp_path)
+    await operator.done(c.DB_MIGRATE, c.NoArgs())
+    async with trio.open_nursery() as nursery:
+        for number in range(3):
+            nursery.start_soon(operator.done, c.TIER_SET, c.TierNumbers("test", f"tier-{number}", 100, 180))
+    assert len((await operator.done(c.TIER_LIST, c.NoArgs())).tiers) == 3
+
+
+async def test_arguments_that_no_command_takes_are_refused_before_they_are_sent(tmp_path: Path) -> None:
+    with pytest.raises(BadCall, match="burst"):
+        await Operator(tmp_path).ask(c.PARTNER_SET, c.PartnerRate("acme", burst=c.MAX_RATE + 1))
+
+
+def test_every_command_has_the_name_it_is_listed_under() -> None:
+    constants = [value for value in vars(c).values() if isinstance(value, c.OperatorCommand)]
+    assert {command.name for command in constants} == set(c.COMMANDS)

@@ -1,0 +1,280 @@
+"""The operator's socket: who may come, what it answers to nonsense, and what it survives."""
+
+import os
+import socket
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+
+from pgs.actors.core import Core
+from pgs.actors.kernel import Crashed, Degraded, Overloaded
+from pgs.operator import execute as execution
+from pgs.operator import protocol
+from pgs.operator.answers import MAX_REQUEST_BYTES, BadCall, Done, Failed, encode_request
+from pgs.operator.commands import COMMANDS, NoArgs, OperatorCommand
+from pgs.operator.protocol import SOCKET_NAME, ConnectionLost, NotRunning, call_operator, read_line, running, serve_operator
+from pgs.operator.records import TierList
+from pgs.storage.database import DataFolderInUse, StoreOutage, WriterFull
+from tests.operator.support import prepare, serving
+
+LIST_TIERS = b'{"command":"tier.list","args":{}}\n'
+NO_TIERS = b'{"result":{"tiers":[]}}'
+
+
+async def connect(folder: Path) -> trio.SocketStream:
+    return await protocol._connect(folder)
+
+
+async def talk(folder: Path, sent: bytes) -> dict[str, Any]:
+    """Send bytes on a connection of its own; return the first answer."""
+    async with await connect(folder) as stream:
+        await stream.send_all(sent)
+        with trio.fail_after(5):
+            line = await read_line(stream, bytearray(), 1 << 20)
+    assert line is not None
+    answer: dict[str, Any] = msgspec.json.decode(line)
+    return answer
+
+
+async def still_serves(folder: Path) -> bool:
+    return "result" in await talk(folder, LIST_TIERS)
+
+
+async def test_a_request_is_one_line_and_so_is_its_answer(tmp_path: Path) -> None:
+    async with serving(tmp_path), await connect(tmp_path) as stream:
+        await stream.send_all(LIST_TIERS)
+        assert await stream.receive_some() == NO_TIERS + b"\n"
+
+
+async def test_requests_on_one_connection_are_answered_in_their_order(tmp_path: Path) -> None:
+    async with serving(tmp_path), await connect(tmp_path) as stream:
+        await stream.send_all(LIST_TIERS + b"nonsense\n" + LIST_TIERS[:10])
+        buffer = bytearray()
+        assert await read_line(stream, buffer, 1000) == NO_TIERS
+        assert b"failure" in (await read_line(stream, buffer, 1000) or b"")
+        await stream.send_all(LIST_TIERS[10:])
+        assert await read_line(stream, buffer, 1000) == NO_TIERS
+
+
+async def test_the_socket_is_its_owners_alone_whatever_the_umask(tmp_path: Path) -> None:
+    was = os.umask(0)
+    try:
+        async with serving(tmp_path):
+            assert stat.S_IMODE((tmp_path / SOCKET_NAME).stat().st_mode) == 0o600
+            assert not (tmp_path / (SOCKET_NAME + ".new")).exists()
+    finally:
+        os.umask(was)
+
+
+def test_nobody_can_connect_before_the_socket_is_its_owners_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes = []
+
+    def listening(self: socket.socket, backlog: int) -> None:
+        modes.append([stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()])
+
+    monkeypatch.setattr(socket.socket, "listen", listening)
+    protocol._listen(tmp_path).close()
+    assert modes == [[0o600]]
+
+
+async def test_a_folder_under_a_long_path_is_served_and_reached(tmp_path: Path) -> None:
+    folder = tmp_path / ("a" * 100) / ("b" * 100)
+    assert len(str(folder / SOCKET_NAME)) > 107
+    async with serving(folder):
+        assert running(folder)
+        assert isinstance(await call_operator(folder, "tier.list", NoArgs()), Done)
+    assert not running(folder)
+
+
+async def test_the_socket_of_a_dead_process_is_replaced(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(tmp_path / SOCKET_NAME))
+    (tmp_path / (SOCKET_NAME + ".new")).write_text("left by a start that was killed")
+    assert not running(tmp_path)
+    with pytest.raises(NotRunning):
+        await call_operator(tmp_path, "tier.list", NoArgs())
+    async with serving(tmp_path):
+        assert running(tmp_path)
+        assert await still_serves(tmp_path)
+
+
+async def test_only_the_holder_of_the_lock_comes_to_the_socket(tmp_path: Path) -> None:
+    async with serving(tmp_path):
+        with pytest.raises(DataFolderInUse):
+            async with serving(tmp_path):
+                raise AssertionError("two services on one folder")
+        assert await still_serves(tmp_path)
+
+
+async def test_a_service_that_ends_leaves_no_socket_behind(tmp_path: Path) -> None:
+    async with serving(tmp_path):
+        assert (tmp_path / SOCKET_NAME).exists()
+    assert not (tmp_path / SOCKET_NAME).exists()
+    assert not running(tmp_path)
+    assert not running(tmp_path / "nowhere")
+
+
+HOSTILE = {
+    "nothing": b"\n",
+    "no JSON": b"partner list\n",
+    "no object": b"[]\n",
+    "no command": b"{}\n",
+    "a command that is no text": b'{"command":1}\n',
+    "an unknown command": b'{"command":"partner.delete","args":{}}\n',
+    "a long unknown command": b'{"command":"' + b"x" * 500 + b'"}\n',
+    "an unknown member": b'{"command":"tier.list","args":{},"as":"root"}\n',
+    "arguments that are no object": b'{"command":"tier.list","args":[]}\n',
+    "an unknown argument": b'{"command":"tier.list","args":{"all":true}}\n',
+    "a missing argument": b'{"command":"partner.show","args":{}}\n',
+    "an argument of another type": b'{"command":"partner.show","args":{"partnerId":7}}\n',
+    "an environment of nobody's": b'{"command":"tier.lock","args":{"environment":"prod","tierId":"t","gameId":"g"}}\n',
+    "a number past every bound": b'{"command":"partner.set","args":{"partnerId":"acme","burst":' + b"9" * 400 + b"}}\n",
+    "a fraction": b'{"command":"partner.set","args":{"partnerId":"acme","burst":1.5}}\n',
+    "a NUL": b'{"command":"partner.show","args":{"partnerId":"a\\u0000b"}}\n',
+    "half a surrogate pair": b'{"command":"partner.show","args":{"partnerId":"\\ud800"}}\n',
+    "bad UTF-8": b'{"command":"partner.show","args":{"partnerId":"\xff"}}\n',
+    "deep nesting": b'{"command":"tier.list","args":' + b"[" * 100_000 + b"\n",
+    "UTF-16": '{"command":"tier.list"}'.encode("utf-16").replace(b"\n", b"") + b"\n",
+    "HTTP": b"GET / HTTP/1.1\r\n",
+}
+
+
+@pytest.mark.parametrize("sent", HOSTILE.values(), ids=HOSTILE.keys())
+async def test_what_is_no_request_is_answered_as_such(tmp_path: Path, sent: bytes) -> None:
+    async with serving(tmp_path):
+        answer = await talk(tmp_path, sent)
+        assert list(answer) == ["failure"]
+        assert answer["failure"]["error"]
+        assert await still_serves(tmp_path)
+
+
+async def test_an_endless_line_is_answered_and_cut(tmp_path: Path) -> None:
+    async with serving(tmp_path), await connect(tmp_path) as stream:
+        await stream.send_all(b"x" * MAX_REQUEST_BYTES)
+        with trio.fail_after(5):
+            assert b"failure" in (await read_line(stream, bytearray(), 1000) or b"")
+            with suppress(trio.BrokenResourceError):
+                assert await stream.receive_some() == b""
+        assert await still_serves(tmp_path)
+
+
+@pytest.mark.parametrize("sent", [b"", b'{"command":"tier', LIST_TIERS], ids=["nothing", "half a line", "a request"])
+async def test_a_caller_who_leaves_harms_nobody(tmp_path: Path, sent: bytes) -> None:
+    async with serving(tmp_path):
+        for _ in range(protocol.MAX_CONNECTIONS + 1):
+            stream = await connect(tmp_path)
+            await stream.send_all(sent)
+            await stream.aclose()
+            await trio.testing.wait_all_tasks_blocked()
+        assert await still_serves(tmp_path)
+
+
+async def test_one_operator_too_many_is_told_so_and_the_next_one_finds_room(tmp_path: Path) -> None:
+    async with serving(tmp_path):
+        inside = [await connect(tmp_path) for _ in range(protocol.MAX_CONNECTIONS)]
+        await trio.testing.wait_all_tasks_blocked()
+        assert isinstance(await call_operator(tmp_path, "tier.list", NoArgs()), Failed)
+        for stream in inside:
+            await stream.aclose()
+        await trio.testing.wait_all_tasks_blocked()
+        assert await still_serves(tmp_path)
+
+
+async def test_a_silent_connection_is_closed(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+    async with serving(tmp_path, inline=True), await connect(tmp_path) as stream:
+        await stream.send_all(b'{"command"')
+        assert await stream.receive_some() == b""
+        assert protocol.LINE_S <= trio.current_time() <= protocol.LINE_S + 1
+
+
+async def test_what_was_asked_for_is_done_though_the_caller_has_gone(tmp_path: Path) -> None:
+    await prepare(tmp_path, "ann", "bob")
+    async with serving(tmp_path) as core:
+        async with await connect(tmp_path) as stream:
+            await stream.send_all(encode_request("partner.deactivate", {"partnerId": "acme"}))
+        with trio.fail_after(5):
+            while not _is_off_and_closed(core):
+                await still_serves(tmp_path)
+
+
+def _is_off_and_closed(core: Core) -> bool:
+    account = core.parts.registry.account("acme")
+    open_play = core.parts.database.reader.all(
+        "matches.running_matches_after", partner_id="acme", environment="test", after="", page_size=9
+    )
+    return account is not None and not account.active and not open_play
+
+
+FAULTS = [
+    (Overloaded("full"), "Nothing was done"),
+    (WriterFull("full"), "Nothing was done"),
+    (Degraded("rests"), "Nothing was done"),
+    (Crashed("KeyError"), "not known"),
+    (StoreOutage("disk full"), "disk full"),
+    (ZeroDivisionError("secret"), "not known"),
+]
+
+
+@pytest.mark.parametrize(("fault", "said"), FAULTS, ids=[type(fault).__name__ for fault, _ in FAULTS])
+async def test_a_command_that_breaks_says_what_is_known_and_the_service_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: str
+) -> None:
+    async def broken(core: Core, args: NoArgs) -> TierList:
+        raise fault
+
+    breaks = OperatorCommand("test.break", NoArgs, TierList, broken)
+    monkeypatch.setattr(execution, "COMMANDS", {**COMMANDS, "test.break": breaks})
+    async with serving(tmp_path):
+        answer = await call_operator(tmp_path, "test.break", NoArgs())
+        assert isinstance(answer, Failed)
+        assert said in answer.error
+        assert "secret" not in answer.error
+        assert await still_serves(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "reply", [b"", b'{"result"', b"nonsense\n", b'{"other":{}}\n', b'{"failure":{}}\n', b'{"result":{},"failure":{}}\n']
+)
+async def test_a_service_that_goes_away_without_an_answer_is_not_taken_for_one_that_did_nothing(tmp_path: Path, reply: bytes) -> None:
+    async def answer_badly(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+        await stream.send_all(reply)
+        await stream.aclose()
+
+    listener = trio.SocketListener(trio.socket.from_stdlib_socket(protocol._listen(tmp_path)))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.serve_listeners, answer_badly, [listener])
+        with pytest.raises(ConnectionLost):
+            await call_operator(tmp_path, "tier.list", NoArgs())
+        nursery.cancel_scope.cancel()
+
+
+def test_a_request_that_no_line_can_carry_is_never_sent() -> None:
+    with pytest.raises(BadCall, match="Unicode"):
+        encode_request("partner.show", {"partnerId": "\udcff"})
+    with pytest.raises(BadCall, match="bytes"):
+        encode_request("terms.publish", {"text": "x" * MAX_REQUEST_BYTES})
+
+
+async def test_stopping_ends_the_socket_with_operators_still_connected(tmp_path: Path) -> None:
+    with trio.fail_after(5):
+        async with serving(tmp_path):
+            stream = await connect(tmp_path)
+            await stream.send_all(LIST_TIERS)
+            await stream.receive_some()
+        with suppress(trio.BrokenResourceError):
+            assert await stream.receive_some() == b""
+        await stream.aclose()
+
+
+def test_serving_needs_the_folder_to_be_there(tmp_path: Path) -> None:
+    async def serve_nowhere() -> None:
+        await serve_operator(None, tmp_path / "nowhere")  # type: ignore[arg-type]
+
+    with pytest.raises(FileNotFoundError):
+        trio.run(serve_nowhere)

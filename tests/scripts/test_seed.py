@@ -1,0 +1,78 @@
+"""The load tests' data folder."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import trio
+
+from pgs.app import open_core
+from pgs.config import Config
+from pgs.domain.environments import ENVIRONMENTS
+from pgs.domain.keys import hash_key, parse_key
+from pgs.games.catalogue import GAMES
+from tests.house.tree import ROOT
+
+
+def seed(data: Path, partners: int, out: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "scripts" / "seed.py", "--data", data, "--partners", str(partners), "--out", out],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={"PATH": os.environ["PATH"]},
+    )
+
+
+async def test_seeded_partners_can_play_at_once_with_the_keys_in_the_file(tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "keys.json"
+    out.write_text("older keys, readable by everyone")
+    (tmp_path / "keys.json.new").write_text("left by a run that was killed")
+    done = await trio.to_thread.run_sync(seed, data, 5, out)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    entries = json.loads(out.read_text())
+    assert [entry["partnerId"] for entry in entries] == [f"load-000{number}" for number in range(1, 6)]
+    async with open_core(Config(data_dir=data)) as core:
+        for entry in entries:
+            assert entry.keys() == {"partnerId", "testKey", "liveKey", "tierId"}
+            for environment in ENVIRONMENTS:
+                key = entry[f"{environment}Key"]
+                parsed, known = parse_key(key), core.parts.registry.find_key(hash_key(key))
+                assert parsed is not None
+                assert known is not None
+                assert parsed.environment == known.key.environment == environment
+                assert known.account.partner_id == entry["partnerId"]
+                assert known.account.active
+                assert known.account.licensed_games(known.key.environment) == sorted(GAMES)
+            account = core.parts.registry.account(entry["partnerId"])
+            assert account is not None
+            assert account.agreed_terms_version == 1
+        tiers = core.parts.catalogue.current()
+        for environment in ENVIRONMENTS:
+            tier = tiers.find(environment, f"{environment}-bronze")
+            assert tier is not None
+            assert (tier.current.floor_usd_cents, tier.current.prize_usd_cents) == (100, 180)
+        assert entries[0]["tierId"] == "test-bronze"
+
+
+def test_a_folder_that_is_in_use_is_not_seeded(tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "keys.json"
+    data.mkdir()
+    (data / "pgs.db").write_bytes(b"somebody's")
+    refused = seed(data, 1, out)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "holds a database already" in refused.stderr
+    assert (data / "pgs.db").read_bytes() == b"somebody's"
+    assert not out.exists()
+
+
+def test_nothing_is_made_when_the_file_has_nowhere_to_go(tmp_path: Path) -> None:
+    refused = seed(tmp_path / "data", 1, tmp_path / "nowhere" / "keys.json")
+    assert refused.returncode == 1
+    assert "nowhere" in refused.stderr
+    assert not (tmp_path / "data").exists()

@@ -1,0 +1,34 @@
+"""The service as a process on a data folder that was seeded for load."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.house.tree import ROOT
+from tests.journeys.process import Process
+
+
+class Server(Process):
+    """`pgs serve` on a seeded folder; it may be killed at any time and started again on the same ports."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / "data", PGS_LOG_LEVEL="warning")
+        self._keys = folder / "keys.json"
+
+    def seed(self, partners: int) -> list[dict[str, str]]:
+        """Return the keys of that many fresh partners."""
+        command = [sys.executable, "scripts/seed.py", "--data", str(self.folder), "--partners", str(partners), "--out", str(self._keys)]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+        seeded: list[dict[str, str]] = json.loads(self._keys.read_text())
+        return seeded
+
+    @property
+    def internal_url(self) -> str:
+        """The internal listener's."""
+        return f"http://127.0.0.1:{self.internal_port}"
+
+    @property
+    def running(self) -> bool:
+        """Whether the process is there."""
+        return self._process is not None and self._process.poll() is None

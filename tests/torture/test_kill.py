@@ -1,0 +1,153 @@
+"""kill -9 under load, again and again, while clients retry what they are not sure of with the keys that they used before."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from pgs.storage.database import Database
+from pgs.storage.ledger import check_ledger
+from tests.torture.client import Connection, Gone
+from tests.torture.server import Server
+
+pytestmark = pytest.mark.torture
+
+ROUNDS, PARTNERS, WORKERS, SEATS_A_ROUND = 20, 8, 16, 40
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path)
+    yield server
+    server.end()
+
+
+class Backend:
+    """One partner's backend: it remembers what it was told, and holds the service to it."""
+
+    def __init__(self, keys: dict[str, str]) -> None:
+        self.key, self.tier = keys["testKey"], keys["tierId"]
+        self.sent: set[str] = set()  # idempotency keys of calls that may or may not have arrived
+        self.seats: dict[str, str] = {}  # idempotency key → seat id, as acknowledged
+        self.decided: dict[str, str | None] = {}  # match id → winner, as acknowledged
+        self.rows: dict[tuple[str, str], dict[str, Any]] = {}
+        self.cursor = ""
+
+    async def seat(self, connection: Connection, name: str) -> None:
+        """Take a seat, again until it is acknowledged; every acknowledgement must name the same seat."""
+        self.sent.add(name)
+        body = {"playerId": f"player-{name}", "gameId": "tic-tac-toe", "tierId": self.tier, "stakeUsdCents": 100, "idempotencyKey": name}
+        status, _, answer = await connection.call("POST", "/partner/matches", self.key, body)
+        if status == 200:
+            assert self.seats.setdefault(name, answer["seatId"]) == answer["seatId"], "one key, two seats"
+        else:
+            assert status in (429, 503), answer
+
+    async def poll(self, connection: Connection) -> None:
+        """Follow the feed to its end."""
+        more = True
+        while more:
+            suffix = f"&cursor={self.cursor}" if self.cursor else ""
+            status, _, page = await connection.call("GET", f"/partner/results?limit=50{suffix}", self.key)
+            if status != 200:
+                return
+            for row in page["results"]:
+                was = self.rows.get((row["matchId"], row["playerId"]))
+                if was is not None:
+                    assert row["revision"] >= was["revision"], "a row went back"
+                    assert was["outcome"] != "ended" or row["outcome"] == "ended", "an ended row changed its outcome"
+                self.rows[row["matchId"], row["playerId"]] = row
+            self.cursor, more = page["nextCursor"], page["hasMore"]
+
+    async def decide(self, connection: Connection, rng: random.Random) -> None:
+        """Decide one of the matches that run, as the feed says."""
+        running = [row for row in self.rows.values() if row["outcome"] == "started" and row["matchId"] not in self.decided]
+        if not running:
+            return
+        row = rng.choice(running)
+        body = {"outcome": "ended", "winnerPlayerId": row["playerId"]}
+        status, _, answer = await connection.call("POST", f"/partner/test/matches/{row['matchId']}/decide", self.key, body)
+        if status == 200:
+            self.decided[row["matchId"]] = row["playerId"]
+        else:
+            # Another worker, or a call of ours whose answer the kill took, may have decided otherwise.
+            assert status in (409, 429, 500), answer
+
+
+async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: Server) -> None:
+    rng = random.Random(20)
+    backends = [Backend(keys) for keys in server.seed(PARTNERS)]
+    server.start()
+    for round_number in range(ROUNDS):
+        async with trio.open_nursery() as nursery:
+            for worker in range(WORKERS):
+                nursery.start_soon(_work, server, backends[worker % PARTNERS], f"{round_number}-{worker}", random.Random(rng.random()))
+            await trio.sleep(rng.uniform(0.2, 1.0))
+            await trio.to_thread.run_sync(server.end)
+        await trio.to_thread.run_sync(server.start)
+
+    # What was not acknowledged is asked for once more, with the same keys; then everything is decided and settled.
+    for backend in backends:
+        connection = Connection(server.base_url)
+        for name in sorted(backend.sent - backend.seats.keys()):
+            while name not in backend.seats:
+                await backend.seat(connection, name)
+        await _settle(backend, connection, rng)
+        await connection.close()
+    code, seconds = await trio.to_thread.run_sync(server.stop)
+    assert code == 0
+    assert seconds < 15
+
+    assert sum(len(backend.seats) for backend in backends) > ROUNDS * WORKERS, "too little happened for the test to mean anything"
+    for backend in backends:
+        assert backend.seats.keys() == backend.sent
+        assert len(set(backend.seats.values())) == len(backend.seats), "one seat for two keys"
+        by_match: dict[str, list[dict[str, Any]]] = {}
+        for row in backend.rows.values():
+            by_match.setdefault(row["matchId"], []).append(row)
+            assert backend.seats[row["idempotencyKey"]] == row["seatId"]
+        for match_id, winner in backend.decided.items():
+            assert {row["playerId"] for row in by_match[match_id] if row.get("result") == "won"} == {winner}
+        for rows in by_match.values():
+            assert len(rows) == 2
+            assert sum(row["payoutUsdCents"] + row["rakeUsdCents"] + row["refundUsdCents"] for row in rows) == 200
+    database = Database(server.folder)
+    report = check_ledger(database.reader)
+    database.close()
+    assert report.sound, report
+    charged = sum(len(backend.seats) for backend in backends) * 100
+    assert -sum(amount for _, account, amount, _ in report.balances if account == "player") == charged - sum(
+        row["payoutUsdCents"] for backend in backends for row in backend.rows.values()
+    )
+
+
+async def _work(server: Server, backend: Backend, prefix: str, rng: random.Random) -> None:
+    """Take seats, read the feed and decide matches until the service is gone."""
+    connection = Connection(server.base_url)
+    try:
+        for number in range(SEATS_A_ROUND * 10):
+            await backend.seat(connection, f"{prefix}-{number}")
+            if number % 5 == 4:
+                await backend.poll(connection)
+                await backend.decide(connection, rng)
+            await trio.sleep(rng.uniform(0, 0.02))
+    except Gone:
+        return
+    finally:
+        await connection.close()
+
+
+async def _settle(backend: Backend, connection: Connection, rng: random.Random) -> None:
+    """Decide whatever runs, and read the feed until every match's money is recorded."""
+    with trio.fail_after(120):
+        while True:
+            await backend.poll(connection)
+            if all("payoutUsdCents" in row for row in backend.rows.values()):
+                return
+            for row in list(backend.rows.values()):
+                if row["outcome"] == "started":
+                    await backend.decide(connection, rng)
+            await trio.sleep(0.2)
