@@ -1,0 +1,87 @@
+"""Which addresses a webhook may be delivered to: those on the public internet, by tables of our own.
+
+`ipaddress.is_global` of Python 3.11 lets multicast, NAT64 and 6to4 addresses pass, and follows the interpreter's version in the rest.
+For IPv4 the special ranges are refused and the rest is public. For IPv6 it is the other way round: 2000::/3 is all that has ever been
+assigned as global unicast (IANA, "IPv6 Address Space"), so only that is allowed, minus its special parts. With the rest fall loopback,
+link-local, unique local and multicast addresses, and the spellings that carry an IPv4 address: mapped (::ffff:0:0/96), compatible
+(::/96), translated (::ffff:0:0:0/96) and NAT64 (64:ff9b::/96, 64:ff9b:1::/48).
+"""
+
+import ipaddress
+from collections.abc import Callable, Sequence
+from typing import Final
+
+ADDRESSES_MAX: Final = 4
+"""How many addresses of one answer a try connects to: an answer of hundreds must not turn a delivery into a port scan."""
+
+REFUSED_MESSAGE: Final = "this webhook host does not resolve to a public address"
+"""What the attempt log says of an answer that was refused."""
+
+# IANA, "IPv4 Special-Purpose Address Registry" (RFC 6890), all of it: the blocks that it calls globally reachable (in 192.0.0.0/24,
+# AS112, AMT) lead to the nearest instance of an infrastructure service, never to a partner's host.
+_SPECIAL_V4: Final = tuple(
+    ipaddress.IPv4Network(block)
+    for block in (
+        "0.0.0.0/8",  # this network, RFC 791; Linux takes 0.0.0.0 for loopback
+        "10.0.0.0/8",  # private, RFC 1918
+        "100.64.0.0/10",  # carrier-grade NAT, RFC 6598
+        "127.0.0.0/8",  # loopback, RFC 1122
+        "169.254.0.0/16",  # link-local, RFC 3927; cloud metadata lives here
+        "172.16.0.0/12",  # private, RFC 1918
+        "192.0.0.0/24",  # IETF protocol assignments, RFC 6890
+        "192.0.2.0/24",  # documentation, RFC 5737
+        "192.31.196.0/24",  # AS112, RFC 7535
+        "192.52.193.0/24",  # AMT, RFC 7450
+        "192.88.99.0/24",  # 6to4 relays, deprecated by RFC 7526
+        "192.168.0.0/16",  # private, RFC 1918
+        "192.175.48.0/24",  # AS112, RFC 7534
+        "198.18.0.0/15",  # benchmarking, RFC 2544
+        "198.51.100.0/24",  # documentation, RFC 5737
+        "203.0.113.0/24",  # documentation, RFC 5737
+        "224.0.0.0/4",  # multicast, RFC 5771
+        "240.0.0.0/4",  # reserved, RFC 1112; limited broadcast, RFC 919
+        # Public by every registry, yet answered inside each Azure machine by its host ("What is IP address 168.63.129.16?").
+        "168.63.129.16/32",
+    )
+)
+
+_GLOBAL_UNICAST_V6: Final = ipaddress.IPv6Network("2000::/3")  # RFC 4291
+
+# The entries of IANA's "IPv6 Special-Purpose Address Registry" that lie in 2000::/3.
+_SPECIAL_V6: Final = tuple(
+    ipaddress.IPv6Network(block)
+    for block in (
+        "2001::/23",  # IETF protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID, drone ids
+        "2001:db8::/32",  # documentation, RFC 3849
+        "2002::/16",  # 6to4, RFC 3056: an IPv4 address, any at all, in disguise
+        "2620:4f:8000::/48",  # AS112, RFC 7534
+        "3fff::/20",  # documentation, RFC 9637
+    )
+)
+
+
+def is_public(address: str) -> bool:
+    """Return whether `address` is an IPv4 or IPv6 address on the public internet. Takes any string.
+
+    The address is in its usual spelling, as a resolver gives it. One with a zone id names an interface of this machine, not a host.
+    """
+    if "%" in address:
+        return False
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return not any(parsed in block for block in _SPECIAL_V4)
+    return parsed in _GLOBAL_UNICAST_V6 and not any(parsed in block for block in _SPECIAL_V6)
+
+
+def check_answer(addresses: Sequence[str], is_allowed: Callable[[str], bool] = is_public) -> tuple[str, ...] | None:
+    """Return the addresses to connect to, in turn: at most `ADDRESSES_MAX`, each once. None refuses the whole answer.
+
+    An answer without addresses is refused, and so is one with a single bad address: whoever mixes public and private ones for one
+    name is after the private one. `is_allowed` is `is_public` but for tests and the demo, which deliver on this machine.
+    """
+    if not addresses or not all(is_allowed(address) for address in addresses):
+        return None
+    return tuple(dict.fromkeys(addresses))[:ADDRESSES_MAX]

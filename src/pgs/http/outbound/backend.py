@@ -1,0 +1,175 @@
+"""One connection of one try: looked up, checked, connected to a checked address, and bounded in all that it reads."""
+
+import socket
+import ssl
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import httpcore
+import trio
+
+from pgs.domain.addresses import REFUSED_MESSAGE, check_answer
+from pgs.http.outbound.errors import BAD_CERTIFICATE, CLOSED, CONNECT_TIMEOUT, NO_TLS, NOT_CONNECTED, TOO_LONG, NoResponse
+from pgs.http.outbound.resolver import look_up
+
+HEAD_MAX: Final = 32 * 1024
+"""Bytes of a response before its body, interim responses included: four times what large servers let a whole head have."""
+
+WIRE_MAX: Final = 256 * 1024
+"""Bytes that a try takes from its socket, TLS included: a long certificate chain, a full head and a full body fit several times."""
+
+_READ_BYTES: Final = 4096  # what one read may take beyond the head
+
+
+class PinnedBackend(httpcore.AsyncNetworkBackend):
+    """The network of one try, for httpcore: it makes one connection, and `aclose` closes it.
+
+    `connect_by`: when look-up, TCP and TLS handshake have to be done, on trio's clock. `is_allowed`: the address rule.
+    """
+
+    def __init__(self, connect_by: float, is_allowed: Callable[[str], bool]) -> None:
+        self._connect_by = connect_by
+        self._is_allowed = is_allowed
+        self._stream: PinnedStream | None = None
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature, here and below
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Return a connection to an address of `host` that the rule allows. Raises NoResponse; `timeout` and later are ignored."""
+        with trio.move_on_at(self._connect_by):
+            addresses = check_answer(await look_up(host, port), self._is_allowed)
+            if addresses is None:
+                raise NoResponse(REFUSED_MESSAGE)
+            connected = await _connect(addresses, port, self._connect_by)
+            self._stream = PinnedStream(_Wire(trio.SocketStream(connected)), self._connect_by)
+            return self._stream
+        raise NoResponse(CONNECT_TIMEOUT)
+
+    def expect_body(self, size: int) -> None:
+        """Let what follows be the body, and let at most `size` more bytes be read; a later call can lower that, not raise it."""
+        if self._stream is not None:
+            self._stream.expect_body(size)
+
+    async def aclose(self) -> None:
+        """Close the connection, if there is one, at once."""
+        if self._stream is not None:
+            await self._stream.aclose()
+
+
+async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socket.SocketType:
+    """Return a socket connected to the first address that lets itself be connected to.
+
+    Each gets an equal share of the time that is left, so that one which swallows packets does not stand for all.
+    """
+    for index, address in enumerate(addresses):
+        left = len(addresses) - index
+        now = trio.current_time()
+        made: trio.socket.SocketType | None = None
+        try:
+            with trio.move_on_at(by if left == 1 else now + (by - now) / left):
+                made = trio.socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+                await made.connect((address, port))
+                return made
+        except OSError:
+            pass
+        except BaseException:
+            if made is not None:
+                made.close()
+            raise
+        if made is not None:
+            made.close()
+    raise NoResponse(CONNECT_TIMEOUT if trio.current_time() >= by else NOT_CONNECTED)
+
+
+class PinnedStream(httpcore.AsyncNetworkStream):
+    """A connection that reads so much and no more. Its errors are NoResponse, and it closes without a goodbye that could hang."""
+
+    def __init__(self, stream: trio.abc.Stream, connect_by: float) -> None:
+        self._stream = stream
+        self._connect_by = connect_by
+        self._unsent = b""
+        self._left = HEAD_MAX
+        self._in_body = False
+
+    def expect_body(self, size: int) -> None:
+        """Let what follows be the body: at most `size` more bytes, and its end is no error. A later call only lowers `size`."""
+        self._left = min(self._left, size) if self._in_body else size
+        self._in_body = True
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        """Send what was written, return what has come: b"" at the end of a body. Raises NoResponse for an early end, and for too much."""
+        if self._left <= 0:
+            raise NoResponse(TOO_LONG)
+        try:
+            if self._unsent:
+                unsent, self._unsent = self._unsent, b""
+                await self._stream.send_all(unsent)
+            data = bytes(await self._stream.receive_some(min(max_bytes, _READ_BYTES, self._left)))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise NoResponse(CLOSED) from None
+        if not data and not self._in_body:
+            raise NoResponse(CLOSED)
+        self._left -= len(data)
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Keep it until the first read: a request in one piece. Sent in two, the second one fails where an endpoint answers and closes
+        without reading a body, and trio's TLS then gives up the response with it.
+        """
+        self._unsent += buffer
+
+    async def aclose(self) -> None:
+        """Close at once, whatever the endpoint does."""
+        await trio.aclose_forcefully(self._stream)
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> httpcore.AsyncNetworkStream:
+        """Return this connection with TLS on it, the certificate checked against `server_hostname`. Raises NoResponse."""
+        # Compatible with HTTPS: no close_notify is waited for, and its absence is a plain end, as web servers have it.
+        tls = trio.SSLStream(self._stream, ssl_context, server_hostname=server_hostname, https_compatible=True)
+        with trio.move_on_at(self._connect_by):
+            try:
+                await tls.do_handshake()
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                untrusted = isinstance(error.__cause__, ssl.SSLCertVerificationError)
+                raise NoResponse(BAD_CERTIFICATE if untrusted else NO_TLS) from None
+            self._stream = tls
+            return self
+        raise NoResponse(CONNECT_TIMEOUT)
+
+    def get_extra_info(self, info: str) -> Any:
+        """Return None: nothing is told. httpcore would ask for the negotiated protocol, and only HTTP/1.1 is offered."""
+        return None
+
+
+class _Wire(trio.abc.Stream):
+    """A transport that raises NoResponse once it has carried `WIRE_MAX` bytes to us. TLS passes the exception on."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+        self._left = WIRE_MAX
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        if self._left <= 0:
+            raise NoResponse(TOO_LONG)
+        data = await self._stream.receive_some(max_bytes)
+        self._left -= len(data)
+        return data
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

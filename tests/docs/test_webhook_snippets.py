@@ -1,0 +1,115 @@
+"""The snippets for partners do what they promise: they agree with the service's own verifier, whatever is sent to them."""
+
+import json
+import re
+import shutil
+from base64 import b64encode
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import trio
+
+from pgs.clock import SystemClock
+from pgs.domain.nudges import nudge_body, signature_header, verify_signature
+from tests.house.tree import ROOT
+
+GUIDE = (ROOT / "docs" / "webhooks.md").read_text(encoding="utf-8")
+SECRET = "whsec_" + "A" * 43
+AT = 1_800_000_000
+BODY = nudge_body("acme", AT)
+HEADER = signature_header(SECRET, AT, BODY)
+MAC = HEADER.partition("v1=")[2]
+
+# Header, body, clock.
+CASES: list[tuple[str, bytes, int]] = [
+    (HEADER, BODY, AT),
+    (HEADER, BODY, AT + 300),
+    (HEADER, BODY, AT - 300),
+    (HEADER, BODY, AT + 301),
+    (HEADER, BODY, AT - 301),
+    (HEADER, BODY + b"\n", AT),
+    (HEADER, json.dumps(json.loads(BODY)).encode(), AT),
+    (HEADER, b"", AT),
+    (signature_header(SECRET, AT, b""), b"", AT),
+    (signature_header(SECRET, AT, b"\xff\x00\xfe"), b"\xff\x00\xfe", AT),
+    (signature_header(SECRET, AT, b"\xff"), b"\xef\xbf\xbd", AT),
+    (signature_header("whsec_" + "B" * 43, AT, BODY), BODY, AT),
+    (signature_header(SECRET.removeprefix("whsec_"), AT, BODY), BODY, AT),
+    (f"t={AT + 1},v1={MAC}", BODY, AT),
+    (f"t={AT},v1={MAC.upper()}", BODY, AT),
+    (f"t={AT},v1={MAC[:-1]}", BODY, AT),
+    (f"t={AT},v1={MAC}0", BODY, AT),
+    (f"t={AT},v1={MAC}\n", BODY, AT),
+    (f"t={AT},v1={MAC[:-1]}\u00e9", BODY, AT),
+    (f"t={AT},v1=", BODY, AT),
+    (f"t={AT},v0={MAC}", BODY, AT),
+    (f"t={AT}", BODY, AT),
+    (f"v1={MAC}", BODY, AT),
+    (f"t=,v1={MAC}", BODY, AT),
+    (f"t=-{AT},v1={MAC}", BODY, AT),
+    (f"t={AT}.0,v1={MAC}", BODY, AT),
+    (f"t={'9' * 5000},v1={MAC}", BODY, AT),
+    (f"t=1_800_000_000,v1={MAC}", BODY, AT),
+    (f"t=\u0661{str(AT)[1:]},v1={MAC}", BODY, AT),
+    ("", BODY, AT),
+    (",", BODY, AT),
+    ("=", BODY, AT),
+]
+EXPECTED = [verify_signature(SECRET, header, body, now) for header, body, now in CASES]
+
+
+def _snippet(language: str) -> str:
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def test_the_cases_hold_good_and_bad_signatures() -> None:
+    assert EXPECTED.count(True) == 5
+    assert len(EXPECTED) > 30
+
+
+def test_the_python_snippet_agrees_with_the_service() -> None:
+    names: dict[str, Callable[..., bool]] = {}
+    exec(compile(_snippet("python"), "webhooks.md", "exec"), names)  # noqa: S102 - it is our own page
+    assert [names["signature_is_valid"](SECRET, header, body, now) for header, body, now in CASES] == EXPECTED
+    now = SystemClock().now()
+    assert names["signature_is_valid"](SECRET, signature_header(SECRET, now, BODY), BODY)
+    assert not names["signature_is_valid"](SECRET, signature_header(SECRET, now - 400, BODY), BODY)
+
+
+async def test_the_node_snippet_agrees_with_the_service(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("NODE IS NOT INSTALLED: the Node snippet of docs/webhooks.md was not run")
+    program = _snippet("js") + (
+        'import { readFileSync } from "node:fs";\n'
+        'const { secret, cases } = JSON.parse(readFileSync(process.argv[2], "utf8"));\n'
+        "const verdicts = cases.map(([header, body, now]) => signatureIsValid(secret, header, Buffer.from(body, 'base64'), now));\n"
+        "console.log(JSON.stringify([...verdicts, signatureIsValid(secret, undefined, Buffer.alloc(0))]));\n"
+    )
+    (tmp_path / "verify.mjs").write_text(program, encoding="utf-8")
+    cases = [(header, b64encode(body).decode(), now) for header, body, now in CASES]
+    (tmp_path / "cases.json").write_text(json.dumps({"secret": SECRET, "cases": cases}), encoding="utf-8")
+    with trio.fail_after(60):
+        done = await trio.run_process(
+            [node, "verify.mjs", "cases.json"], cwd=tmp_path, capture_stdout=True, capture_stderr=True, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [*EXPECTED, False]
+
+
+@pytest.mark.parametrize(
+    ("language", "constant_time"),
+    [("python", "compare_digest"), ("js", "timingSafeEqual"), ("go", "hmac.Equal"), ("php", "hash_equals"), ("ruby", "secure_compare")],
+)
+def test_every_snippet_compares_in_constant_time_and_knows_the_five_minutes(language: str, constant_time: str) -> None:
+    snippet = _snippet(language)
+    assert constant_time in snippet
+    assert "300" in snippet
+
+
+def test_the_signature_to_test_with_is_right() -> None:
+    assert f"`{SECRET}`" in GUIDE
+    assert f"`{BODY.decode()}`" in GUIDE
+    assert f"`{HEADER}`" in GUIDE

@@ -1,0 +1,276 @@
+"""What counts as a response, and what endpoints may send without harm."""
+
+import gzip
+from contextlib import suppress
+from random import Random
+
+import pytest
+import trio.testing
+
+from pgs.domain.nudges import RESPONSE_TEXT_MAX, TryOutcome
+from pgs.http.outbound import Outbound
+from pgs.http.outbound.errors import CLOSED, NO_ANSWER, NOT_HTTP, TOO_LONG
+from pgs.http.outbound.tries import USER_AGENT
+from tests.http.internet import HOST, URL, Internet, Tls, answering, client_context, open_internet
+
+BODY = b'{"type":"results.available","partnerId":"acme","at":1800000000}'
+ERRORS = {CLOSED, NO_ANSWER, NOT_HTTP, TOO_LONG}
+
+
+async def _answer_to(internet: Internet, *parts: bytes) -> TryOutcome:
+    internet.handler = answering(*parts)
+    outcome = await Outbound(client_context()).post(URL, BODY, {"X-Service-Signature": "t=1,v1=00"})
+    assert internet.open_sockets == 0
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("response", "status", "text"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, "ok"),
+        (b"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", 200, ""),
+        (b"HTTP/1.0 202 Accepted\r\n\r\nuntil the end", 202, "until the end"),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", 204, ""),
+        (b"HTTP/1.1 304 Not Modified\r\n\r\n", 304, ""),
+        (b"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nno \r\n4\r\nhook\r\n0\r\n\r\n", 404, "no hook"),
+        (b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 120\r\nContent-Length: 4\r\n\r\nbusy", 503, "busy"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\nHTTP/1.1 201 Made\r\n\r\n", 201, ""),
+        (b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n", 200, ""),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 Oops\r\n\r\n", 200, "ok"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\xff\x00ok", 200, "\ufffd\ufffdok"),
+        (b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n", 999, ""),
+        (b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", 200, "ok"),
+    ],
+)
+async def test_a_response_counts_by_its_status(autojump_clock: trio.testing.MockClock, response: bytes, status: int, text: str) -> None:
+    async with open_internet() as internet:
+        outcome = await _answer_to(internet, response)
+        assert outcome == TryOutcome(status, None, 0, text)
+        # One byte at a time it is the same response.
+        assert await _answer_to(internet, *(response[place : place + 1] for place in range(len(response)))) == outcome
+
+
+@pytest.mark.parametrize(
+    ("rest", "text"),
+    [
+        (b"Content-Length: 100\r\n\r\nshort", "short"),
+        (b"Content-Length: 9999999999\r\n\r\nshort", "short"),
+        (b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n", "abc"),
+        (b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n-1\r\n", "abc"),
+        (b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nabc", "abc"),
+        (b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffffffffffff\r\nabc", ""),
+        (b"Transfer-Encoding: chunked\r\n\r\n1;" + b"x" * 50_000 + b"\r\na\r\n0\r\n\r\n", ""),
+        (b"Transfer-Encoding: chunked\r\n\r\n" + (b"1;" + b"x" * 900 + b"\r\na\r\n") * 1_000, None),
+        (b"Transfer-Encoding: chunked\r\n\r\n0\r\n" + b"X-Trailer: a\r\n" * 50_000, ""),
+        (b"Transfer-Encoding: chunked\r\n\r\n2\r\nokX\r\n", "ok"),
+        (b"\r\n" + b"a" * 100_000, "a" * 200),
+    ],
+)
+async def test_whatever_the_body_does_the_status_stands(autojump_clock: trio.testing.MockClock, rest: bytes, text: str | None) -> None:
+    async with open_internet() as internet:
+        outcome = await _answer_to(internet, b"HTTP/1.1 202 Accepted\r\n" + rest)
+        assert (outcome.status, outcome.error, outcome.duration_ms) == (202, None, 0)
+        assert outcome.response_body == text if text is not None else set(outcome.response_body) == {"a"}
+
+
+async def test_a_compressed_body_is_kept_as_it_came(autojump_clock: trio.testing.MockClock) -> None:
+    bomb = gzip.compress(b"\x00" * 50_000_000, mtime=0)
+    async with open_internet() as internet:
+        outcome = await _answer_to(internet, b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + bomb)
+        assert outcome.status == 200
+        assert outcome.response_body.startswith("\x1f\ufffd\x08")
+        assert len(outcome.response_body) <= RESPONSE_TEXT_MAX
+
+
+@pytest.mark.parametrize(
+    ("response", "error"),
+    [
+        (b"", CLOSED),
+        (b"HTTP/1.1 200 O", CLOSED),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", CLOSED),
+        (b"HTTP/1.1 100 Continue\r\n\r\n", CLOSED),
+        (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", NOT_HTTP),
+        (b"HTTP/1.1 099 Odd\r\n\r\n", NOT_HTTP),
+        (b"HTTP/1.1 1000 Odd\r\n\r\n", NOT_HTTP),
+        (b"HTTP/1.1 2OO OK\r\n\r\n", NOT_HTTP),
+        (b"HTTP/2 200\r\n\r\n", NOT_HTTP),
+        (b"ICY 200 OK\r\n\r\n", NOT_HTTP),
+        (b"220 mail.example.com ESMTP\r\n\r\n", NOT_HTTP),
+        (b"\x00\x00\x12\x04\x00\x00\x00\x00\x00\r\n\r\n", NOT_HTTP),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok", NOT_HTTP),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nok", NOT_HTTP),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5_000 + b"\r\n\r\nok", NOT_HTTP),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nok", NOT_HTTP),
+        (b"HTTP/1.1 200 OK\r\nNo colon\r\n\r\n", NOT_HTTP),
+        (b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 40_000 + b"\r\n\r\n", TOO_LONG),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 10_000 + b"\r\n", TOO_LONG),
+        (b"x" * 100_000, TOO_LONG),
+    ],
+)
+async def test_anything_else_is_no_response(autojump_clock: trio.testing.MockClock, response: bytes, error: str) -> None:
+    async with open_internet() as internet:
+        assert await _answer_to(internet, response) == TryOutcome(None, error, 0, "")
+
+
+async def test_a_connection_that_breaks_is_no_response(autojump_clock: trio.testing.MockClock) -> None:
+    async with open_internet() as internet:
+
+        async def handler(stream: Tls) -> None:
+            await trio.aclose_forcefully(stream)
+
+        internet.handler = handler
+        outcome = await Outbound(client_context()).post(URL, BODY, {})
+        assert (outcome.status, outcome.error) == (None, CLOSED)
+        assert internet.open_sockets == 0
+
+
+async def test_an_endpoint_may_answer_before_it_has_read_the_request(autojump_clock: trio.testing.MockClock) -> None:
+    async with open_internet() as internet:
+
+        async def handler(stream: Tls) -> None:
+            await stream.receive_some(100)
+            await stream.send_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+
+        internet.handler = handler
+        assert (await Outbound(client_context()).post(URL, b"x" * 100_000, {})).status == 413
+
+
+PIECES = [
+    b"HTTP/1.1 ",
+    b"HTTP/1.0 200 OK\r\n",
+    b"200 OK\r\n",
+    b"100 Continue\r\n\r\n",
+    b"204\r\n",
+    b"Content-Length: ",
+    b"Content-Length: 5\r\n",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Connection: keep-alive\r\n",
+    b"\r\n",
+    b"\n",
+    b"\r",
+    b"\r\n\r\n",
+    b"5\r\nhello\r\n",
+    b"0\r\n\r\n",
+    b"0",
+    b" ",
+    b"\t",
+    b":",
+    b";",
+    b"\x00",
+    b"\xff\xfe",
+    b"f" * 25,
+    b"9" * 30,
+    b"x" * 300,
+]
+
+
+async def test_no_garble_of_a_response_makes_a_try_raise(autojump_clock: trio.testing.MockClock) -> None:
+    random = Random(7)
+    statuses = 0
+    async with open_internet() as internet:
+        for _ in range(600):
+            garble = [random.choice(PIECES) for _ in range(random.randint(1, 12))]
+            if random.random() < 0.7:
+                garble.insert(0, b"HTTP/1.1 200 OK\r\n")
+            outcome = await _answer_to(internet, *garble)
+            assert (outcome.status is None) is (outcome.error in ERRORS)
+            assert len(outcome.response_body) <= RESPONSE_TEXT_MAX
+            statuses += outcome.status is not None
+    assert 50 < statuses < 550
+
+
+class _Corrupting(trio.abc.Stream):
+    """Carries bytes both ways, and flips one bit of what goes to the client."""
+
+    def __init__(self, stream: trio.abc.Stream, place: int) -> None:
+        self._stream = stream
+        self._place = place
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        return await self._stream.receive_some(max_bytes)
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        sent = bytearray(data)
+        if 0 <= self._place < len(sent):
+            sent[self._place] ^= 1
+        self._place -= len(sent)
+        await self._stream.send_all(sent)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def test_no_garble_below_http_makes_a_try_raise(autojump_clock: trio.testing.MockClock) -> None:
+    random = Random(11)
+    statuses: list[int | None] = []
+    async with open_internet() as internet:
+        serve = internet.serve
+        internet.handler = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+        async def corrupt(stream: trio.abc.Stream) -> None:
+            await serve(_Corrupting(stream, random.randint(0, 2_000)))
+
+        async def babble(stream: trio.abc.Stream) -> None:
+            with suppress(trio.BrokenResourceError):
+                await stream.send_all(random.randbytes(random.randint(0, 300)))
+            await trio.aclose_forcefully(stream)
+
+        for number in range(120):
+            internet.serve = corrupt if number % 3 else babble  # type: ignore[method-assign]
+            statuses.append((await Outbound(client_context()).post(URL, BODY, {})).status)
+            assert internet.open_sockets == 0
+    assert set(statuses) == {None, 200}
+
+
+@pytest.mark.parametrize(
+    ("url", "line", "host"),
+    [
+        (URL, b"POST /nudges HTTP/1.1", HOST.encode()),
+        (f"https://{HOST}", b"POST / HTTP/1.1", HOST.encode()),
+        (f"https://{HOST}?a=1", b"POST /?a=1 HTTP/1.1", HOST.encode()),
+        (f"https://{HOST}/?", b"POST /? HTTP/1.1", HOST.encode()),
+        (f"https://{HOST}:443/", b"POST / HTTP/1.1", HOST.encode()),
+        (f"https://{HOST}:8443/a;v=1/b;c?d[]=1|2&e=%20", b"POST /a;v=1/b;c?d[]=1|2&e=%20 HTTP/1.1", HOST.encode() + b":8443"),
+        (f"https://{HOST}//double//slash", b"POST //double//slash HTTP/1.1", HOST.encode()),
+        (f"https://{HOST}/@me?to=https://10.0.0.1/", b"POST /@me?to=https://10.0.0.1/ HTTP/1.1", HOST.encode()),
+    ],
+)
+async def test_the_request_is_what_the_url_says_and_the_body_byte_for_byte(
+    autojump_clock: trio.testing.MockClock, url: str, line: bytes, host: bytes
+) -> None:
+    requests: list[bytes] = []
+    async with open_internet() as internet:
+        internet.handler = answering(b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n", requests=requests)
+        outbound = Outbound(client_context())
+        for _ in range(2):
+            assert (await outbound.post(url, BODY, {"X-Service-Signature": "t=1,v1=00"})).status == 200
+    head = [
+        line,
+        b"Host: " + host,
+        b"User-Agent: " + USER_AGENT.encode(),
+        b"Content-Type: application/json",
+        b"Content-Length: %d" % len(BODY),
+        b"Connection: close",
+        b"X-Service-Signature: t=1,v1=00",
+    ]
+    assert requests == [b"\r\n".join(head) + b"\r\n\r\n" + BODY] * 2
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.example.com/",
+        "https://",
+        "https://HOOKS.example.com/",
+        "https://a@b.example.com/",
+        URL + " ",
+        URL + "\n",
+        "https://[::1]/",
+    ],
+)
+async def test_a_url_that_was_never_stored_is_a_bug(url: str) -> None:
+    with pytest.raises(ValueError, match="no webhook URL"):
+        await Outbound(client_context()).post(url, BODY, {})

@@ -1,0 +1,177 @@
+"""Certificates, over real sockets on loopback: the resolver and the address rule are handed in by code."""
+
+import datetime
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+import trio
+import trustme
+
+from pgs.domain.addresses import REFUSED_MESSAGE
+from pgs.domain.nudges import TryOutcome
+from pgs.http.outbound import Outbound, trusted_roots
+from pgs.http.outbound.errors import BAD_CERTIFICATE, CLOSED, NO_TLS
+from tests.http.internet import HOST, answering, authority, client_context, server_context
+
+OK = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+LOOPBACK = "127.0.0.1"
+
+
+class _Loopback(trio.abc.HostnameResolver):
+    """Every name is this machine."""
+
+    async def getaddrinfo(self, host: bytes | None, port: object, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> list:  # type: ignore[type-arg]
+        return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", (LOOPBACK, port))]
+
+    async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:
+        raise AssertionError("nobody asks for names")
+
+
+def _allow_loopback(address: str) -> bool:
+    return address == LOOPBACK
+
+
+@asynccontextmanager
+async def _endpoint(context: ssl.SSLContext | None) -> AsyncIterator[int]:
+    """Run an endpoint on loopback for a block, with TLS if there is a context for it. Yields its port."""
+
+    async def serve(stream: trio.SocketStream) -> None:
+        if context is None:
+            await stream.receive_some()
+            await stream.send_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+            await stream.aclose()
+            return
+        tls = trio.SSLStream[trio.abc.Stream](stream, context, server_side=True, https_compatible=True)
+        with suppress(trio.BrokenResourceError):
+            await OK(tls)
+        await trio.aclose_forcefully(tls)
+
+    before = trio.socket.set_custom_hostname_resolver(_Loopback())
+    async with trio.open_nursery() as nursery:
+        (listener,) = await trio.open_tcp_listeners(0, host=LOOPBACK)
+        nursery.start_soon(trio.serve_listeners, serve, [listener])
+        yield listener.socket.getsockname()[1]
+        nursery.cancel_scope.cancel()
+    trio.socket.set_custom_hostname_resolver(before)
+
+
+async def _try(context: ssl.SSLContext | None, outbound: Outbound, host: str = HOST) -> TryOutcome:
+    with trio.fail_after(30):
+        async with _endpoint(context) as port:
+            return await outbound.post(f"https://{host}:{port}/", b"{}", {})
+
+
+def _outbound() -> Outbound:
+    return Outbound(client_context(), _allow_loopback)
+
+
+def _issued(authority: trustme.CA, host: str, not_after: datetime.datetime | None = None) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(host, not_after=not_after).configure_cert(context)
+    return context
+
+
+async def test_a_certificate_for_the_host_from_a_trusted_authority_is_accepted() -> None:
+    outcome = await _try(server_context(), _outbound())
+    assert (outcome.status, outcome.error, outcome.response_body) == (200, None, "ok")
+
+
+async def test_a_certificate_of_another_name_is_refused() -> None:
+    outcome = await _try(server_context("other.example.com"), _outbound())
+    assert (outcome.status, outcome.error) == (None, BAD_CERTIFICATE)
+
+
+async def test_a_certificate_of_the_address_instead_of_the_name_is_refused() -> None:
+    outcome = await _try(server_context(LOOPBACK), _outbound())
+    assert (outcome.status, outcome.error) == (None, BAD_CERTIFICATE)
+
+
+async def test_a_wildcard_covers_one_label() -> None:
+    wildcard = server_context("*.example.com")
+    assert (await _try(wildcard, _outbound())).status == 200
+    assert (await _try(wildcard, _outbound(), "a.b.example.com")).error == BAD_CERTIFICATE
+
+
+async def test_an_expired_certificate_is_refused() -> None:
+    expired = _issued(authority(), HOST, datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC))
+    outcome = await _try(expired, _outbound())
+    assert (outcome.status, outcome.error) == (None, BAD_CERTIFICATE)
+
+
+async def test_a_certificate_of_an_unknown_authority_is_refused() -> None:
+    outcome = await _try(_issued(trustme.CA(), HOST), _outbound())
+    assert (outcome.status, outcome.error) == (None, BAD_CERTIFICATE)
+
+
+async def test_an_endpoint_without_tls_is_no_response() -> None:
+    outcome = await _try(None, _outbound())
+    assert (outcome.status, outcome.error) == (None, NO_TLS)
+
+
+async def test_an_endpoint_that_knows_only_old_tls_is_no_response() -> None:
+    client = ssl.create_default_context(cadata=authority().cert_pem.bytes().decode())
+    client.minimum_version = ssl.TLSVersion.TLSv1_3
+    old = _issued(authority(), HOST)
+    old.maximum_version = ssl.TLSVersion.TLSv1_2
+    outcome = await _try(old, Outbound(client, _allow_loopback))
+    assert (outcome.status, outcome.error) == (None, NO_TLS)
+
+
+async def test_an_endpoint_that_asks_for_a_certificate_of_ours_is_no_response() -> None:
+    strict = _issued(authority(), HOST)
+    authority().configure_trust(strict)
+    strict.verify_mode = ssl.CERT_REQUIRED
+    outcome = await _try(strict, _outbound())
+    assert (outcome.status, outcome.error) == (None, CLOSED)
+
+
+async def test_the_server_is_told_the_host_s_name_and_http_1_1() -> None:
+    seen: list[tuple[str | None, str | None]] = []
+    context = _issued(authority(), HOST)
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    context.sni_callback = lambda server, name, _: seen.append((name, server.selected_alpn_protocol()))
+    assert (await _try(context, _outbound())).status == 200
+    assert [name for name, _ in seen] == [HOST]
+
+
+async def test_the_address_rule_holds_on_real_sockets_too() -> None:
+    outcome = await _try(server_context(), Outbound(client_context()))
+    assert (outcome.status, outcome.error) == (None, REFUSED_MESSAGE)
+
+
+async def test_ssl_cert_file_replaces_every_trusted_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    roots = tmp_path / "roots.pem"
+    authority().cert_pem.write_to_path(roots)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    assert (await _try(server_context(), Outbound(is_allowed=_allow_loopback))).error == BAD_CERTIFICATE
+    monkeypatch.setenv("SSL_CERT_FILE", str(roots))
+    assert (await _try(server_context(), Outbound(is_allowed=_allow_loopback))).status == 200
+    assert len(trusted_roots().get_ca_certs()) == 1
+
+
+def test_ssl_cert_file_shuts_out_the_system_s_folder_of_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenSSL on its own would go on looking into the folder, which SSL_CERT_DIR names."""
+    roots = tmp_path / "roots.pem"
+    trustme.CA().cert_pem.write_to_path(roots)
+    monkeypatch.setenv("SSL_CERT_FILE", str(roots))
+    loaded: list[str] = []
+    monkeypatch.setattr(ssl.SSLContext, "set_default_verify_paths", lambda context: loaded.append("the system's"))
+    trusted_roots()
+    assert loaded == []
+
+
+def test_a_missing_file_of_roots_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    with pytest.raises(FileNotFoundError):
+        Outbound()
+
+
+def test_where_the_system_has_no_roots_the_packaged_ones_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    nothing = ssl.DefaultVerifyPaths(None, None, "", "", "", "")  # type: ignore[arg-type]
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
+    monkeypatch.setattr(ssl.SSLContext, "set_default_verify_paths", lambda context: None)
+    assert len(trusted_roots().get_ca_certs()) > 50
