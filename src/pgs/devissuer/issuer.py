@@ -1,0 +1,152 @@
+"""The development issuer as a server in this process."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from typing import Final
+from urllib.parse import parse_qsl
+
+import msgspec
+import structlog
+import trio
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from pgs.clock import Clock, Rng
+from pgs.devissuer.grants import Grants, Reply, metadata
+from pgs.devissuer.page import HEADERS, error_page, sign_in_page
+from pgs.devissuer.people import Person
+from pgs.devissuer.signing import LIFETIME_S, Signer
+from pgs.domain.service_urls import is_loopback_host
+from pgs.http.limits import ServerLimits
+from pgs.http.server import bind, serve
+
+CLIENT_ID: Final = "pgs-portal"
+
+_FORM_MAX: Final = 16 * 1024
+_LIMITS: Final = ServerLimits(max_connections=256, grace_s=1.0)
+# Its client runs in a page of another origin; there are no cookies that this could expose.
+_FROM_ANYWHERE: Final = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
+
+_log = structlog.get_logger("pgs.devissuer")
+
+
+class NotLoopback(ValueError):
+    """The development issuer was told to listen where other machines could reach it."""
+
+
+class DevelopmentIssuer:
+    """What `development_issuer` gives: `issuer` is its address, as its tokens and the service's settings name it."""
+
+    def __init__(self, issuer: str, audience: str, client_id: str, people: Sequence[Person], clock: Clock, rng: Rng) -> None:
+        self.issuer = issuer
+        self.audience = audience
+        self.client_id = client_id
+        self.people = tuple(people)
+        self._clock = clock
+        self._signer = Signer(issuer, audience, clock)
+        self._grants = Grants(client_id, self._signer, clock, rng)
+
+    @property
+    def jwks_url(self) -> str:
+        """Where its keys are."""
+        return f"{self.issuer}/jwks.json"
+
+    def allow_redirects(self, *uris: str) -> None:
+        """Let the client be sent back to these addresses after signing in, compared character by character."""
+        self._grants.allow_redirects(*uris)
+
+    def mint_token(self, person: Person, *, lifetime_s: int = LIFETIME_S, **claims: object) -> str:
+        """Return a token as the flow would give it. `claims` replace those that it would have; one that is None is left out."""
+        return self._signer.token(person, {"exp": self._clock.now() + lifetime_s, **claims})
+
+    def make_app(self) -> QuartTrio:
+        """Return its endpoints as an application."""
+        app = QuartTrio("pgs.devissuer", static_folder=None)
+        app.config.update(PROVIDE_AUTOMATIC_OPTIONS=False, MAX_CONTENT_LENGTH=_FORM_MAX)
+        grants, people = self._grants, {person.uid: person for person in self.people}
+
+        @app.get("/.well-known/openid-configuration")
+        async def _metadata() -> Response:
+            return _json(200, metadata(self.issuer))
+
+        @app.get("/jwks.json")
+        async def _keys() -> Response:
+            return _json(200, self._signer.key_set())
+
+        @app.get("/authorize")
+        async def _ask() -> Response:
+            refused = grants.ask(_query())
+            return Response(sign_in_page(self.people), headers=HEADERS) if refused is None else _to_browser(refused)
+
+        @app.post("/authorize")
+        async def _decide() -> Response:
+            form = dict(parse_qsl(await _body(), keep_blank_values=True))
+            chosen = form.get("person", "")
+            if chosen and chosen not in people:
+                return _to_browser(Reply(400, {"error_description": "Nobody here has this name."}))
+            return _to_browser(grants.decide(_query(), people.get(chosen)))
+
+        @app.post("/token")
+        async def _redeem() -> Response:
+            reply = grants.redeem(await _body())
+            return _json(reply.status, reply.body)
+
+        return app
+
+
+def _query() -> str:
+    return request.query_string.decode("ascii", "replace")
+
+
+async def _body() -> str:
+    raw = await request.get_data()
+    return raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
+
+
+def _json(status: int, body: object) -> Response:
+    return Response(msgspec.json.encode(body), status=status, content_type="application/json", headers=_FROM_ANYWHERE)
+
+
+def _to_browser(reply: Reply) -> Response:
+    """Redirect where authlib found a client to redirect to, else say on a page what is wrong with the request."""
+    if reply.status == 302:
+        return Response("", status=302, headers={**HEADERS, **dict(reply.headers)})
+    words = str(reply.body.get("error_description") or reply.body.get("error") or "The request is not well formed.")
+    return Response(error_page(words), status=reply.status, headers=HEADERS)
+
+
+@asynccontextmanager
+async def development_issuer(
+    people: Sequence[Person],
+    clock: Clock,
+    rng: Rng,
+    *,
+    listen: str = "127.0.0.1:0",
+    client_id: str = CLIENT_ID,
+    audience: str | None = None,
+    redirect_uris: Sequence[str] = (),
+) -> AsyncIterator[DevelopmentIssuer]:
+    """Run an issuer for a block, on a loopback address alone: `NotLoopback` for any other, before anything listens. Else as `bind` raises.
+
+    Port 0 takes a free one. `audience` is what access tokens are for (by default the client); identity tokens are for the client.
+    """
+    host = listen.rpartition(":")[0]
+    if not is_loopback_host(host.removeprefix("[").removesuffix("]")):
+        raise NotLoopback(f"the development issuer listens on loopback alone, not on {listen}")
+    with closing(bind(listen)) as sock:
+        name, port, *_ = sock.getsockname()
+        address = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+        issuer = DevelopmentIssuer(address, audience or client_id, client_id, people, clock, rng)
+        issuer.allow_redirects(*redirect_uris)
+        stop = trio.Event()
+
+        async def run(task_status: trio.TaskStatus[list[str]]) -> None:
+            await serve(issuer.make_app(), [sock], stop=stop, limits=_LIMITS, task_status=task_status)
+
+        async with trio.open_nursery() as nursery:
+            await nursery.start(run)
+            _log.warning("development_issuer", issuer=address, note="no password is asked for; never for production")
+            try:
+                yield issuer
+            finally:
+                stop.set()

@@ -1,0 +1,45 @@
+"""An account's admin domain: once it is set, only addresses of exactly that domain are invited."""
+
+from functools import cache
+
+from publicsuffixlist import PublicSuffixList
+
+from pgs.domain.emails import email_domain, normalise_email
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.hosts import is_dotted_name
+
+
+def normalise_domain(text: str) -> str | None:
+    """Return the domain in lower-case ASCII, or None when it is no domain that one organisation can have. Takes any string.
+
+    A public suffix (`com`, `co.uk`, `github.io`) is everybody's and refused. A suffix that the list does not know is not one: a name
+    below it will do.
+    """
+    # Read as part of an address, so that a domain and the addresses in it are always spelled alike.
+    address = f"x@{text}"
+    domain = email_domain(address)
+    if domain is None or not is_dotted_name(domain) or _suffixes().publicsuffix(domain) == domain:
+        return None
+    # Letters of other scripts stand as they are or as an A-label. What IDNA would have to map (`acme。com`) is refused.
+    return domain if text.lower() == domain or address.lower() == normalise_email(address) else None
+
+
+def inside(email: str, domain: str) -> bool:
+    """Return whether an address is of a domain, as `normalise_domain` gave it: of that very one, not of one below it."""
+    return email_domain(email) == domain
+
+
+def set_domain(text: str, current: str | None, caller_email: str) -> str | Refusal:
+    """Return the domain to set, or why it cannot be. `current` is the account's; it is set once. The caller must be inside."""
+    domain = normalise_domain(text)
+    if domain is None:
+        return refuse("invalid_domain")
+    if current is not None:
+        return refuse("domain_already_set")
+    return domain if inside(caller_email, domain) else refuse("address_outside_domain")
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    """Read the public suffix list, which the package carries as a file, on first use."""
+    return PublicSuffixList(accept_unknown=False)

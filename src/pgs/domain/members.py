@@ -1,0 +1,58 @@
+"""Members of an account: who they are, and what may change about them. An account that has an admin never loses its last one."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.roles import Role, can_grant
+
+UID_MAX: Final = 255
+"""Characters of a uid: OpenID Connect's bound on a subject (Core 1.0, section 2)."""
+
+# The event log names who acted: a member's uid, or this word for the platform itself. No member may go by it.
+_RESERVED_UIDS: Final = frozenset({"platform"})
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A member's record. `uid` is the subject of their identity token; `joined_at` in epoch seconds."""
+
+    uid: str
+    email: str
+    role: Role
+    joined_at: int
+
+
+def is_uid(text: str) -> bool:
+    """Return whether `text` can name a member: 1 to 255 characters without NUL or lone surrogates, and not the platform's own name."""
+    if not 1 <= len(text) <= UID_MAX or "\x00" in text or text in _RESERVED_UIDS:
+        return False
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def change_role(members: Mapping[str, Member], uid: str, role: Role, granter: Role) -> Member | Refusal:
+    """Return the member with the role, the same record where it is theirs already, or why it cannot be given.
+
+    `members` are all of the account's, by uid. Admins may step down themselves, but not the last one.
+    """
+    if not can_grant(granter, role):
+        return refuse("role_forbidden")
+    member = members.get(uid)
+    if member is None:
+        return refuse("member_not_found")
+    if role != "admin" and _is_last_admin(members, member):
+        return refuse("last_admin")
+    return msgspec.structs.replace(member, role=role)
+
+
+def remove(members: Mapping[str, Member], uid: str) -> Member | Refusal:
+    """Return the member to remove, or why they cannot be. Admins may remove themselves, but not the last one."""
+    member = members.get(uid)
+    if member is None:
+        return refuse("member_not_found")
+    return refuse("last_admin") if _is_last_admin(members, member) else member
+
+
+def _is_last_admin(members: Mapping[str, Member], member: Member) -> bool:
+    return member.role == "admin" and not any(other.role == "admin" and other.uid != member.uid for other in members.values())

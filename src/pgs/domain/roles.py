@@ -1,0 +1,119 @@
+"""Who may do what in an account, and behind which confirmation: the roles, and one table of every call of the admin API.
+
+The table is data for three readers: the endpoints take their gates from it, the tests compare every route with it, and the portal's
+pages are built on the same words. A call that is not in it does not exist.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, Literal, TypeGuard
+
+import msgspec
+
+from pgs.domain.stepup import Need
+
+Role = Literal["admin", "developer", "viewer"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+ROLES: Final[tuple[Role, ...]] = ("admin", "developer", "viewer")
+"""Every role, the greatest first."""
+
+
+class AdminRule(msgspec.Struct, frozen=True):
+    """One call of the admin API and its gates.
+
+    `path` is a template with `{names}`. `roles`: who may call. `step_up`: which window the caller must have open. `membership`: whether
+    the caller must belong to an account; a call that does without has no role or step-up gate either. `once_enrolled`: the step-up
+    gate is for callers who have an authenticator already, the others pass.
+    """
+
+    method: Method
+    path: str
+    roles: frozenset[Role]
+    step_up: Need = "none"
+    membership: bool = True
+    once_enrolled: bool = False
+
+
+def is_role(text: object) -> TypeGuard[Role]:
+    """Return whether `text` names a role, spelled exactly."""
+    return text == "admin" or text == "developer" or text == "viewer"
+
+
+def rank(role: Role) -> int:
+    """Return the role's rank: a number that is greater the more the role may do."""
+    return len(ROLES) - ROLES.index(role)
+
+
+def can_grant(granter: Role, role: Role) -> bool:
+    """Return whether a member may give somebody the role: their own or a lesser one."""
+    return rank(granter) >= rank(role)
+
+
+def may(role: Role, rule: AdminRule) -> bool:
+    """Return whether a member with the role passes the role gate of a call."""
+    return role in rule.roles
+
+
+def rule_of(method: str, path: str) -> AdminRule:
+    """Return the gates of a call. `path` is its template as in the table; KeyError for a call that is not in it."""
+    return _BY_CALL[method, path]
+
+
+_EVERYONE: Final[frozenset[Role]] = frozenset(ROLES)
+_DEVELOPERS: Final[frozenset[Role]] = frozenset({"admin", "developer"})
+_ADMINS: Final[frozenset[Role]] = frozenset({"admin"})
+
+_PREFIX: Final = "/partner/admin/"
+
+
+def _reads(*paths: str) -> Iterator[AdminRule]:
+    return (AdminRule("GET", _PREFIX + path, _EVERYONE) for path in paths)
+
+
+def _call(method: Method, path: str, roles: frozenset[Role], step_up: Need = "none") -> AdminRule:
+    return AdminRule(method, _PREFIX + path, roles, step_up)
+
+
+ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
+    *_reads("account", "rake-terms", "keys", "origins", "prices/{env}", "members", "games", "theme/{env}", "events", "live"),
+    *_reads("webhooks/{env}", "webhooks/{env}/attempts"),
+    *_reads("usage/{env}", "invoices", "invoices/{invoice_id}", "invoices/{invoice_id}/lines"),
+    # The account itself
+    _call("POST", "account/domain", _ADMINS, "open"),
+    _call("POST", "account/deactivate", _ADMINS, "open"),
+    _call("POST", "account/reactivate", _ADMINS, "fresh"),
+    _call("POST", "emergency-stop", _ADMINS, "open"),
+    _call("POST", "rake-terms", _ADMINS, "open"),
+    _call("POST", "api-version", _DEVELOPERS, "open"),
+    # What the partner's own systems use. Whatever mints a credential takes a fresh code; what only takes something away never does.
+    _call("POST", "keys", _DEVELOPERS, "fresh"),
+    _call("POST", "keys/{key_id}/rotate", _DEVELOPERS, "fresh"),
+    _call("DELETE", "keys/{key_id}", _DEVELOPERS, "open"),
+    _call("POST", "origins", _DEVELOPERS, "open"),
+    _call("DELETE", "origins", _DEVELOPERS, "open"),
+    _call("PUT", "prices/{env}", _ADMINS, "open"),
+    _call("POST", "webhooks/{env}", _DEVELOPERS, "fresh"),
+    _call("POST", "webhooks/{env}/rotate-secret", _DEVELOPERS, "fresh"),
+    _call("POST", "webhooks/{env}/disable", _DEVELOPERS),
+    _call("POST", "webhooks/{env}/test", _DEVELOPERS),
+    _call("PUT", "theme/{env}", _DEVELOPERS, "open"),
+    # Games
+    _call("POST", "games/{game_id}/test", _DEVELOPERS, "open"),
+    _call("DELETE", "games/{game_id}/test", _DEVELOPERS, "open"),
+    _call("POST", "games/{game_id}/live-request", _ADMINS, "open"),
+    _call("DELETE", "games/{game_id}/live-request", _ADMINS, "open"),
+    # People. Invites show addresses of people who are not members yet: admins alone read them.
+    _call("PATCH", "members/{uid}", _ADMINS, "open"),
+    _call("DELETE", "members/{uid}", _ADMINS, "open"),
+    _call("GET", "invites", _ADMINS),
+    _call("POST", "invites", _ADMINS, "open"),
+    _call("DELETE", "invites/{invite_id}", _ADMINS, "open"),
+    AdminRule("POST", f"{_PREFIX}invites/{{invite_id}}/accept", _EVERYONE, membership=False),
+    # Everyone's own authenticator
+    AdminRule("POST", f"{_PREFIX}totp/enroll", _EVERYONE, "fresh", once_enrolled=True),
+    _call("POST", "totp/verify", _EVERYONE),
+)
+"""Every call of the admin API."""
+
+_BY_CALL: Final[Mapping[tuple[str, str], AdminRule]] = MappingProxyType({(rule.method, rule.path): rule for rule in ADMIN_RULES})

@@ -1,0 +1,63 @@
+"""Addresses of services that the operator names: https anywhere, http on this machine alone."""
+
+import ipaddress
+import re
+from typing import Final
+
+import msgspec
+
+from pgs.domain.hosts import is_dns_name
+
+URL_MAX: Final = 2048
+"""Characters: what webhook addresses may have, too."""
+
+_URL = re.compile(
+    r"(https?)://(?:([A-Za-z0-9.-]+)|\[([0-9A-Fa-f:.]+)\])(?::([1-9][0-9]{0,4}))?((?:/[!$->@-\[\]-~]*)?(?:\?[!$-\[\]-~]*)?)",
+    re.ASCII,
+)
+
+
+class ServiceUrl(msgspec.Struct, frozen=True):
+    """An address taken apart. `host` is in lower case and without brackets, `target` what stands in the request line."""
+
+    secure: bool
+    host: str
+    port: int
+    target: str
+
+
+def parse_service_url(text: str) -> ServiceUrl | None:
+    """Return the address, or None where it is none, or is http to another machine. Takes any string.
+
+    No user name, fragment, space, backslash or character beyond ASCII: what two parsers might read differently is refused.
+    """
+    found = _URL.fullmatch(text) if len(text) <= URL_MAX else None
+    if found is None:
+        return None
+    scheme, name, v6, port, target = found.groups()
+    host = (name or v6).lower()
+    if not (is_dns_name(host) if name and not _is_address(host) else _is_address(host)):
+        return None
+    secure = scheme == "https"
+    number = int(port) if port else 443 if secure else 80
+    if number > 65535 or not (secure or is_loopback_host(host)):
+        return None
+    return ServiceUrl(secure, host, number, target if target.startswith("/") else f"/{target}")
+
+
+def is_loopback_host(host: str) -> bool:
+    """Return whether `host` is `localhost` or an address that never leaves this machine. Takes any string, without brackets."""
+    return host == "localhost" or is_loopback(host)
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether `address` is a loopback address in its usual spelling. Takes any string."""
+    return _is_address(address) and ipaddress.ip_address(address).is_loopback
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return "%" not in text

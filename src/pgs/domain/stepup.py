@@ -1,0 +1,152 @@
+"""Step-up: what a member's authenticator opens, for how long, and how guessing is stopped.
+
+A `Factor` is everything that is kept of one member's authenticator; who owns it replaces it whole. Nothing here knows a secret:
+secrets arrive sealed, and a code arrives as the time steps that it matched (`pgs.domain.totp`).
+"""
+
+from typing import Final, Literal
+
+import msgspec
+
+from pgs.domain.errors import Refusal, refuse
+
+Need = Literal["none", "open", "fresh"]
+"""What a call asks for: nothing, an open window, or one opened a moment ago."""
+
+WINDOW_S: Final = 15 * 60
+"""Seconds for which a verified code opens the step-up window."""
+
+FRESH_S: Final = 2 * 60
+"""Seconds for which the window counts as fresh: what mints a credential asks for it."""
+
+MAX_WRONG_CODES: Final = 5
+"""Wrong codes that lock. Two of a million codes are right at any time, so a lock's five guesses hit once in 100,000 locks."""
+
+LOCK_S: Final = 15 * 60
+"""Seconds for which no code is looked at once too many were wrong."""
+
+
+class Factor(msgspec.Struct, frozen=True):
+    """A member's authenticator and what it has opened; `Factor()` is a member who has none. Times in epoch seconds.
+
+    `sealed_secret` is in force; `pending_sealed_secret` waits for its first code. `last_step` is the time step of the last code that
+    was accepted: no code of it or of an earlier one is ever accepted again. `wrong_codes` counts since the last right code or lock.
+    """
+
+    sealed_secret: str | None = None
+    last_step: int | None = None
+    wrong_codes: int = 0
+    locked_until: int | None = None
+    opened_at: int | None = None
+    pending_sealed_secret: str | None = None
+
+    @property
+    def enrolled(self) -> bool:
+        """Whether an authenticator is in force; a pending one is not."""
+        return self.sealed_secret is not None
+
+
+class Verified(msgspec.Struct, frozen=True):
+    """A code was right: the window is open and fresh. `enrolled`: it was the first of a pending authenticator, now in force."""
+
+    enrolled: bool
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A factor as its member sees it: the epoch seconds at which windows and lock end, None where they are closed or there is none."""
+
+    enrolled: bool
+    until: int | None
+    fresh_until: int | None
+    locked_until: int | None
+
+
+def standing(factor: Factor, now: int) -> Standing:
+    """Return what is open and what is locked at `now`."""
+    return Standing(
+        factor.enrolled,
+        _end(factor, WINDOW_S, now),
+        _end(factor, FRESH_S, now),
+        factor.locked_until if lock_left(factor, now) else None,
+    )
+
+
+def lock_left(factor: Factor, now: int) -> int:
+    """Return the seconds until codes are looked at again, 0 when they are. It is what a `step_up_locked` tells its caller to wait."""
+    return 0 if factor.locked_until is None else max(0, factor.locked_until - now)
+
+
+def gate(factor: Factor, need: Need, now: int) -> Refusal | None:
+    """Return why a call that needs step-up is refused, or None. A lock closes nothing: a window that is open stays open."""
+    if need == "none":
+        return None
+    if not factor.enrolled:
+        return refuse("totp_not_enrolled")
+    if _end(factor, WINDOW_S, now) is None:
+        return refuse("step_up_required")
+    if need == "fresh" and _end(factor, FRESH_S, now) is None:
+        return refuse("fresh_step_up_required")
+    return None
+
+
+def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
+    """Return the factor with a new authenticator pending, or why there can be none now.
+
+    One that replaces another takes a fresh window, and the other stays in force until the new one's first code. A pending one that
+    is enrolled over is forgotten. Neither wrong codes nor a lock are: enrolling again buys no guesses.
+    """
+    refusal = gate(factor, "fresh", now) if factor.enrolled else None
+    if refusal is not None:
+        return refusal
+    if lock_left(factor, now):
+        return refuse("step_up_locked")
+    return msgspec.structs.replace(factor, pending_sealed_secret=sealed_secret)
+
+
+def count_attempt(factor: Factor, now: int) -> Factor | Refusal:
+    """Return the factor after a code that is wrong, or why no code is looked at.
+
+    Commit this factor before looking at the code: a crash, or a caller who leaves, then never makes a guess free. The fifth wrong code
+    locks; it is answered like the four before it.
+    """
+    if not factor.enrolled and factor.pending_sealed_secret is None:
+        return refuse("totp_not_enrolled")
+    if lock_left(factor, now):
+        return refuse("step_up_locked")
+    wrong = factor.wrong_codes + 1
+    if wrong < MAX_WRONG_CODES:
+        return msgspec.structs.replace(factor, wrong_codes=wrong, locked_until=None)
+    return msgspec.structs.replace(factor, wrong_codes=0, locked_until=now + LOCK_S)
+
+
+def verify(factor: Factor, step: int | None, pending_step: int | None, now: int) -> tuple[Factor, Verified | Refusal]:
+    """Return the factor after a code, and what the code is answered.
+
+    `factor` is the one from before the attempt was counted. `step` and `pending_step` are the time steps in which the code is right for
+    the authenticator in force and for the pending one; None where it is right for neither, malformed, or where there is no such
+    authenticator. The order of commits:
+
+    1. `count_attempt(factor, now)`; a refusal is the answer.
+    2. Commit what it returned.
+    3. Match the code, call this, and commit the factor it returns where that is another one than was committed; then answer.
+
+    Accepted means committed: a code whose step is not yet stored as `last_step` could be accepted twice.
+    """
+    counted = count_attempt(factor, now)
+    if isinstance(counted, Refusal):
+        return factor, counted
+    if factor.pending_sealed_secret is not None and pending_step is not None:
+        return Factor(sealed_secret=factor.pending_sealed_secret, last_step=pending_step, opened_at=now), Verified(enrolled=True)
+    if not factor.enrolled or step is None:
+        return counted, refuse("invalid_code")
+    if factor.last_step is not None and step <= factor.last_step:
+        # Right, but spent: its owner pressed twice, and somebody who overheard it learns nothing by it. It counts for nothing.
+        return factor, refuse("invalid_code")
+    opened = msgspec.structs.replace(factor, last_step=step, wrong_codes=0, locked_until=None, opened_at=now)
+    return opened, Verified(enrolled=False)
+
+
+def _end(factor: Factor, length: int, now: int) -> int | None:
+    """Give the end of a window of that length, None when it is closed. A clock set back closes it rather than stretch it."""
+    opened_at = factor.opened_at
+    return opened_at + length if opened_at is not None and opened_at <= now < opened_at + length else None

@@ -1,0 +1,158 @@
+"""An issuer's published keys (RFC 7517): read strictly, kept, and fetched anew when it is time or an unknown one is named."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final
+
+import structlog
+import trio
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
+from joserfc.jws import JWSRegistry
+
+from pgs.domain import base64url
+from pgs.http.asgi import OnEvent, ignore_event
+from pgs.http.fetch import Json, NotFetched
+
+REFETCH_S: Final = 30.0
+"""Seconds between fetches while there are keys: tokens that name unknown keys cost the issuer no more than this."""
+
+RETRY_S: Final = 2.0
+"""Seconds between attempts while there are none: nobody can sign in meanwhile."""
+
+FRESH_S: Final = 300.0
+"""Seconds after which keys are fetched again unasked, so that one which the issuer withdrew is not believed for ever."""
+
+KEYS_MAX: Final = 32
+"""Usable keys of one set that are kept: an issuer that rotates publishes two or three."""
+
+RSA_BITS: Final = range(2048, 8192 + 1)
+"""RFC 7518, section 3.3, for the lower end; the upper bounds what verifying one token costs."""
+
+_log = structlog.get_logger("pgs.identity")
+
+
+class PublicKey:
+    """A key that signatures are checked against, with the one algorithm that it serves."""
+
+    def __init__(self, kid: str | None, alg: str, key: Key) -> None:
+        self.kid = kid
+        self.alg = alg
+        self._key = key
+        # Taken from the table and not looked up by way of `get_alg`, which warns of EdDSA's name each time.
+        self._algorithm = JWSRegistry.algorithms[alg]
+
+    def has_signed(self, data: bytes, signature: bytes) -> bool:
+        """Return whether the signature over `data` was made with this key. No signature makes it raise."""
+        try:
+            return bool(self._algorithm.verify(data, signature, self._key))
+        except (JoseError, ValueError):
+            return False
+
+
+def read_keys(document: Mapping[str, object]) -> tuple[PublicKey, ...]:
+    """Return the keys of a set that can verify our algorithms, none where there is none.
+
+    What is not understood is passed over (RFC 7517, section 5): symmetric and private keys, other curves, keys for encryption, RSA
+    keys that are too short. One bad key does not spoil the others.
+    """
+    listed = document.get("keys")
+    read = (_read_key(one) for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
+    return tuple(key for key in read if key is not None)[:KEYS_MAX]
+
+
+def _read_key(jwk: Json) -> PublicKey | None:
+    kid, operations = jwk.get("kid"), jwk.get("key_ops", ["verify"])
+    alg = _algorithm(jwk.get("kty"), jwk.get("crv"))
+    if alg is None or jwk.get("alg", alg) != alg or jwk.get("use", "sig") != "sig" or "d" in jwk:
+        return None
+    if not isinstance(operations, list) or "verify" not in operations or not isinstance(kid, str | None):
+        return None
+    try:
+        key = _import(alg, jwk)
+    except (JoseError, ValueError, TypeError):
+        return None
+    return None if key is None else PublicKey(kid, alg, key)
+
+
+def _algorithm(kty: object, crv: object) -> str | None:
+    """The one algorithm of ours that a kind of key serves, so that no token can use a key for another."""
+    if kty == "RSA":
+        return "RS256"
+    if kty == "EC" and crv == "P-256":
+        return "ES256"
+    return "EdDSA" if kty == "OKP" and crv == "Ed25519" else None
+
+
+def _import(alg: str, jwk: Json) -> Key | None:
+    """Give joserfc the members that make the key, and no other: neither certificates nor what it might take for orders."""
+    names = {"RS256": ("kty", "n", "e"), "ES256": ("kty", "crv", "x", "y"), "EdDSA": ("kty", "crv", "x")}[alg]
+    members: dict[str, str | list[str]] = {name: value for name in names if isinstance(value := jwk.get(name), str)}
+    if len(members) != len(names):
+        return None
+    if alg == "ES256":
+        return ECKey.import_key(members)
+    if alg == "EdDSA":
+        return OKPKey.import_key(members)
+    modulus = base64url.decode(str(members["n"]))
+    if modulus is None or int.from_bytes(modulus, "big").bit_length() not in RSA_BITS:
+        return None
+    return RSAKey.import_key(members)
+
+
+class KeyCache:
+    """The issuer's keys as last had. `load` fetches them anew, in bounded time; it raises NotFetched.
+
+    All who need them at once share one fetch, which is nobody's: it goes on when the caller that began it has gone. While the issuer
+    cannot be reached, or publishes nothing usable, the last good keys stay, however old. Counts `identity_keys_fetched` and
+    `identity_keys_failed`.
+    """
+
+    def __init__(self, load: Callable[[], Awaitable[Sequence[PublicKey]]], on_event: OnEvent = ignore_event) -> None:
+        self._load = load
+        self._on_event = on_event
+        self._keys: tuple[PublicKey, ...] = ()
+        self._flight: trio.Event | None = None
+        self._next_fetch = float("-inf")
+        self._fresh_until = float("-inf")
+
+    async def find(self, alg: str, kid: str | None) -> Sequence[PublicKey] | None:
+        """Return the keys that may have signed, often one or none; None while no keys could be had at all.
+
+        Without a `kid` there has to be but one key for the algorithm (OpenID Connect Core, section 10.1).
+        """
+        if not self._keys or (kid is not None and all(key.kid != kid for key in self._keys)):
+            self._fetch_if_due()
+            if self._flight is not None:
+                await self._flight.wait()
+        elif trio.current_time() >= self._fresh_until:
+            self._fetch_if_due()
+        if not self._keys:
+            return None
+        fitting = [key for key in self._keys if key.alg == alg and kid in (None, key.kid)]
+        return fitting if kid is not None or len(fitting) == 1 else ()
+
+    def _fetch_if_due(self) -> None:
+        if self._flight is None and trio.current_time() >= self._next_fetch:
+            self._flight = trio.Event()
+            trio.lowlevel.spawn_system_task(self._fetch, self._flight)
+
+    async def _fetch(self, flight: trio.Event) -> None:
+        """Runs as a system task, out of which no error may come: it would end the process."""
+        try:
+            keys = tuple(await self._load())
+            if not keys:
+                raise NotFetched("the key set holds no key that can be used")
+            self._keys, self._fresh_until = keys, trio.current_time() + FRESH_S
+            self._on_event("identity_keys_fetched")
+        except NotFetched as error:
+            self._failed(error.reason)
+        except Exception as error:
+            self._failed(type(error).__name__)
+        finally:
+            self._next_fetch = trio.current_time() + (REFETCH_S if self._keys else RETRY_S)
+            self._flight = None
+            flight.set()
+
+    def _failed(self, reason: str) -> None:
+        self._on_event("identity_keys_failed")
+        _log.warning("identity_keys_failed", reason=reason, have=len(self._keys))

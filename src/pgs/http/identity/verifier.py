@@ -1,0 +1,61 @@
+"""The check of an identity token, from its text to a verdict."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pgs.clock import Clock
+from pgs.domain.errors import Refusal, refuse
+from pgs.http.asgi import OnEvent, ignore_event
+from pgs.http.fetch import Fetch
+from pgs.http.identity.discovery import discover, is_issuer, may_hold_keys
+from pgs.http.identity.jwks import KeyCache, PublicKey, read_keys
+from pgs.http.identity.tokens import Identity, check_claims, parse_token
+
+_SIGN_IN_REQUIRED: Final = refuse("sign_in_required")
+# Without the issuer's keys nobody can be told from anybody: an outage, answered like an account registry that cannot be read.
+_UNAVAILABLE: Final = refuse("registry_unavailable")
+
+
+class IdentityVerifier:
+    """Checks tokens of one issuer for one audience.
+
+    `issuer` as its tokens spell it; its keys are at `jwks_url`, else where its discovery document says. ValueError for an address that
+    is neither https nor http on this machine. `fetch` is `JsonClient.get` or a stand-in.
+    """
+
+    def __init__(
+        self, issuer: str, audience: str, jwks_url: str | None, fetch: Fetch, clock: Clock, on_event: OnEvent = ignore_event
+    ) -> None:
+        if not is_issuer(issuer):
+            raise ValueError("the issuer must be an https address, or http on loopback, without a query")
+        if jwks_url is not None and not may_hold_keys(jwks_url, issuer):
+            raise ValueError("the keys' address must be https, or http on loopback where the issuer's is")
+        if not audience:
+            raise ValueError("the audience must not be empty")
+        self._issuer = issuer
+        self._audience = audience
+        self._jwks_url = jwks_url
+        self._fetch = fetch
+        self._clock = clock
+        self._keys = KeyCache(self._load_keys, on_event)
+
+    async def verify(self, token: str) -> Identity | Refusal:
+        """Return whom the token proves to be calling, or the refusal: `sign_in_required` for a token that proves nothing.
+
+        `registry_unavailable` means that the issuer's keys have never been had since the start; a token that no key could save is
+        refused even then. Takes any string and never raises. Claims are looked at before the signature, since that costs least and
+        lets no forged token cause a fetch unless it names our issuer and audience.
+        """
+        parsed = parse_token(token)
+        if parsed is None:
+            return _SIGN_IN_REQUIRED
+        identity = check_claims(parsed.claims, self._issuer, self._audience, self._clock.now())
+        if identity is None:
+            return _SIGN_IN_REQUIRED
+        keys = await self._keys.find(parsed.alg, parsed.kid)
+        if keys is None:
+            return _UNAVAILABLE
+        return identity if any(key.has_signed(parsed.signed, parsed.signature) for key in keys) else _SIGN_IN_REQUIRED
+
+    async def _load_keys(self) -> Sequence[PublicKey]:
+        return read_keys(await self._fetch(self._jwks_url or await discover(self._issuer, self._fetch)))

@@ -1,0 +1,157 @@
+import re
+
+import pytest
+
+from pgs.domain.roles import ADMIN_RULES, ROLES, AdminRule, Role, can_grant, is_role, may, rank, rule_of
+
+READS = [rule for rule in ADMIN_RULES if rule.method == "GET"]
+WRITES = [rule for rule in ADMIN_RULES if rule.method != "GET"]
+OWN = {"POST invites/{invite_id}/accept", "POST totp/enroll", "POST totp/verify"}
+
+
+def call(rule: AdminRule) -> str:
+    return f"{rule.method} {rule.path.removeprefix('/partner/admin/')}"
+
+
+def calls(role: Role, rules: list[AdminRule]) -> set[str]:
+    return {call(rule) for rule in rules if may(role, rule)}
+
+
+def test_every_call_stands_in_the_table_once_and_below_the_admin_prefix() -> None:
+    assert len({(rule.method, rule.path) for rule in ADMIN_RULES}) == len(ADMIN_RULES)
+    for rule in ADMIN_RULES:
+        assert re.fullmatch(r"/partner/admin/[a-z-]+(?:/(?:[a-z-]+|\{[a-z_]+\}))*", rule.path)
+
+
+def test_the_names_in_the_paths_are_few_and_known() -> None:
+    names = {name for rule in ADMIN_RULES for name in re.findall(r"\{(\w+)\}", rule.path)}
+    assert names == {"env", "key_id", "uid", "invite_id", "game_id", "invoice_id"}
+
+
+def test_an_admin_may_make_every_call() -> None:
+    assert all(may("admin", rule) for rule in ADMIN_RULES)
+
+
+@pytest.mark.parametrize("role", ["developer", "viewer"])
+def test_everybody_reads_everything_but_the_invites(role: Role) -> None:
+    assert {call(rule) for rule in READS} - calls(role, READS) == {"GET invites"}
+
+
+def test_what_is_read_is_exactly_this() -> None:
+    assert {call(rule).removeprefix("GET ") for rule in READS} == {
+        "account",
+        "rake-terms",
+        "keys",
+        "origins",
+        "prices/{env}",
+        "webhooks/{env}",
+        "webhooks/{env}/attempts",
+        "members",
+        "invites",
+        "games",
+        "theme/{env}",
+        "usage/{env}",
+        "invoices",
+        "invoices/{invoice_id}",
+        "invoices/{invoice_id}/lines",
+        "live",
+        "events",
+    }
+
+
+def test_a_viewer_writes_nothing_but_their_own_authenticator_and_acceptance() -> None:
+    assert calls("viewer", WRITES) == OWN
+
+
+def test_a_developer_also_writes_keys_origins_webhooks_test_games_theme_and_version_pin() -> None:
+    assert calls("developer", WRITES) - OWN == {
+        "POST keys",
+        "POST keys/{key_id}/rotate",
+        "DELETE keys/{key_id}",
+        "POST origins",
+        "DELETE origins",
+        "POST webhooks/{env}",
+        "POST webhooks/{env}/rotate-secret",
+        "POST webhooks/{env}/disable",
+        "POST webhooks/{env}/test",
+        "POST games/{game_id}/test",
+        "DELETE games/{game_id}/test",
+        "PUT theme/{env}",
+        "POST api-version",
+    }
+
+
+def test_people_prices_terms_domain_switches_and_live_requests_are_the_admins_alone() -> None:
+    assert calls("admin", WRITES) - calls("developer", WRITES) == {
+        "POST account/domain",
+        "POST account/deactivate",
+        "POST account/reactivate",
+        "POST emergency-stop",
+        "POST rake-terms",
+        "PUT prices/{env}",
+        "PATCH members/{uid}",
+        "DELETE members/{uid}",
+        "POST invites",
+        "DELETE invites/{invite_id}",
+        "POST games/{game_id}/live-request",
+        "DELETE games/{game_id}/live-request",
+    }
+
+
+def test_no_read_asks_for_a_code() -> None:
+    assert {rule.step_up for rule in READS} == {"none"}
+
+
+def test_what_mints_a_credential_or_switches_the_account_on_asks_for_a_fresh_one() -> None:
+    assert {call(rule) for rule in ADMIN_RULES if rule.step_up == "fresh"} == {
+        "POST keys",
+        "POST keys/{key_id}/rotate",
+        "POST account/reactivate",
+        "POST webhooks/{env}",
+        "POST webhooks/{env}/rotate-secret",
+        "POST totp/enroll",
+    }
+
+
+def test_every_other_write_asks_for_an_open_window_but_these() -> None:
+    assert {call(rule) for rule in WRITES if rule.step_up == "none"} == {
+        "POST webhooks/{env}/disable",
+        "POST webhooks/{env}/test",
+        "POST invites/{invite_id}/accept",
+        "POST totp/verify",
+    }
+
+
+def test_only_accepting_an_invite_does_without_a_membership() -> None:
+    assert [call(rule) for rule in ADMIN_RULES if not rule.membership] == ["POST invites/{invite_id}/accept"]
+
+
+def test_only_enrolling_lets_those_pass_who_have_no_authenticator_yet() -> None:
+    assert [call(rule) for rule in ADMIN_RULES if rule.once_enrolled] == ["POST totp/enroll"]
+
+
+@pytest.mark.parametrize(
+    ("granter", "granted"),
+    [("admin", {"admin", "developer", "viewer"}), ("developer", {"developer", "viewer"}), ("viewer", {"viewer"})],
+)
+def test_a_member_grants_their_own_role_or_a_lesser_one(granter: Role, granted: set[Role]) -> None:
+    assert {role for role in ROLES if can_grant(granter, role)} == granted
+
+
+def test_the_roles_rank_from_viewer_to_admin() -> None:
+    assert rank("viewer") < rank("developer") < rank("admin")
+
+
+@pytest.mark.parametrize("text", ["Admin", "owner", "", " viewer", None, 1, ["admin"]])
+def test_nothing_else_is_a_role(text: object) -> None:
+    assert not is_role(text)
+    assert all(is_role(role) for role in ROLES)
+
+
+def test_a_call_is_found_by_method_and_template_and_no_other_is() -> None:
+    for rule in ADMIN_RULES:
+        assert rule_of(rule.method, rule.path) is rule
+    with pytest.raises(KeyError):
+        rule_of("PUT", "/partner/admin/keys")
+    with pytest.raises(KeyError):
+        rule_of("GET", "/partner/admin/nothing")

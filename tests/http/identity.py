@@ -1,0 +1,121 @@
+"""An issuer made of values: keys of every kind, tokens with whatever in them, documents that a fetch finds."""
+
+import functools
+import hmac
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import trio
+from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
+from joserfc.jws import JWSRegistry
+
+from pgs.domain import base64url
+from pgs.http.fetch import Json, NotFetched
+from pgs.http.identity import IdentityVerifier
+from tests.virtual import START, clock
+
+ISSUER = "https://id.example.com/realms/pgs"
+AUDIENCE = "pgs-portal"
+JWKS_URL = "https://keys.example.com/jwks.json"
+DISCOVERY = ISSUER + "/.well-known/openid-configuration"
+ALGORITHMS = ("RS256", "ES256", "EdDSA")
+
+
+def key(alg: str, name: str = "first") -> Key:
+    """Return a private key for an algorithm: the same one for the same name, and one for all that an RSA key can do."""
+    return _key("RSA" if alg.startswith(("RS", "PS")) else alg, name)
+
+
+@functools.cache
+def _key(kind: str, name: str) -> Key:
+    if kind == "RSA":
+        return RSAKey.generate_key(2048)
+    if kind == "ES256":
+        return ECKey.generate_key("P-256")
+    if kind == "ES384":
+        return ECKey.generate_key("P-384")
+    return OKPKey.generate_key("Ed448" if kind == "Ed448" else "Ed25519")
+
+
+def jwk(alg: str, name: str = "first", /, **members: object) -> Json:
+    """Return a published key, its id `<alg>-<name>`; a member that is None is left out."""
+    published = {**key(alg, name).as_dict(private=False), "kid": f"{alg}-{name}", **members}
+    return {member: value for member, value in published.items() if value is not None}
+
+
+def key_set(*keys: Json) -> Json:
+    return {"keys": list(keys or [jwk(alg) for alg in ALGORITHMS])}
+
+
+def claims(**others: object) -> Json:
+    """Return a good token's claims with others over them; one that is None is left out."""
+    good: Json = {
+        "iss": ISSUER,
+        "sub": "user-1",
+        "aud": AUDIENCE,
+        "exp": START + 3600,
+        "nbf": START - 60,
+        "iat": START - 60,
+        "email": "ann@example.com",
+        "email_verified": True,
+    }
+    return {name: value for name, value in {**good, **others}.items() if value is not None}
+
+
+def part(value: object) -> str:
+    return base64url.encode(value if isinstance(value, bytes) else msgspec.json.encode(value))
+
+
+def sign(header: object, payload: object, alg: str, signer: Key) -> str:
+    """Return a token of any header and payload (values or bytes), signed by `signer` as `alg` signs."""
+    signed = f"{part(header)}.{part(payload)}"
+    return f"{signed}.{base64url.encode(JWSRegistry.algorithms[alg].sign(signed.encode(), signer))}"
+
+
+def token(alg: str = "RS256", name: str = "first", header: Mapping[str, object] | None = None, **others: object) -> str:
+    """Return a token of our issuer's, good but for what `header` and `others` change (None leaves a member out)."""
+    full: dict[str, Any] = {"alg": alg, "kid": f"{alg}-{name}", "typ": "JWT", **(header or {})}
+    kept = {member: value for member, value in full.items() if value is not None}
+    return sign(kept, claims(**others), alg, key(alg, name))
+
+
+def sign_hmac(header: object, payload: object, secret: bytes) -> str:
+    """Return a token signed as HS256 signs."""
+    signed = f"{part(header)}.{part(payload)}"
+    return f"{signed}.{base64url.encode(hmac.digest(secret, signed.encode(), 'sha256'))}"
+
+
+class Web:
+    """What `fetch` finds: documents by address. Counts who asks; can be down, slow, or stuck until `gate` is set."""
+
+    def __init__(self, **documents: Json) -> None:
+        self.documents: dict[str, Json] = {
+            DISCOVERY: {"issuer": ISSUER, "jwks_uri": JWKS_URL},
+            JWKS_URL: key_set(),
+            **documents,
+        }
+        self.asked: list[str] = []
+        self.asked_at: list[float] = []
+        self.down = False
+        self.takes_s = 0.0
+        self.gate: trio.Event | None = None
+
+    async def fetch(self, url: str) -> Json:
+        self.asked.append(url)
+        self.asked_at.append(trio.current_time())
+        await trio.sleep(self.takes_s)
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.down or url not in self.documents:
+            raise NotFetched("down")
+        return self.documents[url]
+
+    @property
+    def key_fetches(self) -> int:
+        return self.asked.count(JWKS_URL)
+
+
+def verifier(web: Web, jwks_url: str | None = JWKS_URL) -> IdentityVerifier:
+    """Return a verifier on the virtual clock's wall time."""
+    return IdentityVerifier(ISSUER, AUDIENCE, jwks_url, web.fetch, clock())
