@@ -3,12 +3,18 @@
 import json
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
-from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
+from pgs.http.edge import default_body_limit
+from pgs.http.endpoint import Endpoint
+from pgs.http.partner import ENDPOINTS
+from tests.journeys.client import Reply, SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import BOTH, BRONZE, LOCKED, UNKNOWN, Partner, seat_body
 
-POSTS = ["/partner/sessions", "/partner/matches", "/partner/test/matches/mat_x/decide"]
+TAKES_BODY = [endpoint for endpoint in ENDPOINTS if endpoint.request is not None]
+every_body = pytest.mark.parametrize("endpoint", TAKES_BODY, ids=lambda endpoint: f"{endpoint.method} {endpoint.path}")
+
 NO_OBJECT = [
     b"",
     b" ",
@@ -25,32 +31,128 @@ NO_OBJECT = [
     b'{"gameId": NaN}',
     b'{"gameId": Infinity}',
     b'{"gameId": "tic-tac-toe",}',
-    b"\xef\xbb\xbf{}",
+    b'{"gameId": "tic\ntac"}',
     b'{"a": "\xff"}',
-    '{"gameId": "tic-tac-toe"}'.encode("utf-16"),
+    b'{"\xff": 1}',
+    b'{"a": "\xc0\x80"}',
+    b'{"a": "\xed\xa0\x80"}',
+    b'{"a": "cut \xf0\x9f',
     b"[" * 60_000,
     b'{"a":' * 12_000,
+    b'{"a":' + b"[" * 30_000 + b"]" * 30_000 + b"}",
     b'{"x":' + b"9" * 5000 + b"}",
     b"gameId=tic-tac-toe&playerId=alice",
 ]
+BOMS = [("utf-8-sig", b""), ("utf-16", b""), ("utf-16-le", b""), ("utf-16-be", b""), ("utf-16-le", b"\xff\xfe"), ("utf-32", b"")]
 
 
-@pytest.mark.parametrize("path", POSTS)
+def _type(endpoint: Endpoint, field: str) -> msgspec.inspect.Type:
+    shape = msgspec.inspect.type_info(endpoint.request)
+    assert isinstance(shape, msgspec.inspect.StructType)
+    return next(known.type for known in shape.fields if known.encode_name == field)
+
+
+def _fields(endpoint: Endpoint) -> list[str]:
+    shape = msgspec.inspect.type_info(endpoint.request)
+    assert isinstance(shape, msgspec.inspect.StructType)
+    return [field.encode_name for field in shape.fields]
+
+
+def _is_integer(shape: msgspec.inspect.Type) -> bool:
+    kinds = shape.types if isinstance(shape, msgspec.inspect.UnionType) else (shape,)
+    return any(isinstance(kind, msgspec.inspect.IntType) for kind in kinds)
+
+
+def _value(field: str, shape: msgspec.inspect.Type) -> object:
+    """Something that the field takes."""
+    known = {"gameId": BOTH, "playerId": "alice", "tierId": BRONZE}
+    if field in known:
+        return known[field]
+    match shape:
+        case msgspec.inspect.UnionType(types=types):
+            return _value(field, types[0])
+        case msgspec.inspect.IntType(ge=least):
+            return max(least or 0, 100)
+        case msgspec.inspect.LiteralType(values=values):
+            return values[-1]
+        case msgspec.inspect.StrType():
+            return "text"
+        case msgspec.inspect.BoolType():
+            return True
+        case msgspec.inspect.DictType():
+            return {}
+    raise AssertionError(f"Say what `{field}` takes: {shape}")
+
+
+def _valid(endpoint: Endpoint) -> dict[str, object]:
+    """A body with every field of the endpoint, each of the right type."""
+    return {field: _value(field, _type(endpoint, field)) for field in _fields(endpoint)}
+
+
+def _send(client: SyncClient, endpoint: Endpoint, partner: Partner, content: bytes) -> Reply:
+    path = "/".join("unknown" if word.startswith("{") else word for word in endpoint.path.split("/"))
+    return client.call(endpoint.method, path, partner.test, content=content)
+
+
+@every_body
+def test_a_body_with_every_field_is_taken_by_every_endpoint(client: SyncClient, partner: Partner, endpoint: Endpoint) -> None:
+    """What makes the refusals below mean what they say."""
+    reply = _send(client, endpoint, partner, json.dumps(_valid(endpoint)).encode())
+    assert reply.status in (200, 404), reply.content
+
+
+@every_body
 @pytest.mark.parametrize("content", NO_OBJECT, ids=lambda content: repr(content[:24]))
-def test_what_is_no_json_object_is_a_plain_400(client: SyncClient, known: Partner, path: str, content: bytes) -> None:
-    check_refusal(client.call("POST", path, known.test, content=content), 400, None)
+def test_what_is_no_json_object_is_a_plain_400(client: SyncClient, known: Partner, endpoint: Endpoint, content: bytes) -> None:
+    check_refusal(_send(client, endpoint, known, content), 400, None)
 
 
-@pytest.mark.parametrize("path", POSTS)
-@pytest.mark.parametrize("text", ["\\u0000", "\\ud800", "a\\udfff", "\\udc00\\ud800", "x\\u0000y"])
-@pytest.mark.parametrize(
-    "place", ['"ignored": "{}"', '"{}": 1', '"deep": {{"er": ["{}"]}}', '"gameId": "{}"', '"playerId": "{}"'], ids=range(5)
-)
-def test_nul_and_lone_surrogates_are_a_plain_400_wherever_they_are(
-    client: SyncClient, known: Partner, path: str, text: str, place: str
+@every_body
+@pytest.mark.parametrize(("encoding", "mark"), BOMS)
+def test_a_sound_body_that_is_not_in_bare_utf_8_is_a_plain_400(
+    client: SyncClient, known: Partner, endpoint: Endpoint, encoding: str, mark: bytes
 ) -> None:
-    content = "{" + place.format(text) + "}"
-    check_refusal(client.call("POST", path, known.test, content=content.encode()), 400, None)
+    check_refusal(_send(client, endpoint, known, mark + json.dumps(_valid(endpoint)).encode(encoding)), 400, None)
+
+
+@every_body
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
+@pytest.mark.parametrize("place", [b"%s", b'{"ignored": %s}'], ids=["bare", "in a field"])
+def test_a_hundred_thousand_levels_are_refused_in_our_shape(
+    client: SyncClient, known: Partner, endpoint: Endpoint, place: bytes, closed: bool
+) -> None:
+    levels = b"[" * 100_000 + (b"]" * 100_000 if closed else b"")
+    reply = _send(client, endpoint, known, place % levels)
+    check_refusal(reply, 413 if default_body_limit(endpoint.path) < len(levels) else 400, None)
+
+
+@every_body
+@pytest.mark.parametrize("text", ["\\u0000", "\\ud800", "a\\udfff", "\\udc00\\ud800", "x\\u0000y"])
+def test_nul_and_lone_surrogates_are_a_plain_400_wherever_they_are(
+    client: SyncClient, known: Partner, endpoint: Endpoint, text: str
+) -> None:
+    whole = json.dumps(_valid(endpoint))[1:-1]
+    places = [
+        f'"ignored": "{text}", {whole}',
+        f'"{text}": 1, {whole}',
+        f'{whole}, "deep": {{"er": ["{text}"]}}',
+        f'"deep": [{{"{text}": 1}}]',
+    ]
+    places += [f'{whole}, "{field}": "{text}"' for field in _fields(endpoint)]
+    for place in places:
+        check_refusal(_send(client, endpoint, known, b"{%s}" % place.encode()), 400, None)
+
+
+@every_body
+def test_every_endpoint_takes_the_last_of_a_repeated_key(client: SyncClient, partner: Partner, endpoint: Endpoint) -> None:
+    whole = json.dumps(_valid(endpoint))
+    expected = _send(client, endpoint, partner, whole.encode())
+    for field in _fields(endpoint):
+        wrong = f'"{field}": [[7]]'
+        reply = _send(client, endpoint, partner, f"{{{wrong}, {whole[1:]}".encode())
+        assert (reply.status, reply.json.get("error")) == (expected.status, expected.json.get("error")), field
+        reply = _send(client, endpoint, partner, f"{whole[:-1]}, {wrong}}}".encode())
+        assert reply.status == 400, field
 
 
 def test_escaped_pairs_of_surrogates_are_text(client: SyncClient, known: Partner) -> None:
@@ -84,19 +186,58 @@ NOT_INTEGERS = [
 ]
 
 
+def _integer_fields() -> list[tuple[Endpoint, str, str]]:
+    """Every integer of every body, under each of its names."""
+    found = []
+    for endpoint in TAKES_BODY:
+        for field in _fields(endpoint):
+            if _is_integer(_type(endpoint, field)):
+                others = [other for other, name in endpoint.spellings.items() if name == field]
+                found += [(endpoint, field, name) for name in (field, *others)]
+    return found
+
+
 @pytest.mark.parametrize("text", NOT_INTEGERS, ids=lambda text: str(text)[:24])
-@pytest.mark.parametrize("field", ["stakeUsdCents", "yourStakeUsdCents"])
-def test_a_stake_that_is_no_plain_integer_is_a_plain_400(client: SyncClient, known: Partner, field: str, text: str) -> None:
-    body = seat_body("alice", "integers")
-    del body["stakeUsdCents"]
-    content = json.dumps(body)[:-1] + f', "{field}": {text}}}'
-    check_refusal(client.call("POST", "/partner/matches", known.test, content=content.encode()), 400, None)
+@pytest.mark.parametrize(("endpoint", "field", "name"), _integer_fields(), ids=lambda value: value if isinstance(value, str) else "")
+def test_what_is_no_plain_integer_is_a_plain_400_wherever_one_is_asked_for(
+    client: SyncClient, known: Partner, endpoint: Endpoint, field: str, name: str, text: str
+) -> None:
+    body = _valid(endpoint)
+    del body[field]
+    content = json.dumps(body)[:-1] + f', "{name}": {text}}}'
+    check_plain(_send(client, endpoint, known, content.encode()), field)
 
 
-@pytest.mark.parametrize("text", [*NOT_INTEGERS, "59", "3601", "0", "-60"], ids=lambda text: str(text)[:24])
-def test_a_lifetime_that_is_no_integer_from_60_to_3600_is_a_plain_400(client: SyncClient, known: Partner, text: str) -> None:
+def test_the_integers_of_today_are_among_those() -> None:
+    assert {name for _, _, name in _integer_fields()} >= {"ttlSeconds", "stakeUsdCents", "yourStakeUsdCents"}
+
+
+@pytest.mark.parametrize("text", ["59", "3601", "0", "-60"])
+def test_a_lifetime_that_is_not_from_60_to_3600_is_a_plain_400(client: SyncClient, known: Partner, text: str) -> None:
     content = f'{{"gameId": "{BOTH}", "playerId": "alice", "ttlSeconds": {text}}}'
-    check_refusal(client.call("POST", "/partner/sessions", known.test, content=content.encode()), 400, None)
+    check_plain(client.call("POST", "/partner/sessions", known.test, content=content.encode()), "ttlSeconds")
+
+
+INTEGER_PARAMETERS = {"limit", "waitSeconds"}
+TEXT_PARAMETERS = {"cursor", "gameId"}
+
+
+def test_every_query_parameter_is_known_to_these_tests() -> None:
+    assert set().union(*(endpoint.query for endpoint in ENDPOINTS)) <= INTEGER_PARAMETERS | TEXT_PARAMETERS
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["%EF%BC%91", "%D9%A1", "%E0%A5%A7", "+1", "%2B1", "-1", "%201", "1%20", "1%0A", "1_0", "1.0", "1e1", "0x1", "%C2%B9", "", "9" * 50],
+)
+@pytest.mark.parametrize(
+    ("endpoint", "name"),
+    [(endpoint, name) for endpoint in ENDPOINTS for name in sorted(endpoint.query & INTEGER_PARAMETERS)],
+    ids=lambda value: value if isinstance(value, str) else value.path,
+)
+def test_an_integer_in_a_query_is_plain_digits(client: SyncClient, known: Partner, endpoint: Endpoint, name: str, value: str) -> None:
+    path = "/".join("unknown" if word.startswith("{") else word for word in endpoint.path.split("/"))
+    check_plain(client.call(endpoint.method, f"{path}?{name}={value}", known.test), name)
 
 
 @pytest.mark.parametrize("seconds", [60, 61, 3600])

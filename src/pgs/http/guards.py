@@ -8,13 +8,16 @@ What each guard is against, as seen by running it:
 - A WebSocket handshake with a body or an 8-bit header ended in an exception; a frame before the accept left the handler for ever without
   its disconnect; and a message over the limit kept growing in memory after the close frame.
 - Bytes behind the last request of a connection were an error at once, which cut off the answer that was just being sent.
+- A message over the limit reached the application only once it had ended, so that a client was told so late or never.
+- A frame that breaks the protocol, text that is no UTF-8 for one, ended the connection without a close frame.
+- A segment full of empty frames was worked through in one breath.
 - Compressed WebSocket messages have no bound on what they unpack to (58 kB became 172 MB): the extension is never agreed to.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from math import inf
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 import h11
 import hypercorn.protocol.h11
@@ -22,16 +25,21 @@ import hypercorn.protocol.ws_stream
 import trio
 from hypercorn.config import Config
 from hypercorn.events import Closed, Event
-from hypercorn.protocol.events import Body, Data
+from hypercorn.protocol.events import Body, Data, StreamClosed
 from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.protocol.ws_stream import FrameTooLargeError, WebsocketBuffer, WSStream
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.typing import AppWrapper, ASGIReceiveEvent, ASGISendEvent, Scope
-from wsproto.events import Message
+from wsproto.connection import ConnectionState
+from wsproto.events import CloseConnection, Message, Ping
+from wsproto.frame_protocol import CloseReason
 
 from pgs.http.asgi import OnEvent
 from pgs.http.limits import ServerLimits
+
+FRAMES_PER_BREATH: Final = 64
+"""WebSocket frames that are looked at before another task may run: about half a millisecond of them."""
 
 
 class Connection(Protocol):
@@ -156,7 +164,8 @@ class GuardedTasks(TaskGroup):
 class CutBuffer(WebsocketBuffer):
     """Assembles a message and keeps one character more than the limit, so that the application sees "too long" and closes in its own words.
 
-    Input beyond that is counted, not kept; past `flood` characters the connection is closed (1009).
+    Such a one is `full` before it has ended. Input beyond that is counted, not kept; past `flood` characters the connection is closed
+    (1009).
     """
 
     def __init__(self, limit: int, flood: int) -> None:
@@ -164,6 +173,11 @@ class CutBuffer(WebsocketBuffer):
         self.flood = flood
         self.seen = 0
         self.flooded = False
+        self.passed_on = False
+
+    @property
+    def full(self) -> bool:
+        return self.length == self.max_length
 
     def extend(self, event: Message[Any]) -> None:
         self.seen += len(event.data)
@@ -174,7 +188,8 @@ class CutBuffer(WebsocketBuffer):
 
     def clear(self) -> None:
         super().clear()
-        self.length = self.seen = 0
+        self.seen = 0
+        self.passed_on = False
 
 
 class GuardedSocket(WSStream):
@@ -192,6 +207,33 @@ class GuardedSocket(WSStream):
             await self._send_error_response(400)
         else:
             await super().handle(event)
+
+    async def _handle_events(self) -> None:
+        for number, event in enumerate(self.connection.events(), 1):
+            if number % FRAMES_PER_BREATH == 0:
+                await trio.lowlevel.checkpoint()
+            if isinstance(event, Message):
+                try:
+                    await self._take(event)
+                except FrameTooLargeError:
+                    await self._send_wsproto_event(CloseConnection(code=CloseReason.MESSAGE_TOO_BIG))
+                    return
+            elif isinstance(event, Ping):
+                await self._send_wsproto_event(event.response())
+            elif isinstance(event, CloseConnection):
+                # Of its own faults the client learns the code alone: wsproto's sentence about them may quote what it sent.
+                theirs = self.connection.state is ConnectionState.REMOTE_CLOSING
+                await self._send_wsproto_event(event.response() if theirs else CloseConnection(code=event.code))
+                await self.send(StreamClosed(stream_id=self.stream_id))
+                return
+
+    async def _take(self, event: Message[Any]) -> None:
+        self.buffer.extend(event)
+        if (event.message_finished or self.buffer.full) and not self.buffer.passed_on and self.app_put is not None:
+            self.buffer.passed_on = True
+            await self.app_put(self.buffer.to_message())
+        if event.message_finished:
+            self.buffer.clear()
 
 
 class PatientConnection(h11.Connection):

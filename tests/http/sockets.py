@@ -1,0 +1,88 @@
+"""A service with one WebSocket, and a client of it, for tests over real sockets."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import msgspec
+import trio
+
+from pgs.http.asgi import App, Receive, Scope, Send
+from pgs.http.socket_session import SocketLimits, SocketSession
+from pgs.http.sockets import OpenSockets, serve_socket
+from tests.http.raw import HANDSHAKE, PATIENCE_S, Client, Server, edge, http_app, only
+
+ABUSE = 4400
+LIMITS = SocketLimits(abuse_code=ABUSE, drain_s=0.1)
+UNHURRIED = msgspec.structs.replace(LIMITS, messages_per_second=1000)
+PROTOCOL = "pgs.game.v1"
+OFFER = b"Sec-WebSocket-Protocol: pgs.game.v1, pgs.token.abc\r\n"
+PING, PONG, CLOSE = 9, 10, 8
+
+
+def app_of(
+    handler: Callable[[SocketSession], Awaitable[None]],
+    *,
+    limits: SocketLimits = LIMITS,
+    sockets: OpenSockets | None = None,
+    subprotocol: str | None = PROTOCOL,
+    events: Counter[str] | None = None,
+) -> App:
+    """A service with `handler` at `/ws`, behind the edge; `events` counts what both hear of."""
+    heard: Counter[str] = Counter() if events is None else events
+
+    def on_event(name: str) -> None:
+        heard[name] += 1
+
+    known = sockets or OpenSockets(on_event)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await serve_socket(scope, receive, send, subprotocol=subprotocol, handler=handler, limits=limits, sockets=known)
+
+    return edge(http_app(only("/ws", app)), on_event=on_event)
+
+
+async def upgraded(server: Server, offer: bytes = OFFER, *, receive_buffer: int | None = None) -> Client:
+    """A client whose handshake was accepted."""
+    client = await server.client(receive_buffer=receive_buffer)
+    try:
+        assert (await client.ask(HANDSHAKE % b"/ws" + offer + b"\r\n")).status == 101
+    except BaseException:
+        await trio.aclose_forcefully(client.stream)
+        raise
+    return client
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Waits for what nothing announces."""
+    with trio.fail_after(PATIENCE_S):
+        while True:
+            if condition():
+                return
+            await trio.sleep(0.005)
+
+
+async def echo(session: SocketSession) -> None:
+    while True:
+        session.send(await session.receive())
+
+
+async def idle(session: SocketSession) -> None:
+    """Never reads."""
+    await trio.sleep_forever()
+
+
+def closed(code: int) -> tuple[int, bytes]:
+    """The frame of a close."""
+    return CLOSE, code.to_bytes(2)
+
+
+async def gone(sockets: OpenSockets) -> None:
+    """Waits until no socket is open."""
+    await until(lambda: sockets.count == 0)
+
+
+async def send_all_or_nothing(client: Client, data: bytes) -> None:
+    """Sends, to a server that may have ended the connection."""
+    with suppress(trio.BrokenResourceError):
+        await client.send(data)

@@ -1,0 +1,354 @@
+"""The bounds of a WebSocket to the message and to the second, on a virtual clock, with a client in memory."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import msgspec
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from pgs.http.asgi import Message
+from pgs.http.socket_session import OVERLOADED, SocketLimits, SocketSession
+from pgs.http.sockets import TELL_S, OpenSockets, serve_socket
+
+ABUSE = 4400
+LIMITS = SocketLimits(abuse_code=ABUSE)
+
+
+def limited(**bounds: float) -> SocketLimits:
+    """The usual limits but for these."""
+    return msgspec.structs.replace(LIMITS, **bounds)
+
+
+class Peer:
+    """A client: what it says goes into `says`, what it was told is in `told`. It reads nothing while `reads` is not set."""
+
+    def __init__(self) -> None:
+        self.says, self.heard_of = trio.open_memory_channel[Message](10)
+        self.told: list[Message] = []
+        self.reads = trio.Event()
+        self.reads.set()
+        self.ended = trio.Event()
+        self.ended_at = 0.0
+
+    async def say(self, *texts: str) -> None:
+        with trio.fail_after(100):
+            for text in texts:
+                await self.says.send({"type": "websocket.receive", "text": text, "bytes": None})
+
+    async def leave(self) -> None:
+        await self.says.send({"type": "websocket.disconnect", "code": 1006})
+
+    async def send(self, message: Message) -> None:
+        await self.reads.wait()
+        self.told.append(message)
+
+    def code(self) -> int | None:
+        """What the socket was closed with."""
+        codes: list[int] = [message["code"] for message in self.told if message["type"] == "websocket.close"]
+        assert len(codes) < 2
+        return codes[0] if codes else None
+
+    @property
+    def texts(self) -> list[str]:
+        return [message["text"] for message in self.told if message["type"] == "websocket.send"]
+
+
+@asynccontextmanager
+async def conversing(
+    handler: Callable[[SocketSession], Awaitable[None]],
+    *,
+    peer: Peer | None = None,
+    sockets: OpenSockets | None = None,
+    limits: SocketLimits = LIMITS,
+) -> AsyncIterator[Peer]:
+    """A peer whose socket is served by `handler`; it has to end soon after the block has."""
+    peer = peer or Peer()
+
+    async def serve() -> None:
+        await serve_socket(
+            {"type": "websocket", "subprotocols": []},
+            peer.heard_of.receive,
+            peer.send,
+            subprotocol=None,
+            handler=handler,
+            limits=limits,
+            sockets=OpenSockets() if sockets is None else sockets,
+        )
+        peer.ended_at = trio.current_time()
+        peer.ended.set()
+
+    async with trio.open_nursery() as nursery:
+        await peer.says.send({"type": "websocket.connect"})
+        nursery.start_soon(serve)
+        await wait_all_tasks_blocked()
+        yield peer
+        with trio.fail_after(60):
+            await peer.ended.wait()
+
+
+async def reads(session: SocketSession) -> None:
+    while True:
+        await session.receive()
+
+
+async def idles(session: SocketSession) -> None:
+    await trio.sleep_forever()
+
+
+# How fast
+
+
+async def test_the_21st_message_within_a_second_is_abuse_and_one_a_second_later_is_not(autojump_clock: MockClock) -> None:
+    async with conversing(reads) as peer:
+        for _ in range(3):
+            await peer.say(*["x"] * 20)
+            await trio.sleep(1)
+        await peer.say(*["x"] * 20)
+        await trio.sleep(0.999)
+        await wait_all_tasks_blocked()
+        assert peer.code() is None
+        await peer.say("one too many")
+        await wait_all_tasks_blocked()
+        assert peer.code() == ABUSE
+
+
+async def test_the_second_slides_with_the_messages(autojump_clock: MockClock) -> None:
+    async with conversing(reads, limits=limited(messages_per_second=16)) as peer:
+        for _ in range(80):  # For five seconds, evenly, in steps that floating point holds exactly.
+            await peer.say("x")
+            await trio.sleep(1 / 16)
+        assert peer.code() is None
+        await peer.say("x", "one too many")
+        await wait_all_tasks_blocked()
+        assert peer.code() == ABUSE
+
+
+async def test_half_of_a_burst_ages_at_its_own_time(autojump_clock: MockClock) -> None:
+    async with conversing(reads) as peer:
+        await peer.say(*["x"] * 10)
+        await trio.sleep(0.5)
+        await peer.say(*["x"] * 10)
+        await trio.sleep(0.5)
+        await peer.say(*["x"] * 10)
+        await wait_all_tasks_blocked()
+        assert peer.code() is None
+        await peer.say("x")
+        await wait_all_tasks_blocked()
+        assert peer.code() == ABUSE
+
+
+async def test_after_abuse_nothing_more_is_read(autojump_clock: MockClock) -> None:
+    heard: list[str] = []
+
+    async def keeps(session: SocketSession) -> None:
+        while True:
+            heard.append(await session.receive())
+
+    async with conversing(keeps) as peer:
+        peer.reads = trio.Event()
+        await peer.say("a")
+        await peer.says.send({"type": "websocket.receive", "text": None, "bytes": b"binary"})
+        await wait_all_tasks_blocked()
+        with pytest.raises(trio.TooSlowError):
+            await peer.say(*["flood"] * 100)
+        peer.reads.set()
+    assert heard == ["a"]
+    assert peer.code() == ABUSE
+
+
+# How much may wait
+
+
+@pytest.mark.parametrize(
+    ("limits", "texts", "fits"),
+    [
+        ({"inbox_messages": 5}, ["x"] * 6, 5),
+        ({"inbox_chars": 10}, ["x" * 5] * 3, 2),
+        ({"inbox_chars": 10}, ["x" * 11], 0),
+    ],
+)
+async def test_what_a_handler_does_not_take_is_bounded(
+    autojump_clock: MockClock, limits: dict[str, int], texts: list[str], fits: int
+) -> None:
+    events: Counter[str] = Counter()
+    sockets = OpenSockets(lambda name: events.update([name]))
+    async with conversing(idles, sockets=sockets, limits=limited(**limits)) as peer:
+        await peer.say(*texts[:fits])
+        await wait_all_tasks_blocked()
+        assert peer.code() is None
+        await peer.say(*texts[fits:])
+        await wait_all_tasks_blocked()
+        assert peer.code() == OVERLOADED
+    assert events == {"socket_overloaded": 1}
+
+
+async def test_what_a_handler_takes_makes_room_again(autojump_clock: MockClock) -> None:
+    async with conversing(reads, limits=limited(inbox_messages=1, inbox_chars=5)) as peer:
+        for _ in range(10):
+            await peer.say("12345")
+            await wait_all_tasks_blocked()
+        assert peer.code() is None
+        await peer.leave()
+
+
+@pytest.mark.parametrize(("limits", "fits"), [({"outbox_messages": 5}, 6), ({"outbox_chars": 500}, 5), ({"outbox_chars": 99}, 0)])
+async def test_what_a_client_does_not_take_is_bounded(autojump_clock: MockClock, limits: dict[str, int], fits: int) -> None:
+    lent: list[SocketSession] = []
+
+    async def lends(session: SocketSession) -> None:
+        lent.append(session)
+        await trio.sleep_forever()
+
+    async with conversing(lends, limits=limited(**limits)) as peer:
+        [session] = lent
+        sent = 0
+        while session.send("x" * 100):  # All in one step: the writer, who waits, is handed one and has no chance to take another.
+            sent += 1
+        assert sent == fits
+        assert not session.send("x")
+        await wait_all_tasks_blocked()
+    assert (peer.texts, peer.code()) == ([], OVERLOADED)
+
+
+async def test_what_a_client_takes_makes_room_again(autojump_clock: MockClock) -> None:
+    async def steady(session: SocketSession) -> None:
+        for _ in range(50):
+            assert session.send("12345")
+            await wait_all_tasks_blocked()
+
+    async with conversing(steady, limits=limited(outbox_messages=1, outbox_chars=5)) as peer:
+        pass
+    assert (peer.texts, peer.code()) == (["12345"] * 50, 1000)
+
+
+# How long an end takes
+
+
+async def test_what_is_queued_leaves_ahead_of_the_close_for_so_long_and_no_longer(autojump_clock: MockClock) -> None:
+    async def leaves(session: SocketSession) -> None:
+        session.send("one")
+        session.send("two")
+
+    async with conversing(leaves, limits=limited(flush_s=2)) as peer:
+        pass
+    assert (peer.texts, peer.code(), peer.ended_at) == (["one", "two"], 1000, 0)
+
+    async def stuck(session: SocketSession) -> None:
+        peer.reads = trio.Event()
+        session.send("one")
+        await wait_all_tasks_blocked()
+        session.close(4401)
+        await trio.sleep_forever()
+
+    peer = Peer()
+    async with conversing(stuck, peer=peer, limits=limited(flush_s=2)):
+        await trio.sleep(10)
+        peer.reads.set()
+    assert (peer.texts, peer.code(), peer.ended_at) == ([], 4401, 10)
+
+
+async def test_a_handler_has_so_long_to_take_what_a_client_said_before_it_left(autojump_clock: MockClock) -> None:
+    heard: list[str] = []
+
+    async def slow(session: SocketSession) -> None:
+        while True:
+            heard.append(await session.receive())
+            await trio.sleep(0.4)
+
+    async with conversing(slow, limits=limited(drain_s=1)) as peer:
+        await peer.say("a", "b", "c", "d", "e")
+        await peer.leave()
+        await peer.ended.wait()
+    assert heard == ["a", "b", "c"]
+    assert (peer.ended_at, peer.code()) == (1, None)
+
+
+async def test_a_handler_that_waits_for_its_client_is_ended_at_once(autojump_clock: MockClock) -> None:
+    async with conversing(reads) as peer:
+        await trio.sleep(5)
+        await peer.leave()
+    assert (peer.ended_at, peer.code()) == (5, None)
+
+
+async def test_a_client_that_leaves_during_a_close_ends_it(autojump_clock: MockClock) -> None:
+    async def leaves(session: SocketSession) -> None:
+        peer.reads = trio.Event()
+        session.send("never read")
+        session.close(4401)
+
+    peer = Peer()
+    async with conversing(leaves, peer=peer):
+        await trio.sleep(1)
+        await peer.leave()
+    assert (peer.ended_at, peer.code()) == (1, None)
+
+
+async def test_what_comes_during_a_close_changes_nothing(autojump_clock: MockClock) -> None:
+    async def leaves(session: SocketSession) -> None:
+        peer.reads = trio.Event()
+        session.send("late")
+        session.close(4401)
+
+    events: Counter[str] = Counter()
+    peer = Peer()
+    async with conversing(leaves, peer=peer, sockets=OpenSockets(lambda name: events.update([name]))):
+        await peer.say("x" * 20_000, *["x"] * 200)
+        peer.reads.set()
+    assert (peer.texts, peer.code(), events) == (["late"], 4401, {})
+
+
+async def test_a_session_whose_handler_failed_takes_nothing_more(autojump_clock: MockClock) -> None:
+    lent: list[SocketSession] = []
+
+    async def fails(session: SocketSession) -> None:
+        lent.append(session)
+        raise ValueError
+
+    with pytest.raises(ExceptionGroup) as raised:
+        async with conversing(fails):
+            pass
+    assert raised.group_contains(ValueError)
+    assert not lent[0].send("x")
+    lent[0].close(4401)
+
+
+async def test_a_client_that_leaves_before_the_accept_is_never_served(autojump_clock: MockClock) -> None:
+    peer = Peer()
+    await peer.leave()
+    async with conversing(reads, peer=peer):
+        pass
+    assert peer.told == []
+
+
+async def test_a_stop_waits_for_sockets_to_be_told_but_not_for_those_that_do_not_read(autojump_clock: MockClock) -> None:
+    sockets = OpenSockets()
+    async with conversing(idles, sockets=sockets) as early:
+        await early.leave()
+    async with conversing(idles, sockets=sockets) as lively, conversing(idles, sockets=sockets) as stuck:
+        stuck.reads = trio.Event()
+        assert sockets.count == 2
+        began = trio.current_time()
+        await sockets.close_all()
+        assert trio.current_time() - began == TELL_S
+        assert (lively.code(), stuck.code(), sockets.count) == (1001, None, 1)
+        stuck.reads.set()
+    assert stuck.code() == 1001
+    began = trio.current_time()
+    await sockets.close_all()
+    assert trio.current_time() == began
+
+
+async def test_sockets_are_told_of_a_stop_even_by_a_caller_that_is_cancelled(autojump_clock: MockClock) -> None:
+    sockets = OpenSockets()
+    async with conversing(idles, sockets=sockets) as peer:
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await sockets.close_all(1001)
+        assert scope.cancelled_caught
+    assert peer.code() == 1001
+    async with conversing(idles, sockets=sockets) as late:
+        pass
+    assert late.code() == 1001

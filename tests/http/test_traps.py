@@ -1,0 +1,279 @@
+"""What was found wrong with the libraries below this service by running them, and the tests that keep it mended.
+
+`INDEX` names each fault and its tests; a test that is renamed or dropped without a word here is missed. Those that had no other place
+stand below it.
+"""
+
+import ast
+import functools
+import http
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+import quart
+import trio
+from quart_trio import QuartTrio
+
+import pgs
+import pgs.serve
+from pgs.http.fallback import make_pages
+from tests.http.raw import PATIENCE_S, Client, Way, edge, error_of, raw_request, serving
+from tests.journeys.client import ok
+from tests.journeys.partners import seat_body
+from tests.journeys.service import in_process, until
+from tests.journeys.test_life import Gate
+
+ROOT = Path(__file__).parents[2]
+
+INDEX: dict[str, tuple[str, ...]] = {
+    "1. an upgrade with a body, early bytes, a bad deflate window or an 8-bit header ended the process": (
+        "http/test_server.py::test_a_hostile_client_ends_no_connection_but_its_own",
+        "http/test_server.py::test_an_upgrade_that_cannot_be_is_answered_as_a_plain_request",
+        "http/test_server.py::test_a_handler_behind_an_early_frame_learns_that_the_client_is_gone",
+        "http/test_server.py::test_an_exception_inside_is_one_connections_affair",
+    ),
+    "2. writes were shielded and unbounded, so that a client that never reads pinned its handler and the stop": (
+        "http/test_server.py::test_a_client_that_never_reads_is_cut_off",
+        "http/test_server.py::test_a_client_that_reads_slowly_gets_everything",
+        "http/test_stop.py::test_a_stop_takes_no_longer_than_promised_whatever_clients_do",
+        "http/test_sockets_clients.py::test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits",
+    ),
+    "3. an idle connection was never closed once a Quart application had answered on it": (
+        "http/test_server.py::test_an_idle_connection_is_closed_after_a_request_too",
+    ),
+    "4. a loop of sends to a client that had left never let another task run": (
+        "http/test_server.py::test_a_loop_of_sends_to_a_client_that_left_freezes_nobody",
+        "http/test_server.py::test_a_quart_handler_that_sends_in_a_loop_freezes_nobody",
+        "http/test_sockets_clients.py::test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody",
+    ),
+    "5. compression was always offered, and what it unpacks to was unbounded": (
+        "http/test_protocols.py::test_websocket_compression_is_never_agreed_to",
+    ),
+    "6. ambiguous lengths, foreign forms of the target, odd methods and versions, endless heads and HTTP/2 in clear text passed": (
+        "http/test_heads.py::test_a_malformed_request_is_refused_and_its_connection_closed",
+        "http/test_heads.py::test_an_unusual_but_sound_request_passes",
+        "http/test_heads.py::test_a_malformed_websocket_handshake_is_refused_in_the_same_way",
+        "http/test_protocols.py::test_cleartext_http2_is_not_spoken",
+    ),
+    "7. the parser's own refusals carry nothing of ours, and a header for all responses would also stand on those that must not have it": (
+        "http/test_traps.py::test_a_head_that_the_parser_refuses_gets_a_bare_answer_and_the_end",
+        "http/test_edge.py::test_the_version_stands_under_partner_and_embed_alone",
+    ),
+    "8. the read timeout also ends silent WebSockets, and does not end a body that drips": (
+        "http/test_server.py::test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not",
+        "http/test_edge.py::test_a_body_that_drips_is_answered_with_408",
+        "http/test_server.py::test_a_request_head_that_drips_is_cut_off",
+    ),
+    "9. a body was bounded only where it was read, JSON was read leniently or broke the handler, and errors were HTML": (
+        "http/test_edge.py::test_a_body_that_announces_itself_too_long_is_refused_unread",
+        "http/test_edge.py::test_a_body_that_turns_out_too_long_is_refused_whatever_the_application_does",
+        "http/test_fallback.py::test_what_is_not_there_is_an_error_in_our_shape",
+        "http/test_traps.py::test_whatever_quart_makes_of_a_body_the_answer_is_no_html",
+        "http/test_traps.py::test_no_handler_has_quart_read_its_json",
+        "journeys/test_bodies.py::test_what_is_no_json_object_is_a_plain_400",
+        "journeys/test_bodies.py::test_every_endpoint_takes_the_last_of_a_repeated_key",
+    ),
+    "10. a client that left, or only closed its half, cancelled what it had asked for": (
+        "http/test_server.py::test_a_handler_learns_that_its_client_left_and_may_go_on",
+        "http/test_server.py::test_a_client_that_has_sent_everything_may_close_its_half",
+        "http/test_traps.py::test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client",
+        "faults/test_crashes.py::test_a_client_that_leaves_does_not_undo_what_was_taken",
+    ),
+    "11. a crash of a task in Quart's nursery is logged and nothing else, so nothing that matters may live in it": (
+        "http/test_traps.py::test_a_crash_in_quarts_nursery_takes_no_actor_down",
+    ),
+    "12. a WebSocket that failed closed with 1000, nobody was told of a stop, sizes were in characters, any subprotocol was accepted, and "
+    "a handler that was not reading noticed no disconnect": (
+        "http/test_sockets.py::test_an_exception_of_the_handler_is_1011_and_logged_once",
+        "http/test_edge.py::test_a_websocket_carries_its_request_id_and_fails_with_1011",
+        "http/test_sockets.py::test_at_a_stop_every_open_socket_is_told_before_the_listener_stops",
+        "http/test_sockets_clients.py::test_a_message_is_bounded_in_bytes",
+        "http/test_sockets.py::test_a_subprotocol_that_was_not_offered_is_never_chosen",
+        "http/test_sockets_clients.py::test_a_handler_that_never_reads_is_ended_when_its_client_leaves",
+        "http/test_sockets_clients.py::test_a_hundred_abandoned_sockets_leave_no_task_behind",
+        "http/test_sockets_clock.py::test_what_a_client_does_not_take_is_bounded",
+        "http/test_sockets.py::test_a_refused_handshake_is_an_ordinary_answer_and_the_end",
+    ),
+    "12a. a frame that breaks the protocol ended the connection without a close frame": (
+        "http/test_sockets_clients.py::test_what_breaks_the_protocol_is_told_by_its_code_and_crashes_nothing",
+    ),
+    "12b. a message that was too long was told so once it had ended, if ever": (
+        "http/test_sockets_clients.py::test_a_message_that_is_too_long_need_not_end_to_be_refused",
+        "http/test_protocols.py::test_a_websocket_message_past_its_bound_reaches_the_application_cut",
+    ),
+    "12c. a segment full of empty frames was worked through in one breath": (
+        "http/test_sockets.py::test_a_segment_full_of_empty_frames_leaves_room_for_others",
+    ),
+    "13. a package called http hides the standard library's": (
+        "http/test_traps.py::test_the_standard_librarys_http_is_not_hidden",
+        "http/test_traps.py::test_the_command_line_starts_from_any_folder_that_is_not_a_room",
+    ),
+}
+
+
+@functools.cache
+def _tests_in(file: Path) -> frozenset[str]:
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return frozenset(node.name for node in ast.parse(file.read_text()).body if isinstance(node, functions))
+
+
+@pytest.mark.parametrize("fault", INDEX, ids=lambda fault: fault.split(".")[0])
+def test_every_fault_has_its_tests(fault: str) -> None:
+    for named in INDEX[fault]:
+        file, _, name = named.partition("::")
+        assert name.startswith("test_")
+        assert name in _tests_in(ROOT / "tests" / file), f"{named} is gone: what keeps this mended now?\n{fault}"
+
+
+def test_no_fault_is_forgotten() -> None:
+    numbers = {fault.split(".")[0] for fault in INDEX}
+    assert {str(number) for number in range(1, 14)} <= numbers
+    assert all(INDEX.values())
+
+
+# 7
+
+
+@pytest.mark.parametrize(
+    ("raw", "status"),
+    [(b"nonsense\r\n\r\n", 400), (b"GET /partner/me HTTP/1.1\r\nHost: h\r\nx: " + b"y" * 40_000, 431)],
+    ids=["no HTTP", "an endless head"],
+)
+async def test_a_head_that_the_parser_refuses_gets_a_bare_answer_and_the_end(way: Way, raw: bytes, status: int) -> None:
+    async with serving(way, edge(make_pages())) as server, await server.client() as client:
+        answer = await client.ask(raw)
+        assert (answer.status, answer.body) == (status, b"")
+        assert answer.headers.keys() <= {"content-length", "connection", "date"}
+        assert await client.end() == b""
+
+
+# 9
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"", 400),
+        (b'{"a": "\xff"}', 500),
+        (b"[" * 60_000, 500),
+        (b'{"a": 1}'.ljust(60_001), 413),
+        (b'{"a": NaN}', 200),
+        (b'{"a": 1, "a": 2}', 200),
+    ],
+    ids=["malformed", "empty", "bad utf-8", "deep", "over a bound of Quart's", "NaN", "duplicate keys"],
+)
+async def test_whatever_quart_makes_of_a_body_the_answer_is_no_html(way: Way, body: bytes, status: int) -> None:
+    """Quart's leniency and its breakdowns are why endpoints do not read their bodies with it; its pages still answer in our shape."""
+    pages = make_pages()
+    pages.config["MAX_CONTENT_LENGTH"] = 60_000
+
+    @pages.post("/json")
+    async def _json() -> dict[str, int]:
+        return {"keys": len(await quart.request.get_json(force=True))}
+
+    async with serving(way, edge(pages)) as server, await server.client() as client:
+        answer = await client.ask(raw_request("POST /json HTTP/1.1", f"Content-Length: {len(body)}") + body)
+        assert answer.status == status
+        assert answer.headers["content-type"] == "application/json"
+        if status != 200:
+            assert error_of(answer)
+
+
+def test_no_handler_has_quart_read_its_json() -> None:
+    for file in (ROOT / "src/pgs").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            assert not (isinstance(node, ast.Attribute) and node.attr == "get_json"), file
+
+
+# 10
+
+
+@pytest.mark.parametrize("how", ["half-close", "close", "reset"])
+async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client(tmp_path: Path, how: str) -> None:
+    gate = Gate()
+    async with in_process(tmp_path, settlement=gate) as service:
+        key = (await service.partner()).test
+        body = b'{"playerId":"alice","gameId":"tic-tac-toe","tierId":"bronze","stakeUsdCents":100,"idempotencyKey":"one"}'
+        stream = await trio.open_tcp_stream("127.0.0.1", int(service.public.base_url.rpartition(":")[2]))
+        async with Client(_socket_stream(stream)) as client:
+            head = raw_request("POST /partner/matches HTTP/1.1", f"Authorization: Bearer {key}", f"Content-Length: {len(body)}")
+            await client.send(head + body)
+            await until(lambda: gate.asked == 1)
+            if how == "half-close":
+                await client.stream.send_eof()
+            elif how == "reset":
+                client.stream.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            if how != "half-close":
+                await trio.aclose_forcefully(client.stream)
+            await trio.sleep(0.05)  # The server has learned of it by now, as far as it ever does.
+            gate.opened.set()
+            if how == "half-close":
+                assert (await client.answer()).status == 200
+        reply = await service.public.call("POST", "/partner/matches", key, seat_body("alice", "one"))
+        assert ok(reply)["status"] == "waiting"
+        assert reply.header("idempotent-replayed") == "true"
+        assert gate.asked == 1
+
+
+def _socket_stream(stream: trio.abc.Stream) -> trio.SocketStream:
+    assert isinstance(stream, trio.SocketStream)
+    return stream
+
+
+# 11
+
+
+async def test_a_crash_in_quarts_nursery_takes_no_actor_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crashed = trio.Event()
+
+    def pages_with_a_crash() -> QuartTrio:
+        pages = make_pages()
+
+        async def crash() -> None:
+            await ready.wait()
+            crashed.set()
+            raise ValueError("a background task of the pages")
+
+        @pages.before_serving
+        async def _start() -> None:
+            pages.nursery.start_soon(crash)
+
+        return pages
+
+    ready = trio.Event()
+    monkeypatch.setattr(pgs.serve, "make_pages", pages_with_a_crash)
+    async with in_process(tmp_path) as service:
+        key = (await service.partner()).test
+        ok(await service.public.call("POST", "/partner/matches", key, seat_body("alice", "one")))
+        cells = len(service.core.parts.system.cells)
+        assert cells > 0
+        ready.set()
+        with trio.fail_after(PATIENCE_S):
+            await crashed.wait()
+        await trio.sleep(0.05)
+        assert len(service.core.parts.system.cells) == cells
+        reply = await service.public.call("POST", "/partner/matches", key, seat_body("bob", "two"))
+        assert ok(reply)["status"] == "matched"
+
+
+# 13
+
+
+def test_the_standard_librarys_http_is_not_hidden() -> None:
+    assert Path(http.__file__).is_relative_to(sysconfig.get_path("stdlib"))
+    assert http.HTTPStatus(200).name == "OK"
+    package = Path(pgs.__file__).parent
+    assert package.resolve() not in {Path(entry).resolve() for entry in sys.path}
+
+
+@pytest.mark.parametrize("folder", ["", "src", "tests"])
+def test_the_command_line_starts_from_any_folder_that_is_not_a_room(folder: str) -> None:
+    """`python -m` puts the working folder ahead of the standard library."""
+    command = [sys.executable, "-m", "pgs", "--help"]
+    done = subprocess.run(command, cwd=ROOT / folder, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "serve" in done.stdout
