@@ -2,14 +2,19 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
+from ssl import SSLContext
 
 import trio
 
 from pgs.actors.account import AccountActor
 from pgs.actors.catalogue import Catalogue
+from pgs.actors.clerk import keep_disabling, keep_pruning
 from pgs.actors.closing import close_play, keep_closed
 from pgs.actors.core import Core
+from pgs.actors.courier import CourierActor, NudgePort
 from pgs.actors.deadlines import Deadlines
+from pgs.actors.deliveries import Deliveries
 from pgs.actors.gate import ProcessGate
 from pgs.actors.house import Directory, House, Make, Parts
 from pgs.actors.kernel import System
@@ -23,6 +28,7 @@ from pgs.config import Config
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.games.catalogue import installed_games
+from pgs.http.outbound import Outbound, trusted_roots
 from pgs.http.services import Services
 from pgs.keyfile import KeyFile
 from pgs.storage.database import Database
@@ -32,6 +38,8 @@ MAKERS: dict[str, Make] = {
     "settlement": SettlementActor,
     "seats.test": lambda house: SeatsActor(house, "test"),
     "seats.live": lambda house: SeatsActor(house, "live"),
+    "courier.test": lambda house: CourierActor(house, "test"),
+    "courier.live": lambda house: CourierActor(house, "live"),
 }
 
 
@@ -42,12 +50,14 @@ async def open_core(
     clock: Clock | None = None,
     rng: Rng | None = None,
     settlement: SettlementPort | None = None,
+    outbound: NudgePort | None = None,
     inline: bool = False,
     on_event: Callable[[str], None] = lambda name: None,
 ) -> AsyncIterator[Core]:
     """Give the service's core, working on the data folder; on leaving, commit what was taken and give the folder back.
 
-    `inline` commits on the event loop's own thread, for tests on a virtual clock. Raises `DataFolderInUse` and `BadKeyFile`.
+    `settlement` and `outbound` stand in for the embedded ledger and the way to partners' endpoints. `inline` commits on the event
+    loop's own thread, for tests on a virtual clock. Raises `DataFolderInUse` and `BadKeyFile`.
     """
     clock, rng = clock or SystemClock(), rng or SystemRng()
     database = Database(config.data_dir, inline=inline)
@@ -68,6 +78,8 @@ async def open_core(
                 bells=ResultsBells(),
                 deadlines=Deadlines(database, clock, on_event),
                 settlement=settlement or EmbeddedSettlement(),
+                outbound=outbound or Outbound(_roots()),
+                deliveries=Deliveries(),
                 process_gate=ProcessGate(config.process_rate),
                 installed_games=installed_games(),
                 on_event=on_event,
@@ -82,9 +94,16 @@ async def open_core(
             finally:
                 with trio.CancelScope(shield=True):
                     parts.bells.ring_all()
+                    await parts.deliveries.drain()
                     await system.stop()
     finally:
         database.close()
+
+
+@cache
+def _roots() -> SSLContext:
+    # Reading the roots takes tens of milliseconds; they are the same for the whole process.
+    return trusted_roots()
 
 
 def _start(core: Core, nursery: trio.Nursery) -> None:
@@ -94,6 +113,8 @@ def _start(core: Core, nursery: trio.Nursery) -> None:
     nursery.start_soon(parts.registry.keep_fresh)
     nursery.start_soon(parts.catalogue.keep_fresh)
     nursery.start_soon(parts.deadlines.run, directory)
+    nursery.start_soon(keep_pruning, parts)
+    nursery.start_soon(keep_disabling, parts, directory)
 
     def foreign_write(partner_id: str) -> None:
         house: House = directory.house(partner_id)

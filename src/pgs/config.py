@@ -80,6 +80,10 @@ def check_config(config: Config) -> Config:
     """Return the settings if each of them can be, else raise `BadSettings`."""
     if config.restrict_environment and config.restricted_to is None:
         raise BadSettings("PGS_RESTRICT_ENVIRONMENT must be test or live, or be left out")
+    for name, address in (("PGS_LISTEN", config.listen), ("PGS_INTERNAL_LISTEN", config.internal_listen)):
+        host, _, port = address.rpartition(":")
+        if not (host and port.isascii() and port.isdecimal() and int(port[:6]) <= 65535):
+            raise BadSettings(f"{name} must be host:port with a port from 0 to 65535, such as 127.0.0.1:8000, not {address}")
     if config.process_rate < 1:
         raise BadSettings("PGS_PROCESS_RATE must be at least 1")
     if config.log_level not in LOG_LEVELS:

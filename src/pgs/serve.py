@@ -11,6 +11,7 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
+from pgs.actors.courier import NudgePort
 from pgs.actors.settlement import SettlementPort
 from pgs.app import open_core, services
 from pgs.clock import SystemClock, SystemRng
@@ -23,6 +24,7 @@ from pgs.http.edge import Edge
 from pgs.http.fallback import make_pages
 from pgs.http.internal import InternalApp
 from pgs.http.limits import ServerLimits
+from pgs.http.outbound import LimitedResolver
 from pgs.http.partner import ENDPOINTS
 from pgs.http.server import bind, serve
 from pgs.logs import configure_logs
@@ -53,10 +55,15 @@ async def running(
     config: Config,
     *,
     settlement: SettlementPort | None = None,
+    outbound: NudgePort | None = None,
+    resolver: trio.abc.HostnameResolver | None = None,
     versions: ServedVersions = VERSIONS,
     limits: ServerLimits | None = None,
 ) -> AsyncIterator[Running]:
-    """Give the service with its listeners open; on leaving, drain and stop it. Raises what binding and opening the data folder raise."""
+    """Give the service with its listeners open; on leaving, drain and stop it. Raises what binding and opening the data folder raise.
+
+    `outbound` and `resolver` stand in for the way to partners' endpoints and its look-ups: by code alone, never by a setting.
+    """
     metrics, readiness, rng = Metrics(), Readiness(), SystemRng()
     limits = limits or ServerLimits(grace_s=GRACE_S)
     stop, stop_internal = trio.Event(), trio.Event()
@@ -67,11 +74,14 @@ async def running(
     def edge(app: App) -> Edge:
         return Edge(app, new_request_id=new_request_id, current_version=versions.current, on_event=metrics.on_event)
 
+    trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
     async with AsyncExitStack() as stack:
         # Both addresses are taken first, so that a taken one is told before anything is touched; closing a served socket again is harmless.
         public = stack.enter_context(closing(_bind(config.listen)))
         internal = stack.enter_context(closing(_bind(config.internal_listen)))
-        core = await stack.enter_async_context(open_core(config, rng=rng, settlement=settlement, on_event=metrics.on_event))
+        core = await stack.enter_async_context(
+            open_core(config, rng=rng, settlement=settlement, outbound=outbound, on_event=metrics.on_event)
+        )
         metrics.watch(core)
         # The internal listener outlives the public one: it is what tells that the service is draining.
         async with trio.open_nursery() as outer:
@@ -93,6 +103,7 @@ async def running(
                         readiness.draining()
                         log.info("draining")
                         core.parts.bells.ring_all()
+                        core.parts.deliveries.begin_drain()
                         operator.cancel()
                         stop.set()
             finally:

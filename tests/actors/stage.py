@@ -15,6 +15,7 @@ import trio.testing
 import pgs.app
 from pgs.actors import messages as m
 from pgs.actors.core import Core
+from pgs.actors.courier import NudgePort
 from pgs.actors.house import House
 from pgs.actors.settlement import ChargeAnswer, SettlementPort, Unpublished
 from pgs.app import open_core
@@ -193,6 +194,7 @@ async def stage(
     faults: Faults | None = None,
     on_event: Callable[[str], None] = lambda name: None,
     threaded: bool = False,
+    outbound: NudgePort | None = None,
 ) -> AsyncIterator[Stage]:
     """Open the core on a folder; the first time, with the tier `bronze` and the partner `acme`.
 
@@ -206,6 +208,7 @@ async def stage(
                 clock=SystemClock() if threaded else clock(),
                 rng=SeededRng(seed),
                 settlement=settlement,
+                outbound=outbound,
                 inline=not threaded,
                 on_event=on_event,
             )

@@ -5,19 +5,32 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pgs.actors.settlement import EmbeddedSettlement
+from pgs.clock import SystemClock
 from pgs.config import Config
+from pgs.demo.certificates import Authority
 from pgs.demo.folder import DemoFile, write_demo_file
+from pgs.demo.inbox import Inbox, open_inbox
+from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import make_partner
 from pgs.serve import Running, running
 
 
 @asynccontextmanager
-async def demo_service(folder: Path) -> AsyncIterator[tuple[Running, DemoFile]]:
-    """Give a running service and what its `demo-data/demo.json` under `folder` says."""
+async def demo_service(folder: Path) -> AsyncIterator[tuple[Running, DemoFile, Inbox]]:
+    """Give a running service, what its `demo-data/demo.json` under `folder` says, and where its nudges arrive."""
     data = folder / "demo-data"
     config = Config(listen="127.0.0.1:0", internal_listen="127.0.0.1:0", data_dir=data)
-    async with running(config, settlement=EmbeddedSettlement(0.2)) as service:
-        partner = await make_partner(service.core)
-        content = DemoFile(service.base_url, service.internal_url, partner.partner_id, partner.test_key, partner.live_key)
+    clock = SystemClock()
+    authority = Authority(clock.now())
+    outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
+    async with (
+        open_inbox(authority, clock) as inbox,
+        running(config, settlement=EmbeddedSettlement(0.2), outbound=outbound, resolver=resolver) as service,
+    ):
+        partner = await make_partner(service.core, inbox.url)
+        inbox.secret = partner.webhook_secrets["test"]
+        content = DemoFile(
+            service.base_url, service.internal_url, partner.partner_id, partner.test_key, partner.live_key, webhook_url=inbox.url
+        )
         write_demo_file(data, content)
-        yield service, content
+        yield service, content, inbox

@@ -31,18 +31,32 @@ async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> No
     ]
     assert "Idempotent-Replayed: true" in told
     assert '"reason": "stake_below_floor"' in told
+    assert told.count("⇐ nudge") == told.count("verified: the signature holds") == 3
+    assert re.findall(r"⇐ nudge|│ outcome +│ \w+|│ payoutUsdCents +│ [0-9]+", told) == [
+        "⇐ nudge",
+        "│ outcome        │ started",
+        "⇐ nudge",
+        "│ outcome        │ ended",
+        "│ outcome        │ ended",
+        "│ payoutUsdCents │ 180",
+        "⇐ nudge",
+    ]
+    assert '"consecutiveFailures": 0' in told
+    assert "whsec_" not in told
     assert "curl" not in told
 
     written = tmp_path / "demo-data" / "demo.json"
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
     demo = json.loads(written.read_text())
-    assert demo.keys() == {"baseUrl", "internalUrl", "partnerId", "testKey", "liveKey"}
+    assert demo.keys() == {"baseUrl", "internalUrl", "partnerId", "testKey", "liveKey", "webhookUrl"}
+    assert demo["webhookUrl"] in told
     assert demo["testKey"].startswith("pgs_test_")
     assert demo["liveKey"].startswith("pgs_live_")
     log = (tmp_path / "demo-data" / "pgs.log").read_text()
     assert {json.loads(line)["event"] for line in log.splitlines()} >= {"started", "request", "stopped"}
     assert demo["testKey"] not in log
     assert demo["liveKey"] not in log
+    assert "whsec_" not in log
 
 
 async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path) -> None:
@@ -60,6 +74,19 @@ async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path
             async with httpcore.AsyncConnectionPool() as pool:
                 answer = await pool.request("GET", demo["baseUrl"] + "/partner/me", headers={"Authorization": f"Bearer {demo['testKey']}"})
                 assert answer.status == 200
+                for player in ("p-1", "p-2"):
+                    seat = {"gameId": "tic-tac-toe", "playerId": player, "tierId": "test-bronze", "stakeUsdCents": 100}
+                    answer = await pool.request(
+                        "POST",
+                        demo["baseUrl"] + "/partner/matches",
+                        headers={"Authorization": f"Bearer {demo['testKey']}"},
+                        content=json.dumps({**seat, "idempotencyKey": player}).encode(),
+                    )
+                    assert answer.status == 200
+            async for chunk in process.stdout:
+                told += chunk
+                if told.count(b"verified: the signature holds") == 4:
+                    break
             process.send_signal(signal.SIGTERM)
             async for chunk in process.stdout:
                 told += chunk

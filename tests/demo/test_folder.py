@@ -55,8 +55,9 @@ def test_a_file_in_the_folders_place_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_demo_file_is_for_its_owner_alone(tmp_path: Path) -> None:
-    write_demo_file(tmp_path, DemoFile("http://a", "http://b", "demo", "t", "l"))
+    write_demo_file(tmp_path, DemoFile("http://a", "http://b", "demo", "t", "l", "https://c"))
     written = tmp_path / DEMO_FILE
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
-    expected = {"baseUrl": "http://a", "internalUrl": "http://b", "partnerId": "demo", "testKey": "t", "liveKey": "l"}
+    expected = {"baseUrl": "http://a", "internalUrl": "http://b", "partnerId": "demo"}
+    expected |= {"testKey": "t", "liveKey": "l", "webhookUrl": "https://c"}
     assert json.loads(written.read_text()) == expected

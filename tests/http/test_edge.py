@@ -286,3 +286,16 @@ async def test_a_request_is_one_line_in_the_access_log_without_its_query(way: Wa
     assert isinstance(duration, float)
     path = "/" + "x" * (LOGGED_PATH_CHARS - 1)
     assert line == {"event": "request", "log_level": "info", "request_id": "req_1", "method": "GET", "path": path, "status": 200}
+
+
+@pytest.mark.parametrize(
+    "secret", ["pgs_test_" + "A" * 46, "pgs_live_" + "0" * 46, "pgs1.abc.kid.payload.mac", "pgc1.kid.payload.mac", "whsec_abc"]
+)
+async def test_a_credential_in_a_path_is_not_kept_by_the_access_log(way: Way, secret: str) -> None:
+    with capture_logs() as logs:
+        async with serving(way, edge(ok)) as server, await server.client() as client:
+            await client.get(f"/partner/seats/{secret}/x")
+    [line] = logs
+    assert secret not in str(line)
+    assert line["path"].startswith("/partner/seats/")
+    assert line["path"].endswith("[hidden]/x")

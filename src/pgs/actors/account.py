@@ -1,5 +1,6 @@
 """The account actor: whatever a partner manages, one command at a time, each with its event in the same transaction."""
 
+from collections.abc import Iterable
 from functools import partial
 
 import msgspec
@@ -11,13 +12,13 @@ from pgs.actors.house import House
 from pgs.actors.kernel import Command, Crashed, Envelope
 from pgs.domain import ids
 from pgs.domain.accounts import Account
-from pgs.domain.environments import ENVIRONMENTS
+from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest
 from pgs.domain.names import is_partner_id
 from pgs.domain.versions import VERSIONS
 from pgs.storage import accounts as rows
 from pgs.storage.database import Outcome, Tx
-from pgs.storage.webhooks import find_webhook
+from pgs.storage.webhooks import find_endpoint, find_webhook
 
 NO_SUCH_PARTNER = "no such partner"
 
@@ -26,6 +27,7 @@ class AccountActor:
     """One partner's account. Its rows are the truth; the registry shows what it last committed."""
 
     def __init__(self, house: House) -> None:
+        self._house = house
         self._partner_id = house.partner_id
         self._parts = house.parts
         self._account: Account | None = None
@@ -39,6 +41,7 @@ class AccountActor:
         if isinstance(message, m.AccountChangedInRows):
             await self.load()
             self._wake_held_calls()
+            self._tell_couriers(ENVIRONMENTS)
             return None
         for _ in range(2):
             decision = self._decide(message)
@@ -57,6 +60,7 @@ class AccountActor:
             book=lambda: self._parts.catalogue.book(trio.current_time()),
             seal=rules.seal_with(self._parts.ring),
             find_webhook=partial(find_webhook, self._parts.database.reader, self._partner_id),
+            find_endpoint=partial(find_endpoint, self._parts.database.reader, self._partner_id),
         )
         if isinstance(message, m.CreatePartner):
             if self._account is not None:
@@ -86,7 +90,12 @@ class AccountActor:
         self._account = after
         self._parts.registry.publish(after)
         self._wake_held_calls()
+        self._tell_couriers(write.endpoints)
         return after
+
+    def _tell_couriers(self, environments: Iterable[Environment]) -> None:
+        for environment in environments:
+            self._house.courier(environment).tell(m.EndpointChanged())
 
     def _wake_held_calls(self) -> None:
         for environment in ENVIRONMENTS:  # they look again whether they may still be answered

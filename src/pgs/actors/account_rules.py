@@ -9,6 +9,7 @@ from email_validator import EmailNotValidError, validate_email
 from pgs.actors import messages as m
 from pgs.domain import ids, keys, licences
 from pgs.domain.accounts import Account, ApiKey, Licence, Webhook, in_order
+from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.names import LABEL_MAX
 from pgs.domain.origins import MAX_ORIGINS, normalise_origin
@@ -32,12 +33,13 @@ class Context(msgspec.Struct, frozen=True):
     book: Callable[[], TierBook | None]
     seal: Callable[[bytes, str, bytes], str]
     find_webhook: Callable[[Any], Webhook | None]
+    find_endpoint: Callable[[Any], webhooks.Endpoint | None]
 
 
 class Write(msgspec.Struct, frozen=True):
     """A decision to commit: the account after it, the rows beside the account's own, its event, and its answer.
 
-    `answer` is given the account as committed.
+    `answer` is given the account as committed. `endpoints`: the environments whose courier must look at its endpoint again.
     """
 
     account: Account
@@ -45,6 +47,7 @@ class Write(msgspec.Struct, frozen=True):
     action: str
     detail: Mapping[str, Any]
     answer: Callable[[Account], object]
+    endpoints: tuple[Environment, ...] = ()
 
 
 Decision = Write | object  # anything but a Write is the answer at once, and nothing is committed
@@ -157,21 +160,52 @@ def remove_origin(account: Account, command: m.RemoveOrigin, context: Context) -
 
 
 def save_webhook(account: Account, command: m.SaveWebhook, context: Context) -> Decision:
-    """Decide on a webhook's URL. The first one mints the signing secret; a later one keeps it."""
+    """Decide on a webhook's URL, which switches the endpoint on. The first one mints the signing secret; a later one keeps it."""
     url = normalise_webhook_url(command.url)
     if url is None:
         return refuse("invalid_webhook_url")
-    detail = {"environment": command.environment, "url": url}
-    was = context.find_webhook(command.environment)
+    environment, detail = command.environment, {"environment": command.environment, "url": url}
+    after = msgspec.structs.replace(account, webhook_on=account.webhook_on | {environment})
+    was = context.find_webhook(environment)
     if was is not None:
         saved = msgspec.structs.replace(was, url=url, enabled=True, consecutive_failures=0, disabled_at=None)
-        stmt = webhooks.save_url(account.partner_id, command.environment, url)
-        return Write(account, (stmt,), "webhook.saved", detail, lambda _: (saved, None))
-    secret = webhook_secret(context.random(WEBHOOK_SECRET_BYTES))
-    sealed = context.seal(secret.encode(), webhook_context(account.partner_id, command.environment), context.random(NONCE_BYTES))
+        stmt = webhooks.save_url(account.partner_id, environment, url)
+        return Write(after, (stmt,), "webhook.saved", detail, lambda _: (saved, None), (environment,))
+    secret, sealed = _new_secret(account, environment, context)
     new = Webhook(url, True, 0, context.now, context.now, None)
-    stmt = webhooks.insert_webhook(account.partner_id, command.environment, url, sealed, context.now)
-    return Write(account, (stmt,), "webhook.saved", detail, lambda _: (new, secret))
+    stmt = webhooks.insert_webhook(account.partner_id, environment, url, sealed, context.now)
+    return Write(after, (stmt,), "webhook.saved", detail, lambda _: (new, secret), (environment,))
+
+
+def rotate_webhook_secret(account: Account, command: m.RotateWebhookSecret, context: Context) -> Decision:
+    """Decide on a new signing secret; everything else about the endpoint stays as it is."""
+    was = context.find_webhook(command.environment)
+    if was is None:
+        return refuse("webhook_not_configured")
+    secret, sealed = _new_secret(account, command.environment, context)
+    rotated = msgspec.structs.replace(was, secret_rotated_at=context.now)
+    stmt = webhooks.rotate_secret(account.partner_id, command.environment, sealed, context.now)
+    detail = {"environment": command.environment}
+    return Write(account, (stmt,), "webhook.secret_rotated", detail, lambda _: (rotated, secret), (command.environment,))
+
+
+def disable_webhook(account: Account, command: m.DisableWebhook, context: Context) -> Decision:
+    """Decide to switch an endpoint off. It stays on file; one that is off already, or was saved anew meanwhile, is left alone."""
+    was, endpoint = context.find_webhook(command.environment), context.find_endpoint(command.environment)
+    if was is None or endpoint is None:
+        return refuse("webhook_not_configured")
+    if not was.enabled or command.saved_seq not in (None, endpoint.saved_seq):
+        return was
+    off = msgspec.structs.replace(was, enabled=False, disabled_at=context.now)
+    after = msgspec.structs.replace(account, webhook_on=account.webhook_on - {command.environment})
+    stmt = webhooks.disable(account.partner_id, command.environment, context.now)
+    detail = {"environment": command.environment, "consecutiveFailures": was.consecutive_failures}
+    return Write(after, (stmt,), "webhook.disabled", detail, lambda _: off, (command.environment,))
+
+
+def _new_secret(account: Account, environment: Environment, context: Context) -> tuple[str, str]:
+    secret = webhook_secret(context.random(WEBHOOK_SECRET_BYTES))
+    return secret, context.seal(secret.encode(), webhook_context(account.partner_id, environment), context.random(NONCE_BYTES))
 
 
 def webhook_context(partner_id: str, environment: str) -> str:
@@ -186,7 +220,7 @@ def switch_account(account: Account, command: m.SwitchAccount, context: Context)
     if command.active and account.switched_off_by == m.PLATFORM and command.by != m.PLATFORM:
         return refuse("role_forbidden")
     after = msgspec.structs.replace(account, active=command.active, switched_off_by=None if command.active else command.by)
-    return Write(after, (), "account.reactivated" if command.active else "account.deactivated", {}, _account)
+    return Write(after, (), "account.reactivated" if command.active else "account.deactivated", {}, _account, ENVIRONMENTS)
 
 
 def set_rate(account: Account, command: m.SetRate, context: Context) -> Decision:
@@ -245,6 +279,8 @@ RULES: Mapping[type, Callable[[Account, Any, Context], Decision]] = {
     m.AddOrigin: add_origin,
     m.RemoveOrigin: remove_origin,
     m.SaveWebhook: save_webhook,
+    m.RotateWebhookSecret: rotate_webhook_secret,
+    m.DisableWebhook: disable_webhook,
     m.SwitchAccount: switch_account,
     m.SetRate: set_rate,
 }

@@ -20,7 +20,9 @@ from pgs.storage.database import Database
 
 if TYPE_CHECKING:
     from pgs.actors.catalogue import Catalogue
+    from pgs.actors.courier import NudgePort
     from pgs.actors.deadlines import Deadlines
+    from pgs.actors.deliveries import Deliveries
     from pgs.actors.registry import Registry
     from pgs.actors.settlement import SettlementPort
 
@@ -40,6 +42,8 @@ class Parts(msgspec.Struct, frozen=True):
     bells: ResultsBells
     deadlines: Deadlines
     settlement: SettlementPort
+    outbound: NudgePort
+    deliveries: Deliveries
     process_gate: ProcessGate
     installed_games: frozenset[str]
     on_event: Callable[[str], None]
@@ -76,6 +80,10 @@ class House:
     def seats(self, environment: Environment) -> Ref:
         """Return the actor of the seats of an environment."""
         return self._ref(f"seats.{environment}")
+
+    def courier(self, environment: Environment) -> Ref:
+        """Return the actor of the webhook endpoint of an environment."""
+        return self._ref(f"courier.{environment}")
 
     def settlement(self) -> Ref:
         """Return the actor of charges and payouts."""

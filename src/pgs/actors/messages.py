@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from pgs.actors.kernel import Command, Envelope, Message
+from pgs.actors.kernel import Command, Message
 from pgs.domain.accounts import Account, Webhook
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal
@@ -117,8 +117,8 @@ class Nudge(Message, frozen=True):
     match_id: str
 
 
-class TryDone(Message, frozen=True):
-    """What one try at delivering a nudge came to. `last`: no other follows; `test`: it was a test event."""
+class TryDone(Command[None], frozen=True):
+    """Log what one try at delivering a nudge came to. `last`: no other follows; `test`: it was a test event."""
 
     nudge_id: str
     match_id: str | None
@@ -130,8 +130,8 @@ class TryDone(Message, frozen=True):
     test: bool = False
 
 
-class NudgeCut(Message, frozen=True):
-    """A nudge ended before its last try."""
+class NudgeCut(Command[None], frozen=True):
+    """Let go of a nudge that ended before its last try."""
 
     nudge_id: str
 
@@ -144,13 +144,12 @@ class SendTest(Command[Attempt | Refusal], frozen=True):
     """Send one test event; answers the attempt."""
 
 
-class TestDone(Message, frozen=True):
-    """What a test event came to, for whoever asked for it."""
+class TestDone(Command[Attempt], frozen=True):
+    """Log what a test event came to; answers the attempt."""
 
     __test__ = False  # no test case, whatever its name begins with
 
     done: TryDone
-    envelope: Envelope
 
 
 # --- account: everything a partner manages -----------------------------------------------------------------------------------

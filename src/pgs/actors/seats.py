@@ -306,6 +306,16 @@ class SeatsActor:
             self._parts.deadlines.note(match.due_at)
         if plan.feed_moved:
             self._parts.bells.ring(self._partner_id, self._environment)
+            self._nudge(plan)
+
+    def _nudge(self, plan: Plan) -> None:
+        """Tell the courier of each match that moved, once for both of its seats, where somebody is to be told."""
+        account = self._parts.registry.account(self._partner_id)
+        if account is None or not account.active or self._environment not in account.webhook_on:
+            return
+        courier = self._house.courier(self._environment)
+        for match_id in dict.fromkeys(seat.match_id for seat in plan.seats if seat.match_id is not None):
+            courier.tell(m.Nudge(match_id))
 
     def _queue(self, seat: Seat) -> None:
         """Keep the queues as the rows are: whoever waits stands in one, nobody else does."""

@@ -30,6 +30,10 @@ class Backend:
         self._base_url = base_url
         self._key = key
 
+    async def me(self) -> Exchange:
+        """Ask whose key it is."""
+        return await self._call("GET", "/partner/me")
+
     async def tiers(self, game_id: str) -> Exchange:
         """Ask what a seat costs."""
         return await self._call("GET", "/partner/tiers", {"gameId": game_id})

@@ -13,8 +13,11 @@ from rich.console import Console
 from pgs.clock import SystemClock, SystemRng
 from pgs.config import Config
 from pgs.demo.backend import Backend
+from pgs.demo.certificates import Authority
 from pgs.demo.curl import paste_lines
 from pgs.demo.folder import DEMO_FILE, LOG_FILE, DemoFile, FolderRefused, claim, write_demo_file
+from pgs.demo.inbox import Inbox, open_inbox
+from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import make_partner
 from pgs.demo.settlement import StagedSettlement
 from pgs.demo.story import Unexpected, tell
@@ -57,16 +60,25 @@ async def _main(options: _Options, teller: Teller) -> int:
     listen, internal = _addresses(options.port)
     config = Config(listen=listen, internal_listen=internal, data_dir=options.folder)
     settlement = StagedSettlement()
+    clock = SystemClock()
+    authority = Authority(clock.now())
+    outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
     code = 1 if options.once else 0
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async with running(config, settlement=settlement) as service, trio.open_nursery() as nursery:
+        # The endpoint outlives the service, whose last nudges then still arrive.
+        async with (
+            open_inbox(authority, clock) as inbox,
+            running(config, settlement=settlement, outbound=outbound, resolver=resolver) as service,
+            trio.open_nursery() as nursery,
+        ):
             # Only what is inside is cancelled: the service stops in its own way.
             nursery.start_soon(_end_when_signalled, signals, nursery.cancel_scope)
             if listen.endswith(":0") and options.port:
                 teller.say(f"Port {options.port} or {options.port + 1} is taken; the demo uses free ones.")
-            code = await _perform(options, teller, service, settlement)
+            code = await _perform(options, teller, service, settlement, inbox)
             if not options.once and code == 0:
-                await trio.sleep_forever()
+                async for received in inbox:
+                    teller.nudge(received)
             nursery.cancel_scope.cancel()
     teller.say("The demo has ended.")
     return code
@@ -78,36 +90,46 @@ async def _end_when_signalled(signals: AsyncIterator[int], scope: trio.CancelSco
         return
 
 
-async def _perform(options: _Options, teller: Teller, service: Running, settlement: StagedSettlement) -> int:
+async def _perform(options: _Options, teller: Teller, service: Running, settlement: StagedSettlement, inbox: Inbox) -> int:
     try:
-        partner = await make_partner(service.core)
-        keys = {"test_key": partner.test_key, "live_key": partner.live_key}
-        content = DemoFile(base_url=service.base_url, internal_url=service.internal_url, partner_id=partner.partner_id, **keys)
+        partner = await make_partner(service.core, inbox.url)
+        inbox.secret = partner.webhook_secrets["test"]
+        content = DemoFile(
+            base_url=service.base_url,
+            internal_url=service.internal_url,
+            partner_id=partner.partner_id,
+            test_key=partner.test_key,
+            live_key=partner.live_key,
+            webhook_url=inbox.url,
+        )
         write_demo_file(options.folder, content)
-        _introduce(options, teller, service)
+        _introduce(options, teller, service, inbox)
         async with httpcore.AsyncConnectionPool() as pool:
-            await tell(Backend(pool, service.base_url, partner.test_key), teller, settlement)
+            await tell(Backend(pool, service.base_url, partner.test_key), teller, settlement, inbox)
     except _GONE_WRONG as error:
         teller.unexpected(str(error) or type(error).__name__)
         teller.say(f"The service's log is {options.folder / LOG_FILE}.")
         return 1
-    teller.say("\nEvery answer was as it should be.")
+    teller.say("\nEvery answer and every nudge was as it should be.")
     if not options.once:
         _invite(teller, service, partner)
     return 0
 
 
-def _introduce(options: _Options, teller: Teller, service: Running) -> None:
+def _introduce(options: _Options, teller: Teller, service: Running, inbox: Inbox) -> None:
     teller.say(
         f"The service runs at {service.base_url} (health and metrics: {service.internal_url}), all its data in {options.folder}.\n"
         f"Keys and addresses for scripts: {options.folder / DEMO_FILE}. Log: {options.folder / LOG_FILE}.\n"
-        "Now a partner's backend plays one match against it, over HTTP, with a test key."
+        f"The partner's webhook, {inbox.url}, is a name that leads back to this machine for the demo alone.\n"
+        "Now a partner's backend plays one match against the service, over HTTP, with a test key, and is nudged when there is news."
     )
 
 
 def _invite(teller: Teller, service: Running, partner: ReadyPartner) -> None:
     teller.step(
-        "Your turn", "The service keeps running. Each line works as it stands in another shell; the money of a match follows 1.5 s later."
+        "Your turn",
+        "The service keeps running. Each line works as it stands in another shell; the money of a match follows 1.5 s later. "
+        "Nudges are shown here as they come.",
     )
     order = f"order-{SystemRng().bytes(4).hex()}"
     for words, line in paste_lines(service.base_url, partner.test_key, order):

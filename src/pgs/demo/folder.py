@@ -24,6 +24,7 @@ class DemoFile(msgspec.Struct, frozen=True, rename="camel"):
     partner_id: str
     test_key: str
     live_key: str
+    webhook_url: str
 
 
 def claim(folder: Path) -> None:

@@ -11,9 +11,9 @@ TEST_TIER = "test-bronze"
 _TIERS = {"bronze": (FLOOR_USD_CENTS, PRIZE_USD_CENTS), "silver": (500, 900)}  # floor and prize
 
 
-async def make_partner(core: Core) -> ReadyPartner:
-    """Return the demo's partner, with tiers in both environments for it to play on. Raises `NotMade`."""
+async def make_partner(core: Core, webhook_url: str) -> ReadyPartner:
+    """Return the demo's partner, with tiers in both environments for it to play on, and nudges of the test one. Raises `NotMade`."""
     for environment in ENVIRONMENTS:
         for name, (floor_usd_cents, prize_usd_cents) in _TIERS.items():
             await offer_tier(core, environment, f"{environment}-{name}", floor_usd_cents, prize_usd_cents, name.capitalize())
-    return await make_ready(core, PARTNER_ID, "Demo Partner", "admin@demo.example", label="demo")
+    return await make_ready(core, PARTNER_ID, "Demo Partner", "admin@demo.example", label="demo", webhooks={"test": webhook_url})

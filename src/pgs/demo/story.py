@@ -2,20 +2,29 @@
 
 from typing import Any
 
+import msgspec
 import trio
 
 from pgs.demo.backend import Backend, Exchange
-from pgs.demo.partner import FLOOR_USD_CENTS, GAME, PRIZE_USD_CENTS, TEST_TIER
+from pgs.demo.inbox import Inbox
+from pgs.demo.partner import FLOOR_USD_CENTS, GAME, PARTNER_ID, PRIZE_USD_CENTS, TEST_TIER
 from pgs.demo.settlement import StagedSettlement
 from pgs.demo.telling import Teller
 
 FIRST, SECOND = "player-1", "player-2"
 POLL_S = 20
+NUDGE_S = 10.0  # on this machine a nudge takes milliseconds; an endpoint that failed once is tried again after 1 and 5 s
 _MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
 
 
 class Unexpected(Exception):
     """The service answered otherwise than this story tells it."""
+
+
+class _Nudge(msgspec.Struct, frozen=True, rename="camel"):
+    type: str
+    partner_id: str
+    at: int
 
 
 def expect(holds: bool, what: str) -> None:
@@ -24,18 +33,23 @@ def expect(holds: bool, what: str) -> None:
         raise Unexpected(f"Not as expected: {what}.")
 
 
-async def tell(backend: Backend, teller: Teller, settlement: StagedSettlement) -> None:
+async def tell(backend: Backend, teller: Teller, settlement: StagedSettlement, inbox: Inbox) -> None:
     """Play the whole story. Raises `Unexpected`."""
     await _ask_for_tiers(backend, teller)
     await _mint(backend, teller)
     first = await _take_first_seat(backend, teller)
     match_id = await _take_second_seat(backend, teller, first["seatId"])
+    await _be_nudged(inbox, teller, "the match's start")
+    teller.say("A nudge says nothing of what is new. The feed does, and this is the moment to read it.")
     await _read_pairing(backend, teller, match_id)
     cursor = await _read_feed_started(backend, teller, match_id)
     await _decide(backend, teller, match_id)
+    await _be_nudged(inbox, teller, "the match's end")
     cursor = await _read_feed_decided(backend, teller, cursor)
     settlement.curtain.set()
     await _wait_for_money(backend, teller, cursor)
+    await _be_nudged(inbox, teller, "the match's money")
+    await _look_at_the_endpoint(backend, teller, inbox)
     await _retry(backend, teller, first["seatId"])
     await _be_refused(backend, teller)
 
@@ -73,7 +87,8 @@ async def _take_first_seat(backend: Backend, teller: Teller) -> dict[str, Any]:
 async def _take_second_seat(backend: Backend, teller: Teller, first_seat_id: str) -> str:
     teller.step(
         "The second seat",
-        "With a test key the oldest waiting seat of the same game and tier is the opponent: this seat is matched at once.",
+        "With a test key the oldest waiting seat of the same game and tier is the opponent: this seat is matched at once. "
+        "That is news, so the backend's webhook is nudged.",
     )
     taken = await _seat(backend, SECOND)
     teller.exchange(taken)
@@ -136,6 +151,32 @@ async def _wait_for_money(backend: Backend, teller: Teller, cursor: str) -> None
     expect(money == {FIRST: (PRIZE_USD_CENTS, 0, 0), SECOND: (0, 0, rake)}, "the prize to the winner, and the rake from the loser's stake")
     held = f"Held for {trio.current_time() - began:.1f} s."
     teller.say(f"{held} Two stakes of {FLOOR_USD_CENTS} came in, {PRIZE_USD_CENTS} went to the winner, {rake} is rake.")
+
+
+async def _look_at_the_endpoint(backend: Backend, teller: Teller, inbox: Inbox) -> None:
+    teller.step(
+        "The endpoint",
+        "GET /partner/me tells how delivery stands. Ten nudges in a row that do not arrive would switch it off. The secret is never shown.",
+    )
+    read = await backend.me()
+    teller.exchange(read)
+    webhook = _answered(read).get("webhook", {})
+    state = (webhook.get("url"), webhook.get("enabled"), webhook.get("consecutiveFailures"))
+    expect(state == (inbox.url, True, 0), "an endpoint that is on and has no failures")
+
+
+async def _be_nudged(inbox: Inbox, teller: Teller, news: str) -> None:
+    received = await inbox.next(NUDGE_S)
+    if received is None:
+        raise Unexpected(f"Not as expected: a nudge for {news} within {NUDGE_S:.0f} s.")
+    teller.nudge(received)
+    expect(received.problem is None, f"a nudge for {news} that verifies, but {received.problem}")
+    nudge = msgspec.json.decode(received.body, type=_Nudge)
+    signed_at = received.signature.partition(",")[0]
+    expect(
+        (nudge.type, nudge.partner_id, f"t={nudge.at}") == ("results.available", PARTNER_ID, signed_at),
+        f"a nudge for {news} that says whose feed has news, and when it was signed",
+    )
 
 
 async def _retry(backend: Backend, teller: Teller, seat_id: str) -> None:

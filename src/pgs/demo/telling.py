@@ -1,6 +1,7 @@
 """How the demo tells its story: headings, plain words, calls and answers."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from textwrap import indent
 from typing import Any
 
@@ -11,9 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from pgs.demo.backend import Exchange
+from pgs.demo.inbox import Received
 
 _SHOWN_CHARS = 48  # of one text in an answer; tokens and cursors go on for hundreds
 _PATH_CHARS = 72
+_BODY_BYTES = 200  # of a call that came in; a nudge has under 110
 _FEED_FIELDS = ("outcome", "result", "stakeUsdCents", "payoutUsdCents", "refundUsdCents", "rakeUsdCents", "revision")
 
 
@@ -58,6 +61,17 @@ class Teller:
         for field in _FEED_FIELDS:
             table.add_row(field, *(str(row.get(field, "(absent)")) for row in rows))
         self._console.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+    def nudge(self, received: Received) -> None:
+        """Show a call that came in: when, what, and whether it is to be believed."""
+        arrived = datetime.fromtimestamp(received.arrived_ms / 1000, UTC).strftime("%H:%M:%S.%f")[:-3]
+        body = received.body[:_BODY_BYTES].decode("utf-8", "replace")
+        holds = received.problem is None
+        self._console.print(Text.assemble(("⇐ ", "magenta"), ("nudge", "bold magenta"), f"  arrived {arrived} UTC"))
+        self._console.print(Text(f"  X-Service-Signature: {_cut(received.signature, _SHOWN_CHARS)}", style="dim"), soft_wrap=True)
+        self._console.print(Text(f"  {body}", style="dim"), soft_wrap=True)
+        verdict = "verified: the signature holds, and its time is now" if holds else f"REFUSED: {received.problem}"
+        self._console.print(Text(f"  {verdict}", style="green" if holds else "bold red"))
 
     def paste(self, line: str) -> None:
         """Show a line for the shell in one piece, however wide the terminal is."""

@@ -72,6 +72,7 @@ class Account(msgspec.Struct, frozen=True):
     licences: Mapping[str, Licence]
     origins: Mapping[Environment, tuple[str, ...]]
     prices: Mapping[Environment, Mapping[str, Price]]
+    webhook_on: frozenset[Environment] = frozenset()  # where an endpoint is switched on
 
     def licensed_games(self, environment: Environment) -> list[str]:
         """Return the ids of the games licensed in an environment, in order."""

@@ -4,6 +4,7 @@ It refuses malformed heads and bodies that are too long or too slow, gives each 
 a 500 that says nothing, and writes the access log. Every answer of its own is in the error shape.
 """
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -22,6 +23,9 @@ BODY_S: Final = 10.0
 
 LOGGED_PATH_CHARS: Final = 200
 """Of a path in the log; the longest route with its ids has about 120."""
+
+# A client that puts a key, a token or a cursor into a path has shown it to every proxy on the way; this log does not keep it.
+_CREDENTIAL = re.compile(r"(pgs_live_|pgs_test_|pgs1\.|pgc1\.|whsec_)[^/]+")
 
 _access = structlog.get_logger("pgs.access")
 
@@ -74,7 +78,7 @@ class Edge:
                 "request",
                 request_id=request_id,
                 method=scope.get("method", "WEBSOCKET")[:16],
-                path=scope["path"][:LOGGED_PATH_CHARS],
+                path=_CREDENTIAL.sub(r"\1[hidden]", scope["path"])[:LOGGED_PATH_CHARS],
                 status=exchange.status,
                 duration_ms=round((trio.current_time() - started) * 1000, 2),
             )

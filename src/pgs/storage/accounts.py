@@ -17,6 +17,7 @@ def read_accounts(reader: Reader) -> dict[str, Account]:
         reader.all("accounts.licences"),
         reader.all("accounts.origins"),
         reader.all("accounts.prices"),
+        reader.all("webhooks.switched_on"),
     )
 
 
@@ -31,6 +32,7 @@ def read_account(reader: Reader, partner_id: str) -> Account | None:
         reader.all("accounts.licences_of", partner_id=partner_id),
         reader.all("accounts.origins_of", partner_id=partner_id),
         reader.all("accounts.prices_of", partner_id=partner_id),
+        reader.all("webhooks.switched_on_of", partner_id=partner_id),
     )[partner_id]
 
 
@@ -40,6 +42,7 @@ def _assemble(
     licences: Iterable[tuple[Any, ...]],
     origins: Iterable[tuple[Any, ...]],
     prices: Iterable[tuple[Any, ...]],
+    webhooks_on: Iterable[tuple[Any, ...]],
 ) -> dict[str, Account]:
     keys_of: dict[str, list[ApiKey]] = {}
     for partner_id, *key in keys:
@@ -53,6 +56,9 @@ def _assemble(
     prices_of: dict[tuple[str, Environment], dict[str, Price]] = {}
     for partner_id, environment, tier_id, tier_revision, entry in prices:
         prices_of.setdefault((partner_id, environment), {})[tier_id] = Price(tier_revision, entry)
+    webhook_on: dict[str, set[Environment]] = {}
+    for partner_id, environment in webhooks_on:
+        webhook_on.setdefault(partner_id, set()).add(environment)
     accounts = {}
     for row in partners:
         (
@@ -92,6 +98,7 @@ def _assemble(
             licences=licences_of.get(partner_id, {}),
             origins={environment: tuple(sorted(origins_of.get((partner_id, environment), ()))) for environment in ENVIRONMENTS},
             prices={environment: prices_of.get((partner_id, environment), {}) for environment in ENVIRONMENTS},
+            webhook_on=frozenset(webhook_on.get(partner_id, ())),
         )
     return accounts
 

@@ -59,11 +59,13 @@ def _attempt(*row: Any) -> Attempt:
     return Attempt(**fields | {"delivered": bool(fields["delivered"]), "test": bool(fields["test"])})
 
 
-def partners_with_old_attempts(reader: Reader, until: int, page_size: int) -> list[str]:
-    """Return partners whose log holds tries of `until` or earlier."""
-    return [partner_id for (partner_id,) in reader.all("attempts.partners_with_old_attempts", until=until, page_size=page_size)]
+def oldest_attempts(reader: Reader, until: int, page_size: int) -> list[tuple[str, Environment, int]]:
+    """Return where the oldest tries of `until` or earlier lie: partner, environment, and the highest sequence among them."""
+    rows = reader.all("attempts.oldest_attempts", until=until, page_size=page_size)
+    return [(partner_id, environment, seq) for partner_id, environment, seq in rows]
 
 
-def delete_old_attempts(partner_id: str, until: int, page_size: int) -> Stmt:
-    """Return the statement that removes a page of tries of `until` or earlier."""
-    return Stmt("attempts.delete_old_attempts", {"partner_id": partner_id, "until": until, "page_size": page_size})
+def delete_old_attempts(partner_id: str, environment: Environment, seq: int, until: int) -> Stmt:
+    """Return the statement that removes tries of `until` or earlier, up to a sequence."""
+    params: dict[str, Any] = {"partner_id": partner_id, "environment": environment, "seq": seq, "until": until}
+    return Stmt("attempts.delete_old_attempts", params)

@@ -37,8 +37,14 @@ def find_endpoint(reader: Reader, partner_id: str, environment: Environment) -> 
     return Endpoint(row[0], bool(row[1]), *row[2:]) if row else None
 
 
+def failing_endpoints(reader: Reader, failures: int, page_size: int) -> list[tuple[str, Environment]]:
+    """Return partners and environments whose endpoint is on after so many failures in a row."""
+    rows = reader.all("webhooks.failing_endpoints", failures=failures, page_size=page_size)
+    return [(partner_id, environment) for partner_id, environment in rows]
+
+
 def set_failures(partner_id: str, environment: Environment, saved_seq: int, failures: int) -> Stmt:
-    """Return the statement that counts a run of failures; it conflicts when the URL has been saved since."""
+    """Return the statement that counts a run of failures; it conflicts when the URL has been saved or switched off since."""
     params: dict[str, Any] = {"partner_id": partner_id, "environment": environment, "saved_seq": saved_seq, "failures": failures}
     return Stmt("webhooks.set_failures", params, 1)
 

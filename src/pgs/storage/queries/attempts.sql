@@ -22,14 +22,14 @@ select seq from attempt where partner_id = :partner_id and environment = :enviro
 select at
 from attempt
 where partner_id = :partner_id and environment = :environment and test = 1 and at > :since
-order by seq desc
+order by at desc
 limit 1;
 
--- name: partners_with_old_attempts
-select distinct partner_id from attempt where at <= :until order by partner_id limit :page_size;
+-- name: oldest_attempts
+select partner_id, environment, max(seq)
+from (select partner_id, environment, seq from attempt where at <= :until order by at limit :page_size) as oldest
+group by partner_id, environment
+order by partner_id, environment;
 
 -- name: delete_old_attempts!
-delete from attempt
-where partner_id = :partner_id and (environment, seq) in (
-  select environment, seq from attempt where partner_id = :partner_id and at <= :until order by environment, seq limit :page_size
-);
+delete from attempt where partner_id = :partner_id and environment = :environment and seq <= :seq and at <= :until;

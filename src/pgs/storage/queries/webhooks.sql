@@ -1,5 +1,11 @@
 -- Webhook endpoints.
 
+-- name: switched_on
+select partner_id, environment from webhook where enabled = 1 order by partner_id, environment;
+
+-- name: switched_on_of
+select partner_id, environment from webhook where enabled = 1 and partner_id = :partner_id order by environment;
+
 -- name: find_webhook^
 select url, enabled, consecutive_failures, created_at, secret_rotated_at, disabled_at
 from webhook
@@ -22,9 +28,16 @@ select url, enabled, consecutive_failures, saved_seq, sealed_secret
 from webhook
 where partner_id = :partner_id and environment = :environment;
 
+-- name: failing_endpoints
+select partner_id, environment
+from webhook
+where enabled = 1 and consecutive_failures >= :failures
+order by partner_id, environment
+limit :page_size;
+
 -- name: set_failures!
 update webhook set consecutive_failures = :failures
-where partner_id = :partner_id and environment = :environment and saved_seq = :saved_seq;
+where partner_id = :partner_id and environment = :environment and saved_seq = :saved_seq and enabled = 1;
 
 -- name: rotate_secret!
 update webhook set sealed_secret = :sealed_secret, secret_rotated_at = :at where partner_id = :partner_id and environment = :environment;

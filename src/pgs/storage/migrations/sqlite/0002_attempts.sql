@@ -19,3 +19,5 @@ create table attempt (
 );
 
 create index attempt_age on attempt (at);
+
+create index attempt_test on attempt (partner_id, environment, at) where test = 1;

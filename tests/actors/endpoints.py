@@ -1,0 +1,138 @@
+"""Partners' webhook endpoints that answer as a test says, and short words for what tests do with them."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import trio
+
+from pgs.actors import messages as m
+from pgs.actors.kernel import Command
+from pgs.domain.accounts import Webhook
+from pgs.domain.environments import Environment
+from pgs.domain.nudges import SIGNATURE_HEADER, TryOutcome, verify_signature
+from pgs.storage import attempts as log_rows
+from pgs.storage.attempts import NEWEST, Attempt
+from pgs.storage.webhooks import find_webhook
+from tests.actors.stage import Stage
+
+URL = "https://hooks.acme-games.com/pgs?x=1"
+OTHER = "https://hooks.acme-games.com/other"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What an endpoint answers, and after how many seconds. None: nothing came, as the real port tells it."""
+
+    status: int | None
+    after_s: float = 0.0
+    text: str = ""
+
+
+OK, GONE, DOWN = Answer(200), Answer(404), Answer(500)
+HUNG = Answer(None, 5.0)
+FOR_EVER = Answer(None, 1e9)
+
+
+class Post(msgspec.Struct, frozen=True):
+    """One try as it went out: when, where to, and its bytes. `nudge` tells the tries of one nudge from all others."""
+
+    at: float
+    url: str
+    body: bytes
+    signature: str
+    nudge: object
+
+    def signed_by(self, secret: str) -> bool:
+        """Return whether the signature is that secret's, at the time that the body tells."""
+        at = msgspec.json.decode(self.body)["at"]
+        assert self.signature.startswith(f"t={at},")
+        return verify_signature(secret, self.signature, self.body, at)
+
+
+class Endpoints:
+    """All partners' endpoints. The list of answers of a URL is used up in order; its last one holds from then on."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers: dict[str, list[Answer]] = defaultdict(lambda: list(answers) or [OK])
+        self.posts: list[Post] = []
+        self.broken: Exception | None = None
+        self.running = 0
+        self.most_running = 0
+        self.ended: list[tuple[float, object, int | None]] = []  # when, which nudge, with what status
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
+        """Return what the test says, when it says."""
+        assert list(headers) == [SIGNATURE_HEADER]
+        nudge = trio.lowlevel.current_task()
+        self.posts.append(Post(trio.current_time(), url, body, headers[SIGNATURE_HEADER], nudge))
+        if self.broken is not None:
+            raise self.broken
+        answers = self.answers[url]
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        try:
+            await trio.sleep(answer.after_s)
+        finally:
+            self.running -= 1
+        self.ended.append((trio.current_time(), nudge, answer.status))
+        error = "no response within 5 seconds" if answer.status is None else None
+        return TryOutcome(answer.status, error, round(answer.after_s * 1000), answer.text)
+
+    @property
+    def times(self) -> list[float]:
+        """When each try began, in seconds, to the millisecond."""
+        return [round(post.at, 3) for post in self.posts]
+
+
+async def ask(s: Stage, command: Command[Any], partner: str = "acme") -> Any:
+    """Return an account's answer."""
+    return await s.house(partner).account().ask(command)
+
+
+async def save(s: Stage, url: str = URL, environment: Environment = "test", partner: str = "acme") -> str:
+    """Save a webhook; return its secret, empty when it has one already."""
+    reply = await ask(s, m.SaveWebhook("ops", environment, url), partner)
+    assert isinstance(reply, tuple), reply
+    return reply[1] or ""
+
+
+async def switch_off(s: Stage, environment: Environment = "test") -> None:
+    """Switch an endpoint off."""
+    assert isinstance(await ask(s, m.DisableWebhook("ops", environment)), Webhook)
+
+
+def nudge(s: Stage, match_id: str = "mat_1", environment: Environment = "test", partner: str = "acme") -> None:
+    """Tell a courier of a match."""
+    assert s.house(partner).courier(environment).tell(m.Nudge(match_id))
+
+
+async def send_test(s: Stage, environment: Environment = "test", partner: str = "acme") -> Any:
+    """Return what a courier answers when it is asked for a test event."""
+    return await s.house(partner).courier(environment).ask(m.SendTest())
+
+
+def webhook(s: Stage, environment: Environment = "test", partner: str = "acme") -> Webhook:
+    """Return an endpoint as its row now is."""
+    found = find_webhook(s.reader, partner, environment)
+    assert found is not None
+    return found
+
+
+def failures(s: Stage, environment: Environment = "test", partner: str = "acme") -> int:
+    """Return an endpoint's run of failures."""
+    return webhook(s, environment, partner).consecutive_failures
+
+
+def log(s: Stage, environment: Environment = "test", partner: str = "acme") -> list[Attempt]:
+    """Return the whole attempt log, the newest first."""
+    return log_rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)
+
+
+def events(s: Stage, action: str, partner: str = "acme") -> list[tuple[str, dict[str, Any], int]]:
+    """Return the entries of the event log of that name, the oldest first: actor, detail, time."""
+    found = s.reader._connection.execute(
+        "select actor, detail, at from event where partner_id = ? and action = ? order by seq", (partner, action)
+    ).fetchall()
+    return [(actor, msgspec.json.decode(detail), at) for actor, detail, at in found]

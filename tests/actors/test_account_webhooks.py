@@ -1,0 +1,102 @@
+"""What a partner manages of its webhooks: each change is one row, one event and one answer that agree."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from trio.testing import MockClock
+
+from pgs.actors import messages as m
+from pgs.actors.kernel import Command, Crashed
+from pgs.domain.accounts import Webhook
+from pgs.domain.errors import refuse
+from pgs.storage import accounts as rows
+from tests.actors.endpoints import DOWN, OTHER, URL, Endpoints, ask, events, log, nudge, save, switch_off, webhook
+from tests.actors.stage import at, stage, until
+from tests.virtual import Faults
+
+
+async def test_an_answer_shows_the_endpoint_as_its_row_now_is(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path, outbound=Endpoints()) as s:
+        await until(5)
+        saved, secret = await ask(s, m.SaveWebhook("ada", "live", URL))
+        assert saved == webhook(s, "live") == Webhook(URL, True, 0, at(5), at(5), None)
+        assert len(secret) == 6 + 43
+        await until(8)
+        rotated, other = await ask(s, m.RotateWebhookSecret("bob", "live"))
+        assert rotated == webhook(s, "live") == Webhook(URL, True, 0, at(5), at(8), None)
+        assert other != secret
+        await until(9)
+        off = await ask(s, m.DisableWebhook("ada", "live"))
+        assert off == webhook(s, "live") == Webhook(URL, False, 0, at(5), at(8), at(9))
+        again, none = await ask(s, m.SaveWebhook("bob", "live", OTHER))
+        assert again == webhook(s, "live") == Webhook(OTHER, True, 0, at(5), at(8), None)
+        assert none is None
+        assert events(s, "webhook.saved") == [
+            ("ada", {"environment": "live", "url": URL}, at(5)),
+            ("bob", {"environment": "live", "url": OTHER}, at(9)),
+        ]
+        assert events(s, "webhook.secret_rotated") == [("bob", {"environment": "live"}, at(8))]
+        assert events(s, "webhook.disabled") == [("ada", {"environment": "live", "consecutiveFailures": 0}, at(9))]
+
+
+@pytest.mark.parametrize(
+    "url", ["http://hooks.acme-games.com/", "https://localhost/x", "https://93.184.216.34/", "", "https://hooks.example/"]
+)
+async def test_a_url_that_breaks_the_rules_changes_nothing(url: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path, outbound=Endpoints()) as s:
+        await save(s)
+        before, revision = webhook(s), s.account().revision
+        assert await ask(s, m.SaveWebhook("ops", "test", url)) == refuse("invalid_webhook_url")
+        assert await ask(s, m.SaveWebhook("ops", "live", url)) == refuse("invalid_webhook_url")
+        assert (webhook(s), s.account().revision) == (before, revision)
+
+
+async def test_where_an_endpoint_is_on_is_the_same_from_rows_and_in_memory(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path, outbound=Endpoints()) as s:
+        for change, on in (
+            (save(s), {"test"}),
+            (save(s, environment="live"), {"test", "live"}),
+            (switch_off(s), {"live"}),
+            (switch_off(s), {"live"}),
+            (switch_off(s, "live"), set()),
+            (save(s), {"test"}),
+        ):
+            await change
+            assert s.account().webhook_on == on
+            assert rows.read_account(s.reader, "acme") == s.account()
+            assert rows.read_accounts(s.reader)["acme"] == s.account()
+    async with stage(tmp_path, outbound=Endpoints()) as s:
+        assert s.account().webhook_on == {"test"}
+
+
+@pytest.mark.parametrize("text", ["insert into event", "update partner", "update webhook"])
+@pytest.mark.parametrize(
+    "command", [m.SaveWebhook("ops", "test", OTHER), m.RotateWebhookSecret("ops", "test"), m.DisableWebhook("ops", "test")]
+)
+async def test_a_change_is_written_whole_or_not_at_all(command: Command[Any], text: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+    faults = Faults()
+    async with stage(tmp_path, outbound=Endpoints(), faults=faults) as s:
+        await save(s)
+        stored = "select * from webhook"
+        before, revision = s.reader._connection.execute(stored).fetchall(), s.account().revision
+        faults.fail(text)
+        with pytest.raises(Crashed):
+            await ask(s, command)
+        faults.heal()
+        assert s.reader._connection.execute(stored).fetchall() == before
+        assert s.account().revision == revision
+        assert s.account().webhook_on == {"test"}
+
+
+async def test_an_account_that_another_hand_switched_off_ends_the_tries_still_due(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(DOWN)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        await until(58)
+        nudge(s)
+        await until(59.5)
+        s.parts.database.writer._connection.execute("update partner set active = 0, revision = revision + 1 where partner_id = 'acme'")
+        await until(120)  # the registry read it at 60, before the third try
+        assert len(endpoints.posts) == len(log(s)) == 2
+        assert webhook(s).consecutive_failures == 0

@@ -1,0 +1,109 @@
+"""A webhook's secret: sealed in rows, found with the keys of the day, and in no text that anybody reads."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+from trio.testing import MockClock
+
+from pgs.actors import messages as m
+from pgs.actors.kernel import Crashed
+from pgs.config import Config
+from pgs.storage.webhooks import find_endpoint
+from tests.actors.endpoints import GONE, OK, OTHER, URL, Endpoints, ask, failures, nudge, save, send_test, webhook
+from tests.actors.stage import stage, until
+
+
+async def test_a_secret_is_in_no_log_no_event_and_no_repr(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(GONE)
+    with capture_logs() as lines:
+        async with stage(tmp_path, outbound=endpoints) as s:
+            saved = await ask(s, m.SaveWebhook("ops", "test", URL))
+            old = saved[1]
+            await send_test(s)
+            endpoints.broken = ValueError("a fault of ours, with a traceback")
+            nudge(s)
+            await until(1)
+            endpoints.broken = None
+            _, new = await ask(s, m.RotateWebhookSecret("ops", "test"))
+            for _ in range(10):
+                nudge(s)
+            await until(20)
+            assert not webhook(s).enabled
+            details = s.reader._connection.execute("select * from event").fetchall()
+            found = find_endpoint(s.reader, "acme", "test")
+            assert found is not None
+            texts = [repr(details), repr(found), repr(webhook(s)), repr(s.account())]
+            rows = repr(s.reader._connection.execute("select * from webhook").fetchall())
+            rows += repr(s.reader._connection.execute("select * from attempt").fetchall())
+        for line in lines:  # tracebacks too, as the log would show them
+            error = line.get("exc_info")
+            texts += [repr(line), repr(getattr(error, "args", ""))]
+    assert {"delivery_broke", "webhook_disabled"} <= {line["event"] for line in lines}
+    assert len(details) > 3
+    for secret in (old, new):
+        assert secret.startswith("whsec_")
+        for text in (*texts, rows):
+            assert secret.removeprefix("whsec_") not in text
+    assert found.sealed_secret not in repr(found)
+    assert found.sealed_secret in rows
+
+
+async def test_a_secret_opens_with_an_older_key_of_the_ring(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints()
+    async with stage(tmp_path, outbound=endpoints) as s:
+        secret = await save(s)
+        sealed = s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test")
+        s.parts.keys.rotate()
+        s.parts.keys.rotate()
+        nudge(s)
+        await until(1)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        assert len(s.parts.ring.keys) == 3
+        assert s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test") == sealed
+        nudge(s)
+        await until(2)
+        assert [post.signed_by(secret) for post in endpoints.posts] == [True, True]
+
+
+async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints, counted = Endpoints(OK), Counter[str]()
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+    Config(data_dir=tmp_path).key_file.unlink()  # another ring is made in its place
+    async with stage(tmp_path, outbound=endpoints, seed=1, on_event=lambda name: counted.update([name])) as s:
+        live = await save(s, OTHER, "live")
+        for number in range(10):
+            nudge(s)
+            match_id = s.match_of([await s.seat(f"{name}{number}") for name in "ab"][-1]).match_id
+            await s.decide(match_id, f"a{number}")
+        with pytest.raises(Crashed):
+            await send_test(s)
+        nudge(s, environment="live")
+        await trio.sleep(0.01)
+        assert [post.url for post in endpoints.posts] == [OTHER]
+        assert endpoints.posts[0].signed_by(live)
+        assert counted["webhook_secret_unreadable"] >= 1
+        assert counted["partner_degraded"] == 0
+        assert (webhook(s).enabled, failures(s)) == (True, 0)
+        _, new = await ask(s, m.RotateWebhookSecret("ops", "test"))
+        nudge(s)
+        await trio.sleep(0.01)
+        assert endpoints.posts[-1].url == URL
+        assert endpoints.posts[-1].signed_by(new)
+
+
+async def test_a_secret_sealed_for_another_endpoint_does_not_open(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints()
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        await save(s, OTHER, "live")
+    async with stage(tmp_path, outbound=endpoints) as s:
+        connection = s.parts.database.writer._connection
+        connection.execute("update webhook set sealed_secret = (select sealed_secret from webhook where environment = 'live')")
+        nudge(s)
+        nudge(s, environment="live")
+        await until(1)
+        assert [post.url for post in endpoints.posts] == [OTHER]

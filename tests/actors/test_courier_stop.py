@@ -1,0 +1,127 @@
+"""What becomes of nudges on their way when the service stops."""
+
+from pathlib import Path
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from pgs.actors.deliveries import DRAIN_S
+from pgs.actors.kernel import STOP_GRACE_S, Crashed, Overloaded
+from pgs.actors.watch import RESTART_LIMIT
+from pgs.http.outbound.tries import TRY_TIMEOUT_S
+from tests.actors.endpoints import DOWN, FOR_EVER, GONE, HUNG, OK, Answer, Endpoints, failures, log, nudge, save, send_test
+from tests.actors.stage import stage, until
+from tests.virtual import seed_scheduler
+
+
+@pytest.mark.parametrize("seed", range(10))
+async def test_tries_that_run_when_the_service_stops_finish_are_logged_and_count(
+    seed: int, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    seed_scheduler(seed)  # whoever is woken first, by the last try's end or by the stop
+    endpoints = Endpoints(*[GONE] * 5, *[Answer(404, 2.0)] * 3, Answer(200, 4.0))
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        for _ in range(5):
+            nudge(s)
+        await until(1)
+        for _ in range(4):
+            nudge(s)
+        await until(1.5)
+    assert trio.current_time() < 5.5
+    async with stage(tmp_path, outbound=endpoints) as s:
+        assert [attempt.status_code for attempt in log(s)[:4]] == [200, 404, 404, 404]
+        assert failures(s) == 0
+        assert len(endpoints.posts) == 9
+
+
+async def test_a_failure_that_completes_during_the_stop_counts(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(Answer(404, 2.0))
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        for _ in range(3):
+            nudge(s)
+        await until(1)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        assert (failures(s), len(log(s))) == (3, 3)
+
+
+async def test_nothing_new_begins_while_the_service_stops(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(*[DOWN] * 4, HUNG)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        for _ in range(20):
+            nudge(s)
+        await until(0.5)
+        assert len(endpoints.posts) == 8
+        s.parts.deliveries.begin_drain()
+        nudge(s)
+        with pytest.raises(Overloaded):
+            await send_test(s)
+        await until(4)
+        assert len(endpoints.posts) == 8
+    assert len(endpoints.posts) == 8
+    assert trio.current_time() == pytest.approx(5.0, abs=0.01)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        assert failures(s) == 0  # four were cut between their tries, four more after their first
+        assert len(log(s)) == 8
+
+
+async def test_a_stop_without_nudges_waits_for_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path, outbound=Endpoints(DOWN)) as s:
+        await save(s)
+        nudge(s)
+        await until(2)  # between two tries
+    assert trio.current_time() < 2.1
+
+
+async def test_a_stop_waits_for_no_courier_that_rests(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path, outbound=Endpoints(Answer(404, 1.0))) as s:
+        await save(s)
+        nudge(s)
+        await until(0.5)
+        for _ in range(RESTART_LIMIT.restarts + 1):
+            s.house().watch.crashed(trio.current_time())
+        await until(3)
+    assert trio.current_time() < 4.1
+
+
+async def test_tries_that_never_end_are_given_up(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(FOR_EVER)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        for _ in range(30):
+            nudge(s)
+        await until(100)
+        assert endpoints.running == 8
+    assert endpoints.running == 0
+    assert trio.current_time() <= 100 + DRAIN_S + STOP_GRACE_S
+    assert DRAIN_S > TRY_TIMEOUT_S  # a try that begins at the last moment ends in time
+
+
+async def test_a_test_event_under_way_is_answered_during_the_stop(tmp_path: Path, autojump_clock: MockClock) -> None:
+    answers = list[object]()
+    async with trio.open_nursery() as nursery, stage(tmp_path, outbound=Endpoints(Answer(200, 3.0))) as s:
+        await save(s)
+
+        async def test() -> None:
+            answers.append((await send_test(s)).delivered)
+
+        nursery.start_soon(test)
+        await until(1)
+    assert answers == [True]
+    assert trio.current_time() < 3.1
+
+
+async def test_a_test_event_that_never_ends_is_answered_at_the_stop(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with trio.open_nursery() as nursery, stage(tmp_path, outbound=Endpoints(FOR_EVER, OK)) as s:
+        await save(s)
+
+        async def test() -> None:
+            with pytest.raises(Crashed):
+                await send_test(s)
+
+        nursery.start_soon(test)
+        await until(1)
+    assert trio.current_time() < 12

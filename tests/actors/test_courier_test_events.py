@@ -1,0 +1,189 @@
+"""Test events: when one may be sent, what it carries, and all that it leaves alone."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+from trio.testing import MockClock
+
+from pgs.actors.kernel import Crashed
+from pgs.domain.errors import refuse
+from pgs.domain.ids import ATTEMPT, NUDGE, is_id
+from pgs.storage.attempts import Attempt
+from tests.actors.endpoints import DOWN, GONE, HUNG, OK, URL, Answer, Endpoints, events, failures, log, nudge, save, send_test, switch_off
+from tests.actors.stage import at, stage, until
+from tests.virtual import Faults
+
+
+async def test_a_test_event_is_one_signed_try_whose_attempt_is_the_answer(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(Answer(202, 0.25, "thanks"))
+    async with stage(tmp_path, outbound=endpoints) as s:
+        secret = await save(s)
+        await until(3)
+        attempt = await send_test(s)
+        assert isinstance(attempt, Attempt)
+        assert log(s) == [attempt]
+        assert (attempt.at, attempt.try_number, attempt.delivered, attempt.status_code) == (at(3), 1, True, 202)
+        assert (attempt.duration_ms, attempt.response_body, attempt.error) == (250, "thanks", None)
+        assert (attempt.match_id, attempt.test) == (None, True)
+        assert is_id(ATTEMPT, attempt.attempt_id)
+        assert is_id(NUDGE, attempt.nudge_id)
+        (post,) = endpoints.posts
+        assert post.url == URL
+        assert msgspec.json.decode(post.body) == {"type": "results.available", "partnerId": "acme", "at": at(3)}
+        assert post.signed_by(secret)
+
+
+@pytest.mark.parametrize("answer", [DOWN, GONE, HUNG])
+async def test_a_test_event_is_tried_once_and_its_failure_is_an_answer_too(
+    answer: Answer, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    endpoints = Endpoints(answer)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        with trio.fail_after(5.1):
+            attempt = await send_test(s)
+        assert (attempt.delivered, attempt.status_code) == (False, answer.status)
+        await until(60)
+        assert len(endpoints.posts) == 1
+        assert failures(s) == 0
+
+
+async def test_test_events_neither_count_towards_the_ten_failures_nor_reset_them(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(*[GONE] * 12, OK)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        for number in range(12):
+            await until(20 * number)
+            assert not (await send_test(s)).delivered
+        assert failures(s) == 0
+        endpoints.answers[URL] = [GONE]
+        for _ in range(9):
+            nudge(s)
+        await until(300)
+        assert failures(s) == 9
+        endpoints.answers[URL] = [OK, GONE]
+        assert (await send_test(s)).delivered
+        assert failures(s) == 9
+        nudge(s)
+        await until(310)
+        assert failures(s) == 10
+        assert len(events(s, "webhook.disabled")) == 1
+
+
+async def test_a_test_event_is_refused_within_ten_seconds_of_the_last_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(GONE)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        await save(s, environment="live")
+        await until(0.9)
+        assert isinstance(await send_test(s), Attempt)
+        for moment in (1, 5, 10.5, 10.899):
+            await until(moment - 0.0002)
+            assert await send_test(s) == refuse("test_event_too_soon")
+        assert isinstance(await send_test(s, "live"), Attempt)
+        await until(10.9)
+        assert isinstance(await send_test(s), Attempt)  # ten seconds after it was sent; refusals begin no new wait
+        assert len(endpoints.posts) == 3
+
+
+async def test_two_test_events_at_once_are_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints, answers = Endpoints(HUNG), list[object]()
+
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+
+        async def test() -> None:
+            answers.append(await send_test(s))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                nursery.start_soon(test)
+        assert answers[:3] == [refuse("test_event_too_soon")] * 3
+        assert isinstance(answers[3], Attempt)
+        assert len(endpoints.posts) == 1
+
+
+async def test_ten_seconds_are_kept_across_a_restart_and_a_saving(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints()
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        await until(5)
+        await send_test(s)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        assert await send_test(s) == refuse("test_event_too_soon")
+        nudge(s)  # newer than the test in the log
+        await save(s)
+        await until(14.5)
+        assert await send_test(s) == refuse("test_event_too_soon")
+        await until(15)
+        assert isinstance(await send_test(s), Attempt)
+
+
+async def test_a_test_event_is_for_an_endpoint_that_is_there_and_on(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(GONE)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        assert await send_test(s) == refuse("webhook_not_configured")
+        await save(s, environment="live")
+        assert await send_test(s) == refuse("webhook_not_configured")
+        await save(s)
+        await switch_off(s)
+        assert await send_test(s) == refuse("webhook_not_enabled")
+        await save(s)
+        for _ in range(10):
+            nudge(s)
+        await until(10)
+        assert await send_test(s) == refuse("webhook_not_enabled")
+        await save(s)
+        await s.switch(False)
+        assert await send_test(s) == refuse("account_inactive")
+        await s.switch(True)
+        sent = len(endpoints.posts)
+        assert isinstance(await send_test(s), Attempt)
+        assert len(endpoints.posts) == sent + 1
+
+
+async def test_a_test_event_goes_out_though_eight_nudges_hang(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(*[HUNG] * 8, OK)
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        for _ in range(20):
+            nudge(s)
+        await until(1)
+        with trio.fail_after(0.1):
+            assert (await send_test(s)).delivered
+
+
+async def test_an_endpoint_that_is_switched_off_meanwhile_still_answers_its_test(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(Answer(200, 3.0))
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        async with trio.open_nursery() as nursery:
+
+            async def off() -> None:
+                await until(1)
+                await switch_off(s)
+
+            nursery.start_soon(off)
+            assert (await send_test(s)).delivered
+        assert failures(s) == 0
+
+
+async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(tmp_path: Path, autojump_clock: MockClock) -> None:
+    faults, endpoints = Faults(), Endpoints()
+    async with stage(tmp_path, outbound=endpoints, faults=faults) as s:
+        await save(s)
+        endpoints.broken = ValueError("a fault of ours")
+        with trio.fail_after(1), pytest.raises(Crashed):
+            await send_test(s)
+        endpoints.broken = None
+        await until(20)
+        faults.fail("insert into attempt")
+        with trio.fail_after(1), pytest.raises(Crashed):
+            await send_test(s)
+        faults.heal()
+        await until(40)
+        assert isinstance(await send_test(s), Attempt)
+        assert len(log(s)) == 1
+        assert len(s.parts.deliveries) == 0

@@ -1,0 +1,186 @@
+"""Which transitions of rows nudge, whom, and how little a slow endpoint means to anybody else."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from pgs.actors import messages as m
+from pgs.actors.closing import close_play
+from pgs.domain.environments import Environment
+from tests.actors.endpoints import FOR_EVER, GONE, HUNG, OK, OTHER, URL, Endpoints, log, nudge, save, switch_off
+from tests.actors.stage import Late, Money, Stage, stage, until
+
+
+def nudged(s: Stage, environment: Environment = "test", partner: str = "acme") -> list[str | None]:
+    """Return the match of every nudge, the first sent first; every try of these tests lands."""
+    assert all(attempt.delivered for attempt in log(s, environment, partner))
+    return [attempt.match_id for attempt in reversed(log(s, environment, partner))]
+
+
+async def started(s: Stage, *players: str) -> str:
+    """Seat players who find each other; return the match."""
+    seats = [await s.seat(player) for player in players]
+    match_id = s.match_of(seats[-1]).match_id
+    await settle()
+    return match_id
+
+
+async def settle() -> None:
+    """Let everything happen that needs no time."""
+    await trio.sleep(0.01)
+
+
+async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its_money(tmp_path: Path, autojump_clock: MockClock) -> None:
+    money = Money()
+    money.of_payout["alice"] = [Late(3.0, "confirmed")]
+    async with stage(tmp_path, money, outbound=Endpoints()) as s:
+        await save(s)
+        await s.seat("alice")
+        await settle()
+        assert nudged(s) == []  # a seat that waits is in no row of the feed
+        seat = await s.seat("bob")
+        match_id = s.match_of(seat).match_id
+        await settle()
+        assert nudged(s) == [match_id]
+        await s.decide(match_id, "alice")
+        await settle()
+        assert nudged(s) == [match_id] * 2
+        await until(30)
+        assert s.match_of(seat).money == "recorded"
+        assert nudged(s) == [match_id] * 3
+        await s.decide(match_id, "alice")  # nothing moves
+        await s.seat("alice")
+        await until(60)
+        assert nudged(s) == [match_id] * 3
+
+
+async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path, outbound=Endpoints()) as s:
+        await save(s)
+        await save(s, environment="live")
+        seat = await s.seat("alice", environment="live")
+        await until(299)
+        assert nudged(s, "live") == []
+        await until(302)
+        assert s.match_of(seat).end_reason == "no_opponent"
+        assert nudged(s, "live") == [s.match_of(seat).match_id] * 2
+        assert nudged(s, "test") == []
+
+
+async def test_a_match_nobody_comes_to_nudges_like_any_other(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path, outbound=Endpoints()) as s:
+        await save(s)
+        match_id = await started(s, "alice", "bob")
+        await until(3602)
+        assert nudged(s) == [match_id] * 3
+
+
+async def test_a_match_decided_as_no_contest_nudges_at_its_end_and_for_its_money(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path, outbound=Endpoints()) as s:
+        await save(s)
+        match_id = await started(s, "alice", "bob")
+        command = m.DecideMatch(match_id, "no_contest", None, "decided_by_test_key")
+        assert isinstance(await s.house().seats("test").ask(command), m.MatchRecord)
+        await settle()
+        assert nudged(s) == [match_id] * 3
+
+
+async def test_whatever_is_closed_in_one_go_nudges_once_for_each_match(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path, outbound=Endpoints()) as s:
+        await save(s)
+        matches = [await started(s, f"a{number}", f"b{number}") for number in range(3)]
+        await s.seat("carol")
+        await s.seat("carol", "again")
+        assert await close_play(s.house(), "test", "emergency_stop") == 5
+        await settle()
+        counted = Counter(nudged(s))
+        assert [counted.pop(match_id) for match_id in matches] == [3, 3, 3]
+        assert sorted(counted.values()) == [2, 2]
+
+
+async def test_a_declined_or_pending_stake_nudges_nobody(tmp_path: Path, autojump_clock: MockClock) -> None:
+    money = Money()
+    money.of_charge = {"alice": ["declined"], "bob": ["pending", "confirmed"]}
+    endpoints = Endpoints()
+    async with stage(tmp_path, money, outbound=endpoints) as s:
+        await save(s)
+        for player in ("alice", "bob", "carol"):
+            await s.ask_seat(player)
+        await settle()
+        assert endpoints.posts == []
+        await until(30)  # bob's stake is confirmed by recovery, and finds carol
+        assert len(endpoints.posts) == 1
+
+
+async def test_test_play_goes_to_the_test_endpoint_and_live_play_to_the_live_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints()
+    async with stage(tmp_path, outbound=endpoints) as s:
+        secrets = {URL: await save(s), OTHER: await save(s, OTHER, "live")}
+        assert secrets[URL] != secrets[OTHER]
+        await started(s, "alice", "bob")
+        assert [post.url for post in endpoints.posts] == [URL]
+        for player in ("alice", "bob"):
+            await s.seat(player, environment="live")
+        await until(302)
+        assert [post.url for post in endpoints.posts] == [URL, *[OTHER] * (len(endpoints.posts) - 1)]
+        assert len(endpoints.posts) > 1
+        assert all(post.signed_by(secrets[post.url]) for post in endpoints.posts)
+
+
+async def test_an_environment_without_an_endpoint_that_is_on_sends_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints()
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s, environment="live")
+        await started(s, "alice", "bob")
+        assert "acme/courier.test" not in {cell.name for cell in s.parts.system.cells}  # partners without one cost no actor
+        await save(s)
+        await switch_off(s)
+        await started(s, "carol", "dave")
+        await until(60)
+        assert endpoints.posts == []
+        assert len(s.feed()) == 4  # the rows are there all the same
+
+
+async def test_an_account_that_is_off_is_sent_nothing_though_its_rows_move(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints()
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await save(s)
+        await started(s, "alice", "bob")
+        await s.seat("carol")
+        assert len(endpoints.posts) == 1
+        assert await s.switch(False) == 2
+        nudge(s)  # one that was told before the account's mark came
+        await until(60)
+        assert len(endpoints.posts) == 1
+        assert {seat.status for seat in s.feed()} == {"no_contest"}
+        assert all(seat.refund_usd_cents for seat in s.feed())
+        await s.switch(True)
+        await started(s, "dave", "erin")
+        assert len(endpoints.posts) == 2
+
+
+@pytest.mark.parametrize("answer", [HUNG, FOR_EVER, GONE])
+async def test_an_endpoint_that_hangs_or_fails_delays_neither_seats_nor_the_feed_nor_another_partner(
+    answer: object, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    endpoints = Endpoints(OK)
+    endpoints.answers[URL] = [answer]  # type: ignore[list-item]
+    async with stage(tmp_path, outbound=endpoints) as s:
+        await s.open_partner("zebra")
+        await save(s)
+        await save(s, OTHER, partner="zebra")
+        before = trio.current_time()
+        for number in range(50):
+            match_id = s.match_of([await s.seat(f"{name}{number}") for name in "ab"][-1]).match_id
+            await s.decide(match_id, f"a{number}")
+        assert trio.current_time() == before
+        assert len(s.feed()) == 100
+        for player in ("alice", "bob"):
+            await s.seat(player, partner="zebra")
+        await settle()
+        assert trio.current_time() < before + 0.1
+        assert [post.url for post in endpoints.posts].count(OTHER) == 1
+        assert log(s, partner="zebra")[0].delivered

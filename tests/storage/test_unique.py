@@ -1,0 +1,82 @@
+"""What must be unique is a unique index, whatever the actors think: each second row of its kind conflicts, and nothing of it is written."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pgs.domain import ledger
+from pgs.domain.accounts import ApiKey
+from pgs.domain.seats import Match, Seat, confirm
+from pgs.storage import accounts, seats
+from pgs.storage.database import Outcome, Stmt, Tx
+from tests.virtual import START, open_store
+
+
+def _seat(number: int, **fields: object) -> Seat:
+    seat = Seat(
+        partner_id="acme",
+        environment="test",
+        seat_id=f"sea_{number}",
+        seq=number,
+        idempotency_key=f"key-{number}",
+        player_id=f"player-{number}",
+        game_id="tic-tac-toe",
+        tier_id="bronze",
+        tier_revision=1,
+        sent_usd_cents=100,
+        stake_usd_cents=100,
+        prize_usd_cents=180,
+        partner_ref=None,
+        status="pending",
+        stake_status="pending",
+        seated_at=START,
+    )
+    return msgspec.structs.replace(confirm(seat, START), **fields)
+
+
+def _key(partner_id: str, key_id: str, key_hash: str) -> tuple[Stmt, ...]:
+    return accounts.insert_key(partner_id, ApiKey(key_id, "test", "k", key_hash, "last", START))
+
+
+def _charge(seat: Seat) -> tuple[Stmt, ...]:
+    return tuple(seats.book("acme", "test", ledger.charge(seat), START))
+
+
+def _match() -> Stmt:
+    return seats.insert_match(Match("acme", "test", "mat_1", "tic-tac-toe", "bronze", 1, 180, "started"))
+
+
+CASES: dict[str, tuple[Callable[[], tuple[Stmt, ...]], Callable[[], tuple[Stmt, ...]]]] = {
+    "a seat's id": (lambda: (seats.insert_seat(_seat(1)),), lambda: (seats.insert_seat(_seat(2, seat_id="sea_1")),)),
+    "a seat's sequence": (lambda: (seats.insert_seat(_seat(1)),), lambda: (seats.insert_seat(_seat(2, seq=1)),)),
+    "an idempotency key": (lambda: (seats.insert_seat(_seat(1)),), lambda: (seats.insert_seat(_seat(2, idempotency_key="key-1")),)),
+    "a position of the feed": (
+        lambda: (seats.insert_seat(_seat(1, position=7, match_id="mat_1")),),
+        lambda: (seats.insert_seat(_seat(2, position=7, match_id="mat_2")),),
+    ),
+    "a player in a match": (
+        lambda: (seats.insert_seat(_seat(1, position=1, match_id="mat_1")),),
+        lambda: (seats.insert_seat(_seat(2, position=2, match_id="mat_1", player_id="player-1")),),
+    ),
+    "a match": (lambda: (_match(),), lambda: (_match(),)),
+    "a seat's charge": (lambda: _charge(_seat(1)), lambda: _charge(_seat(1))),
+    "a key's hash, across partners": (lambda: _key("acme", "key_1", "hash"), lambda: _key("bravo", "key_2", "hash")),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+async def test_there_is_one_of_it(tmp_path: Path, what: str) -> None:
+    first, second = CASES[what]
+    marker = seats.insert_seat(_seat(99))
+    with open_store(tmp_path) as database:
+        assert await database.writer.submit(Tx("acme", first())) is Outcome.COMMITTED
+        assert await database.writer.submit(Tx("acme", (marker, *second()))) is Outcome.CONFLICT
+        assert seats.find_seat(database.reader, "acme", "sea_99") is None, "a part of the refused transaction was written"
+
+
+async def test_the_same_names_in_another_environment_are_others(tmp_path: Path) -> None:
+    with open_store(tmp_path) as database:
+        for seat in (_seat(1, position=1, match_id="mat_1"), _seat(1, environment="live", seat_id="sea_2", position=1, match_id="mat_2")):
+            assert await database.writer.submit(Tx("acme", (seats.insert_seat(seat),))) is Outcome.COMMITTED
