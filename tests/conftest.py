@@ -3,11 +3,22 @@
 import ipaddress
 import socket
 import sys
+from collections.abc import Iterator
 
+import pytest
+import structlog
 from hypothesis import settings
 
 settings.register_profile("pgs", deadline=None)
 settings.load_profile("pgs")
+
+
+@pytest.fixture(autouse=True)
+def _log_as_it_was() -> Iterator[None]:
+    """What a command line under test does to the log ends with its test."""
+    was = structlog.get_config()
+    yield
+    structlog.configure(**was)
 
 
 def _is_local(host: object) -> bool:

@@ -1,11 +1,13 @@
 """The command line: `pgs`, or `python -m pgs`."""
 
+from pgs.cli.errors import printing_help
 from pgs.cli.main import app
 
 
 def main() -> None:
     """Run the command line."""
-    app(prog_name="pgs")
+    with printing_help():
+        app(prog_name="pgs")
 
 
 if __name__ == "__main__":

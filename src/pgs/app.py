@@ -2,15 +2,17 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from ssl import SSLContext
 
 import trio
 
 from pgs.actors.account import AccountActor
+from pgs.actors.activity import Activity
+from pgs.actors.alarms import Alarms
 from pgs.actors.catalogue import Catalogue
 from pgs.actors.clerk import keep_disabling, keep_pruning
-from pgs.actors.closing import close_play, keep_closed
+from pgs.actors.closing import Closings, close_what_is_off, keep_closed
 from pgs.actors.core import Core
 from pgs.actors.courier import CourierActor, NudgePort
 from pgs.actors.deadlines import Deadlines
@@ -18,19 +20,25 @@ from pgs.actors.deliveries import Deliveries
 from pgs.actors.gate import ProcessGate
 from pgs.actors.house import Directory, House, Make, Parts
 from pgs.actors.kernel import System
+from pgs.actors.key_uses import KeyUses
 from pgs.actors.messages import AccountChangedInRows
 from pgs.actors.registry import Registry
 from pgs.actors.results import ResultsBells
 from pgs.actors.seats import SeatsActor
 from pgs.actors.settlement import EmbeddedSettlement, SettlementActor, SettlementPort
+from pgs.actors.stopping import keep_stopped
+from pgs.actors.table import TableActor
+from pgs.actors.visitors import Visitors
+from pgs.actors.waves import wake_lobbies
 from pgs.clock import Clock, Rng, SystemClock, SystemRng
 from pgs.config import Config
-from pgs.domain.environments import ENVIRONMENTS, Environment
+from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.versions import VERSIONS, ServedVersions
-from pgs.games.catalogue import installed_games
+from pgs.games.catalogue import load_games
 from pgs.http.outbound import Outbound, trusted_roots
 from pgs.http.services import Services
 from pgs.keyfile import KeyFile
+from pgs.storage.backup import take_over
 from pgs.storage.database import Database
 
 MAKERS: dict[str, Make] = {
@@ -51,18 +59,28 @@ async def open_core(
     rng: Rng | None = None,
     settlement: SettlementPort | None = None,
     outbound: NudgePort | None = None,
+    versions: ServedVersions = VERSIONS,
     inline: bool = False,
     on_event: Callable[[str], None] = lambda name: None,
 ) -> AsyncIterator[Core]:
     """Give the service's core, working on the data folder; on leaving, commit what was taken and give the folder back.
 
-    `settlement` and `outbound` stand in for the embedded ledger and the way to partners' endpoints. `inline` commits on the event
-    loop's own thread, for tests on a virtual clock. Raises `DataFolderInUse` and `BadKeyFile`.
+    `settlement` and `outbound` stand in for the embedded ledger and the way to partners' endpoints. A new account is pinned to the current
+    one of `versions`. `inline` commits on the event loop's own thread, for tests on a virtual clock. Raises `DataFolderInUse` and
+    `BadKeyFile`.
     """
-    clock, rng = clock or SystemClock(), rng or SystemRng()
-    database = Database(config.data_dir, inline=inline)
+    clock, rng, games = clock or SystemClock(on_event), rng or SystemRng(), load_games()
+    keys: KeyFile
+
+    def open_keys(is_new: bool) -> None:
+        nonlocal keys  # before the database: a start that dies in between leaves no database without its ring
+        keys = KeyFile(config.key_file, rng, make=is_new)
+
+    open_database = partial(Database, config.data_dir, inline=inline, on_locked=open_keys)
+    # A migration of much may take long: meanwhile the loop answers who asks whether the process lives.
+    database = open_database() if inline else await trio.to_thread.run_sync(open_database)
     try:
-        keys = KeyFile(config.key_file, rng)
+        take_over(database, clock.now())
         database.start()
         async with trio.open_nursery() as nursery:
             system = System(nursery, on_event)
@@ -80,8 +98,16 @@ async def open_core(
                 settlement=settlement or EmbeddedSettlement(),
                 outbound=outbound or Outbound(_roots()),
                 deliveries=Deliveries(),
+                closings=Closings(),
+                activity=Activity(),
+                key_uses=KeyUses(database, clock),
                 process_gate=ProcessGate(config.process_rate),
-                installed_games=installed_games(),
+                installed_games=frozenset(games),
+                games=games,
+                visitors=Visitors(),
+                alarms=Alarms(),
+                make_table=TableActor,
+                versions=versions,
                 on_event=on_event,
             )
             core = Core(parts, Directory(parts, MAKERS))
@@ -95,6 +121,7 @@ async def open_core(
                 with trio.CancelScope(shield=True):
                     parts.bells.ring_all()
                     await parts.deliveries.drain()
+                    await parts.key_uses.flush()
                     await system.stop()
     finally:
         database.close()
@@ -113,6 +140,9 @@ def _start(core: Core, nursery: trio.Nursery) -> None:
     nursery.start_soon(parts.registry.keep_fresh)
     nursery.start_soon(parts.catalogue.keep_fresh)
     nursery.start_soon(parts.deadlines.run, directory)
+    nursery.start_soon(parts.alarms.run, directory)
+    nursery.start_soon(parts.visitors.watch, parts.registry)
+    parts.registry.on_publish = parts.visitors.account_changed
     nursery.start_soon(keep_pruning, parts)
     nursery.start_soon(keep_disabling, parts, directory)
 
@@ -122,14 +152,13 @@ def _start(core: Core, nursery: trio.Nursery) -> None:
         account = parts.registry.account(partner_id)
         if account is not None and not account.active:
             for environment in ENVIRONMENTS:
-                parts.system.spawn(_close, core, partner_id, environment)
+                parts.system.spawn(close_what_is_off, house, environment)
 
     parts.registry.on_foreign_write = foreign_write
     nursery.start_soon(keep_closed, parts, directory)
-
-
-async def _close(core: Core, partner_id: str, environment: Environment) -> None:
-    await close_play(core.directory.house(partner_id), environment, "account_inactive")
+    nursery.start_soon(keep_stopped, parts, directory)
+    nursery.start_soon(parts.key_uses.keep_writing)
+    nursery.start_soon(wake_lobbies, parts, directory)
 
 
 def services(

@@ -6,9 +6,16 @@ gives only what is stored or shown.
 
 import os
 import time
-from typing import Protocol
+from collections.abc import Callable
+from typing import Final, Protocol
 
+import structlog
 import trio
+
+BEHIND_MS: Final = 5_000
+"""How far the machine's clock may be behind what was given before it is told. Time servers correct less than this all the time."""
+
+log = structlog.get_logger("pgs.clock")
 
 
 class Clock(Protocol):
@@ -31,11 +38,36 @@ class Rng(Protocol):
         ...
 
 
-class SystemClock:
-    """The machine's wall clock, held at its highest reading while the machine's clock is set back."""
+class HeldTime:
+    """Time that never goes back, made of readings that may: it stands at the highest one until they have caught up."""
 
     def __init__(self) -> None:
-        self._latest_ms = 0
+        self.latest_ms = 0
+        self._told = False
+
+    def newly_behind_ms(self, reading_ms: int) -> int:
+        """Take a reading; return how far it is behind, if that is far and was not returned since they last caught up, else 0."""
+        behind_ms = self.latest_ms - reading_ms
+        if behind_ms <= 0:
+            self.latest_ms = reading_ms
+            self._told = False
+            return 0
+        if behind_ms <= BEHIND_MS or self._told:
+            return 0
+        self._told = True
+        return behind_ms
+
+
+class SystemClock:
+    """The machine's wall clock, held at its highest reading while the machine's clock is set back.
+
+    Time stands still then, and with it whatever falls due. That is told to `on_event` and the log, once each time; a clock without an
+    `on_event`, such as the log's own, tells nobody.
+    """
+
+    def __init__(self, on_event: Callable[[str], None] | None = None) -> None:
+        self._held = HeldTime()
+        self._on_event = on_event
 
     def now(self) -> int:
         """Return Unix epoch seconds, rounded down."""
@@ -43,8 +75,11 @@ class SystemClock:
 
     def now_ms(self) -> int:
         """Return Unix epoch milliseconds, rounded down."""
-        self._latest_ms = max(self._latest_ms, time.time_ns() // 1_000_000)
-        return self._latest_ms
+        behind_ms = self._held.newly_behind_ms(time.time_ns() // 1_000_000)
+        if behind_ms and self._on_event is not None:
+            self._on_event("clock_behind")
+            log.error("clock_behind", behind_s=behind_ms // 1000)
+        return self._held.latest_ms
 
 
 class TrioClock:

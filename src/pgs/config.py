@@ -2,16 +2,32 @@
 
 import dataclasses
 import os
+import re
+import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Final
 
 import typed_settings
 from typed_settings.exceptions import TsError
 
 from pgs.domain.environments import Environment, is_environment
+from pgs.domain.service_urls import parse_service_url
 
 KEY_FILE_NAME = "keys"  # of the key ring, in the data folder or a backup of it
+PREFIX: Final = "PGS_"
+TABLE: Final = "pgs"
+
+# Variables with our prefix that are no settings: where the file is, and what scripts/receive_webhooks.py reads.
+_OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_WEBHOOK_SECRET"})
+
+_NOT_BUILT = {"settlement_url": "settlement is embedded"}
+"""Settings that a deployment may count on, and this build cannot honour, with what it does instead."""
+
+_SHOWN = 40  # characters of a bad value in a message
+
+_ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 
 
 class BadSettings(Exception):
@@ -46,6 +62,21 @@ class Config:
     log_level: str = "info"
     """The least severe level that is logged: debug, info, warning or error. Requests are logged at info."""
 
+    identity_issuer: str = ""
+    """The OpenID Connect issuer whose tokens admins sign in with, as the tokens spell it; empty: nobody can sign in."""
+
+    identity_audience: str = ""
+    """For whom its tokens are made out; empty: for `identity_client_id`."""
+
+    identity_jwks_url: str = ""
+    """Where the issuer publishes its keys; empty: where its discovery document says."""
+
+    identity_client_id: str = ""
+    """The portal's client id at the issuer."""
+
+    frame_url: str = ""
+    """Where the frame's document comes from; empty: from the package."""
+
     @property
     def key_file(self) -> Path:
         """Where the key ring is kept."""
@@ -56,24 +87,96 @@ class Config:
         """The one environment of this deployment, if it has one."""
         return self.restrict_environment if is_environment(self.restrict_environment) else None
 
+    @property
+    def token_audience(self) -> str:
+        """For whom identity tokens must be made out; empty where there is no issuer."""
+        return self.identity_audience or self.identity_client_id
+
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def load_config(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
-    """Return the settings: `file`, else the one that `PGS_CONFIG` names, and `PGS_…` variables over it. Raises `BadSettings`."""
+    """Return the settings: `file`, else the one that `PGS_CONFIG` names, and `PGS_…` variables over it. Raises `BadSettings`.
+
+    A name that is no setting is refused wherever it stands: whoever wrote it believes that it counts.
+    """
     path = file or (Path(environ["PGS_CONFIG"]) if environ.get("PGS_CONFIG") else None)
-    if path is not None and not path.is_file():
-        raise BadSettings(f"there is no settings file {path}")
+    variables = _from_environment(environ)
     loaders: list[typed_settings.Loader] = []
     if path is not None:
-        loaders.append(typed_settings.FileLoader({"*": typed_settings.TomlFormat("pgs")}, [path]))
-    loaders.append(typed_settings.EnvLoader("PGS_"))
+        _check_file(path)
+        loaders.append(typed_settings.FileLoader({"*": typed_settings.TomlFormat(TABLE)}, [path]))
+    loaders.append(typed_settings.loaders.DictLoader(variables))
     try:
         config = typed_settings.load_settings(Config, loaders)
     except TsError as error:
         raise BadSettings(str(error)) from error
     return check_config(config)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    named = {name: text for name, text in environ.items() if name.startswith(PREFIX) and name not in _OTHER_VARIABLES}
+    values = {}
+    for name, text in sorted(named.items()):
+        field = name.removeprefix(PREFIX).lower()
+        if field in _NOT_BUILT and not text:
+            continue
+        known = name == _variable(field)  # in another case it is another variable, which nothing reads
+        _check_known(field if known else "", name, get_close_matches(name, map(_variable, _KINDS), n=1))
+        if _check_kind(field, text):
+            values[field] = text
+    return values
+
+
+def _check_file(path: Path) -> None:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadSettings(f"there is no settings file {path}") from None
+    except OSError as error:
+        raise BadSettings(f"the settings file {path} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # bad UTF-8 is one, too
+        raise BadSettings(f"the settings file {path} is no TOML: {error}") from None
+    table = content.pop(TABLE, None)
+    if not isinstance(table, dict):
+        raise BadSettings(f"the settings file {path} has no table [{TABLE}], which settings belong in")
+    if content:
+        raise BadSettings(f"{next(iter(content))} stands outside the table [{TABLE}] of {path}, where nothing reads it")
+    for name, value in table.items():
+        _check_known(name, f"{name} in {path}", get_close_matches(name, _KINDS, n=1))
+        if not _check_kind(name, value):
+            raise BadSettings(f"{name} in {path} must not be empty: leave it out")
+
+
+def _check_known(field: str, name: str, near: list[str]) -> None:
+    if field in _NOT_BUILT:
+        raise BadSettings(f"{name} is not available in this build: {_NOT_BUILT[field]}. Leave it out")
+    if field not in _KINDS:
+        raise BadSettings(f"{name} is no setting{f'; is {near[0]} meant?' if near else ''}")
+
+
+def _check_kind(field: str, value: object) -> bool:
+    """Return whether a setting's raw value sets anything. Raises `BadSettings` where it is of another kind."""
+    name, kind = _variable(field), _KINDS[field]
+    if kind is int:
+        number = isinstance(value, int) and not isinstance(value, bool)
+        if not (number or (isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,18}", value, re.ASCII))):
+            raise BadSettings(f"{name} must be a whole number, not {str(value)[:_SHOWN]}")
+        return True
+    if not isinstance(value, str):
+        raise BadSettings(f"{name} must be a text, not {str(value)[:_SHOWN]}")
+    if kind is Path and not value:
+        raise BadSettings(f"{name} must not be empty")
+    return bool(value) or kind is str
+
+
+def _variable(field: str) -> str:
+    return f"{PREFIX}{field.upper()}"
+
+
+# What a field is declared as; a file that may be left out is `Path | None`.
+_KINDS: Final[Mapping[str, object]] = {field.name: field.type for field in dataclasses.fields(Config)}
 
 
 def check_config(config: Config) -> Config:
@@ -88,7 +191,33 @@ def check_config(config: Config) -> Config:
         raise BadSettings("PGS_PROCESS_RATE must be at least 1")
     if config.log_level not in LOG_LEVELS:
         raise BadSettings(f"PGS_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}")
-    url = urlsplit(config.base_url)
-    if config.base_url and (url.scheme not in ("http", "https") or not url.netloc or url.path or url.query or url.fragment):
+    if config.base_url and not _is_origin(config.base_url):
         raise BadSettings("PGS_BASE_URL must be http://host or https://host, with a port if need be, and nothing after it")
+    if config.frame_url and parse_service_url(config.frame_url) is None:
+        raise BadSettings("PGS_FRAME_URL must be an https address, or http on this machine")
+    _check_identity(config)
     return config
+
+
+def _check_identity(config: Config) -> None:
+    issuer, keys = parse_service_url(config.identity_issuer), parse_service_url(config.identity_jwks_url)
+    if config.identity_issuer and (issuer is None or "?" in config.identity_issuer):
+        raise BadSettings("PGS_IDENTITY_ISSUER must be an https address, or http on this machine, without a query")
+    if config.identity_jwks_url and keys is None:
+        raise BadSettings("PGS_IDENTITY_JWKS_URL must be an https address, or http on this machine")
+    if keys is not None and issuer is not None and issuer.secure and not keys.secure:
+        raise BadSettings("PGS_IDENTITY_JWKS_URL must be https, as PGS_IDENTITY_ISSUER is")
+    texts = {"PGS_IDENTITY_AUDIENCE": config.identity_audience, "PGS_IDENTITY_CLIENT_ID": config.identity_client_id}
+    for name, text in texts.items():
+        if not text.isprintable() or text != text.strip():
+            raise BadSettings(f"{name} must be a text without line breaks, and without space around it")
+    if issuer is not None and not config.token_audience:
+        raise BadSettings("PGS_IDENTITY_ISSUER needs PGS_IDENTITY_AUDIENCE or PGS_IDENTITY_CLIENT_ID: whom its tokens are made out for")
+    for name, text in (*texts.items(), ("PGS_IDENTITY_JWKS_URL", config.identity_jwks_url)):
+        if text and issuer is None:
+            raise BadSettings(f"{name} means nothing without PGS_IDENTITY_ISSUER")
+
+
+def _is_origin(text: str) -> bool:
+    found = _ORIGIN.fullmatch(text)
+    return found is not None and int(found[1] or 0) <= 65535

@@ -14,13 +14,20 @@ class BadKeyFile(Exception):
 class KeyFile:
     """The ring in use, and the file that keeps it."""
 
-    def __init__(self, path: Path, rng: Rng) -> None:
-        """Open the file; an absent one is made, mode 0600, with one new key. Raises `BadKeyFile`."""
+    def __init__(self, path: Path, rng: Rng, *, make: bool = True) -> None:
+        """Open the file; with `make` an absent one is made, mode 0600, with one new key. Raises `BadKeyFile`.
+
+        `make` is for a database that is made, too: whatever an older one holds was signed and sealed with a ring that a new one cannot
+        stand in for.
+        """
         self.path = path
         self._rng = rng
         try:
             text = path.read_text()
         except FileNotFoundError:
+            if not make:
+                missing = f"the key file {path} is missing, and the database is not new (PGS_SECRET_KEY_FILE says where else it lies)"
+                raise BadKeyFile(missing) from None
             self.ring = new_ring(rng.bytes(KID_ENTROPY_BYTES), rng.bytes(SECRET_BYTES))
             _write(path, self.ring)
             return

@@ -8,21 +8,24 @@ from pgs.storage.database import StoreOutage, WriterFull
 from pgs.storage.heartbeat import beat
 
 PROBE_S = 2.0  # a commit that takes longer than this is too slow to serve by
+# A disk that is nearly full takes the probe's one small row and refuses a seat's many: what has failed lately counts as well. Two of the
+# usual ten seconds between probes, so that one of them sees it.
+FAILED_RECENTLY_S = 20.0
 
 log = structlog.get_logger("pgs.readiness")
 
 
 class Readiness:
-    """Ready once started, until draining, as long as a commit goes through."""
+    """Ready once started, until draining, as long as a commit goes through and none has failed lately."""
 
     def __init__(self) -> None:
-        self._core: Core | None = None
+        self.core: Core | None = None  # once started
         self._draining = False
         self._probing = False
 
     def started(self, core: Core) -> None:
         """The listeners take calls."""
-        self._core = core
+        self.core = core
 
     def draining(self) -> None:
         """The service is stopping."""
@@ -32,17 +35,19 @@ class Readiness:
         """Return `starting`, `draining` or `unable to write`, or None when ready."""
         if self._draining:
             return "draining"
-        if self._core is None:
+        if self.core is None:
             return "starting"
-        core = self._core
-        if self._probing or core.parts.database.writer.stalled():
+        core, writer = self.core, self.core.parts.database.writer
+        if self._probing or writer.stalled():
             return "unable to write"  # an earlier probe still hangs: do not heap up more
+        if writer.failed_within(FAILED_RECENTLY_S):
+            return "unable to write"
         outcome: list[bool] = []
         done = trio.Event()
 
         async def probe() -> None:
             try:
-                await core.parts.database.writer.submit(beat())
+                await writer.submit(beat())
                 outcome.append(True)
             except (StoreOutage, WriterFull):
                 core.parts.on_event("readiness_probe_failed")

@@ -1,17 +1,23 @@
 """What the committed writes of a seats actor must say, read in the order of their commits."""
 
+from collections import defaultdict
 from typing import Any
 
+from pgs.domain.environments import Environment
 from pgs.storage.database import Tx
 
+_Row = dict[str, Any]
+_POOL = ("game_id", "tier_id", "tier_revision")
 
-def check_history(history: list[Tx]) -> int:
-    """Replay the committed writes: positions, revisions, and who was paired with whom. Return how many matches were started."""
-    seats: dict[str, dict[str, Any]] = {}
+
+def check_history(history: list[Tx], environment: Environment) -> int:
+    """Replay the committed writes: positions, revisions, ratings, and who was paired with whom. Return how many matches were started."""
+    seats: dict[str, _Row] = {}
+    rated: dict[tuple[str, str], int] = defaultdict(int)
     position = started = 0
     for tx in history:
         before = {seat_id: dict(seat) for seat_id, seat in seats.items()}
-        touched: list[dict[str, Any]] = []
+        touched: list[_Row] = []
         for stmt in tx.stmts:
             if stmt.name in ("seats.insert_seat", "seats.update_seat"):
                 seat = seats.setdefault(str(stmt.params["seat_id"]), {"revision": 0, "position": None, "match_id": None, "status": None})
@@ -26,35 +32,66 @@ def check_history(history: list[Tx]) -> int:
                     assert seat["revision"] == was["revision"]
                     assert seat["match_id"] is None
                 assert was["match_id"] in (None, seat["match_id"])
-        check_pairing(before, touched)
+        check_pairing(before, touched, environment)
+        check_ratings(tx, rated, environment)
         started += sum(seat["status"] == "matched" for seat in touched) // 2
     return started
 
 
-def check_pairing(before: dict[str, dict[str, Any]], touched: list[dict[str, Any]]) -> None:
-    """Check one transaction against the rule: a newly confirmed stake joins the oldest that waits, or waits itself."""
+def check_pairing(before: dict[str, _Row], touched: list[_Row], environment: Environment) -> None:
+    """Check one transaction against the environment's rule.
 
-    def waiting_for(seat: dict[str, Any]) -> list[dict[str, Any]]:
-        pool = ("game_id", "tier_id", "tier_revision")
-        return sorted(
-            (
-                other
-                for other in before.values()
-                if other["status"] == "waiting"
-                and other["player_id"] != seat["player_id"]
-                and all(other[name] == seat[name] for name in pool)
-            ),
-            key=lambda other: int(other["seq"]),
-        )
-
-    matched = [seat for seat in touched if seat["status"] == "matched"]
-    if matched:
-        assert len(touched) == len(matched) == 2
-        older, newer = matched
-        assert older["match_id"] == newer["match_id"]
-        assert before[older["seat_id"]]["status"] == "waiting"
-        assert before.get(newer["seat_id"], {"status": "pending"})["status"] == "pending"
-        assert waiting_for(newer)[0]["seat_id"] == older["seat_id"], "not the oldest"
+    Test: a newly confirmed stake joins the oldest that waits, or waits itself. Live: it waits, and a wave joins seats that wait. In both
+    nobody meets themself, nor a seat whose time was up.
+    """
+    matches: dict[str, list[_Row]] = defaultdict(list)
     for seat in touched:
-        if seat["status"] == "waiting":
-            assert waiting_for(seat) == [], "an opponent was there"
+        if seat["status"] == "matched":
+            matches[seat["match_id"]].append(seat)
+    for match in matches.values():
+        older, newer = sorted(match, key=lambda seat: int(seat["seq"]))
+        assert older["player_id"] != newer["player_id"]
+        assert all(older[name] == newer[name] for name in _POOL)
+        if environment == "live":
+            assert [before[seat["seat_id"]]["status"] for seat in match] == ["waiting"] * 2
+            assert all(before[seat["seat_id"]]["due_at"] > seat["updated_at"] for seat in match)
+        else:
+            assert touched == match, "one decision, one match"
+            older, newer = match
+            assert before[older["seat_id"]]["status"] == "waiting"
+            assert before.get(newer["seat_id"], {"status": "pending"})["status"] == "pending"
+            assert _waiting_for(before, newer)[0]["seat_id"] == older["seat_id"], "not the oldest"
+    if environment == "test":
+        for seat in touched:
+            if seat["status"] == "waiting":
+                assert _waiting_for(before, seat) == [], "an opponent was there"
+
+
+def _waiting_for(before: dict[str, _Row], seat: _Row) -> list[_Row]:
+    """The seats that a newly confirmed one may join, the oldest first."""
+    return sorted(
+        (
+            other
+            for other in before.values()
+            if other["status"] == "waiting"
+            and other["player_id"] != seat["player_id"]
+            and other["due_at"] > seat["updated_at"]
+            and all(other[name] == seat[name] for name in _POOL)
+        ),
+        key=lambda other: int(other["seq"]),
+    )
+
+
+def check_ratings(tx: Tx, rated: dict[tuple[str, str], int], environment: Environment) -> None:
+    """Check that a live match's end with a result, and nothing else, counts once for each of its players."""
+    ends = sum(
+        stmt.name == "matches.update_match" and (stmt.params["was_status"], stmt.params["status"]) == ("started", "ended")
+        for stmt in tx.stmts
+    )
+    moves = [stmt.params for stmt in tx.stmts if stmt.name == "ratings.save_rating"]
+    assert len(moves) == (2 * ends if environment == "live" else 0)
+    for params in moves:
+        key = str(params["game_id"]), str(params["player_id"])
+        assert params["was_matches"] == rated[key]
+        assert params["matches"] == rated[key] + 1
+        rated[key] += 1

@@ -18,6 +18,7 @@ from pgs.domain.names import LABEL_MAX
 from pgs.domain.origins import MAX_ORIGINS
 from pgs.domain.tiers import Price
 from pgs.storage import accounts as rows
+from pgs.storage.invites import find_account_of
 from pgs.storage.webhooks import find_webhook
 from tests.actors.stage import GAME, Stage, at, stage, until
 from tests.virtual import Faults
@@ -77,7 +78,8 @@ async def test_a_new_account_is_on_holds_nothing_and_invites_its_first_admin(tmp
         assert (dict(account.pins), dict(account.origins)) == ({"test": 1, "live": 1}, {"test": (), "live": ()})
         assert s.account("zebra") == account
         (invite,) = s.reader._connection.execute("select * from invite where partner_id = 'zebra'").fetchall()
-        assert invite == ("zebra", invite_id, "Ops@zebra.example", "admin", at(5), at(5 + 7 * 86_400), None, None)
+        assert invite == ("zebra", invite_id, "Ops@zebra.example", "admin", at(5), at(5 + 7 * 86_400), None, None, 1)
+        assert find_account_of(s.reader, invite_id) == "zebra"
         assert events(s, "zebra") == [("platform", "account.created", {"name": "Zebra Games"}, at(5))]
 
 
@@ -334,7 +336,7 @@ async def test_a_rate_is_set_in_part_and_never_under_one(tmp_path: Path, autojum
             account = await ask(s, m.SetRate(m.PLATFORM, None, 100))
         assert (account.burst, account.rate) == (500, 100)
         with nothing(s):
-            for burst, rate in ((0, None), (None, 0), (-1, 5)):
+            for burst, rate in ((0, None), (None, 0), (-1, 5), (10**7, None), (5, 2**63)):
                 assert isinstance(await ask(s, m.SetRate(m.PLATFORM, burst, rate)), BadRequest)
 
 

@@ -1,6 +1,7 @@
 """What an account that is switched off does to its seats and matches, and what becomes of them when it comes back."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from pgs.actors import messages as m
 from pgs.actors.kernel import Crashed
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
+from pgs.domain.seats import Seat
 from pgs.storage.database import Database, Reader, StoreOutage
-from tests.actors.stage import FLOOR, PRIZE, Late, Money, at, money, stage, until
-from tests.virtual import Faults
+from tests.actors.stage import FLOOR, PRIZE, Late, Money, Stage, at, money, stage, until
+from tests.virtual import Faults, seed_scheduler
 
 
 async def test_waiting_seats_and_running_matches_end_at_once_with_their_stakes_back(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -197,6 +199,78 @@ async def test_an_account_switched_on_while_the_rows_are_read_is_not_closed(
         assert isinstance(await s.house().account().ask(m.SwitchAccount("ops", True)), Account)
         await until(120)
         assert s.row(seat) == seat
+
+
+@asynccontextmanager
+async def _rounds_at_every_moment(s: Stage, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """For a block, let `keep_closed` look at the rows whenever anything moves, and act on what it finds."""
+    with monkeypatch.context() as patch:
+        patch.setattr(closing, "LOOK_AGAIN_S", 0)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(closing.keep_closed, s.parts, s.core.directory)
+            yield
+            nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_whoever_switches_off_counts_all_that_was_ended_whatever_looks_at_the_rows_meanwhile(
+    seed: int, tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage(tmp_path) as s:
+        for player in ("alice", "bob", "carol"):
+            await s.seat(player)
+        await s.seat("dave", environment="live")
+        seed_scheduler(seed)
+        async with _rounds_at_every_moment(s, monkeypatch):
+            account, ended = await s.core.switch_off("acme", m.SwitchAccount(by="ops", active=False))
+        assert isinstance(account, Account)
+        assert ended == 3
+        assert not s.parts.closings.under_way("acme", "test")
+        await until(1)
+        s.check_money()
+
+
+async def test_a_switching_off_that_is_refused_ends_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await s.switch(False)
+        assert await s.core.switch_off("acme", m.SwitchAccount(by="ops", active=False)) == (refuse("account_inactive"), 0)
+        assert not s.parts.closings.under_way("acme", "test")
+
+
+async def test_a_closing_that_broke_is_not_taken_for_one_under_way(tmp_path: Path, autojump_clock: MockClock) -> None:
+    faults = Faults()
+    async with stage(tmp_path, faults=faults) as s:
+        seat = await s.seat("alice")
+        faults.fail("insert into match")
+        with pytest.raises(Crashed):
+            await s.core.switch_off("acme", m.SwitchAccount(by="ops", active=False))
+        faults.heal()
+        await until(121)
+        assert s.row(seat).end_reason == "account_inactive"
+        s.check_money()
+
+
+async def test_seats_of_an_account_that_is_back_on_are_not_closed_by_a_closing_that_still_pages(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closing, "PAGE", 1)
+    async with stage(tmp_path) as s:
+        for number in range(20):
+            await s.seat("alice", f"old{number}")
+        news: list[Seat] = []
+
+        async def on_again() -> None:
+            while s.account().active or not s.feed():
+                await trio.lowlevel.checkpoint()
+            await s.house().account().ask(m.SwitchAccount(by="ops", active=True))
+            news.extend([await s.seat("alice", f"new{number}") for number in range(20)])
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(on_again)
+            _, ended = await s.core.switch_off("acme", m.SwitchAccount(by="ops", active=False))
+        assert 0 < ended < 20
+        assert {s.row(seat).status for seat in news} == {"waiting"}
+        s.check_money()
 
 
 async def test_rows_that_cannot_be_read_end_no_closing_for_good(tmp_path: Path, autojump_clock: MockClock) -> None:

@@ -11,9 +11,11 @@ from trio.testing import MockClock
 from pgs.actors import messages as m
 from pgs.actors.kernel import Crashed
 from pgs.config import Config
+from pgs.keyfile import KeyFile
 from pgs.storage.webhooks import find_endpoint
 from tests.actors.endpoints import GONE, OK, OTHER, URL, Endpoints, ask, failures, nudge, save, send_test, webhook
 from tests.actors.stage import stage, until
+from tests.virtual import SeededRng
 
 
 async def test_a_secret_is_in_no_log_no_event_and_no_repr(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -72,7 +74,9 @@ async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(tm
     endpoints, counted = Endpoints(OK), Counter[str]()
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
-    Config(data_dir=tmp_path).key_file.unlink()  # another ring is made in its place
+    key_file = Config(data_dir=tmp_path).key_file
+    key_file.unlink()
+    KeyFile(key_file, SeededRng(9))  # another ring in its place
     async with stage(tmp_path, outbound=endpoints, seed=1, on_event=lambda name: counted.update([name])) as s:
         live = await save(s, OTHER, "live")
         for number in range(10):

@@ -1,5 +1,6 @@
 """Test events: when one may be sent, what it carries, and all that it leaves alone."""
 
+import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -7,12 +8,13 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from pgs.actors.courier import seconds_until_test
 from pgs.actors.kernel import Crashed
 from pgs.domain.errors import refuse
 from pgs.domain.ids import ATTEMPT, NUDGE, is_id
 from pgs.storage.attempts import Attempt
 from tests.actors.endpoints import DOWN, GONE, HUNG, OK, URL, Answer, Endpoints, events, failures, log, nudge, save, send_test, switch_off
-from tests.actors.stage import at, stage, until
+from tests.actors.stage import Stage, at, stage, until
 from tests.virtual import Faults
 
 
@@ -187,3 +189,40 @@ async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(tmp_pa
         assert isinstance(await send_test(s), Attempt)
         assert len(log(s)) == 1
         assert len(s.parts.deliveries) == 0
+
+
+async def test_a_courier_that_breaks_meanwhile_still_knows_of_a_test_event_under_way(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints, faults = Endpoints(Answer(200, 4.0)), Faults()
+    async with stage(tmp_path, outbound=endpoints, faults=faults) as s, trio.open_nursery() as nursery:
+        await save(s)
+        nursery.start_soon(_crashes, s)
+        await until(1)
+        faults.fail("commit", sqlite3.OperationalError("disk I/O error"))
+        endpoints.answers[URL] = [OK]
+        nudge(s)  # whose row ends this life of the courier
+        await until(2)
+        faults.heal()
+        assert await send_test(s) == refuse("test_event_too_soon")
+        await until(9)
+        assert await send_test(s) == refuse("test_event_too_soon")
+        await until(10)
+        assert isinstance(await send_test(s), Attempt)
+
+
+async def _crashes(s: Stage) -> None:
+    with pytest.raises(Crashed):
+        await send_test(s)
+
+
+async def test_whoever_is_refused_as_too_soon_is_told_how_long_to_wait(tmp_path: Path, autojump_clock: MockClock) -> None:
+    endpoints = Endpoints(Answer(200, 4.0))
+    async with stage(tmp_path, outbound=endpoints) as s, trio.open_nursery() as nursery:
+        await save(s)
+        nursery.start_soon(send_test, s)
+        for moment, wait in ((1, 10), (5, 6), (9.5, 2)):  # while it is under way there is nothing in the log yet
+            await until(moment)
+            assert await send_test(s) == refuse("test_event_too_soon")
+            assert seconds_until_test(s.reader, "acme", "test", s.parts.clock.now()) == wait
+        await until(9.5 + 2)
+        assert isinstance(await send_test(s), Attempt)
+        assert seconds_until_test(s.reader, "acme", "live", s.parts.clock.now()) == 10

@@ -6,7 +6,7 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.domain.environments import Environment
-from tests.actors.stage import GAME, Late, Money, keys_of, stage, until
+from tests.actors.stage import GAME, Late, Money, at, keys_of, stage, until
 
 
 async def test_a_stake_joins_the_oldest_waiting_seat(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -55,6 +55,17 @@ async def test_a_seat_whose_stake_is_not_confirmed_is_no_opponent(tmp_path: Path
         assert (await s.seat("bob")).status == "waiting"
 
 
+async def test_a_seat_whose_time_is_up_is_no_opponent_though_nobody_has_closed_it_yet(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock that jumps, after a suspended night, finds seats that expired long ago and a stake that comes before they are closed."""
+    async with stage(tmp_path) as s:
+        alice = await s.seat("alice")
+        monkeypatch.setattr(s.parts.clock, "now", lambda: at(3600))
+        assert (await s.seat("bob")).status == "waiting"
+        assert s.row(alice).match_id is None
+
+
 async def test_a_stake_confirmed_late_joins_whoever_waits(tmp_path: Path, autojump_clock: MockClock) -> None:
     port = Money()
     port.of_charge = {"a1": ["pending", "confirmed"]}
@@ -96,7 +107,10 @@ async def test_seats_of_two_revisions_of_a_tier_never_meet(environment: Environm
         await s.set_tier("bronze", 100, 180)  # the old numbers again, but a new revision
         assert (await s.seat("carol", environment=environment)).status == "waiting"
         assert s.row(old).status == s.row(new).status == "waiting"
-        assert (await s.seat("dave", environment=environment)).match_id == s.by_key("carol", environment).match_id
+        dave = await s.seat("dave", environment=environment)
+        await until(2)
+        assert s.row(dave).match_id == s.by_key("carol", environment).match_id is not None
+        assert s.row(old).status == s.row(new).status == "waiting"
 
 
 async def test_equal_numbers_make_no_revision(tmp_path: Path, autojump_clock: MockClock) -> None:

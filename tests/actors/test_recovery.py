@@ -13,6 +13,7 @@ from pgs.actors import messages as m
 from pgs.actors.kernel import Crashed, Overloaded
 from pgs.domain.ledger import charge
 from pgs.storage import seats as rows
+from pgs.storage.ratings import find_rating
 from tests.actors.stage import FLOOR, Late, Money, Stage, at, money, stage, until
 from tests.virtual import Faults
 
@@ -40,6 +41,8 @@ async def play(s: Stage) -> None:
     await s.seat("expires", environment="live")
     await s.seat("alice")
     bob = await s.seat("bob")
+    for player in ("ivan", "judy"):
+        await s.seat(player, game="reversi", environment="live")
     for player in ("carol", "dave", "erin"):
         await s.seat(player)
     await s.ask_seat("late")
@@ -47,6 +50,7 @@ async def play(s: Stage) -> None:
     await s.decide(bob.match_id, "bob")
     await s.decide(s.by_key("dave").match_id, None)
     await until(12)
+    await s.decide(s.by_key("ivan", "live").match_id, "ivan", "live")
     await s.seat("frank", environment="live")
     await s.seat("grace", environment="live")
     await s.switch(False)
@@ -75,6 +79,9 @@ def check(s: Stage, port: Money) -> None:
             kind = "prize" if row.result == "won" else "refund"
             owed = (row.payout_usd_cents or 0) + (row.refund_usd_cents or 0)
             assert port.paid.get((row.match_id or "", row.seat_id, kind), 0) == owed
+    for row in s.feed("live"):
+        rating = find_rating(s.reader, "acme", "live", row.game_id, row.player_id)
+        assert rating.matches == (0 if row.result is None else 1)
     assert rows.next_due(s.reader) is None
     assert held == len(port.charged)
     assert len(port.paid) == sum(1 for row in [*s.feed("test"), *s.feed("live")] if row.result != "lost")

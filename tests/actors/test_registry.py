@@ -19,8 +19,11 @@ from pgs.domain.errors import refuse
 from pgs.domain.keys import hash_key
 from pgs.domain.tiers import TierRevision
 from pgs.storage import accounts as rows
-from pgs.storage import tiers
+from pgs.storage import terms, tiers
+from pgs.storage.bulk import read_in_bulk
 from pgs.storage.database import Database, Reader, ReadFailed
+from pgs.storage.events import Event, insert_event
+from tests.actors.people import enrol, join
 from tests.actors.stage import FLOOR, GAME, PRIZE, Stage, at, stage, until
 from tests.virtual import Faults
 
@@ -130,7 +133,7 @@ async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(tmp_pa
     async with stage(tmp_path) as s:
         was = s.account()
         # An event of the next number that no revision tells of: the actor's own entry can never be added.
-        await s.write_past_the_actors(rows.insert_event("acme", was.event_seq + 1, "evt_x", 0, "platform", "x.y", "{}"))
+        await s.write_past_the_actors(insert_event("acme", Event(was.event_seq + 1, "evt_x", 0, "platform", "x.y", "{}")))
         with pytest.raises(Crashed):
             await s.house().account().ask(m.AddOrigin("ops", "live", "https://acme.example"))
         assert rows.read_account(s.reader, "acme") == was == s.account()
@@ -197,7 +200,7 @@ async def test_a_tier_written_past_its_actor_makes_the_next_command_decide_anew(
         assert await s.parts.catalogue.ref.ask(m.SetTier("test", "bronze", None, FLOOR, 150)) == 3
         await s.write_past_the_actors(tiers.set_lock("test", "bronze", GAME, locked=True))
         assert await s.parts.catalogue.ref.ask(m.LockTier("test", "bronze", GAME, True)) is False
-        await s.write_past_the_actors(tiers.insert_terms(2, "Other terms", 0))
+        await s.write_past_the_actors(terms.insert_terms(2, "Other terms", 0))
         assert await s.parts.catalogue.ref.ask(m.PublishTerms("New terms")) == 3
 
 
@@ -281,3 +284,23 @@ async def test_a_key_that_its_account_no_longer_holds_is_unknown(tmp_path: Path,
         _, key = await mint(s)
         s.parts.registry.publish(msgspec.structs.replace(s.account(), keys=()))
         assert s.parts.registry.find_key(hash_key(key)) is None
+
+
+async def test_a_reading_from_before_an_event_that_raised_no_revision_is_not_published(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage(tmp_path) as s:
+        await join(s, "ada")
+        old = await read_in_bulk(s.parts.database, rows.read_accounts)
+        await enrol(s, "ada")
+        assert (s.account().revision, s.account().event_seq) == (old["acme"].revision, old["acme"].event_seq + 1)
+        told: list[str] = []
+        monkeypatch.setattr(s.parts.registry, "on_foreign_write", told.append)
+
+        async def read(*_: object) -> object:
+            return old
+
+        monkeypatch.setattr(registry_module, "read_in_bulk", read)
+        await s.parts.registry.refresh()
+        assert s.account() == rows.read_account(s.reader, "acme")
+        assert told == []

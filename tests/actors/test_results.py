@@ -45,6 +45,7 @@ async def test_the_feeds_of_two_environments_and_partners_count_apart(tmp_path: 
         for environment, partner in places:
             for player in ("alice", "bob"):
                 await s.seat(player, environment=environment, partner=partner)
+        await until(1)  # live seats are paired once a second
         for environment, partner in places:
             feed = s.feed(environment, partner)
             assert [(row.position, row.environment, row.partner_id) for row in feed] == [

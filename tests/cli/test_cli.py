@@ -117,6 +117,11 @@ def test_every_command_prints_one_json_value_and_nothing_else(tmp_path: Path) ->
     assert json_of(pgs("tier", "unlock", "bronze", "--environment", "test", "--game", "chess", *at))["lockedGames"] == []
     assert [tier["tierId"] for tier in json_of(pgs("tier", "list", *at))] == ["bronze"]
     assert json_of(pgs("terms", "publish", str(text), *at)) == {"version": 2}
+    refused = pgs("terms", "end", "acme", *at)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "no terms are agreed" in refused.stderr
+    refused = pgs("partner", "reset-authenticator", "acme", "nobody", *at)
+    assert (refused.exit_code, refused.stdout) == (1, "")
     assert json_of(pgs("ledger", "check", *at))["sound"] is True
     assert json_of(pgs("db", "check", *at))["sound"] is True
     refused = pgs("game", "licence", "acme", "chess", "grant", *at)
@@ -197,6 +202,7 @@ def test_a_damaged_key_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    KeyFile(tmp_path / "keys", SystemRng())
     (tmp_path / "pgs.db").write_bytes(b"not a database" * 1000)
     result = pgs("db", "check", "--data", tmp_path)
     assert result.exit_code == 1
@@ -232,7 +238,7 @@ def test_terms_are_read_as_utf_8_of_a_bounded_length(tmp_path: Path) -> None:
 
 
 async def test_an_unsound_ledger_ends_with_1_and_is_still_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    unsound = LedgerReport([("test", "escrow", 5, 1)], 5, ["acme sea_1"], [], 5, 0)
+    unsound = LedgerReport([("test", "escrow", 5, 1)], 5, ["acme sea_1"], [], [], [], [], 5, 0)
     monkeypatch.setattr("pgs.operator.commands.check_ledger", lambda reader: unsound)
     await prepare(tmp_path)
     result = await trio.to_thread.run_sync(lambda: pgs("ledger", "check", "--json", "--data", tmp_path))
@@ -303,15 +309,17 @@ def test_serve_and_demo_get_their_options_and_give_their_exit_code(tmp_path: Pat
         called.append(config.data_dir)
         return 3
 
-    def demo(folder: Path, *, once: bool, port: int) -> int:
-        called.append((folder, once, port))
+    def demo(folder: Path, *, once: bool, port: int, bots: int) -> int:
+        called.append((folder, once, port, bots))
         return 4
 
     monkeypatch.setattr("pgs.serve.run", serve)
     monkeypatch.setattr("pgs.demo.demo.run", demo)
     assert pgs("serve", "--data", tmp_path).exit_code == 3
     assert pgs("demo", "--data", tmp_path, "--once", "--port", "0").exit_code == 4
-    assert called == [tmp_path, (tmp_path, True, 0)]
+    assert pgs("demo", "--data", tmp_path, "--port", "0", "--bots").exit_code == 4
+    assert pgs("demo", "--data", tmp_path, "--port", "0", "--bots", "5").exit_code == 4
+    assert called == [tmp_path, (tmp_path, True, 0, 0), (tmp_path, False, 0, 2), (tmp_path, False, 0, 5)]
 
 
 def test_serving_a_folder_that_is_served_is_refused_in_a_line(tmp_path: Path) -> None:

@@ -5,13 +5,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pgs.actors.settlement import EmbeddedSettlement
-from pgs.clock import SystemClock
+from pgs.clock import SystemClock, SystemRng
 from pgs.config import Config
+from pgs.demo.admin import PEOPLE, make_admin
 from pgs.demo.certificates import Authority
 from pgs.demo.folder import DemoFile, write_demo_file
 from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import make_partner
+from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.serve import Running, running
 
 
@@ -19,18 +21,38 @@ from pgs.serve import Running, running
 async def demo_service(folder: Path) -> AsyncIterator[tuple[Running, DemoFile, Inbox]]:
     """Give a running service, what its `demo-data/demo.json` under `folder` says, and where its nudges arrive."""
     data = folder / "demo-data"
-    config = Config(listen="127.0.0.1:0", internal_listen="127.0.0.1:0", data_dir=data)
     clock = SystemClock()
     authority = Authority(clock.now())
     outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
     async with (
         open_inbox(authority, clock) as inbox,
-        running(config, settlement=EmbeddedSettlement(0.2), outbound=outbound, resolver=resolver) as service,
+        development_issuer(PEOPLE, clock, SystemRng()) as issuer,
+        running(_config(data, issuer), settlement=EmbeddedSettlement(0.2), outbound=outbound, resolver=resolver) as service,
     ):
         partner = await make_partner(service.core, inbox.url)
         inbox.secret = partner.webhook_secrets["test"]
+        admin = await make_admin(service.core, partner, issuer)
         content = DemoFile(
-            service.base_url, service.internal_url, partner.partner_id, partner.test_key, partner.live_key, webhook_url=inbox.url
+            service.base_url,
+            service.internal_url,
+            partner.partner_id,
+            partner.test_key,
+            partner.live_key,
+            issuer=issuer.issuer,
+            admin_token=admin.token,
+            totp_secret=admin.totp_secret,
+            webhook_url=inbox.url,
+            site_url="none",
         )
         write_demo_file(data, content)
         yield service, content, inbox
+
+
+def _config(data: Path, issuer: DevelopmentIssuer) -> Config:
+    return Config(
+        listen="127.0.0.1:0",
+        internal_listen="127.0.0.1:0",
+        data_dir=data,
+        identity_issuer=issuer.issuer,
+        identity_client_id=issuer.client_id,
+    )

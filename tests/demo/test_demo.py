@@ -8,9 +8,15 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpcore
+import pytest
 import trio
+
+from pgs.clock import SystemClock
+from pgs.demo.arena import BOTS_MAX
+from pgs.domain.totp import code_at
 
 _COMMAND = [sys.executable, "-m", "pgs", "demo", "--port", "0"]
 
@@ -48,7 +54,8 @@ async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> No
     written = tmp_path / "demo-data" / "demo.json"
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
     demo = json.loads(written.read_text())
-    assert demo.keys() == {"baseUrl", "internalUrl", "partnerId", "testKey", "liveKey", "webhookUrl"}
+    names = "baseUrl internalUrl partnerId testKey liveKey issuer adminToken totpSecret webhookUrl siteUrl"
+    assert demo.keys() == set(names.split())
     assert demo["webhookUrl"] in told
     assert demo["testKey"].startswith("pgs_test_")
     assert demo["liveKey"].startswith("pgs_live_")
@@ -56,7 +63,10 @@ async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> No
     assert {json.loads(line)["event"] for line in log.splitlines()} >= {"started", "request", "stopped"}
     assert demo["testKey"] not in log
     assert demo["liveKey"] not in log
+    assert demo["adminToken"] not in log + told
+    assert demo["totpSecret"] not in log + told
     assert "whsec_" not in log
+    assert "Open http" not in told, "there is no page once the demo has ended"
 
 
 async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path) -> None:
@@ -71,6 +81,7 @@ async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path
                     break
             demo = json.loads((tmp_path / "demo-data" / "demo.json").read_text())
             assert demo["testKey"].encode() in told, "the lines to paste hold the real key"
+            assert f"Open {demo['siteUrl']}\n".encode() in told
             async with httpcore.AsyncConnectionPool() as pool:
                 answer = await pool.request("GET", demo["baseUrl"] + "/partner/me", headers={"Authorization": f"Bearer {demo['testKey']}"})
                 assert answer.status == 200
@@ -83,6 +94,7 @@ async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path
                         content=json.dumps({**seat, "idempotencyKey": player}).encode(),
                     )
                     assert answer.status == 200
+                await _manage_the_account(pool, demo)
             async for chunk in process.stdout:
                 told += chunk
                 if told.count(b"verified: the signature holds") == 4:
@@ -92,6 +104,52 @@ async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path
                 told += chunk
     assert process.returncode == 0
     assert b"The demo has ended." in told
+
+
+async def _manage_the_account(pool: httpcore.AsyncConnectionPool, demo: dict[str, str]) -> None:
+    """Do as a script would that knows `demo.json` alone: read the account, verify a code at once, make a key, and use it."""
+
+    async def call(method: str, path: str, body: object = None, token: str = demo["adminToken"]) -> Any:
+        content = None if body is None else json.dumps(body).encode()
+        answer = await pool.request(method, demo["baseUrl"] + path, headers={"Authorization": f"Bearer {token}"}, content=content)
+        assert answer.status == 200, answer.content
+        return json.loads(answer.content)
+
+    account = await call("GET", "/partner/admin/account")
+    assert (account["partnerId"], account["role"], account["stepUp"]["enrolled"]) == (demo["partnerId"], "admin", True)
+    code = code_at(demo["totpSecret"], SystemClock().now())  # the current one, which nobody has used
+    opened = await call("POST", "/partner/admin/totp/verify", {"code": code})
+    assert opened["freshUntil"] > SystemClock().now()
+    made = await call("POST", "/partner/admin/keys", {"environment": "test", "label": "a script's"})
+    assert (await call("GET", "/partner/me", token=made["apiKey"]))["partnerId"] == demo["partnerId"]
+    discovered = await pool.request("GET", demo["issuer"] + "/.well-known/openid-configuration")
+    assert json.loads(discovered.content)["issuer"] == demo["issuer"]
+
+
+async def test_bots_play_in_the_demo_and_their_results_are_told(tmp_path: Path) -> None:
+    with trio.fail_after(90):
+        async with trio.open_nursery() as nursery:
+            command = [*_COMMAND, "--bots", "3"]
+            process: trio.Process = await nursery.start(partial(trio.run_process, command, cwd=tmp_path, stdout=subprocess.PIPE))
+            assert process.stdout is not None
+            told = b""
+            async for chunk in process.stdout:
+                told += chunk
+                if re.search(rb"1  Tic-tac-toe +Bot 1 (won against|lost to|drew with) Bot 2  completed, [5-9] moves", told):
+                    break
+            process.send_signal(signal.SIGTERM)
+            async for chunk in process.stdout:
+                told += chunk
+    assert process.returncode == 0
+    assert b"you play against a bot" in told
+    assert b"The demo has ended." in told
+
+
+@pytest.mark.parametrize("wrong", [["--once", "--bots"], ["2"], ["--bots", "0"], ["--bots", str(BOTS_MAX + 1)], ["--bots", "two"]])
+def test_a_wrong_call_is_told_before_anything_is_touched(tmp_path: Path, wrong: list[str]) -> None:
+    done = subprocess.run([*_COMMAND, *wrong], cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert list(tmp_path.iterdir()) == []
 
 
 async def test_a_taken_port_is_said_and_another_one_used(tmp_path: Path) -> None:

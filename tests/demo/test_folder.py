@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.demo.folder import DEMO_FILE, MARK, DemoFile, FolderRefused, claim, write_demo_file
+from pgs.demo.folder import DEMO_FILE, LOG_FILE, MARK, DemoFile, FolderRefused, claim, open_log, write_demo_file
 from pgs.storage.database import DataLock
 
 
@@ -54,10 +54,19 @@ def test_a_file_in_the_folders_place_is_refused(tmp_path: Path) -> None:
         claim(tmp_path / "demo-data")
 
 
+def test_the_log_is_for_its_owner_alone_and_is_added_to(tmp_path: Path) -> None:
+    for line in (b"one\n", b"two\n"):
+        with open_log(tmp_path) as log:
+            log.write(line)
+    assert stat.S_IMODE((tmp_path / LOG_FILE).stat().st_mode) == 0o600
+    assert (tmp_path / LOG_FILE).read_text() == "one\ntwo\n"
+
+
 def test_the_demo_file_is_for_its_owner_alone(tmp_path: Path) -> None:
-    write_demo_file(tmp_path, DemoFile("http://a", "http://b", "demo", "t", "l", "https://c"))
+    write_demo_file(tmp_path, DemoFile("http://a", "http://b", "demo", "t", "l", "http://i", "a", "s", "https://c", "http://s"))
     written = tmp_path / DEMO_FILE
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
     expected = {"baseUrl": "http://a", "internalUrl": "http://b", "partnerId": "demo"}
     expected |= {"testKey": "t", "liveKey": "l", "webhookUrl": "https://c"}
+    expected |= {"issuer": "http://i", "adminToken": "a", "totpSecret": "s", "siteUrl": "http://s"}
     assert json.loads(written.read_text()) == expected

@@ -39,6 +39,13 @@ async def test_the_curl_lines_launch_a_match_and_read_its_result(tmp_path: Path,
     assert '"endReason":"decided_by_test_key"' in printed
     assert '"result":"won"' in printed
     assert '"reason":"stake_below_floor","floorUsdCents":100' in printed
+    assert '"role":"admin"' in printed
+    assert '"freshUntil":' in printed
+    assert '"label":"from the README"' in printed
+    assert '"apiKey":"pgs_test_' in printed
+    assert '"status":"active"' in printed
+    assert '"action":"key.created"' in printed
+    assert "sign_in_required" not in printed
 
 
 async def test_the_python_backend_runs_until_the_money_is_in_the_feed(tmp_path: Path) -> None:
@@ -54,6 +61,46 @@ async def test_the_python_backend_runs_until_the_money_is_in_the_feed(tmp_path: 
     assert any(line.startswith("session for ptr:test:demo:p-300") for line in lines)
     assert "p-300 ended lost payout: 0" in lines
     assert "p-400 ended won payout: 180" in lines
+
+
+REFUSED = (403, b'{"error": "The account is switched off.", "reason": "account_inactive"}')
+ANSWERS = {
+    "sessions": (200, b'{"playerUid": "p", "expiresAt": 1}'),
+    "matches": (200, b'{"matchId": "mat_1"}'),
+    "decide": (200, b"{}"),
+    "results": (200, b'{"results": [], "nextCursor": "c", "hasMore": false}'),
+}
+
+
+@pytest.mark.parametrize("refused", ANSWERS)
+async def test_the_python_backend_ends_with_the_reason_of_a_refusal_at_every_call(tmp_path: Path, refused: str) -> None:
+    source, _ = _blocks("python")
+    (tmp_path / "backend.py").write_text(source)
+
+    async def answer(stream: trio.SocketStream) -> None:
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += await stream.receive_some()
+        called = head.split(b" ")[1].partition(b"?")[0].rpartition(b"/")[2].decode()
+        status, body = REFUSED if called == refused else ANSWERS[called]
+        await stream.send_all(b"HTTP/1.1 %d -\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (status, len(body), body))
+        with trio.move_on_after(5):  # what is left of the request is taken, or closing would reset the connection
+            await stream.receive_some()
+        await stream.aclose()
+
+    (tmp_path / "demo-data").mkdir()
+    async with trio.open_nursery() as nursery:
+        (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        port = listener.socket.getsockname()[1]
+        (tmp_path / "demo-data" / "demo.json").write_text(f'{{"baseUrl": "http://127.0.0.1:{port}", "testKey": "k"}}')
+        nursery.start_soon(trio.serve_listeners, answer, [listener])
+        with trio.fail_after(30):
+            done = await trio.run_process(
+                [sys.executable, "backend.py"], cwd=tmp_path, capture_stdout=True, capture_stderr=True, check=False
+            )
+        nursery.cancel_scope.cancel()
+    assert done.returncode == 1
+    assert b"account_inactive" in (done.stderr or b"")
 
 
 def test_the_verifier_takes_what_the_service_signs_and_nothing_else() -> None:

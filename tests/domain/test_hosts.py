@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.hosts import is_dns_name, is_dotted_name
+from pgs.domain.hosts import is_below_public_suffix, is_dns_name, is_dotted_name, is_public_suffix
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,18 @@ def test_a_name_has_at_most_253_characters() -> None:
 @given(st.text(alphabet="ab1.-", max_size=8))
 def test_a_dotted_name_is_a_dns_name_with_a_dot(host: str) -> None:
     assert is_dotted_name(host) == (is_dns_name(host) and "." in host)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_suffix", "is_below"),
+    [
+        ("com", True, False),
+        ("co.uk", True, False),
+        ("github.io", True, False),
+        ("acme.co.uk", False, True),
+        ("a.acme.com", False, True),
+        ("acme.unlisted", False, False),
+    ],
+)
+def test_a_public_suffix_is_one_that_the_list_knows(host: str, is_suffix: bool, is_below: bool) -> None:
+    assert (is_public_suffix(host), is_below_public_suffix(host)) == (is_suffix, is_below)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain.errors import refuse
-from pgs.domain.members import UID_MAX, Member, change_role, is_uid, remove
+from pgs.domain.members import UID_MAX, Member, change_role, in_order, is_uid, remove
 from pgs.domain.roles import ROLES, Role
 
 ADA = Member("ada", "ada@acme.example", "admin", 1)
@@ -79,3 +79,9 @@ def test_a_uid_is_whatever_an_issuer_calls_somebody(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "x" * (UID_MAX + 1), "a\x00b", "a\ud800", "\udfff", "platform"])
 def test_what_storage_cannot_hold_and_the_platforms_own_name_are_no_uids(text: str) -> None:
     assert not is_uid(text)
+
+
+def test_members_stand_in_the_order_in_which_they_joined_however_they_come() -> None:
+    late, early = msgspec.structs.replace(ADA, joined_at=9), msgspec.structs.replace(ADA, uid="aaa", joined_at=2)
+    for members in itertools.permutations((late, early, BOB, CAY)):
+        assert list(in_order(members).items()) == [("aaa", early), ("bob", BOB), ("cay", CAY), ("ada", late)]

@@ -2,16 +2,17 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.pairing import explain, oldest_opponent, pool_of
+from pgs.domain.pairing import explain_test, oldest_opponent, pool_of
 from tests.domain.test_seats import seat
 
+NOW = 1000
 players = st.sampled_from(["alice", "bob", "carol"])
 
 
 @given(st.lists(players), players)
 def test_the_first_in_line_who_is_somebody_else_is_the_opponent(line: list[str], player: str) -> None:
     waiting = [msgspec.structs.replace(seat(number), player_id=name) for number, name in enumerate(line)]
-    found = oldest_opponent(waiting, player)
+    found = oldest_opponent(waiting, player, NOW)
     others = [number for number, name in enumerate(line) if name != player]
     assert (found.seq if found else None) == (others[0] if others else None)
 
@@ -23,6 +24,11 @@ def test_seats_meet_when_all_that_counts_is_the_same() -> None:
         assert pool_of(msgspec.structs.replace(one, **changes)) != pool_of(one)
 
 
+def test_a_seat_whose_time_is_up_is_no_opponent() -> None:
+    expired, open_one = (msgspec.structs.replace(seat(number), player_id="alice", due_at=NOW + number) for number in (0, 1))
+    assert oldest_opponent([expired, open_one], "bob", NOW) is open_one
+    assert oldest_opponent([expired], "bob", NOW) is None
+
+
 def test_the_explanation_names_its_rule_and_the_wait() -> None:
-    assert explain("test", 7) == {"rule": "test.v1", "waitedSeconds": 7}
-    assert explain("live", 0)["rule"] != "test.v1"
+    assert explain_test(7) == {"rule": "test.v1", "waitedSeconds": 7}

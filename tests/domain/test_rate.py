@@ -4,10 +4,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.rate import PARTNER_POLICY, Bucket, BucketPolicy, Taken, policy_header, rate_header
+from pgs.domain.errors import BadRequest
+from pgs.domain.rate import BUCKET_MAX, PARTNER_POLICY, Bucket, BucketPolicy, Taken, check_bucket, policy_header, rate_header
 
 policies = st.builds(BucketPolicy, burst=st.integers(1, 500), rate=st.integers(1, 500))
 starts = st.sampled_from([0.0, 1.0, 12345.678, 987_654.321, 1_760_000_000.0, -5.0])
+
+
+@pytest.mark.parametrize(("burst", "rate"), [(None, None), (1, None), (None, 1), (BUCKET_MAX, BUCKET_MAX)])
+def test_a_bucket_may_be_given_between_its_bounds(burst: int | None, rate: int | None) -> None:
+    assert check_bucket(burst, rate) is None
+
+
+@pytest.mark.parametrize(
+    ("burst", "rate", "why"),
+    [
+        (0, None, "burst must be at least 1"),
+        (5, -1, "rate must be at least 1"),
+        (BUCKET_MAX + 1, 5, "burst must be at most"),
+        (5, 2**63, "rate must be at most"),
+    ],
+)
+def test_a_bucket_beyond_its_bounds_is_refused_with_the_reason(burst: int | None, rate: int | None, why: str) -> None:
+    refusal = check_bucket(burst, rate)
+    assert isinstance(refusal, BadRequest)
+    assert why in refusal.message
 
 
 def drain(bucket: Bucket, now: float) -> int:

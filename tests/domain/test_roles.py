@@ -2,7 +2,9 @@ import re
 
 import pytest
 
-from pgs.domain.roles import ADMIN_RULES, ROLES, AdminRule, Role, can_grant, is_role, may, rank, rule_of
+from pgs.domain.errors import refuse
+from pgs.domain.roles import ADMIN_RULES, ROLES, AdminRule, Role, admit, can_grant, is_role, may, rank, rule_of
+from pgs.domain.stepup import FRESH_S, WINDOW_S, Factor
 
 READS = [rule for rule in ADMIN_RULES if rule.method == "GET"]
 WRITES = [rule for rule in ADMIN_RULES if rule.method != "GET"]
@@ -155,3 +157,37 @@ def test_a_call_is_found_by_method_and_template_and_no_other_is() -> None:
         rule_of("PUT", "/partner/admin/keys")
     with pytest.raises(KeyError):
         rule_of("GET", "/partner/admin/nothing")
+
+
+NONE, STALE, CLOSED = Factor(), Factor("sealed", opened_at=100), Factor("sealed")
+
+
+@pytest.mark.parametrize(
+    ("path", "role", "factor", "reason"),
+    [
+        ("keys", None, STALE, "not_a_partner_admin"),
+        ("keys", "viewer", NONE, "role_forbidden"),  # before step-up
+        ("keys", "developer", NONE, "totp_not_enrolled"),
+        ("keys", "developer", CLOSED, "step_up_required"),
+        ("keys", "developer", STALE, "fresh_step_up_required"),
+        ("origins", "developer", STALE, None),
+        ("origins", "developer", CLOSED, "step_up_required"),
+        ("totp/enroll", "viewer", NONE, None),
+        ("totp/enroll", "viewer", STALE, "fresh_step_up_required"),
+        ("totp/enroll", None, NONE, "not_a_partner_admin"),
+        ("totp/verify", "viewer", NONE, None),
+        ("invites/{invite_id}/accept", None, NONE, None),
+    ],
+)
+def test_gates_come_in_their_order(path: str, role: Role | None, factor: Factor, reason: str | None) -> None:
+    assert FRESH_S < WINDOW_S
+    verdict = admit(rule_of("POST", f"/partner/admin/{path}"), role, lambda: factor, 100 + FRESH_S)
+    assert verdict == (None if reason is None else refuse(reason))
+
+
+@pytest.mark.parametrize("rule", [rule for rule in ADMIN_RULES if rule.step_up == "none"], ids=call)
+def test_an_authenticator_is_not_looked_up_for_a_call_that_needs_none(rule: AdminRule) -> None:
+    def look_up() -> Factor:
+        raise AssertionError("looked up")
+
+    assert admit(rule, "admin", look_up, 0) is None

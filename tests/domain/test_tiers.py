@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.errors import Refusal, refuse
-from pgs.domain.tiers import Price, Tier, TierBook, TierRevision, check_price, stake_of
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.tiers import TIER_USD_CENTS_MAX, Price, Tier, TierBook, TierRevision, check_numbers, check_price, stake_of
 
 cents = st.integers(min_value=1, max_value=10**9)
 
@@ -20,6 +20,21 @@ def tiers(draw: st.DrawFn) -> Tier:
         return floor, draw(st.integers(floor, 2 * floor))
 
     return tier(*(numbers() for _ in range(draw(st.integers(1, 4)))))
+
+
+@pytest.mark.parametrize(("floor", "prize"), [(1, 1), (100, 180), (1, TIER_USD_CENTS_MAX), (TIER_USD_CENTS_MAX, TIER_USD_CENTS_MAX)])
+def test_a_tier_may_have_a_prize_from_its_floor_to_the_bound(floor: int, prize: int) -> None:
+    assert check_numbers(floor, prize) is None
+
+
+@pytest.mark.parametrize(
+    ("floor", "prize", "why"),
+    [(0, 5, "at least 1"), (-3, 5, "at least 1"), (5, 4, "under the floor"), (5, TIER_USD_CENTS_MAX + 1, "at most"), (5, 2**63, "at most")],
+)
+def test_numbers_that_no_tier_can_have_are_refused_with_the_reason(floor: int, prize: int, why: str) -> None:
+    refusal = check_numbers(floor, prize)
+    assert isinstance(refusal, BadRequest)
+    assert why in refusal.message
 
 
 def test_new_seats_are_taken_under_the_newest_revision() -> None:

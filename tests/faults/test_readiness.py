@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.readiness import Readiness
-from pgs.storage.database import OutcomeUnknown, WriteFailed, WriterFull
+from pgs.readiness import FAILED_RECENTLY_S, Readiness
+from pgs.storage.database import Outcome, OutcomeUnknown, Stmt, Tx, WriteFailed, WriterFull
+from pgs.storage.heartbeat import beat
 from pgs.storage.writer import STALLED_AFTER_S
 from tests.faults.broken import FailingWriter, HeldWriter, writer_of
 from tests.journeys.client import PATIENCE_S, Reply, ok
@@ -78,6 +79,42 @@ async def test_a_stalled_writer_makes_the_service_unready(tmp_path: Path, monkey
         assert await _ready(service) == (503, "unable to write")
         assert await _alive(service) == 200
     assert STALLED_AFTER_S <= 5
+
+
+async def test_a_disk_that_takes_the_probes_row_and_no_seat_makes_the_service_unready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with in_process(tmp_path) as service:
+        partner, writer = await service.partner(), service.core.parts.database.writer
+        assert await _ready(service) == (200, "ready")
+        (pages,) = writer._connection.execute("pragma page_count").fetchone()
+        writer._connection.execute(f"pragma max_page_count={pages}")
+        seated, number = 200, 0
+        while seated == 200:
+            number += 1
+            assert number < 500, "the disk takes everything"
+            body = seat_body(f"player-{number}", f"k{number}")
+            seated = (await service.public.call("POST", "/partner/matches", partner.test, body)).status
+        assert seated == 503
+        assert await writer.submit(beat()) == Outcome.COMMITTED
+        assert await _ready(service) == (503, "unable to write")
+        assert await _alive(service) == 200
+        monkeypatch.setattr("pgs.readiness.FAILED_RECENTLY_S", 0.0)
+        assert await _ready(service) == (200, "ready")
+
+
+@pytest.mark.parametrize(("ago", "ready"), [(0.0, 503), (FAILED_RECENTLY_S - 5, 503), (FAILED_RECENTLY_S + 1, 200)])
+async def test_a_failed_commit_counts_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ago: float, ready: int) -> None:
+    async with in_process(tmp_path) as service:
+        monkeypatch.setattr(service.core.parts.database.writer, "_failed_at", trio.current_time() - ago)
+        assert (await _ready(service))[0] == ready
+
+
+async def test_a_conflict_is_no_failure_of_the_store(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        writer = service.core.parts.database.writer
+        assert await writer.submit(Tx("", (Stmt("heartbeat.beat", {}, 2),))) == Outcome.CONFLICT
+        assert await _ready(service) == (200, "ready")
 
 
 async def test_a_draining_service_is_unready_and_alive_and_finishes_what_it_took(tmp_path: Path) -> None:

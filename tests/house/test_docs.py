@@ -7,6 +7,8 @@ import re
 import pytest
 
 from pgs.config import Config
+from pgs.domain.roles import rank, rule_of
+from pgs.http.admin import ENDPOINTS as ADMIN_ENDPOINTS
 from pgs.http.partner import ENDPOINTS
 from pgs.operator.commands import COMMANDS
 from tests.house.tree import ROOT, SOURCE, files
@@ -99,3 +101,43 @@ def test_every_event_that_the_operations_page_names_is_in_the_code() -> None:
 def test_every_operator_command_is_on_the_operations_page() -> None:
     text = _text(OPERATIONS)
     assert [name for name in COMMANDS if f"pgs {name.replace('.', ' ')}" not in text] == []
+
+
+ADMIN = "docs/admin.md"
+
+
+def _admin_rows() -> dict[str, list[str]]:
+    """The cells after the first of every row of the admin page that is about a call, by the call."""
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in _text(ADMIN).splitlines() if line.startswith("| `")]
+    return {row[0].strip("`"): row[1:] for row in rows if re.match(r"`[A-Z]+ ", row[0])}
+
+
+def _name(method: str, path: str) -> str:
+    return f"{method} {path.removeprefix('/partner/admin/')}"
+
+
+def test_the_admin_page_lists_every_admin_call_and_no_other() -> None:
+    assert set(_admin_rows()) == {_name(endpoint.method, endpoint.path) for endpoint in ADMIN_ENDPOINTS}
+
+
+def test_the_admin_page_tells_who_may_make_a_call_and_with_which_code() -> None:
+    told = {call: row[:2] for call, row in _admin_rows().items()}
+    declared = {}
+    for endpoint in ADMIN_ENDPOINTS:
+        rule = rule_of(endpoint.method, endpoint.path)
+        least: str = min(rule.roles, key=rank)
+        least = least if rule.membership else "anybody"
+        declared[_name(endpoint.method, endpoint.path)] = [least, "–" if rule.step_up == "none" else rule.step_up]
+    assert told == declared
+
+
+def test_the_admin_page_names_every_reason_that_its_calls_declare() -> None:
+    common = {"partner_changed", "invalid_cursor", "missing_parameter", "rate_limited", "settlement_unavailable"}
+    missing = {
+        (call, reason)
+        for endpoint in ADMIN_ENDPOINTS
+        for reason in set(endpoint.errors) - common
+        for call in [_name(endpoint.method, endpoint.path)]
+        if f"`{reason}`" not in _admin_rows()[call][2] and f"`429 {reason}`" not in _admin_rows()[call][2]
+    }
+    assert missing == set()

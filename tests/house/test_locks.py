@@ -8,7 +8,7 @@ import pytest
 
 from tests.house.tree import ROOT
 
-LOCKS = [ROOT / "requirements.txt", ROOT / "requirements-dev.txt"]
+LOCKS = [ROOT / "requirements.txt", ROOT / "requirements-dev.txt", ROOT / "requirements-node.txt", ROOT / "requirements-chess.txt"]
 
 
 def _requirements(lock: Path) -> list[str]:
@@ -43,6 +43,12 @@ def test_what_the_service_runs_on_is_locked_alike_for_development() -> None:
 
 def test_every_declared_dependency_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    for lock, declared in ((LOCKS[0], project["project"]["dependencies"]), (LOCKS[1], project["dependency-groups"]["dev"])):
+    groups, extras = project["dependency-groups"], project["project"]["optional-dependencies"]
+    every = [project["project"]["dependencies"], groups["dev"], groups["web"], extras["chess"]]
+    for lock, declared in zip(LOCKS, every, strict=True):
         names = {re.split(r"[\[<>=!~; ]", requirement)[0].lower().replace("_", "-") for requirement in declared}
         assert names <= _pins(lock).keys(), "run scripts/lock"
+
+
+def test_no_default_lock_holds_the_extra_under_the_gpl() -> None:
+    assert [lock.name for lock in LOCKS if "chess" in _pins(lock)] == ["requirements-chess.txt"]

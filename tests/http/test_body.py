@@ -1,5 +1,6 @@
 """What a request's body may be, and what a refusal tells of it."""
 
+import json
 from typing import Annotated, Literal
 
 import msgspec
@@ -60,8 +61,35 @@ def test_a_body_is_read_as_it_stands() -> None:
     }
 
 
-def test_of_a_repeated_key_the_last_counts() -> None:
-    assert decode_object(b'{"a":1,"a":2}') == {"a": 2}
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b'{"a":1,"a":1}', "Field `a` is given more than once."),
+        (b'{"a":1,"\\u0061":2}', "Field `a` is given more than once."),
+        (b'{"a":{"b":1,"c":2,"b":{}}}', "Field `b` is given more than once."),
+        (b'{"a":[{"b":":"},{"b":1,"b":1}]}', "Field `b` is given more than once."),
+        (b'{"pgs_test_secret":1,"pgs_test_secret":1}', "A field of the body is given more than once."),
+        (b'{"a":1,"stakeUsdCents":1e999}', "Field `stakeUsdCents` is too large a number."),
+        (b'{"a":{"b":-1e999}}', "Field `b` is too large a number."),
+        (b'{"a":[1e999]}', "A number in the body is too large."),
+        (b'{"a":' + b"9" * 5000 + b"}", "Field `a` is too large a number."),
+    ],
+)
+def test_a_repeated_name_and_an_endless_number_are_refused_by_name(raw: bytes, message: str) -> None:
+    assert decode_object(raw) == BadRequest(message)
+
+
+NAMES = st.sampled_from(["a", "b", ":", '"', "é", "a:b"])
+VALUES = st.recursive(
+    st.none() | st.integers() | NAMES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
+)
+
+
+@given(st.lists(st.tuples(NAMES, VALUES), max_size=4))
+def test_whatever_texts_hold_a_repeated_name_is_told_from_a_colon(pairs: list[tuple[str, object]]) -> None:
+    raw = "{" + ",".join(f"{json.dumps(name)} : {json.dumps(value)}" for name, value in pairs) + "}"
+    names = [name for name, _ in pairs]
+    assert isinstance(decode_object(raw.encode()), dict) == (len(names) == len(set(names)))
 
 
 def test_text_is_checked_at_any_depth_that_can_be_read() -> None:

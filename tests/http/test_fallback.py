@@ -14,10 +14,17 @@ async def test_what_is_not_there_is_an_error_in_our_shape(way: Way) -> None:
             assert answer.status == 404, path
             assert error_of(answer)
         answer = await client.ask(raw_request("POST /docs/changelog.md HTTP/1.1", "Content-Length: 0"))
-        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
+        assert (answer.status, answer.headers["allow"]) == (405, "GET")
         assert error_of(answer)
         answer = await client.ask(raw_request("OPTIONS /docs/changelog.md HTTP/1.1"))
         assert answer.status == 405
+    for path in ("/docs/changelog.md", "/docs/errors.json"):
+        async with serving(way, edge(make_pages())) as server, await server.client() as client:
+            await client.send(raw_request(f"HEAD {path} HTTP/1.1"))
+            answer = await client.answer(to_head=True)
+            assert (answer.status, answer.headers["allow"]) == (405, "GET")
+            assert answer.headers["content-type"] == "application/json"
+            assert "x-request-id" in answer.headers
     async with serving(way, edge(make_pages())) as server, await server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/nothing" + b"\r\n")
         assert answer.status == 404

@@ -1,10 +1,12 @@
 """Which request heads go no further, over real sockets."""
 
+from collections import Counter
+
 import pytest
 
 from pgs.http.asgi import Receive, Scope, Send
 from pgs.http.heads import MAX_HEAD_BYTES, MAX_HEADERS, MAX_TARGET_BYTES, Fault, Head, check_head
-from tests.http.raw import HANDSHAKE, Way, edge, error_of, http_app, ok, raw_request, serving
+from tests.http.raw import HANDSHAKE, Way, edge, error_of, http_app, ok, raw_request, read_body, serving
 
 MALFORMED = {
     "length and coding": (raw_request("POST /x HTTP/1.1", "Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n", 400),
@@ -12,8 +14,8 @@ MALFORMED = {
     "two lengths": (raw_request("POST /x HTTP/1.1", "Content-Length: 5", "Content-Length: 6") + b"12345", 400),
     "length with sign": (raw_request("POST /x HTTP/1.1", "Content-Length: +5") + b"12345", 400),
     "endless length": (raw_request("POST /x HTTP/1.1", "Content-Length: 99999999999999999") + b"12345", 400),
-    "gzip": (raw_request("POST /x HTTP/1.1", "Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n", 501),
-    "coding twice": (raw_request("POST /x HTTP/1.1", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked") + b"0\r\n\r\n", 501),
+    "gzip": (raw_request("POST /x HTTP/1.1", "Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n", 400),
+    "coding twice": (raw_request("POST /x HTTP/1.1", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked") + b"0\r\n\r\n", 400),
     "absolute form": (raw_request("GET http://h/partner/me HTTP/1.1"), 400),
     "connect": (raw_request("CONNECT h:443 HTTP/1.1"), 400),
     "asterisk": (raw_request("OPTIONS * HTTP/1.1"), 400),
@@ -22,6 +24,11 @@ MALFORMED = {
     "HTTP/2.0": (raw_request("PRI * HTTP/2.0", host="") + b"SM\r\n\r\n", 400),
     "long method": (raw_request("A" * 3000 + " /x HTTP/1.1"), 400),
     "method with a slash": (raw_request("GE/T /x HTTP/1.1"), 400),
+    "small letters": (raw_request("get /x HTTP/1.1"), 400),
+    "a small letter": (raw_request("PoST /x HTTP/1.1", "Content-Length: 1") + b"1", 400),
+    "no HTTP": (b"nonsense\r\n\r\n", 400),
+    "a header without a colon": (raw_request("GET /x HTTP/1.1", "nonsense"), 400),
+    "an endless head": (raw_request("GET /x HTTP/1.1", "x: " + "y" * 40_000), 431),
     "headers": (raw_request("GET /x HTTP/1.1", *(f"x-{n}: y" for n in range(MAX_HEADERS))), 431),
     "head": (raw_request("GET /x HTTP/1.1", "x: " + "y" * MAX_HEAD_BYTES), 431),
     "target": (raw_request("GET /" + "x" * MAX_TARGET_BYTES + " HTTP/1.1"), 414),
@@ -47,9 +54,9 @@ async def test_a_malformed_request_is_refused_and_its_connection_closed(way: Way
         answer = await client.ask(raw + raw_request("GET /smuggled HTTP/1.1"))
         assert answer.status == status
         assert answer.headers["connection"].lower() == "close"
-        if answer.body:  # The server's parser refuses some of them before the edge can, without a body.
-            assert error_of(answer)
-            assert answer.headers["x-request-id"] == "req_1"
+        assert error_of(answer)
+        assert answer.headers["x-request-id"] == "req_1"
+        assert answer.headers["x-content-type-options"] == "nosniff"
         assert await client.end() == b""
         assert not client.was_reset
         assert seen == []
@@ -99,6 +106,53 @@ def test_the_edge_does_not_rely_on_the_servers_parser(headers: list[tuple[bytes,
     ]
     for broken in others:
         assert isinstance(check_head({**scope, "headers": [(b"host", b"h")], **broken}), Fault)
+
+
+@pytest.mark.parametrize("header", ["Transfer-Encoding: gzip, chunked", "Content-Length: x", "bad"])
+@pytest.mark.parametrize(("path", "version"), [("/partner/me?a=%20", "1"), ("/game/session", None), ("/%70artner/me", "1")])
+async def test_what_the_parser_refuses_is_stamped_and_counted_like_everything_else(
+    way: Way, header: str, path: str, version: str | None
+) -> None:
+    events: Counter[str] = Counter()
+    app = edge(ok, on_event=lambda name: events.update([name]))
+    async with serving(way, app) as server, await server.client() as client, await server.client() as other:
+        assert (await other.get("/x")).headers["x-request-id"] == "req_1"
+        answer = await client.ask(raw_request(f"POST {path} HTTP/1.1", header))
+        assert (answer.status, answer.headers["x-request-id"]) == (400, "req_2")
+        assert answer.headers.get("x-service-api-version") == version
+        assert events == {"refused": 1}
+        assert (await other.get("/x")).headers["x-request-id"] == "req_3"
+
+
+async def test_a_refused_head_request_is_answered_without_a_body(way: Way) -> None:
+    async with serving(way, edge(ok)) as server, await server.client() as client:
+        await client.send(raw_request("HEAD /x HTTP/1.1", "Transfer-Encoding: gzip, chunked"))
+        answer = await client.answer(to_head=True)
+        assert (answer.status, answer.headers["x-request-id"]) == (400, "req_1")
+        assert await client.end() == b""
+
+
+async def test_a_body_that_is_no_http_is_refused_in_our_shape_while_it_is_waited_for(way: Way) -> None:
+    async def reads(scope: Scope, receive: Receive, send: Send) -> None:
+        await read_body(receive)
+
+    async with serving(way, edge(http_app(reads))) as server, await server.client() as client:
+        answer = await client.ask(raw_request("POST /partner/x HTTP/1.1", "Transfer-Encoding: chunked") + b"nonsense\r\n")
+        assert answer.status == 400
+        assert error_of(answer)
+        assert answer.headers["x-service-api-version"] == "1"
+        await client.end()
+
+
+@pytest.mark.parametrize("spoilt", ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="])
+async def test_a_handshake_that_is_none_is_refused_in_our_shape(way: Way, spoilt: str) -> None:
+    raw = HANDSHAKE % b"/partner/x" + b"\r\n"
+    async with serving(way, edge(ok)) as server, await server.client() as client:
+        answer = await client.ask(raw.replace(spoilt.encode(), b"X-Nothing: 1"))
+        assert answer.status == 400
+        assert error_of(answer)
+        assert (answer.headers["x-request-id"], answer.headers["x-service-api-version"]) == ("req_1", "1")
+        assert await client.end() == b""
 
 
 async def test_a_malformed_websocket_handshake_is_refused_in_the_same_way(way: Way) -> None:

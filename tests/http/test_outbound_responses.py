@@ -1,6 +1,8 @@
 """What counts as a response, and what endpoints may send without harm."""
 
+import gc
 import gzip
+import ssl
 from contextlib import suppress
 from random import Random
 
@@ -8,10 +10,11 @@ import pytest
 import trio.testing
 
 from pgs.domain.nudges import RESPONSE_TEXT_MAX, TryOutcome
-from pgs.http.outbound import Outbound
+from pgs.http.outbound import Outbound, tls
+from pgs.http.outbound.backend import PinnedBackend, PinnedStream
 from pgs.http.outbound.errors import CLOSED, NO_ANSWER, NOT_HTTP, TOO_LONG
 from pgs.http.outbound.tries import USER_AGENT
-from tests.http.internet import HOST, URL, Internet, Tls, answering, client_context, open_internet
+from tests.http.internet import HOST, URL, Internet, Tls, answering, client_context, open_internet, read_request
 
 BODY = b'{"type":"results.available","partnerId":"acme","at":1800000000}'
 ERRORS = {CLOSED, NO_ANSWER, NOT_HTTP, TOO_LONG}
@@ -133,6 +136,46 @@ async def test_an_endpoint_may_answer_before_it_has_read_the_request(autojump_cl
 
         internet.handler = handler
         assert (await Outbound(client_context()).post(URL, b"x" * 100_000, {})).status == 413
+
+
+@pytest.mark.parametrize(("before", "status", "error"), [(b"", None, CLOSED), (b"HTTP/1.1 200 OK\r\n\r\nbye", 200, None)])
+async def test_a_goodbye_of_tls_ends_what_came_before_it_though_the_connection_stays_open(
+    autojump_clock: trio.testing.MockClock, before: bytes, status: int | None, error: str | None
+) -> None:
+    async with open_internet() as internet:
+
+        async def handler(stream: Tls) -> None:
+            await read_request(stream)
+            if before:
+                await stream.send_all(before)
+            with trio.move_on_after(30):
+                await stream.unwrap()
+            await trio.sleep_forever()
+
+        internet.handler = handler
+        outcome = await Outbound(client_context()).post(URL, BODY, {})
+        assert (outcome.status, outcome.error, outcome.duration_ms) == (status, error, 0)
+        assert outcome.response_body == before.partition(b"\r\n\r\n")[2].decode()
+
+
+@pytest.mark.parametrize("how", ["answers", "hangs", "breaks", "is not trusted"])
+async def test_a_try_leaves_nothing_for_the_garbage_collector(how: str, autojump_clock: trio.testing.MockClock) -> None:
+    async with open_internet() as internet:
+
+        async def hang(stream: Tls) -> None:
+            await trio.sleep_forever()
+
+        internet.handler = {"answers": answering(b"HTTP/1.1 204 No Content\r\n\r\n"), "breaks": answering(b"HTTP")}.get(how, hang)
+        context = ssl.create_default_context() if how == "is not trusted" else client_context()
+        outbound = Outbound(context)
+        gc.collect()
+        gc.disable()
+        try:
+            outcome = await outbound.post(URL, BODY, {})
+            assert outcome.status == (204 if how == "answers" else None)
+            assert [kind for kind in map(type, gc.get_objects()) if kind in (PinnedBackend, PinnedStream, tls.Tls)] == []
+        finally:
+            gc.enable()
 
 
 PIECES = [

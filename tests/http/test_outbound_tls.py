@@ -7,13 +7,14 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-import trio
+import trio.testing
 import trustme
 
 from pgs.domain.addresses import REFUSED_MESSAGE
 from pgs.domain.nudges import TryOutcome
 from pgs.http.outbound import Outbound, trusted_roots
 from pgs.http.outbound.errors import BAD_CERTIFICATE, CLOSED, NO_TLS
+from pgs.http.outbound.tls import Tls
 from tests.http.internet import HOST, answering, authority, client_context, server_context
 
 OK = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -106,6 +107,23 @@ async def test_a_certificate_of_an_unknown_authority_is_refused() -> None:
     assert (outcome.status, outcome.error) == (None, BAD_CERTIFICATE)
 
 
+@pytest.mark.parametrize("goodbye", [True, False])
+async def test_a_connection_ends_with_a_goodbye_of_tls_or_without_one(goodbye: bool) -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    client = Tls(ours, client_context(), HOST)
+
+    async def serve() -> None:
+        server = trio.SSLStream[trio.abc.Stream](theirs, server_context(), server_side=True, https_compatible=not goodbye)
+        await server.send_all(b"bye")
+        await server.aclose()
+
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(serve)
+            await client.do_handshake()
+            assert [await client.receive_some(100) for _ in range(3)] == [b"bye", b"", b""]
+
+
 async def test_an_endpoint_without_tls_is_no_response() -> None:
     outcome = await _try(None, _outbound())
     assert (outcome.status, outcome.error) == (None, NO_TLS)
@@ -118,6 +136,12 @@ async def test_an_endpoint_that_knows_only_old_tls_is_no_response() -> None:
     old.maximum_version = ssl.TLSVersion.TLSv1_2
     outcome = await _try(old, Outbound(client, _allow_loopback))
     assert (outcome.status, outcome.error) == (None, NO_TLS)
+
+
+async def test_an_endpoint_that_knows_tls_1_2_alone_is_accepted() -> None:
+    context = _issued(authority(), HOST)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    assert (await _try(context, _outbound())).response_body == "ok"
 
 
 async def test_an_endpoint_that_asks_for_a_certificate_of_ours_is_no_response() -> None:

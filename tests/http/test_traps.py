@@ -59,7 +59,7 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_protocols.py::test_cleartext_http2_is_not_spoken",
     ),
     "7. the parser's own refusals carry nothing of ours, and a header for all responses would also stand on those that must not have it": (
-        "http/test_traps.py::test_a_head_that_the_parser_refuses_gets_a_bare_answer_and_the_end",
+        "http/test_heads.py::test_what_the_parser_refuses_is_stamped_and_counted_like_everything_else",
         "http/test_edge.py::test_the_version_stands_under_partner_and_embed_alone",
     ),
     "8. the read timeout also ends silent WebSockets, and does not end a body that drips": (
@@ -74,7 +74,7 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_traps.py::test_whatever_quart_makes_of_a_body_the_answer_is_no_html",
         "http/test_traps.py::test_no_handler_has_quart_read_its_json",
         "journeys/test_bodies.py::test_what_is_no_json_object_is_a_plain_400",
-        "journeys/test_bodies.py::test_every_endpoint_takes_the_last_of_a_repeated_key",
+        "journeys/test_bodies.py::test_every_endpoint_refuses_a_repeated_name",
     ),
     "10. a client that left, or only closed its half, cancelled what it had asked for": (
         "http/test_server.py::test_a_handler_learns_that_its_client_left_and_may_go_on",
@@ -132,22 +132,6 @@ def test_no_fault_is_forgotten() -> None:
     numbers = {fault.split(".")[0] for fault in INDEX}
     assert {str(number) for number in range(1, 14)} <= numbers
     assert all(INDEX.values())
-
-
-# 7
-
-
-@pytest.mark.parametrize(
-    ("raw", "status"),
-    [(b"nonsense\r\n\r\n", 400), (b"GET /partner/me HTTP/1.1\r\nHost: h\r\nx: " + b"y" * 40_000, 431)],
-    ids=["no HTTP", "an endless head"],
-)
-async def test_a_head_that_the_parser_refuses_gets_a_bare_answer_and_the_end(way: Way, raw: bytes, status: int) -> None:
-    async with serving(way, edge(make_pages())) as server, await server.client() as client:
-        answer = await client.ask(raw)
-        assert (answer.status, answer.body) == (status, b"")
-        assert answer.headers.keys() <= {"content-length", "connection", "date"}
-        assert await client.end() == b""
 
 
 # 9

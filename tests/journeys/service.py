@@ -1,5 +1,6 @@
 """The service under test, inside the test's own process: for one test, or in a thread of its own for many."""
 
+import io
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -8,16 +9,19 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpcore
 import msgspec
 import structlog
 import trio
 
 from pgs.actors.core import Core
+from pgs.actors.courier import NudgePort
 from pgs.actors.settlement import SettlementPort
 from pgs.config import Config
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.serve import running
 from tests.journeys.client import PATIENCE_S, Client, InternalClient, SyncClient
+from tests.journeys.leaks import contents, shaped_like_secrets
 from tests.journeys.partners import Partner, account, drain, make_partner, make_tiers
 
 T = TypeVar("T")
@@ -26,12 +30,16 @@ THREAD = "service-under-test"
 
 
 class _Lines:
-    """Prints log lines, for pytest to show beside a failure; those of a shared service belong to no single test, and go nowhere."""
+    """Prints log lines, for pytest to show beside a failure; those of a shared service belong to no single test, and are kept."""
+
+    kept = io.StringIO()
 
     def msg(self, line: str) -> None:
-        """Print a line."""
+        """Print a line, or keep it."""
         if threading.current_thread().name != THREAD:
             print(line)
+        else:
+            self.kept.write(f"{line}\n")
 
     debug = info = warning = error = critical = exception = log = msg
 
@@ -65,12 +73,20 @@ class Service(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def in_process(
-    folder: Path, *, settlement: SettlementPort | None = None, versions: ServedVersions = VERSIONS, **settings: Any
+    folder: Path,
+    *,
+    settlement: SettlementPort | None = None,
+    outbound: NudgePort | None = None,
+    resolver: trio.abc.HostnameResolver | None = None,
+    versions: ServedVersions = VERSIONS,
+    **settings: Any,
 ) -> AsyncIterator[Service]:
     """Run a service for a block. The tests' tiers are made, where the folder has none."""
     clients: list[Client] = []
     try:
-        async with running(config_for(folder, **settings), settlement=settlement, versions=versions) as service:
+        async with running(
+            config_for(folder, **settings), settlement=settlement, outbound=outbound, resolver=resolver, versions=versions
+        ) as service:
             if not service.core.parts.catalogue.current().tiers["test"]:
                 await make_tiers(service.core)
             public = Client(f"http://{settings['listen']}" if "listen" in settings else service.base_url)
@@ -103,8 +119,16 @@ class SharedService:
         self.client = SyncClient(self._base_url)
 
     def stop(self) -> None:
-        """Stop the service, and raise what it ended with."""
+        """Stop the service, and raise what it ended with. Whatever the tests made it do, none of its secrets lies open anywhere."""
         self.client.close()
+        metrics = httpcore.request("GET", f"{self._internal_url}/internal/metrics").content
+        places = {"metrics": metrics, "log": _Lines.kept.getvalue().encode(), **contents(self._config.data_dir)}
+        self._stop()
+        places |= {f"{name}, at the end": content for name, content in contents(self._config.data_dir).items()}
+        assert {"metrics", "log", "pgs.db", "pgs.db-wal", "pgs.db, at the end"} <= places.keys()
+        assert {place: found for place, content in places.items() if (found := shaped_like_secrets(content))} == {}
+
+    def _stop(self) -> None:
         trio.from_thread.run_sync(self._leave.set, trio_token=self._token)
         self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive(), "the service does not stop"
@@ -123,8 +147,9 @@ class SharedService:
         self._leave = trio.Event()
         self._token = trio.lowlevel.current_trio_token()
         async with running(self._config) as service:
-            await make_tiers(service.core)
-            self.core, self._base_url = service.core, service.base_url
+            if not service.core.parts.catalogue.current().tiers["test"]:
+                await make_tiers(service.core)
+            self.core, self._base_url, self._internal_url = service.core, service.base_url, service.internal_url
             self._up.set()
             await self._leave.wait()
 

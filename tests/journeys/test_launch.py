@@ -185,7 +185,7 @@ async def test_the_33rd_long_poll_of_a_partner_is_answered_at_once(tmp_path: Pat
         assert all(len(ok(answer)["results"]) == 2 for answer in answers)
 
 
-async def test_live_seats_are_paired_first_come_first_served(tmp_path: Path) -> None:
+async def test_live_seats_are_paired_in_the_next_wave_and_told_why(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         key = (await service.partner()).live
         first = ok(await _seat(service, key, "alice", "a"))
@@ -194,7 +194,11 @@ async def test_live_seats_are_paired_first_come_first_served(tmp_path: Path) -> 
         assert [seat["status"] for seat in (first, other_tier, again)] == ["waiting"] * 3  # nobody is paired with themself
         assert first["expiresAt"] - first["seatedAt"] == 300
         third = ok(await _seat(service, key, "bob", "b"))
-        assert third["environment"] == "live"
+        assert (third["environment"], third["status"]) == ("live", "waiting")
+        with trio.fail_after(PATIENCE_S):
+            while third["matchId"] is None:
+                await trio.sleep(0.05)
+                third = ok(await service.public.call("GET", f"/partner/seats/{third['seatId']}", key))
         seats = [ok(await service.public.call("GET", f"/partner/seats/{seat['seatId']}", key)) for seat in (first, other_tier, again)]
         assert [(seat["status"], seat["matchId"]) for seat in seats] == [
             ("matched", third["matchId"]),
@@ -203,6 +207,10 @@ async def test_live_seats_are_paired_first_come_first_served(tmp_path: Path) -> 
         ]
         record = ok(await service.public.call("GET", f"/partner/matches/{third['matchId']}", key))
         assert [seat["playerId"] for seat in record["seats"]] == ["alice", "bob"]
+        waited, allowed, waves = (record["pairing"].pop(name) for name in ("waitedSeconds", "allowance", "waves"))
+        assert record["pairing"] == {"rule": "live.v1", "ratingGap": 0.0, "candidates": 1}
+        assert (waited >= 1, waves >= 1) == (True, True)
+        assert 0 < allowed <= 0.1 * (waited + 1)
 
 
 async def test_environments_never_meet(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right
             assert await service.core.close_play(partner.partner_id, "account_inactive") == 3
     async with in_process(tmp_path) as service:
         check_refusal(await service.public.call("GET", "/partner/results", partner.test), 403, "partner_inactive")
-        await account(service.core, partner.partner_id, m.SwitchAccount(m.PLATFORM, True))
+        await service.core.switch_on(partner.partner_id, m.SwitchAccount(m.PLATFORM, True))
         rows = await _rows_once_paid(service, partner.test, 3) | await _rows_once_paid(service, partner.live, 1)
         assert rows.keys() == {"alice", "bob", "carol", "dave"}
         assert {row["endReason"] for row in rows.values()} == {"account_inactive"}

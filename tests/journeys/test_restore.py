@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import trio
 
 from pgs.app import open_core
 from pgs.config import Config
-from tests.journeys.client import ok
+from tests.journeys.client import PATIENCE_S, ok
 from tests.journeys.partners import Partner, make_partner, make_tiers, seat_body
 from tests.journeys.process import Process
 
@@ -62,6 +63,60 @@ def test_a_backup_of_a_running_service_restores_seats_cursors_idempotency_keys_a
         assert matched["status"] == "matched"
         assert _pgs(elsewhere, "ledger", "check")["sound"] is True
         assert _pgs(elsewhere, "db", "check")["sound"] is True
+
+
+def _read_on(process: Process, key: str, cursor: str) -> tuple[list[Any], str]:
+    """Every row after a cursor, a few at a time, and the cursor to go on from."""
+    rows: list[Any] = []
+    while True:
+        page = ok(process.client.call("GET", f"/partner/results?limit=2&cursor={cursor}", key))
+        rows, cursor = rows + page["results"], page["nextCursor"]
+        if not page["hasMore"]:
+            return rows, cursor
+
+
+def _play(process: Process, key: str, name: str) -> str:
+    ok(process.client.call("POST", "/partner/matches", key, seat_body("alice", f"{name}-a")))
+    match_id: str = ok(process.client.call("POST", "/partner/matches", key, seat_body("bob", f"{name}-b")))["matchId"]
+    ok(process.client.call("POST", f"/partner/test/matches/{match_id}/decide", key, {"outcome": "ended", "winnerPlayerId": "bob"}))
+    return match_id
+
+
+def _settled(rows: list[Any]) -> set[str]:
+    return {row["matchId"] for row in rows if "payoutUsdCents" in row}
+
+
+def test_a_reader_ahead_of_the_backup_misses_nothing_that_comes_after_a_restore_nor_after_a_second_one(
+    folder: Path, tmp_path: Path
+) -> None:
+    partner = _partner(folder)
+    backup = tmp_path / "backup"
+    with Process(folder) as process:
+        start = ok(process.client.call("GET", "/partner/results", partner.test))["nextCursor"]
+        _, cursor = _read_on(process, partner.test, start)
+        before = _play(process, partner.test, "before")
+        _pgs(folder, "db", "backup", str(backup))
+        for number in range(5):
+            _play(process, partner.test, f"lost-{number}")
+        _, cursor = _read_on(process, partner.test, cursor)
+    for life in ("first", "second"):  # one backup, restored twice
+        elsewhere = tmp_path / life
+        shutil.copytree(backup, elsewhere)
+        with Process(elsewhere) as process:
+            assert _read_on(process, partner.test, cursor)[0] == []
+            played = {_play(process, partner.test, f"{life}-{number}") for number in range(3)}
+            read: set[str] = set()
+            until = time.monotonic() + PATIENCE_S
+            while read != played and time.monotonic() < until:
+                rows, cursor = _read_on(process, partner.test, cursor)
+                read |= _settled(rows)
+                time.sleep(0.02)
+            assert read == played
+            assert before in _settled(_read_on(process, partner.test, start)[0])
+            process.stop()
+            process.start()  # no gap a second time
+            assert _read_on(process, partner.test, cursor)[0] == []
+            assert _pgs(elsewhere, "ledger", "check")["sound"] is True
 
 
 def test_rotating_the_key_ring_of_a_running_service_kills_no_cursor(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """Taking a paid seat: every refusal of its own, its price, and its idempotency key."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,8 @@ def test_a_seat_says_everything_about_itself(client: SyncClient, partner: Partne
     assert len(record["seatId"]) <= 64
     assert ok(client.call("GET", f"/partner/seats/{record['seatId']}", partner.test)) == record
     assert "partnerRef" not in ok(_seat(client, partner.test, idempotency_key="two"))
+    empty = ok(_seat(client, partner.test, idempotency_key="three", partnerRef=""))
+    assert empty["partnerRef"] == ok(client.call("GET", f"/partner/seats/{empty['seatId']}", partner.test))["partnerRef"] == ""
 
 
 @pytest.mark.parametrize("tier_id", ["gold", "", BRONZE.upper(), f"{BRONZE} ", "x" * 500, LIVE_TIER])
@@ -318,7 +321,13 @@ def _decide(client: SyncClient, key: str, match_id: str, body: object) -> Reply:
 
 def _match(client: SyncClient, key: str) -> str:
     ok(_seat(client, key, "alice", "a"))
-    return str(ok(_seat(client, key, "bob", "b"))["matchId"])
+    seat = ok(_seat(client, key, "bob", "b"))
+    for _ in range(600):
+        if seat["matchId"] is not None:
+            break
+        time.sleep(0.05)  # live seats are paired once a second
+        seat = ok(client.call("GET", f"/partner/seats/{seat['seatId']}", key))
+    return str(seat["matchId"])
 
 
 WON: dict[str, object] = {"outcome": "ended", "winnerPlayerId": "alice"}

@@ -96,9 +96,21 @@ async def test_each_environment_has_a_pin_of_its_own(tmp_path: Path) -> None:
                 assert reply.version == pin
 
 
+async def test_a_new_account_is_pinned_to_the_version_that_is_current_then(tmp_path: Path) -> None:
+    async with in_process(tmp_path, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
+        partner = await service.partner()
+        for key in (partner.test, partner.live):
+            reply = await service.public.call("GET", "/partner/me", key)
+            assert (ok(reply)["apiVersion"], reply.version) == (2, 2)
+
+
 async def test_what_has_no_account_is_stamped_with_the_current_version(tmp_path: Path) -> None:
     async with in_process(tmp_path, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
-        partner = await service.partner()  # both pins are 1
+        partner = await service.partner()
+        registry = service.core.parts.registry
+        account = registry.account(partner.partner_id)
+        assert account is not None
+        registry.publish(msgspec.structs.replace(account, pins={"test": 1, "live": 1}))
         for method, path, key, header in (
             ("GET", "/partner/me", "pgs_test_no", None),
             ("GET", "/partner/me", None, "1"),

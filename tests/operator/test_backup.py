@@ -8,8 +8,6 @@ from pgs.clock import SystemRng
 from pgs.domain.keyring import MAX_KEYS
 from pgs.keyfile import BadKeyFile, KeyFile
 from pgs.operator import commands as c
-from pgs.storage.backup import back_up
-from pgs.storage.database import Database, StoreOutage
 from tests.operator.support import Operator, prepare
 
 
@@ -37,16 +35,10 @@ async def test_a_backup_needs_an_absolute_folder(operator: Operator) -> None:
     assert "absolute" in (await operator.refused(c.DB_BACKUP, c.BackupFolder("backup"))).error
 
 
-@pytest.mark.parametrize("inline", [True, False])
-async def test_a_copy_never_overwrites(tmp_path: Path, inline: bool) -> None:
-    database = Database(tmp_path / "data", inline=inline)
-    database.start()
-    try:
-        assert (await back_up(database, tmp_path)).stat().st_mode & 0o777 == 0o600
-        with pytest.raises(StoreOutage):
-            await back_up(database, tmp_path)
-    finally:
-        database.close()
+async def test_a_backup_into_the_data_folder_is_refused(operator: Operator) -> None:
+    folder = operator.config.data_dir / "backup"
+    assert "data folder" in (await operator.refused(c.DB_BACKUP, c.BackupFolder(str(folder)))).error
+    assert not folder.exists()
 
 
 def test_a_rotation_keeps_every_key_and_the_file_private(tmp_path: Path) -> None:

@@ -3,17 +3,21 @@
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, closing
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
 import trio
 
+from pgs.actors import messages as m
 from pgs.app import open_core
 from pgs.cli.call import perform
 from pgs.cli.errors import NoDatabase
 from pgs.config import Config
+from pgs.domain.errors import refuse
 from pgs.domain.keys import hash_key
+from pgs.domain.totp import code_at
 from pgs.operator import commands as c
 from pgs.operator import records as r
 from pgs.operator.answers import BadCall, Done
@@ -141,7 +145,7 @@ async def test_a_tier_gets_a_revision_for_new_numbers_alone(operator: Operator) 
     ]
 
 
-@pytest.mark.parametrize(("floor", "prize"), [(100, 99), (0, 100), (-1, 5)])
+@pytest.mark.parametrize(("floor", "prize"), [(100, 99), (0, 100), (-1, 5), (100, 10**10)])
 async def test_a_tier_that_cannot_be_is_refused(operator: Operator, floor: int, prize: int) -> None:
     assert (await operator.refused(c.TIER_SET, c.TierNumbers("test", "gold", floor, prize))).reason is None
     assert [tier.tier_id for tier in (await operator.done(c.TIER_LIST, c.NoArgs())).tiers] == ["bronze"]
@@ -163,6 +167,35 @@ async def test_terms_are_published_under_the_next_version(operator: Operator) ->
     assert (await operator.done(c.TERMS_PUBLISH, c.NewTerms("Newer terms."))).version == 3
     assert "terms must be" in (await operator.refused(c.TERMS_PUBLISH, c.NewTerms(" "))).error
     assert (await operator.done(c.PARTNER_SHOW, c.PartnerId("acme"))).agreed_terms_version == 1
+
+
+async def test_an_agreement_is_ended_and_agreed_to_anew(operator: Operator) -> None:
+    ended = await operator.done(c.TERMS_END, c.PartnerId("acme"))
+    assert (ended.agreed_terms_version, ended.agreed_terms_at) == (None, None)
+    assert "no terms are agreed" in (await operator.refused(c.TERMS_END, c.PartnerId("acme"))).error
+    assert "no partner" in (await operator.refused(c.TERMS_END, c.PartnerId("nobody"))).error
+
+
+async def test_a_lost_authenticator_is_dropped_and_its_member_enrols_another(tmp_path: Path) -> None:
+    partner = await prepare(tmp_path)
+    async with serving(tmp_path) as core:
+        account = core.directory.house("acme").account()
+        await account.ask(m.AcceptInvite("auth0|ada", "admin@acme.example", partner.invite_id))
+        enrolled = await account.ask(m.EnrollTotp("auth0|ada"))
+        assert isinstance(enrolled, m.Enrolment)
+        await account.ask(m.VerifyTotp("auth0|ada", code_at(enrolled.secret, core.parts.clock.now())))
+        assert (await account.ask(m.VerifyTotp("auth0|ada", "x"))) == refuse("invalid_code")
+        operator = Operator(tmp_path)
+        (member,) = (await operator.done(c.PARTNER_SHOW, c.PartnerId("acme"))).members
+        assert (member.uid, member.email, member.role) == ("auth0|ada", "admin@acme.example", "admin")
+        reset = await operator.done(c.PARTNER_RESET_AUTHENTICATOR, c.MemberOf("acme", member.uid))
+        assert (reset.partner_id, reset.uid, reset.email, reset.role) == ("acme", "auth0|ada", "admin@acme.example", "admin")
+        assert (await account.ask(m.VerifyTotp("auth0|ada", "x"))) == refuse("totp_not_enrolled")
+        assert isinstance(await account.ask(m.EnrollTotp("auth0|ada")), m.Enrolment)
+    # The same where no service runs.
+    await Operator(tmp_path).done(c.PARTNER_RESET_AUTHENTICATOR, c.MemberOf("acme", "auth0|ada"))
+    assert (await Operator(tmp_path).refused(c.PARTNER_RESET_AUTHENTICATOR, c.MemberOf("acme", "eve"))).reason == "member_not_found"
+    assert "no partner" in (await Operator(tmp_path).refused(c.PARTNER_RESET_AUTHENTICATOR, c.MemberOf("nobody", "eve"))).error
 
 
 async def test_a_match_is_voided_by_its_id_alone(operator: Operator) -> None:
@@ -197,12 +230,13 @@ async def test_the_database_reads_itself(operator: Operator) -> None:
 
 
 async def test_a_damaged_database_is_told_from_a_sound_one(tmp_path: Path) -> None:
-    async with serving(tmp_path) as core:
-        page_size = 4096
-        await Operator(tmp_path).done(c.PARTNER_CREATE, c.NewPartner("bravo", "Bravo", "boss@bravo.example"))
+    await Operator(tmp_path).done(c.PARTNER_CREATE, c.NewPartner("bravo", "Bravo", "boss@bravo.example"))
+    with closing(sqlite3.connect(tmp_path / "pgs.db")) as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")  # else the page might be read from the log, where it is sound
+        (page_size,) = connection.execute("pragma page_size").fetchone()
+        (page,) = connection.execute("select rootpage from sqlite_master where name = 'event'").fetchone()  # no start reads it
     with (tmp_path / "pgs.db").open("r+b") as file:
-        pages = file.seek(0, 2) // page_size
-        file.seek((pages - 1) * page_size)
+        file.seek((page - 1) * page_size)
         file.write(b"\xff" * page_size)
     async with serving(tmp_path) as core:
         checked = await Operator(tmp_path).done(c.DB_CHECK, c.NoArgs())
@@ -246,6 +280,7 @@ async def test_a_mistyped_folder_is_not_made(tmp_path: Path, command: c.Operator
     samples = {
         c.NoArgs: c.NoArgs(),
         c.PartnerId: c.PartnerId("acme"),
+        c.MemberOf: c.MemberOf("acme", "ada"),
         c.PartnersAfter: c.PartnersAfter(),
         c.PartnerRate: c.PartnerRate("acme", 1),
         c.LicenceStep: c.LicenceStep("acme", "chess", "grant"),
@@ -265,10 +300,14 @@ async def test_a_folder_can_begin_with_a_partner(tmp_path: Path) -> None:
         assert core.parts.registry.account("bravo") is not None
 
 
-async def test_a_folder_that_another_process_holds_is_waited_for(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_folder_that_another_process_holds_is_waited_for(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgs.app.open_core", partial(open_core, inline=True))  # virtual time runs away from a thread
     # A service that starts: it has the lock, and its socket comes a second later.
+    async with open_core(Config(data_dir=tmp_path), inline=True):
+        pass
     lock = DataLock(tmp_path)
-    (tmp_path / "pgs.db").touch()
     answers, answered = [], trio.Event()
 
     async def ask() -> None:
@@ -287,8 +326,9 @@ async def test_a_folder_that_another_process_holds_is_waited_for(tmp_path: Path,
 
 
 async def test_a_folder_that_stays_held_is_given_up(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+    async with open_core(Config(data_dir=tmp_path), inline=True):
+        pass
     lock = DataLock(tmp_path)
-    (tmp_path / "pgs.db").touch()
     try:
         with pytest.raises(DataFolderInUse):
             await perform(Config(data_dir=tmp_path), c.TIER_LIST, c.NoArgs())

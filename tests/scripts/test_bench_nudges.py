@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.house.tree import ROOT
 
 
@@ -20,6 +22,7 @@ def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_each_command_writes_its_section_and_leaves_the_rest_of_the_document(tmp_path: Path) -> None:
     document = tmp_path / "benchmarks.md"
     document.write_text("# Benchmarks\n\nBefore.\n\n## The cost of a nudge\n\nold figures\n\n## Last\n\nAfter.\n")

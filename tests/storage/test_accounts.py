@@ -145,12 +145,6 @@ async def test_licences_origins_and_prices_are_replaced_where_they_are_meant(dat
     assert await commit(database, rows.insert_origin("acme", "live", "https://b.example", 9)) is Outcome.CONFLICT
 
 
-async def test_an_events_number_is_given_once(database: Database) -> None:
-    assert await commit(database, rows.insert_event("acme", 1, "evt_1", 5, "ada", "key.created", "{}")) is Outcome.COMMITTED
-    assert await commit(database, rows.insert_event("acme", 1, "evt_2", 6, "ada", "key.created", "{}")) is Outcome.CONFLICT
-    assert await commit(database, rows.insert_event("other", 1, "evt_2", 6, "ada", "key.created", "{}")) is Outcome.COMMITTED
-
-
 @pytest.mark.parametrize(
     ("open_play", "found"),
     [

@@ -123,7 +123,7 @@ async def test_a_committed_write_is_read_at_once(tmp_path: Path, inline: bool) -
         assert _locked(database) == set()
         assert await database.writer.submit(_tx(_lock("chess"), _lock("reversi"))) is Outcome.COMMITTED
         assert _locked(database) == {"chess", "reversi"}
-        assert database.reader.one("tiers.newest_terms") is not None
+        assert database.reader.one("terms.newest_terms") is not None
 
 
 @INLINE

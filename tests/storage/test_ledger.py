@@ -1,4 +1,7 @@
-"""The report on the ledger: it is sound when it should be, and says what is wrong when it is not."""
+"""The report on the ledger: it is sound when it should be, and says what is wrong when it is not.
+
+That a report finds what was changed in seats and matches after they were played is tested in `test_ledger_tampering.py`.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,7 +58,7 @@ async def test_a_ledger_is_sound_at_every_step_of_a_match(database: Database) ->
     assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (True, 100, 100)
     match, pair = settled()
     charges = [stmt for each in pair for stmt in book(ledger.charge(each))]
-    await commit(database, *insert(*pair), *charges, *book(ledger.settlement(match.match_id, pair)))
+    await commit(database, rows.insert_match(match), *insert(*pair), *charges, *book(ledger.settlement(match.match_id, pair)))
     report = check_ledger(database.reader)
     assert report.sound
     assert report.balances == [("test", "escrow", 100, 5), ("test", "player", -120, 4), ("test", "rake", 20, 1)]

@@ -8,6 +8,7 @@ import pytest
 from pgs.domain.tiers import Tier, TierRevision
 from pgs.storage import tiers as rows
 from pgs.storage.database import Database, Outcome, Stmt, Tx
+from pgs.storage.terms import insert_terms
 from tests.virtual import open_store
 
 
@@ -51,12 +52,12 @@ async def test_what_is_there_already_and_what_is_gone_already_conflicts(database
         rows.insert_revision("test", "bronze", TierRevision(1, "Other", 1, 1), 2),
         rows.set_lock("test", "bronze", "chess", locked=True),
         rows.set_lock("live", "bronze", "chess", locked=False),
-        rows.insert_terms(1, "Other terms", 2),
+        insert_terms(1, "Other terms", 2),
     ):
         assert await commit(database, stmt) is Outcome.CONFLICT
     assert rows.read_book(database.reader).tiers["test"]["bronze"].current == revision
 
 
 async def test_the_newest_terms_are_on_offer(database: Database) -> None:
-    await commit(database, rows.insert_terms(3, "Third", 3), rows.insert_terms(2, "Second", 4))
+    await commit(database, insert_terms(3, "Third", 3), insert_terms(2, "Second", 4))
     assert rows.read_book(database.reader).offered_terms_version == 3

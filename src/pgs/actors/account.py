@@ -1,24 +1,29 @@
 """The account actor: whatever a partner manages, one command at a time, each with its event in the same transaction."""
 
 from collections.abc import Iterable
-from functools import partial
 
 import msgspec
 import trio
 
-from pgs.actors import account_rules as rules
 from pgs.actors import messages as m
+from pgs.actors.account_decisions import Context, Decision, Write
+from pgs.actors.account_factors import verify_totp
+from pgs.actors.account_rules import RULES
+from pgs.actors.account_standing import create
 from pgs.actors.house import House
 from pgs.actors.kernel import Command, Crashed, Envelope
 from pgs.domain import ids
 from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS, Environment
-from pgs.domain.errors import BadRequest
+from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.names import is_partner_id
-from pgs.domain.versions import VERSIONS
+from pgs.domain.roles import admit
+from pgs.domain.stepup import count_attempt
 from pgs.storage import accounts as rows
-from pgs.storage.database import Outcome, Tx
-from pgs.storage.webhooks import find_endpoint, find_webhook
+from pgs.storage.database import Outcome, Stmt, Tx
+from pgs.storage.events import Event, insert_event
+from pgs.storage.factors import find_factor, put_factor
+from pgs.storage.stops import delete_stop
 
 NO_SUCH_PARTNER = "no such partner"
 
@@ -43,53 +48,124 @@ class AccountActor:
             self._wake_held_calls()
             self._tell_couriers(ENVIRONMENTS)
             return None
-        for _ in range(2):
+        if isinstance(message, m.VerifyTotp):
+            return await self._verify_totp(message)
+        if isinstance(message, m.StopFinished):
+            await self._write_rows(delete_stop(self._partner_id, message.environment, message.generation))
+            return None
+        by = getattr(message, "by", m.PLATFORM)
+        answer, decision = await self._carry_out(self._decide(message), by)
+        if answer is None:  # written past this actor
             decision = self._decide(message)
-            if not isinstance(decision, rules.Write):
-                return decision
-            committed = await self._commit(decision, getattr(message, "by", m.PLATFORM))
-            if committed is not None:
-                return decision.answer(committed)
-            await self.load()
-        raise Crashed("the account's rows keep changing")
+            if isinstance(message, m.RevokeInvite) and decision == refuse("already_accepted"):
+                return refuse("partner_changed")  # it could be revoked when the caller saw it
+            answer, decision = await self._carry_out(decision, by)
+        if answer is None:
+            raise Crashed("the account's rows keep changing")
+        return answer
 
-    def _decide(self, message: Command[object]) -> rules.Decision:
-        context = rules.Context(
+    async def _carry_out(self, decision: Decision, by: str) -> tuple[object, Decision]:
+        """Commit a decision; give its answer, or None after a conflict, with the account as it is in rows now."""
+        if not isinstance(decision, Write):
+            return decision, decision
+        committed = await self._commit(decision, by)
+        if committed is None:
+            await self.load()
+            return None, decision
+        return decision.answer(committed), decision
+
+    def _context(self) -> Context:
+        return Context(
             now=self._parts.clock.now(),
             random=self._parts.rng.bytes,
             book=lambda: self._parts.catalogue.book(trio.current_time()),
-            seal=rules.seal_with(self._parts.ring),
-            find_webhook=partial(find_webhook, self._parts.database.reader, self._partner_id),
-            find_endpoint=partial(find_endpoint, self._parts.database.reader, self._partner_id),
+            ring=self._parts.ring,
+            reader=self._parts.database.reader,
+            versions=self._parts.versions,
         )
+
+    def _decide(self, message: Command[object]) -> Decision:
+        context = self._context()
         if isinstance(message, m.CreatePartner):
             if self._account is not None:
                 return BadRequest(f"partner {self._partner_id} exists already")
             if not is_partner_id(self._partner_id):
                 return BadRequest("a partner id is 3 to 32 of a-z 0-9 -, starts with a letter, and is neither test nor live")
-            return rules.create(self._partner_id, message, context, VERSIONS.current)
+            return create(self._partner_id, message, context)
         if self._account is None:
             return BadRequest(NO_SUCH_PARTNER)
-        return rules.RULES[type(message)](self._account, message, context)
+        refusal = self._gate(self._account, message, context.now)
+        return refusal or RULES[type(message)](self._account, message, context)
 
-    async def _commit(self, write: rules.Write, by: str) -> Account | None:
+    def _gate(self, account: Account, message: Command[object], now: int) -> Refusal | None:
+        """Give why a command may not be carried out, as the account and its sender's membership stand in this very step."""
+        if not isinstance(message, m.AccountCommand):
+            return None
+        if message.rule is not None:
+            uid = getattr(message, "by", m.PLATFORM)
+            member = account.members.get(uid)
+            role = None if member is None else member.role
+            refusal = admit(message.rule, role, lambda: find_factor(self._parts.database.reader, self._partner_id, uid), now)
+            if refusal is not None:
+                return refusal
+        return refuse("partner_changed") if message.if_revision not in (None, account.revision) else None
+
+    async def _verify_totp(self, command: m.VerifyTotp) -> object:
+        """Count the attempt, commit that, and only then look at the code: what ends in between has made no guess free."""
+        account, context, uid = self._account, self._context(), command.by
+        if account is None:
+            return BadRequest(NO_SUCH_PARTNER)
+        if uid not in account.members:
+            return refuse("not_a_partner_admin")
+        refusal = self._gate(account, command, context.now)
+        if refusal is not None:
+            return refusal
+        factor = find_factor(context.reader, self._partner_id, uid)
+        counted = count_attempt(factor, context.now)
+        if isinstance(counted, Refusal):
+            return counted
+        await self._write_rows(put_factor(self._partner_id, uid, counted))
+        after, verdict = verify_totp(account, uid, command.code, factor, context)
+        if not isinstance(verdict, Write):
+            if after != counted:
+                await self._write_rows(put_factor(self._partner_id, uid, after))
+            return verdict
+        for _ in range(2):
+            committed = await self._commit(verdict, uid)
+            if committed is not None:
+                return verdict.answer(committed)
+            await self.load()
+            if self._account is None or uid not in self._account.members:
+                return refuse("not_a_partner_admin")
+            verdict = msgspec.structs.replace(verdict, account=self._account)
+        raise Crashed("the account's rows keep changing")
+
+    async def _write_rows(self, stmt: Stmt) -> None:
+        """Commit what changes nothing of the account that anybody has read."""
+        if await self._parts.database.writer.submit(Tx(self._partner_id, (stmt,))) is Outcome.CONFLICT:
+            raise Crashed(f"{stmt.name} found other rows")
+
+    async def _commit(self, write: Write, by: str) -> Account | None:
         was = self._account
-        after = msgspec.structs.replace(write.account, revision=write.account.revision + 1, event_seq=write.account.event_seq + 1)
-        own = rows.insert_partner(after) if was is None else rows.update_partner(was, after)
-        event = rows.insert_event(
-            self._partner_id,
-            after.event_seq,
-            self._parts.new_id(ids.EVENT),
-            self._parts.clock.now(),
-            by,
-            write.action,
-            msgspec.json.encode(write.detail).decode(),
+        after = msgspec.structs.replace(
+            write.account, revision=write.account.revision + write.revises, event_seq=write.account.event_seq + 1
         )
-        if await self._parts.database.writer.submit(Tx(self._partner_id, (own, *write.stmts, event))) is Outcome.CONFLICT:
+        own = rows.insert_partner(after) if was is None else rows.update_partner(was, after)
+        event = Event(
+            seq=after.event_seq,
+            event_id=self._parts.new_id(ids.EVENT),
+            at=self._parts.clock.now(),
+            actor=by,
+            action=write.action,
+            detail=msgspec.json.encode(write.detail).decode(),
+        )
+        tx = Tx(self._partner_id, (own, *write.stmts, insert_event(self._partner_id, event)))
+        if await self._parts.database.writer.submit(tx) is Outcome.CONFLICT:
             return None
         self._account = after
         self._parts.registry.publish(after)
-        self._wake_held_calls()
+        if write.revises:
+            self._wake_held_calls()
         self._tell_couriers(write.endpoints)
         return after
 

@@ -12,11 +12,12 @@ from pgs.actors.snapshots import REFRESH_S, Age
 from pgs.clock import Clock
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.names import LABEL_MAX, is_tier_id
-from pgs.domain.tiers import TierBook, TierRevision
+from pgs.domain.tiers import TierBook, TierRevision, check_numbers
 from pgs.games.catalogue import GAMES
 from pgs.storage import tiers as rows
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.database import Database, Outcome, Stmt, StoreOutage, Tx
+from pgs.storage.terms import insert_terms
 
 TERMS_MAX = 100_000  # characters of rake terms: a long contract, not a library
 
@@ -123,10 +124,9 @@ class CatalogueActor:
     async def _set_tier(self, command: m.SetTier) -> int | BadRequest:
         if not is_tier_id(command.tier_id):
             return BadRequest("a tier id is 1 to 32 of a-z 0-9 -")
-        if command.floor_usd_cents < 1:
-            return BadRequest("the floor must be at least 1 cent")
-        if command.prize_usd_cents < command.floor_usd_cents:
-            return BadRequest("the prize must not be under the floor")
+        wrong = check_numbers(command.floor_usd_cents, command.prize_usd_cents)
+        if wrong is not None:
+            return wrong
         tier = self._catalogue.current().find(command.environment, command.tier_id)
         was = tier.current if tier else None
         name = (command.name or (was.name if was else command.tier_id)).strip()
@@ -154,5 +154,5 @@ class CatalogueActor:
         if not command.text.strip() or len(command.text) > TERMS_MAX:
             return BadRequest(f"terms must be 1 to {TERMS_MAX} characters")
         version = self._catalogue.current().offered_terms_version + 1
-        await self._catalogue.write(rows.insert_terms(version, command.text, self._catalogue.now()))
+        await self._catalogue.write(insert_terms(version, command.text, self._catalogue.now()))
         return version

@@ -1,11 +1,22 @@
-"""Closing a partner's play in one environment: every seat that waits and every match that runs ends without a contest."""
+"""Closing a partner's play in one environment: every seat that waits and every match that runs ends without a contest.
+
+Whoever switches play off goes through `switch_off`, which says how much was ended. What it leaves open, because it broke or the process
+died, `keep_closed` finishes.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
 
 import structlog
 import trio
 
 from pgs.actors.house import Directory, House, Parts
+from pgs.actors.kernel import Command
 from pgs.actors.messages import CloseMatches, CloseSeats
-from pgs.domain.environments import Environment
+from pgs.domain.environments import ENVIRONMENTS, Environment
+from pgs.domain.errors import BadRequest, Refusal
 from pgs.storage import seats as rows
 from pgs.storage.accounts import switched_off_with_open_play
 from pgs.storage.bulk import read_in_bulk
@@ -17,23 +28,100 @@ LOOK_AGAIN_S = 60.0  # how soon a closing that broke half-way is taken up again
 log = structlog.get_logger("pgs.closing")
 
 
-async def close_play(house: House, environment: Environment, end_reason: str) -> int:
+R = TypeVar("R")
+
+
+class Closings:
+    """Whose play is being closed by those who switched it off. Nobody else closes it meanwhile, so that their count is right."""
+
+    def __init__(self) -> None:
+        self._under_way: Counter[tuple[str, Environment]] = Counter()
+
+    @contextmanager
+    def begun(self, partner_id: str, environments: Sequence[Environment]) -> Iterator[None]:
+        """Note for a block that a closing is under way. Enter it before the mark that forbids new play is committed."""
+        plays = [(partner_id, environment) for environment in environments]
+        self._under_way.update(plays)
+        try:
+            yield
+        finally:
+            self._under_way.subtract(plays)
+            self._under_way = +self._under_way  # drop what has come down to nothing
+
+    def under_way(self, partner_id: str, environment: Environment) -> bool:
+        """Return whether somebody who switched a partner's play off is closing it."""
+        return self._under_way[partner_id, environment] > 0
+
+
+def _always() -> bool:
+    return True
+
+
+async def switch_off(
+    house: House, mark: Command[R], end_reason: str = "account_inactive", environments: Sequence[Environment] = ENVIRONMENTS
+) -> tuple[R, int]:
+    """Return the account actor's reply to `mark` and, unless that is a refusal, how many seats and matches were ended for it.
+
+    `mark` is the command whose commit forbids new play, such as `SwitchAccount`. Whatever is raised, once the mark is in rows no new play
+    comes up; what stays open of an account that is off is closed within a minute.
+    """
+
+    def wanted() -> bool:  # an account that is on again keeps what is left, and what is new
+        return end_reason != "account_inactive" or _is_off(house.parts, house.partner_id)
+
+    with house.parts.closings.begun(house.partner_id, environments):
+        reply = await house.account().ask(mark)
+        if isinstance(reply, Refusal | BadRequest):
+            return reply, 0
+        return reply, sum([await close_play(house, environment, end_reason, wanted) for environment in environments])
+
+
+async def switch_on(house: House, mark: Command[R]) -> R:
+    """Return the account actor's reply to `mark`, the command that switches an account on.
+
+    What the time before has left open ended when the account was switched off, whatever cut that short: it is closed first.
+    """
+    with house.parts.closings.begun(house.partner_id, ENVIRONMENTS):
+        if _is_off(house.parts, house.partner_id):
+            for environment in ENVIRONMENTS:
+                await close_play(house, environment, "account_inactive")
+        return await house.account().ask(mark)
+
+
+def _is_off(parts: Parts, partner_id: str) -> bool:
+    account = parts.registry.account(partner_id)
+    return account is not None and not account.active
+
+
+async def close_play(house: House, environment: Environment, end_reason: str, wanted: Callable[[], bool] = _always) -> int:
     """Return how many seats and matches were ended. Call it once the mark that forbids new ones has been committed.
 
-    Pages through the rows by id; whatever is closed meanwhile by others is passed over by the seats actor.
+    Pages through the rows by id; whatever is closed meanwhile by others is passed over by the seats actor. `wanted` is asked before each
+    page is read, and ends the closing when it says no.
     """
     reader = house.parts.database.reader
     # A seat that was decided on before the mark may still be on its way to disk. The actor answers this once it is there.
     await house.seats(environment).ask(CloseSeats((), end_reason))
     closed, after = 0, ""
-    while page := rows.open_seats_after(reader, house.partner_id, environment, after, PAGE):
+    while wanted() and (page := rows.open_seats_after(reader, house.partner_id, environment, after, PAGE)):
         closed += await house.seats(environment).ask(CloseSeats(tuple(page), end_reason))
         after = page[-1]
     after = ""
-    while page := rows.running_matches_after(reader, house.partner_id, environment, after, PAGE):
+    while wanted() and (page := rows.running_matches_after(reader, house.partner_id, environment, after, PAGE)):
         closed += await house.seats(environment).ask(CloseMatches(tuple(page), end_reason))
         after = page[-1]
     return closed
+
+
+async def close_what_is_off(house: House, environment: Environment) -> None:
+    """Close the play of an account that is off, for as long as it is off and nobody who switched it off is at it."""
+    parts, partner_id = house.parts, house.partner_id
+
+    def wanted() -> bool:
+        return _is_off(parts, partner_id) and not parts.closings.under_way(partner_id, environment)
+
+    if wanted():
+        await close_play(house, environment, "account_inactive", wanted)
 
 
 async def keep_closed(parts: Parts, directory: Directory) -> None:
@@ -45,9 +133,7 @@ async def keep_closed(parts: Parts, directory: Directory) -> None:
 
     async def close(partner_id: str, environment: Environment) -> None:
         try:
-            account = parts.registry.account(partner_id)
-            if account is not None and not account.active:
-                await close_play(directory.house(partner_id), environment, "account_inactive")
+            await close_what_is_off(directory.house(partner_id), environment)
         finally:
             under_way.discard((partner_id, environment))
 

@@ -1,10 +1,15 @@
 """The service without its listeners: what the HTTP surface, the operator's commands and load tests drive."""
 
+from typing import TypeVar
+
 import msgspec
 
-from pgs.actors.closing import close_play
+from pgs.actors.closing import close_play, switch_off, switch_on
 from pgs.actors.house import Directory, Parts
+from pgs.actors.kernel import Command
 from pgs.domain.environments import ENVIRONMENTS
+
+R = TypeVar("R")
 
 
 class Core(msgspec.Struct, frozen=True):
@@ -17,3 +22,11 @@ class Core(msgspec.Struct, frozen=True):
         """Return how many seats and matches of a partner were ended, in both environments."""
         house = self.directory.house(partner_id)
         return sum([await close_play(house, environment, end_reason) for environment in ENVIRONMENTS])
+
+    async def switch_off(self, partner_id: str, mark: Command[R]) -> tuple[R, int]:
+        """Return the reply to the command that switches an account off, and how many seats and matches were ended, in both environments."""
+        return await switch_off(self.directory.house(partner_id), mark)
+
+    async def switch_on(self, partner_id: str, mark: Command[R]) -> R:
+        """Return the reply to the command that switches an account on."""
+        return await switch_on(self.directory.house(partner_id), mark)

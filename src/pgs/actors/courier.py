@@ -16,8 +16,9 @@ import structlog
 import trio
 
 from pgs.actors import messages as m
-from pgs.actors.account_rules import webhook_context
+from pgs.actors.account_webhooks import webhook_context
 from pgs.actors.deliveries import Flight
+from pgs.actors.happenings import tell_of_attempt
 from pgs.actors.house import House
 from pgs.actors.kernel import LATER, Crashed, Degraded, Envelope, Message, Overloaded, Ref
 from pgs.domain import ids, nudges
@@ -27,7 +28,7 @@ from pgs.domain.sealed import open_sealed
 from pgs.storage import attempts as log_rows
 from pgs.storage import webhooks as rows
 from pgs.storage.attempts import Attempt
-from pgs.storage.database import Outcome, Stmt, Tx, WriteFailed, WriterFull
+from pgs.storage.database import Outcome, Reader, Stmt, Tx, WriteFailed, WriterFull
 
 IN_FLIGHT_LIMIT = 8  # nudges under way to one endpoint, waits between tries included
 WAITING_LIMIT = 256  # behind those; beyond it nudges merge, since they carry nothing
@@ -45,6 +46,12 @@ class NudgePort(Protocol):
         ...
 
 
+def seconds_until_test(reader: Reader, partner_id: str, environment: Environment, now: int) -> int:
+    """Return the seconds after which a test event that was refused as too soon is worth another one: 1 to `TEST_EVERY_S`."""
+    tested_at = log_rows.newest_test_at(reader, partner_id, environment, now - TEST_EVERY_S)
+    return TEST_EVERY_S if tested_at is None else min(max(1, tested_at + TEST_EVERY_S + 1 - now), TEST_EVERY_S)
+
+
 class CourierActor:
     """One webhook endpoint."""
 
@@ -56,21 +63,27 @@ class CourierActor:
         self._address = (house.partner_id, environment)
         self._endpoint: rows.Endpoint | None = None
         self._secret: str | None = None
+        self._revision: int | None = None  # the account's, when the endpoint was last looked at
         self._seq = 0
         self._tested_at_ms: int | None = None
         self._flights: dict[str, Flight] = {}
         self._waiting: OrderedDict[str, str] = OrderedDict()  # nudge id → match id
 
     async def load(self) -> None:
-        """Read the endpoint and the log's last sequence from rows. What an earlier life sent is cut: nobody would count it."""
-        self._parts.deliveries.cut_short(self._address)
+        """Read the endpoint and the log's last sequence from rows.
+
+        What an earlier life sent is cut, since nobody would count it, and keeps its place in flight until it has landed.
+        """
+        self._flights = {flight.nudge_id: flight for flight in self._parts.deliveries.cut_short(self._address)}
         reader = self._parts.database.reader
         self._seq = log_rows.newest_seq(reader, self._partner_id, self._environment)
         tested_at = log_rows.newest_test_at(reader, self._partner_id, self._environment, self._parts.clock.now() - TEST_EVERY_S)
-        self._tested_at_ms = None if tested_at is None else tested_at * 1000
+        under_way = self._parts.deliveries.tested_at_ms(self._address)
+        self._tested_at_ms = under_way if under_way is not None or tested_at is None else tested_at * 1000
         self._read_endpoint()
 
     def _read_endpoint(self) -> None:
+        self._revision = self._account_revision()
         self._endpoint = rows.find_endpoint(self._parts.database.reader, self._partner_id, self._environment)
         self._secret = None
         if self._endpoint is None:
@@ -84,8 +97,14 @@ class CourierActor:
         self._stop_if_failing()
 
     async def receive(self, message: Message, envelope: Envelope) -> object:
-        """Handle a message."""
+        """Handle a message, knowing every change that the account has published: a resting partner's courier cannot be told of one."""
+        if self._account_revision() != self._revision:
+            self._changed()
         return await _HANDLERS[type(message)](self, message, envelope)
+
+    def _account_revision(self) -> int | None:
+        account = self._parts.registry.account(self._partner_id)
+        return None if account is None else account.revision
 
     # --- nudges --------------------------------------------------------------------------------------------------------------
 
@@ -162,9 +181,10 @@ class CourierActor:
             try:
                 return await self._courier().ask(end, math.inf)
             except (Overloaded, Degraded):
-                if self._parts.deliveries.draining:
-                    return
-            except Crashed:  # it ended that life of the courier, and the next one knows nothing of this nudge
+                pass
+            except Crashed:  # it ended that life of the courier, and from the next one this nudge has but its place to give back
+                end = m.NudgeCut(end.nudge_id)
+            if self._parts.deliveries.draining:
                 return
             await trio.sleep(HAND_IN_AGAIN_S)
 
@@ -191,7 +211,9 @@ class CourierActor:
         self._landed(message.nudge_id)
 
     def _landed(self, nudge_id: str) -> None:
-        self._flights.pop(nudge_id, None)
+        flight = self._flights.pop(nudge_id, None)
+        if flight is not None:  # at once, lest the next life finds it before its own task has run
+            self._parts.deliveries.discard(flight)
         self._start_waiting()
 
     async def _record(self, done: m.TryDone, *, counts: bool) -> Attempt:
@@ -212,6 +234,7 @@ class CourierActor:
             return await self._record(done, counts=False)
         self._seq = attempt.seq
         self._parts.on_event("nudge_try_delivered" if attempt.delivered else "nudge_try_failed")
+        tell_of_attempt(self._parts, self._partner_id, self._environment, attempt)
         if after is not None:
             self._endpoint = after
         if disables:
@@ -273,7 +296,7 @@ class CourierActor:
         if self._parts.deliveries.draining:
             raise Overloaded("stopping")
         self._tested_at_ms = self._parts.clock.now_ms()
-        flight = Flight(self._parts.new_id(ids.NUDGE), None, self._address)
+        flight = Flight(self._parts.new_id(ids.NUDGE), None, self._address, self._tested_at_ms)
         self._parts.deliveries.add(flight)
         self._parts.system.spawn(self._deliver_test, flight, self._endpoint.url, self._secret, envelope)
         return LATER

@@ -14,7 +14,7 @@ from pgs.storage.database import Database, StoreOutage
 PAGE = 500  # rows told in one go; a mailbox holds several pages, so that a backlog does not fill it before its actor runs
 PAGE_PAUSE_S = 0.05  # between pages, for the actors to work: 10,000 rows a second
 LOOK_AGAIN_S = 1.0  # rows that were told and are still due are told again no sooner
-NEVER = float("inf")
+LOOK_AT_LEAST_S = 60  # a commit that landed without a word has rows that nobody noted: a payout, say, that was never asked for
 
 log = structlog.get_logger("pgs.deadlines")
 
@@ -26,7 +26,7 @@ class Deadlines:
         self._database = database
         self._clock = clock
         self._on_event = on_event
-        self._next_at: float = NEVER  # epoch seconds
+        self._next_at: float = 0  # epoch seconds
         self._changed = trio.Event()
 
     def note(self, due_at: int | None) -> None:
@@ -37,7 +37,6 @@ class Deadlines:
 
     async def run(self, directory: Directory) -> None:
         """Tell owners what is due, for ever. What was due before the start is told at once."""
-        self._next_at = 0
         while True:
             wait_s = self._next_at - self._clock.now_ms() / 1000
             if wait_s > 0:
@@ -65,4 +64,5 @@ class Deadlines:
                 last = page[-1]
                 await trio.sleep(PAGE_PAUSE_S)
         upcoming = rows.next_due(reader)
-        self._next_at = NEVER if upcoming is None else upcoming
+        latest = now + LOOK_AT_LEAST_S
+        self._next_at = latest if upcoming is None else min(upcoming, latest)

@@ -6,15 +6,17 @@ DRAIN_S = 5.25  # the longest that one try takes, and a moment to log what came 
 
 
 class Flight:
-    """One nudge on its way to the endpoint of a partner and environment.
+    """One nudge on its way to the endpoint of a partner and environment. A test event is about no match, and takes no place in flight.
 
-    `cut`: no further try is to begin. `counts`: its outcome will tell something of the endpoint as it now is.
+    `cut`: no further try is to begin. `counts`: its outcome will tell something of the endpoint as it now is. `tested_at_ms`: when a test
+    event was asked for, in epoch milliseconds.
     """
 
-    def __init__(self, nudge_id: str, match_id: str | None, endpoint: tuple[str, str]) -> None:
+    def __init__(self, nudge_id: str, match_id: str | None, endpoint: tuple[str, str], tested_at_ms: int | None = None) -> None:
         self.nudge_id = nudge_id
         self.match_id = match_id
         self.endpoint = endpoint
+        self.tested_at_ms = tested_at_ms
         self.cut = trio.Event()
         self.counts = True
 
@@ -52,11 +54,17 @@ class Deliveries:
     def __len__(self) -> int:
         return len(self._flights)
 
-    def cut_short(self, endpoint: tuple[str, str]) -> None:
-        """Cut what is on its way to an endpoint, whichever life of its courier sent it."""
-        for flight in self._flights:
-            if flight.endpoint == endpoint:
-                flight.cut_short()
+    def cut_short(self, endpoint: tuple[str, str]) -> list[Flight]:
+        """Cut the nudges that are on their way to an endpoint, whichever life of its courier sent them, and return them."""
+        found = [flight for flight in self._flights if flight.endpoint == endpoint and flight.match_id is not None]
+        for flight in found:
+            flight.cut_short()
+        return found
+
+    def tested_at_ms(self, endpoint: tuple[str, str]) -> int | None:
+        """Return when the newest test event was asked for that is on its way to an endpoint."""
+        times = [flight.tested_at_ms for flight in self._flights if flight.endpoint == endpoint and flight.tested_at_ms is not None]
+        return max(times, default=None)
 
     def begin_drain(self) -> None:
         """Begin no further try, and give those that run their time; calling it again changes nothing."""

@@ -62,6 +62,10 @@ class PartnerGate:
         process = self._process.admit(now)
         return Admission(taken, policy, None if process.allowed else "process", process.retry_after)
 
+    def left(self, now: float) -> int:
+        """Return how many calls the bucket holds; drawing none."""
+        return self._bucket.left(now)
+
     def is_full(self, now: float) -> bool:
         """Return whether the bucket could be forgotten without anyone noticing."""
         return self._bucket.is_full(now)

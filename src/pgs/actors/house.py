@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,16 +15,23 @@ from pgs.clock import Clock, Rng
 from pgs.domain.environments import Environment
 from pgs.domain.ids import ENTROPY_BYTES, new_id
 from pgs.domain.keyring import KeyRing
+from pgs.domain.versions import ServedVersions
+from pgs.games.rules import Rules
 from pgs.keyfile import KeyFile
 from pgs.storage.database import Database
 
 if TYPE_CHECKING:
+    from pgs.actors.activity import Activity
+    from pgs.actors.alarms import Alarms
     from pgs.actors.catalogue import Catalogue
+    from pgs.actors.closing import Closings
     from pgs.actors.courier import NudgePort
     from pgs.actors.deadlines import Deadlines
     from pgs.actors.deliveries import Deliveries
+    from pgs.actors.key_uses import KeyUses
     from pgs.actors.registry import Registry
     from pgs.actors.settlement import SettlementPort
+    from pgs.actors.visitors import Visitors
 
 SWEEP_S = 30.0  # how often houses are looked at; one that is idle is closed within IDLE_CLOSE_S and this
 
@@ -44,8 +51,16 @@ class Parts(msgspec.Struct, frozen=True):
     settlement: SettlementPort
     outbound: NudgePort
     deliveries: Deliveries
+    closings: Closings
+    activity: Activity
+    key_uses: KeyUses
     process_gate: ProcessGate
     installed_games: frozenset[str]
+    games: Mapping[str, Rules]
+    visitors: Visitors
+    alarms: Alarms
+    make_table: Callable[[House, str, Cell], Actor]
+    versions: ServedVersions
     on_event: Callable[[str], None]
 
     @property
@@ -69,8 +84,10 @@ class House:
         self.parts = parts
         self.watch = Watch()
         self.gate = PartnerGate(parts.process_gate)
+        self.embed_gate = PartnerGate(parts.process_gate)  # of the frame's documents
         self._makers = makers
         self._cells: dict[str, Cell] = {}
+        self._tables: dict[str, Cell] = {}  # by match
         self._used_at = trio.current_time()
 
     def account(self) -> Ref:
@@ -89,6 +106,27 @@ class House:
         """Return the actor of charges and payouts."""
         return self._ref("settlement")
 
+    def table(self, match_id: str) -> Ref:
+        """Return the table of a match, opened if need be."""
+        self._used_at = trio.current_time()
+        cell = self._tables.get(match_id)
+        if cell is None:
+            name, make = f"{self.partner_id}/table.{match_id}", self.parts.make_table
+            cell = self._tables[match_id] = Cell(name, self.parts.system, self.watch, lambda cell: make(self, match_id, cell))
+        return cell.ref
+
+    def open_table(self, match_id: str) -> Ref | None:
+        """Return the table of a match that has been opened of late."""
+        return self.table(match_id) if match_id in self._tables else None
+
+    def clear_tables(self) -> None:
+        """Forget the tables whose actors have ended."""
+        alive = self.parts.system.cells
+        for match_id, cell in list(self._tables.items()):
+            if cell not in alive:
+                cell.retired = True
+                del self._tables[match_id]
+
     def _ref(self, role: str) -> Ref:
         self._used_at = trio.current_time()
         cell = self._cells.get(role)
@@ -98,18 +136,19 @@ class House:
         return cell.ref
 
     def is_idle(self, now: float) -> bool:
-        """Return whether nothing would be lost by closing the house: no actor alive, the bucket full, no rest to sit out."""
+        """Return whether nothing would be lost by closing the house: no actor alive, the buckets full, no rest to sit out."""
         alive = self.parts.system.cells
         return (
             now - self._used_at >= IDLE_CLOSE_S
             and self.gate.is_full(now)
+            and self.embed_gate.is_full(now)
             and not self.watch.degraded(now)
-            and not any(cell in alive for cell in self._cells.values())
+            and not any(cell in alive for cell in (*self._cells.values(), *self._tables.values()))
         )
 
     def close(self) -> None:
         """Retire every address that was given out."""
-        for cell in self._cells.values():
+        for cell in (*self._cells.values(), *self._tables.values()):
             cell.retired = True
 
 
@@ -137,6 +176,7 @@ class Directory:
             await trio.sleep(SWEEP_S)
             now = trio.current_time()
             for partner_id, house in list(self._houses.items()):
+                house.clear_tables()
                 if house.is_idle(now):
                     house.close()
                     del self._houses[partner_id]

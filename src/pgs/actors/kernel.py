@@ -206,6 +206,10 @@ class Cell:
                 else:
                     self._queue.append(envelope)
 
+    def close_soon(self) -> None:
+        """Let the actor go once its mailbox is empty. Whoever sends to it later finds it loaded anew."""
+        self._closing = True
+
     def stop(self) -> None:
         """Refuse what is queued and end the task after the message in hand, which has `STOP_GRACE_S` left."""
         self._closing = True

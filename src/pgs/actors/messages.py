@@ -5,13 +5,107 @@ from typing import Literal
 import msgspec
 
 from pgs.actors.kernel import Command, Message
-from pgs.domain.accounts import Account, Webhook
+from pgs.actors.messages_account import (
+    AcceptInvite,
+    AccountChangedInRows,
+    AccountCommand,
+    AccountReply,
+    AddOrigin,
+    AgreeTerms,
+    ChangeLicence,
+    ChangeRole,
+    CreateInvite,
+    CreatePartner,
+    DisableWebhook,
+    EmergencyStop,
+    EndTerms,
+    EnrollTotp,
+    Enrolment,
+    KeyRotated,
+    MintKey,
+    RemoveMember,
+    RemoveOrigin,
+    ResetFactor,
+    RevokeInvite,
+    RevokeKey,
+    RotateKey,
+    RotateWebhookSecret,
+    SaveWebhook,
+    SetDomain,
+    SetPin,
+    SetPrices,
+    SetRate,
+    SteppedUp,
+    StopFinished,
+    StopMarked,
+    SwitchAccount,
+    VerifyTotp,
+)
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.domain.licences import Step
 from pgs.domain.nudges import TryOutcome
 from pgs.domain.seats import Match, Payout, Seat
 from pgs.storage.attempts import Attempt
+
+__all__ = [
+    "PLATFORM",
+    "AcceptInvite",
+    "AccountChangedInRows",
+    "AccountCommand",
+    "AccountReply",
+    "AddOrigin",
+    "AgreeTerms",
+    "AskCharge",
+    "ChangeLicence",
+    "ChangeRole",
+    "ChargeAnswered",
+    "CloseMatches",
+    "CloseSeats",
+    "CreateInvite",
+    "CreatePartner",
+    "DecideMatch",
+    "DisableWebhook",
+    "EmergencyStop",
+    "EndTerms",
+    "EndpointChanged",
+    "EnrollTotp",
+    "Enrolment",
+    "KeyRotated",
+    "LockTier",
+    "MatchDue",
+    "MatchRecord",
+    "MintKey",
+    "Nudge",
+    "NudgeCut",
+    "PaidOut",
+    "PayOut",
+    "PublishTerms",
+    "RemoveMember",
+    "RemoveOrigin",
+    "ResetFactor",
+    "RevokeInvite",
+    "RevokeKey",
+    "RotateKey",
+    "RotateWebhookSecret",
+    "SaveWebhook",
+    "SeatDue",
+    "Seated",
+    "SendTest",
+    "SetDomain",
+    "SetPin",
+    "SetPrices",
+    "SetRate",
+    "SetTier",
+    "StakeSeat",
+    "SteppedUp",
+    "StopFinished",
+    "StopMarked",
+    "SwitchAccount",
+    "TestDone",
+    "TryDone",
+    "VerifyTotp",
+    "Wave",
+]
 
 PLATFORM = "platform"  # who acts when no member does: operators, deadlines, the service itself
 
@@ -91,6 +185,12 @@ class PaidOut(Message, frozen=True):
     match_id: str
 
 
+class Wave(Command[float | None], frozen=True):
+    """Pair who waits in live. Answers in how many seconds to ask again; None when there is no need to, or another pulse does."""
+
+    pulse: object
+
+
 # --- settlement: charges and payouts under way ------------------------------------------------------------------------------
 
 
@@ -150,116 +250,6 @@ class TestDone(Command[Attempt], frozen=True):
     __test__ = False  # no test case, whatever its name begins with
 
     done: TryDone
-
-
-# --- account: everything a partner manages -----------------------------------------------------------------------------------
-
-
-AccountReply = Account | Refusal | BadRequest
-
-
-class CreatePartner(Command[tuple[Account, str] | Refusal | BadRequest], frozen=True):
-    """Open an account and invite its first admin; answers the account and the invite's id."""
-
-    name: str
-    admin_email: str
-
-
-class MintKey(Command[tuple[Account, str, str] | Refusal | BadRequest], frozen=True):
-    """Make an API key; answers the account, the key's id and the key itself, which nothing keeps."""
-
-    by: str
-    environment: Environment
-    label: str
-
-
-class RevokeKey(Command[AccountReply], frozen=True):
-    """Revoke a key at once. Revoking a revoked one changes nothing."""
-
-    by: str
-    key_id: str
-
-
-class ChangeLicence(Command[AccountReply], frozen=True):
-    """Move a game's licence: the partner's own steps, and the platform's."""
-
-    by: str
-    game_id: str
-    step: Step
-    note: str | None = None
-
-
-class AgreeTerms(Command[AccountReply], frozen=True):
-    """Agree to the rake terms of a version that is on offer."""
-
-    by: str
-    version: int
-
-
-class SetPrices(Command[AccountReply], frozen=True):
-    """Replace the price map of an environment: tier id to US cents."""
-
-    by: str
-    environment: Environment
-    prices: dict[str, int]
-
-
-class AddOrigin(Command[AccountReply], frozen=True):
-    """Register a web origin. Adding one twice changes nothing."""
-
-    by: str
-    environment: Environment
-    origin: str
-
-
-class RemoveOrigin(Command[AccountReply], frozen=True):
-    """Remove a web origin."""
-
-    by: str
-    environment: Environment
-    origin: str
-
-
-class SaveWebhook(Command[tuple[Webhook, str | None] | Refusal | BadRequest], frozen=True):
-    """Save a webhook's URL and switch it on; answers the endpoint and, when one was minted, the signing secret."""
-
-    by: str
-    environment: Environment
-    url: str
-
-
-class RotateWebhookSecret(Command[tuple[Webhook, str] | Refusal | BadRequest], frozen=True):
-    """Mint a new signing secret, and change nothing else; answers the endpoint and the secret."""
-
-    by: str
-    environment: Environment
-
-
-class DisableWebhook(Command[Webhook | Refusal | BadRequest], frozen=True):
-    """Switch a webhook off. With `saved_seq`, only if its URL has not been saved anew since."""
-
-    by: str
-    environment: Environment
-    saved_seq: int | None = None
-
-
-class SwitchAccount(Command[AccountReply], frozen=True):
-    """Switch an account on or off. Whoever asks then sees to it that open seats and matches are closed."""
-
-    by: str
-    active: bool
-
-
-class SetRate(Command[AccountReply], frozen=True):
-    """Set a partner's burst and rate; None leaves one as it is."""
-
-    by: str
-    burst: int | None
-    rate: int | None
-
-
-class AccountChangedInRows(Message, frozen=True):
-    """The rows differ from what was published: something else wrote them."""
 
 
 # --- catalogue: the platform's tiers and terms -------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import trio
 
 from pgs.actors.snapshots import REFRESH_S, Age
 from pgs.domain.accounts import Account, ApiKey
+from pgs.domain.members import Member
 from pgs.storage.accounts import read_accounts
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.database import Database, StoreOutage
@@ -27,17 +28,26 @@ class KnownKey(msgspec.Struct, frozen=True):
     key: ApiKey
 
 
+class KnownMember(msgspec.Struct, frozen=True):
+    """A member, with the account of which they are one, as it stands."""
+
+    account: Account
+    member: Member
+
+
 class Registry:
-    """Accounts by id and keys by hash. Reading it is pure; `publish` is for whoever has just committed an account."""
+    """Accounts by id, keys by hash and members by uid. Reading it is pure; `publish` is for whoever has just committed an account."""
 
     def __init__(self, database: Database, on_event: Callable[[str], None]) -> None:
         self.version = 0
         self.on_foreign_write: Callable[[str], None] = lambda partner_id: None
+        self.on_publish: Callable[[Account], None] = lambda account: None
         self._database = database
         self._on_event = on_event
         self._age = Age()
         self._accounts: dict[str, Account] = {}
         self._keys: dict[str, KnownKey] = {}
+        self._member_of: dict[str, str] = {}  # uid → partner id
 
     def is_closed(self, now: float) -> bool:
         """Return whether the snapshot is too old to answer from."""
@@ -50,6 +60,12 @@ class Registry:
     def find_key(self, key_hash: str) -> KnownKey | None:
         """Return the key of that hash with its account, revoked or not."""
         return self._keys.get(key_hash)
+
+    def member(self, uid: str) -> KnownMember | None:
+        """Return the member who goes by a uid, with their account; None for who is a member of none."""
+        account = self._accounts.get(self._member_of.get(uid, ""))
+        member = None if account is None else account.members.get(uid)
+        return None if account is None or member is None else KnownMember(account, member)
 
     def account(self, partner_id: str) -> Account | None:
         """Return an account."""
@@ -68,13 +84,19 @@ class Registry:
             self._keys.pop(key.key_hash, None)
         for key in account.keys:
             self._keys[key.key_hash] = KnownKey(account, key)
+        for uid in was.members if was else ():
+            if self._member_of.get(uid) == account.partner_id:  # by now they may be another account's
+                del self._member_of[uid]
+        for uid in account.members:
+            self._member_of[uid] = account.partner_id
+        self.on_publish(account)
 
     async def refresh(self) -> None:
         """Read every account anew. Raises `StoreOutage`, and leaves the snapshot as it was."""
         read_at = trio.current_time()
         for account in (await read_in_bulk(self._database, read_accounts)).values():
             known = self._accounts.get(account.partner_id)
-            if known is not None and known.revision > account.revision:
+            if known is not None and _is_newer(known, account):
                 continue  # committed and published while the rows were being read
             if known != account:
                 self.publish(account)
@@ -92,3 +114,8 @@ class Registry:
             except StoreOutage:
                 self._on_event("registry_refresh_failed")
                 log.exception("registry_refresh_failed", age_s=self.age_s(trio.current_time()))
+
+
+def _is_newer(one: Account, other: Account) -> bool:
+    """Tell whether the first reading of an account is the later one. Not every event raises the revision."""
+    return (one.revision, one.event_seq) > (other.revision, other.event_seq)

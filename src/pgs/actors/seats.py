@@ -2,30 +2,37 @@
 
 It decides one message at a time, commits, and only then shows what it did: to its own queues, to the feed's bell, to settlement. What
 it keeps in memory is the head of its sequences and the seats that wait; everything else is looked up by its key just before a decision.
+
+In the test environment a confirmed stake is paired at once. In live it waits for the next wave (`waves.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 import trio
 
 from pgs.actors import messages as m
+from pgs.actors.happenings import tell_of_play
 from pgs.actors.house import House
 from pgs.actors.kernel import LATER, Crashed, Envelope, Message
-from pgs.actors.seat_plan import Plan
-from pgs.domain import ids, ledger, pairing
+from pgs.actors.messages_table import EndPlay, LookAgain
+from pgs.actors.seat_plan import Plan, rate_players
+from pgs.actors.tables import tell_tables
+from pgs.actors.waves import WAVE_S, Lobby, Pulse
+from pgs.domain import ids, ledger, live_pairing, pairing
 from pgs.domain import seats as rules
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.seats import Decision, Match, Seat
 from pgs.domain.tiers import Tier, stake_of
+from pgs.storage import moves
 from pgs.storage import seats as rows
 from pgs.storage.database import Outcome
-
-Pool = tuple[str, str, str, int]
+from pgs.storage.ratings import find_rating
 
 _Closed = Sequence[tuple[Match, tuple[Seat, ...]]]  # matches that have ended and owe money, each with its seats
 _NOTHING_CLOSED: _Closed = ()
@@ -45,15 +52,18 @@ class SeatsActor:
         self._parts = house.parts
         self._reader = house.parts.database.reader
         self._head = rows.Head()
-        self._queues: dict[Pool, dict[str, Seat]] = {}
+        self._rating = partial(find_rating, self._reader, self._partner_id, environment)
+        self._lobby = Lobby(self._rating)
+        self._pulse: Pulse | None = None
         self._asking: dict[str, list[tuple[Envelope, bool]]] = {}  # seat id → calls that wait for its stake's answer
 
     async def load(self) -> None:
-        """Rebuild the head and the queues from rows."""
+        """Rebuild the head and the lobby from rows."""
         self._head = rows.find_head(self._reader, self._partner_id, self._environment)
-        self._queues = {}
+        self._lobby = Lobby(self._rating)
         for seat in rows.waiting_seats(self._reader, self._partner_id, self._environment):
-            self._queue(seat)
+            self._lobby.place(seat)
+        self._keep_pulse()
 
     async def receive(self, message: Message, envelope: Envelope) -> object:
         """Handle a message; a conflict with rows written past this actor is decided anew, once."""
@@ -167,17 +177,40 @@ class SeatsActor:
             plan.insert_match(match)
             place(closed)
             return ((match, (closed,)),)
-        older = pairing.oldest_opponent(self._queues.get(pairing.pool_of(seat), {}).values(), seat.player_id)
+        older = self._lobby.oldest_opponent(seat, plan.now) if self._environment == "test" else None
         if older is None:
             place(seat)
             return _NOTHING_CLOSED
-        waited = plan.now - (older.confirmed_at or plan.now)
-        explanation = msgspec.json.encode(pairing.explain(self._environment, waited)).decode()
-        match, (first, second) = rules.start(older, seat, self._parts.new_id(ids.MATCH), explanation, plan.now)
-        plan.insert_match(match)
+        explanation = pairing.explain_test(plan.now - (older.confirmed_at or plan.now))
+        first, second = plan.start(older, seat, self._parts.new_id(ids.MATCH), explanation)
         plan.update(older, first)
         place(second)
         return _NOTHING_CLOSED
+
+    # --- waves, in live --------------------------------------------------------------------------------------------------------
+
+    async def _wave(self, command: m.Wave, _: Envelope) -> float | None:
+        if command.pulse is None or command.pulse is not self._pulse:
+            return None  # it was an earlier life's; the load before this message has started what is needed
+        plan = self._plan()
+        account = self._parts.registry.account(self._partner_id)
+        if account is not None and account.active:  # whoever switched it off has the seats closed
+            for pair in self._lobby.next_pairs(plan.now):
+                older, newer = pair.older.seat, pair.newer.seat
+                first, second = plan.start(older, newer, self._parts.new_id(ids.MATCH), live_pairing.explain(pair, plan.now))
+                plan.update(older, first)
+                plan.update(newer, second)
+            await self._commit(plan)
+            if self._lobby.unfinished:
+                return 0.0
+        if self._lobby.crowded:
+            return WAVE_S
+        self._pulse = None
+        return None
+
+    def _keep_pulse(self) -> None:
+        if self._pulse is None and self._environment == "live" and self._lobby.crowded:
+            self._pulse = Pulse(self._house, self._environment)
 
     # --- deciding and closing --------------------------------------------------------------------------------------------------
 
@@ -191,18 +224,30 @@ class SeatsActor:
         decision = Decision(command.outcome, command.winner_player_id, command.end_reason)
         if match.status != "started":
             return m.MatchRecord(match, seats) if rules.same_decision(match, decision) else refuse("match_already_decided")
-        plan = self._plan()
-        ended = self._end(plan, match, seats, decision)
-        await self._commit(plan)
-        self._pay([(ended, tuple(plan.seats))])
-        return m.MatchRecord(ended, tuple(plan.seats))
+        return await self._end_now(match, decision)
 
     def _end(self, plan: Plan, match: Match, seats: tuple[Seat, ...], decision: Decision) -> Match:
         ended, after = rules.end(match, seats, decision, plan.now)
         plan.update_match(match, ended)
         for was, seat in zip(seats, after, strict=True):
             plan.update(was, seat)
+        if self._environment == "live" and decision.outcome == "ended":
+            rate_players(plan, after, self._rating)
         return ended
+
+    async def _end_play(self, message: EndPlay, _: Envelope) -> None:
+        match = self._match(message.match_id)
+        if match is None or match.status != "started":  # its table learns of that end, if it has not yet
+            self._house.table(message.match_id).tell(LookAgain())
+        else:
+            await self._end_now(match, message.decision)
+
+    async def _end_now(self, match: Match, decision: Decision) -> m.MatchRecord:
+        plan = self._plan()
+        ended = self._end(plan, match, tuple(rows.seats_of_match(self._reader, self._partner_id, match.match_id)), decision)
+        await self._commit(plan)
+        self._pay([(ended, tuple(plan.seats))])
+        return m.MatchRecord(ended, tuple(plan.seats))
 
     async def _close_matches(self, command: m.CloseMatches, _: Envelope) -> int:
         plan = self._plan()
@@ -258,12 +303,14 @@ class SeatsActor:
         plan = self._plan()
         if match is None or match.due_at is None or match.due_at > plan.now:
             return
-        seats = tuple(rows.seats_of_match(self._reader, self._partner_id, match.match_id))
         if match.status == "started":
-            ended = self._end(plan, match, seats, Decision("no_contest", None, "both_absent"))
-            await self._commit(plan)
-            self._pay([(ended, tuple(plan.seats))])
+            installed = match.game_id in self._parts.games
+            if installed and moves.find_presence(self._reader, self._partner_id, match.match_id) is not None:
+                self._house.table(match.match_id).tell(LookAgain())  # somebody came: its clocks decide
+                return
+            await self._end_now(match, Decision("no_contest", None, "both_absent" if installed else "platform_void"))
         else:
+            seats = tuple(rows.seats_of_match(self._reader, self._partner_id, match.match_id))
             plan.update_match(match, msgspec.structs.replace(match, due_at=rules.retry_at(match.ended_at or plan.now, plan.now)))
             await self._commit(plan)
             self._pay([(match, seats)])
@@ -300,10 +347,15 @@ class SeatsActor:
             raise _Stale
         self._head = plan.head
         for seat in plan.seats:
-            self._queue(seat)
+            self._lobby.place(seat)
             self._parts.deadlines.note(seat.due_at)
         for match in plan.matches:
             self._parts.deadlines.note(match.due_at)
+        for (game_id, player_id), rating in plan.ratings.items():
+            self._lobby.rated(game_id, player_id, rating)
+        self._keep_pulse()
+        tell_tables(self._house, plan)
+        tell_of_play(self._parts, self._partner_id, self._environment, plan.seats, plan.matches)
         if plan.feed_moved:
             self._parts.bells.ring(self._partner_id, self._environment)
             self._nudge(plan)
@@ -316,20 +368,6 @@ class SeatsActor:
         courier = self._house.courier(self._environment)
         for match_id in dict.fromkeys(seat.match_id for seat in plan.seats if seat.match_id is not None):
             courier.tell(m.Nudge(match_id))
-
-    def _queue(self, seat: Seat) -> None:
-        """Keep the queues as the rows are: whoever waits stands in one, nobody else does."""
-        pool = pairing.pool_of(seat)
-        queue = self._queues.setdefault(pool, {})
-        if seat.status == "waiting":
-            newest = next(reversed(queue.values()), None)
-            queue[seat.seat_id] = seat
-            if newest is not None and newest.seq > seat.seq:  # its stake was confirmed late: it stands where its sequence says
-                self._queues[pool] = {other.seat_id: other for other in sorted(queue.values(), key=lambda other: other.seq)}
-            return
-        queue.pop(seat.seat_id, None)
-        if not queue:
-            del self._queues[pool]
 
     def _seat(self, seat_id: str) -> Seat | None:
         seat = rows.find_seat(self._reader, self._partner_id, seat_id)
@@ -355,4 +393,6 @@ _HANDLERS: Mapping[type, _Handler] = {
     m.SeatDue: SeatsActor._seat_due,
     m.MatchDue: SeatsActor._match_due,
     m.PaidOut: SeatsActor._paid_out,
+    EndPlay: SeatsActor._end_play,
+    m.Wave: SeatsActor._wave,
 }

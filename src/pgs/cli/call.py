@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from contextlib import suppress
 from typing import TypeVar
 
 import structlog
@@ -13,13 +14,15 @@ from pgs.operator.answers import Answer, decode_args, decode_request, encode_req
 from pgs.operator.commands import Args, OperatorCommand
 from pgs.operator.protocol import NotRunning, call_operator
 from pgs.operator.records import Record
-from pgs.storage.database import DataFolderInUse
+from pgs.storage.database import DataFolderInUse, StoreOutage
 
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Record)
 
 WAIT_S = 5.0  # how long a folder may be held by what answers no operator: a service that starts or stops, or another of these commands
 LOOK_AGAIN_S = 0.05
+PAYOUTS_S = 5.0  # how long a command on a stopped service stays for the payouts that follow from it; the next start makes the others
+LOOK_FOR_PAYOUTS_S = 0.02
 
 
 async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> Answer:
@@ -38,27 +41,36 @@ async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> An
             if not command.starts_a_folder and not await trio.Path(folder / "pgs.db").exists():
                 raise NoDatabase(str(folder)) from None
         try:
-            return await _on_the_folder(config, line)
+            return await _on_the_folder(config, line, stay=command.moves_money)
         except DataFolderInUse:
             if trio.current_time() >= give_up_at:
                 raise
             await trio.sleep(LOOK_AGAIN_S)
 
 
-async def _on_the_folder(config: Config, line: bytes) -> Answer:
+async def _on_the_folder(config: Config, line: bytes, *, stay: bool) -> Answer:
     # Here, not above: most calls find a running service, and need nothing of it in this process.
     from pgs.app import open_core
     from pgs.operator.execute import execute
+    from pgs.storage.seats import is_money_due
 
     async with open_core(config) as core:
-        return await execute(core, line)
+        answer = await execute(core, line)
+        if stay:
+            with suppress(StoreOutage), trio.move_on_after(PAYOUTS_S):
+                while is_money_due(core.parts.database.reader):  # noqa: ASYNC110 - what is booked is told to rows alone
+                    await trio.sleep(LOOK_FOR_PAYOUTS_S)
+        return answer
 
 
 def log_to_stderr() -> None:
-    """Keep standard output to the command's answer: of the log only what is wrong is shown, on standard error."""
+    """Keep standard output to the command's answer: of the log only faults are shown, on standard error.
+
+    Not warnings: a process that ends at once leaves things for the next start, and says so in words that mean nothing to an operator.
+    """
     structlog.configure(
         processors=[structlog.processors.add_log_level, structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
         # Looked up anew for each logger: standard error is not always the one that the process began with.
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
         cache_logger_on_first_use=False,

@@ -3,19 +3,38 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import typer
 
 from pgs.config import BadSettings
 from pgs.keyfile import BadKeyFile
 from pgs.operator.answers import BadCall
-from pgs.operator.protocol import ConnectionLost
+from pgs.operator.protocol import ConnectionLost, SocketObstructed, running
 from pgs.storage.database import DataFolderInUse, SchemaNewer, StoreOutage
 
 REFUSED = 1  # understood, and not done
 WRONG_CALL = 2  # not understood; typer's own code for wrong options
 INTERRUPTED = 130  # what a shell makes of SIGINT
+
+
+# Arguments of commands as an operator types them, where that is not their name.
+_SPELLED = {
+    "partner_id": "the partner's ID",
+    "game_id": "the game's id",
+    "tier_id": "the tier's ID",
+    "match_id": "the match's ID",
+    "name": "--name",
+    "admin_email": "--admin-email",
+    "burst": "--burst",
+    "rate": "--rate",
+    "note": "--note",
+    "floor_usd_cents": "--floor",
+    "prize_usd_cents": "--prize",
+    "folder": "FOLDER",
+    "text": "the text in FILE",
+}
 
 
 class NoDatabase(Exception):
@@ -28,9 +47,47 @@ def plain(text: str) -> str:
 
 
 def stop(message: str, code: int) -> typer.Exit:
-    """Say why on standard error; return what to raise."""
-    sys.stderr.write(f"pgs: {plain(message)}\n")
+    """Say why on standard error, if anybody can be told; return what to raise."""
+    if sys.stderr is not None:  # it was closed before we began
+        with suppress(OSError):
+            sys.stderr.write(f"pgs: {plain(message)}\n")
     return typer.Exit(code)
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Write a command's answer for a block; where that fails, say so and end with 1. Whoever closed a pipe wants to hear no more."""
+    if sys.stdout is None:
+        raise stop("there is no standard output. What was asked for was done, and its answer is lost.", REFUSED)
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
+        raise typer.Exit(REFUSED) from None
+    except OSError as error:
+        _forget_output()
+        raise stop(f"standard output: {error.strerror}. What was asked for was done, and its answer is lost.", REFUSED) from None
+
+
+@contextmanager
+def printing_help() -> Iterator[None]:
+    """The same around everything: what is left when every command has dealt with its own failures is the help's text."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or sys.stdout is None:  # no stream's failure
+            raise
+        _forget_output()
+        stop(f"standard output: {error.strerror}", REFUSED)
+        raise SystemExit(REFUSED) from None
+
+
+def _forget_output() -> None:
+    # The interpreter writes out what is left when it ends, and would tell of the same failure again.
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
 
 
 @contextmanager
@@ -54,6 +111,8 @@ def _only(group: BaseException) -> BaseException:
 
 def _explain(error: BaseException) -> typer.Exit | None:
     """Return the exit that an expected failure makes, after saying so; None for another one."""
+    if isinstance(error, BadCall) and error.argument is not None:
+        return stop(f"{_SPELLED.get(error.argument, error.argument)} {error.problem}", WRONG_CALL)
     if isinstance(error, BadCall | BadSettings):
         return stop(str(error), WRONG_CALL)
     if isinstance(error, KeyboardInterrupt):
@@ -62,13 +121,17 @@ def _explain(error: BaseException) -> typer.Exit | None:
         return stop(
             f"there is no database in {error}. Name the data folder with --data or PGS_DATA_DIR; `pgs serve` makes a new one.", REFUSED
         )
+    if isinstance(error, DataFolderInUse) and running(Path(str(error))):
+        return stop(f"a service runs on the data folder {error} already. Stop it first, or name another folder with --data.", REFUSED)
     if isinstance(error, DataFolderInUse):
         return stop(
-            f"another process works on the data folder {error} and answers no operator. Once it has started or stopped, try again.",
+            f"another process works on the data folder {error}: a service that starts or stops, or a command. Try again in a moment.",
             REFUSED,
         )
     if isinstance(error, ConnectionLost):
         return stop(f"the service took the command and did not answer ({error}). Look at what is there before you repeat it.", REFUSED)
+    if isinstance(error, SocketObstructed):
+        return stop(f"{error} is a folder, and the operator's socket belongs there. Move it away, then start again.", REFUSED)
     if isinstance(error, SchemaNewer):
         return stop(f"a newer version wrote this database ({error}). Use that version, or a backup from before it.", REFUSED)
     if isinstance(error, BadKeyFile):

@@ -43,10 +43,23 @@ def demo(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End after the job, instead of staying up.")] = False,
     port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help="The service's port; 0 takes a free one.")] = None,
+    bots: Annotated[bool, typer.Option("--bots", help="Let bots play over the real Game API, match after match.")] = False,
+    number: Annotated[
+        int | None,
+        typer.Argument(metavar="[N]", min=1, max=200, help="With --bots: how many. Two play each other; an odd one plays against you."),
+    ] = None,
 ) -> None:
-    """Run everything on this machine with nothing to configure."""
+    """Run everything on this machine with nothing to configure.
+
+    `pgs demo --bots` has two bots that play each other, one game after the other. `--bots 1` has one that takes the second player's side on
+    the partner's page. `--bots 5` has two pairs and one that plays against you.
+    """
+    if number is not None and not bots:
+        raise typer.BadParameter("a number goes with --bots", param_hint="N")
+    if bots and once:
+        raise typer.BadParameter("bots play after the story, where --once ends", param_hint="--bots")
     with expected():
         from pgs.demo.demo import FOLDER, PORT, run
 
-        code = run(data or FOLDER, once=once, port=PORT if port is None else port)
+        code = run(data or FOLDER, once=once, port=PORT if port is None else port, bots=(number or 2) if bots else 0)
     raise typer.Exit(code)

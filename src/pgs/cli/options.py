@@ -12,7 +12,7 @@ import typer
 from rich.console import Console, RenderableType
 
 from pgs.cli.call import log_to_stderr, perform
-from pgs.cli.errors import REFUSED, expected, stop
+from pgs.cli.errors import REFUSED, expected, printing, stop
 from pgs.config import Config, check_config, load_config
 from pgs.games.catalogue import GAMES
 from pgs.operator.answers import Answer, Done, Failed
@@ -67,12 +67,13 @@ def _refused(answer: Answer) -> typer.Exit:
 
 def show(result: T, draw: Callable[[T], RenderableType], *, as_json: bool) -> None:
     """Print a result: as JSON, or as its drawing."""
-    if as_json:
-        # As bytes: JSON is UTF-8, whatever the terminal's own encoding.
-        sys.stdout.flush()
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n")
-        sys.stdout.buffer.flush()
-    else:
-        console = Console()
-        console.width = console.width if console.is_terminal else PIPED_WIDTH
-        console.print(draw(result))
+    with printing():
+        if as_json:
+            # As bytes: JSON is UTF-8, whatever the terminal's own encoding.
+            sys.stdout.flush()
+            sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n")
+            sys.stdout.buffer.flush()
+        else:
+            console = Console()
+            console.width = console.width if console.is_terminal else PIPED_WIDTH
+            console.print(draw(result))

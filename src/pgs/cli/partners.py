@@ -75,6 +75,18 @@ def set_rate(
     show(ask(c.PARTNER_SET, c.PartnerRate(partner_id, burst, rate), config, data), tables.partner, as_json=as_json)
 
 
+@partner.command("reset-authenticator")
+def reset_authenticator(
+    partner_id: PartnerId,
+    uid: Annotated[str, typer.Argument(metavar="UID", help="The member's user id: the `sub` of their identity tokens.")],
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Drop the authenticator of a member who has lost it. Make sure first that it is they who ask."""
+    show(ask(c.PARTNER_RESET_AUTHENTICATOR, c.MemberOf(partner_id, uid), config, data), tables.authenticator_reset, as_json=as_json)
+
+
 @game.callback()
 def games() -> None:
     """Licences for games."""

@@ -83,6 +83,17 @@ def publish(
     show(ask(c.TERMS_PUBLISH, c.NewTerms(text), config, data), tables.terms, as_json=as_json)
 
 
+@terms.command("end")
+def end(
+    partner_id: Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id.")],
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """End a partner's agreement. It takes no seat until it agrees to what is on offer; what runs is played and paid."""
+    show(ask(c.TERMS_END, c.PartnerId(partner_id), config, data), tables.partner, as_json=as_json)
+
+
 @match.callback()
 def matches() -> None:
     """Matches."""

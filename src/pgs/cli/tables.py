@@ -77,11 +77,16 @@ def partner(record: r.PartnerRecord) -> RenderableType:
         }
     games = _table("Games", "Game", "Test", "Live", "Note")
     for held in record.licences:
-        _row(games, held.game_id, _on(active=held.test), held.live, held.note or "")
+        missing = "" if held.installed else "not installed here: "
+        _row(games, held.game_id, _on(active=held.test), held.live, (missing + (held.note or "")).removesuffix(": "))
     keys = _table("Keys", "Id", "Environment", "Label", "Ends in", "Status", "Created", "Revoked at")
     for key in record.keys:
         _row(keys, key.key_id, key.environment, key.label, key.last4, key.status, moment(key.created_at), moment(key.revokes_at))
-    return Group(_facts(f"Partner {record.partner_id}", facts), *([games] if record.licences else []), *([keys] if record.keys else []))
+    members = _table("Members", "User id", "Address", "Role")
+    for member in record.members:
+        _row(members, member.uid, member.email, member.role)
+    parts = ((games, record.licences), (keys, record.keys), (members, record.members))
+    return Group(_facts(f"Partner {record.partner_id}", facts), *(table for table, entries in parts if entries))
 
 
 def partner_created(record: r.PartnerCreated) -> RenderableType:
@@ -128,6 +133,11 @@ def terms(published: r.TermsPublished) -> RenderableType:
     return _cell(f"Version {published.version} of the rake terms is on offer.")
 
 
+def authenticator_reset(member: r.AuthenticatorReset) -> RenderableType:
+    """Draw whose authenticator is gone."""
+    return _cell(f"{member.email} ({member.uid}) of {member.partner_id} has no authenticator any more and enrols a new one.")
+
+
 def match_voided(match: r.MatchVoided) -> RenderableType:
     """Draw a match after it was voided."""
     return _cell(f"Match {match.match_id} of {match.partner_id} ({match.environment}): {match.status}, {match.end_reason or '–'}")
@@ -145,6 +155,9 @@ def ledger(report: r.LedgerChecked) -> RenderableType:
         "Open stakes": money(report.open_stakes_usd_cents),
         "Transfers that do not sum to zero": ", ".join(report.unbalanced_transfers) or "none",
         "Seats not charged exactly once": ", ".join(report.seats_charged_other_than_once) or "none",
+        "Seats whose money is not what was booked": ", ".join(report.seats_settled_other_than_booked) or "none",
+        "Matches that do not add up": ", ".join(report.matches_that_do_not_add_up) or "none",
+        "Lines that belong to no seat": ", ".join(report.stray_lines) or "none",
     }
     return Group(balances, _facts("Ledger", facts))
 

@@ -10,6 +10,9 @@ import msgspec
 # A long poll is held for up to 25 s; everything else answers at once.
 _TIMEOUTS = {"timeout": {"connect": 5.0, "read": 40.0, "write": 5.0, "pool": 5.0}}
 
+CALL_FAILED = (msgspec.DecodeError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
+"""What a call raises when it has no answer, or none that can be read."""
+
 
 class Exchange(msgspec.Struct, frozen=True):
     """A call and its answer. `sent` and `received` are decoded JSON; header names are in lower case."""
@@ -38,9 +41,10 @@ class Backend:
         """Ask what a seat costs."""
         return await self._call("GET", "/partner/tiers", {"gameId": game_id})
 
-    async def mint(self, game_id: str, player_id: str) -> Exchange:
-        """Get a session token for a player's frame."""
-        return await self._call("POST", "/partner/sessions", sent={"gameId": game_id, "playerId": player_id})
+    async def mint(self, game_id: str, player_id: str, display_name: str | None = None) -> Exchange:
+        """Get a session token for a player's frame. `display_name` is what the opponent sees."""
+        named = {} if display_name is None else {"displayName": display_name}
+        return await self._call("POST", "/partner/sessions", sent={"gameId": game_id, "playerId": player_id, **named})
 
     async def seat(self, game_id: str, player_id: str, tier_id: str, stake_usd_cents: int, idempotency_key: str) -> Exchange:
         """Take a paid seat for a player."""
@@ -66,6 +70,10 @@ class Backend:
         """End a test match outright."""
         sent = {"outcome": "ended", "winnerPlayerId": winner_player_id}
         return await self._call("POST", f"/partner/test/matches/{match_id}/decide", sent=sent)
+
+    async def call_off(self, match_id: str) -> Exchange:
+        """End a test match without a contest."""
+        return await self._call("POST", f"/partner/test/matches/{match_id}/decide", sent={"outcome": "no_contest"})
 
     async def _call(self, method: str, path: str, query: Mapping[str, str] | None = None, sent: Any = None) -> Exchange:
         if query:

@@ -1,8 +1,10 @@
 """Running the demo: the service and the story on one stage, until the job is done or somebody ends it."""
 
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import httpcore
@@ -12,16 +14,20 @@ from rich.console import Console
 
 from pgs.clock import SystemClock, SystemRng
 from pgs.config import Config
-from pgs.demo.backend import Backend
+from pgs.demo.admin import PEOPLE, make_admin
+from pgs.demo.backend import CALL_FAILED, Backend
 from pgs.demo.certificates import Authority
 from pgs.demo.curl import paste_lines
-from pgs.demo.folder import DEMO_FILE, LOG_FILE, DemoFile, FolderRefused, claim, write_demo_file
+from pgs.demo.folder import DEMO_FILE, LOG_FILE, DemoFile, FolderRefused, claim, open_log, write_demo_file
 from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import make_partner
 from pgs.demo.settlement import StagedSettlement
+from pgs.demo.site import origins_of
+from pgs.demo.stay import stay
 from pgs.demo.story import Unexpected, tell
 from pgs.demo.telling import Teller
+from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.http.server import bind
 from pgs.logs import configure_logs
 from pgs.operator.ready import NotMade, ReadyPartner
@@ -30,20 +36,22 @@ from pgs.serve import SWITCH_INTERVAL_S, Running, running
 FOLDER = Path("demo-data")
 PORT = 8000
 _HOST = "127.0.0.1"
-_GONE_WRONG = (Unexpected, NotMade, msgspec.DecodeError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
+_SITE_ABOVE = 3  # the internal listener is one above, and the next one is left to a second service
+_GONE_WRONG = (Unexpected, NotMade, *CALL_FAILED)
 
 
 class _Options(msgspec.Struct, frozen=True):
     folder: Path
     once: bool
     port: int
+    bots: int
 
 
-def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT) -> int:
+def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT, bots: int = 0) -> int:
     """Run the demo in `folder`, on `port` and the one above it, or on free ones; return the exit code.
 
-    `once` ends it after the story; else SIGINT or SIGTERM does. The code is 1 when the folder is refused, anything came back otherwise
-    than it should, or a signal cut the one story short.
+    `once` ends it after the story; else SIGINT or SIGTERM does. So many `bots` play from then on. The code is 1 when the folder is refused,
+    anything came back otherwise than it should, or a signal cut the one story short.
     """
     try:
         claim(folder)
@@ -51,34 +59,36 @@ def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT) -> int:
         sys.stderr.write(f"{refused}\n")
         return 1
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    with (folder / LOG_FILE).open("ab") as log:
+    with open_log(folder) as log:
         configure_logs("info", SystemClock(), log)
-        return trio.run(_main, _Options(folder, once, port), Teller(Console(highlight=False)))
+        return trio.run(_main, _Options(folder, once, port, bots), Teller(Console(highlight=False)))
 
 
 async def _main(options: _Options, teller: Teller) -> int:
     listen, internal = _addresses(options.port)
-    config = Config(listen=listen, internal_listen=internal, data_dir=options.folder)
     settlement = StagedSettlement()
     clock = SystemClock()
     authority = Authority(clock.now())
     outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
     code = 1 if options.once else 0
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    with closing(_bind_site(options.port)) as site, trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         # The endpoint outlives the service, whose last nudges then still arrive.
         async with (
             open_inbox(authority, clock) as inbox,
-            running(config, settlement=settlement, outbound=outbound, resolver=resolver) as service,
+            development_issuer(PEOPLE, clock, SystemRng()) as issuer,
+            running(
+                _config(options.folder, listen, internal, issuer), settlement=settlement, outbound=outbound, resolver=resolver
+            ) as service,
             trio.open_nursery() as nursery,
         ):
             # Only what is inside is cancelled: the service stops in its own way.
             nursery.start_soon(_end_when_signalled, signals, nursery.cancel_scope)
             if listen.endswith(":0") and options.port:
                 teller.say(f"Port {options.port} or {options.port + 1} is taken; the demo uses free ones.")
-            code = await _perform(options, teller, service, settlement, inbox)
-            if not options.once and code == 0:
-                async for received in inbox:
-                    teller.nudge(received)
+            partner = await _perform(options, teller, service, settlement, inbox, issuer, site)
+            code = 0 if partner is not None else 1
+            if partner is not None and not options.once:
+                await stay(service, partner, inbox, teller, site, options.bots)
             nursery.cancel_scope.cancel()
     teller.say("The demo has ended.")
     return code
@@ -90,17 +100,37 @@ async def _end_when_signalled(signals: AsyncIterator[int], scope: trio.CancelSco
         return
 
 
-async def _perform(options: _Options, teller: Teller, service: Running, settlement: StagedSettlement, inbox: Inbox) -> int:
+def _config(folder: Path, listen: str, internal: str, issuer: DevelopmentIssuer) -> Config:
+    return Config(
+        listen=listen, internal_listen=internal, data_dir=folder, identity_issuer=issuer.issuer, identity_client_id=issuer.client_id
+    )
+
+
+async def _perform(
+    options: _Options,
+    teller: Teller,
+    service: Running,
+    settlement: StagedSettlement,
+    inbox: Inbox,
+    issuer: DevelopmentIssuer,
+    site: socket.socket,
+) -> ReadyPartner | None:
+    """Make the partner and tell the story; return the partner, None if anything went wrong."""
     try:
-        partner = await make_partner(service.core, inbox.url)
+        partner = await make_partner(service.core, inbox.url, origins_of(site))
         inbox.secret = partner.webhook_secrets["test"]
+        admin = await make_admin(service.core, partner, issuer)
         content = DemoFile(
             base_url=service.base_url,
             internal_url=service.internal_url,
             partner_id=partner.partner_id,
             test_key=partner.test_key,
             live_key=partner.live_key,
+            issuer=issuer.issuer,
+            admin_token=admin.token,
+            totp_secret=admin.totp_secret,
             webhook_url=inbox.url,
+            site_url=origins_of(site)[0],
         )
         write_demo_file(options.folder, content)
         _introduce(options, teller, service, inbox)
@@ -109,11 +139,11 @@ async def _perform(options: _Options, teller: Teller, service: Running, settleme
     except _GONE_WRONG as error:
         teller.unexpected(str(error) or type(error).__name__)
         teller.say(f"The service's log is {options.folder / LOG_FILE}.")
-        return 1
+        return None
     teller.say("\nEvery answer and every nudge was as it should be.")
     if not options.once:
         _invite(teller, service, partner)
-    return 0
+    return partner
 
 
 def _introduce(options: _Options, teller: Teller, service: Running, inbox: Inbox) -> None:
@@ -134,7 +164,6 @@ def _invite(teller: Teller, service: Running, partner: ReadyPartner) -> None:
     order = f"order-{SystemRng().bytes(4).hex()}"
     for words, line in paste_lines(service.base_url, partner.test_key, order):
         teller.paste(f"\n# {words}\n{line}")
-    teller.say("\nCtrl-C ends the demo.")
 
 
 def _addresses(port: int) -> tuple[str, str]:
@@ -149,3 +178,11 @@ def _addresses(port: int) -> tuple[str, str]:
         else:
             return wanted
     return f"{_HOST}:0", f"{_HOST}:0"
+
+
+def _bind_site(port: int) -> socket.socket:
+    """Return where the partner's site listens: `_SITE_ABOVE` the service's port, or anywhere when that is taken."""
+    try:
+        return bind(f"{_HOST}:{port + _SITE_ABOVE if port else 0}")
+    except (OSError, ValueError):
+        return bind(f"{_HOST}:0")

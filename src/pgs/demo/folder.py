@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -24,7 +25,11 @@ class DemoFile(msgspec.Struct, frozen=True, rename="camel"):
     partner_id: str
     test_key: str
     live_key: str
+    issuer: str
+    admin_token: str
+    totp_secret: str
     webhook_url: str
+    site_url: str
 
 
 def claim(folder: Path) -> None:
@@ -55,6 +60,11 @@ def _empty(folder: Path) -> None:
                 entry.unlink()
     finally:
         lock.release()
+
+
+def open_log(folder: Path) -> BinaryIO:
+    """Return the demo's log, opened for appending, mode 0600: its lines name players' calls and the partner's addresses."""
+    return os.fdopen(os.open(folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
 
 
 def write_demo_file(folder: Path, content: DemoFile) -> None:

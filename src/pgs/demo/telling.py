@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pgs.demo.backend import Exchange
+from pgs.demo.bots import Played
 from pgs.demo.inbox import Received
 
 _SHOWN_CHARS = 48  # of one text in an answer; tokens and cursors go on for hundreds
@@ -26,6 +27,7 @@ class Teller:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._step = 0
+        self._matches = 0
 
     def step(self, title: str, words: str) -> None:
         """Begin a step: what the backend is about to do, and why."""
@@ -72,6 +74,24 @@ class Teller:
         self._console.print(Text(f"  {body}", style="dim"), soft_wrap=True)
         verdict = "verified: the signature holds, and its time is now" if holds else f"REFUSED: {received.problem}"
         self._console.print(Text(f"  {verdict}", style="green" if holds else "bold red"))
+
+    def nudge_briefly(self, received: Received) -> None:
+        """Show in one line that a call came in, and whether it is to be believed."""
+        holds = received.problem is None
+        arrived = datetime.fromtimestamp(received.arrived_ms / 1000, UTC).strftime("%H:%M:%S")
+        self._console.print(
+            Text.assemble(("⇐ nudge ", "magenta"), (f"{arrived} {received.problem or 'verified'}", "dim" if holds else "red"))
+        )
+
+    def match(self, game: str, first: str, second: str, played: Played) -> None:
+        """Show in one line how a match of bots went; `played` is the first one's view of it."""
+        self._matches += 1
+        verb = {"won": "won against", "lost": "lost to", "drawn": "drew with"}.get(played.result or "", "had no contest with")
+        style = {"won": "green", "lost": "yellow"}.get(played.result or "", "")
+        how = f"{played.end_reason or played.outcome}, {played.ply} moves"
+        self._console.print(
+            Text.assemble((f"■ {self._matches:>4}  ", "cyan"), f"{game:<13} ", (f"{first} {verb} {second}", style), (f"  {how}", "dim"))
+        )
 
     def paste(self, line: str) -> None:
         """Show a line for the shell in one piece, however wide the terminal is."""

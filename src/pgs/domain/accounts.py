@@ -6,6 +6,7 @@ import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal, refuse
+from pgs.domain.members import Member
 from pgs.domain.tiers import Price
 
 
@@ -51,7 +52,8 @@ class Licence(msgspec.Struct, frozen=True):
 class Account(msgspec.Struct, frozen=True):
     """Everything that decides a partner's calls. `revision` rises with every write.
 
-    Two readings of one account are equal: `keys` stand as `in_order` has them, origins alphabetically.
+    Two readings of one account are equal: `keys` stand as `in_order` has them, origins alphabetically. `generations` counts an
+    environment's emergency stops; a session token of an earlier one is dead.
     """
 
     partner_id: str
@@ -73,6 +75,7 @@ class Account(msgspec.Struct, frozen=True):
     origins: Mapping[Environment, tuple[str, ...]]
     prices: Mapping[Environment, Mapping[str, Price]]
     webhook_on: frozenset[Environment] = frozenset()  # where an endpoint is switched on
+    members: Mapping[str, Member] = {}  # by uid, in the order in which they joined
 
     def licensed_games(self, environment: Environment) -> list[str]:
         """Return the ids of the games licensed in an environment, in order."""

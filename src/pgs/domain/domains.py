@@ -1,12 +1,8 @@
 """An account's admin domain: once it is set, only addresses of exactly that domain are invited."""
 
-from functools import cache
-
-from publicsuffixlist import PublicSuffixList
-
 from pgs.domain.emails import email_domain, normalise_email
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.hosts import is_dotted_name
+from pgs.domain.hosts import is_dotted_name, is_public_suffix
 
 
 def normalise_domain(text: str) -> str | None:
@@ -18,7 +14,7 @@ def normalise_domain(text: str) -> str | None:
     # Read as part of an address, so that a domain and the addresses in it are always spelled alike.
     address = f"x@{text}"
     domain = email_domain(address)
-    if domain is None or not is_dotted_name(domain) or _suffixes().publicsuffix(domain) == domain:
+    if domain is None or not is_dotted_name(domain) or is_public_suffix(domain):
         return None
     # Letters of other scripts stand as they are or as an A-label. What IDNA would have to map (`acme。com`) is refused.
     return domain if text.lower() == domain or address.lower() == normalise_email(address) else None
@@ -37,9 +33,3 @@ def set_domain(text: str, current: str | None, caller_email: str) -> str | Refus
     if current is not None:
         return refuse("domain_already_set")
     return domain if inside(caller_email, domain) else refuse("address_outside_domain")
-
-
-@cache
-def _suffixes() -> PublicSuffixList:
-    """Read the public suffix list, which the package carries as a file, on first use."""
-    return PublicSuffixList(accept_unknown=False)

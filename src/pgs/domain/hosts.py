@@ -1,6 +1,9 @@
-"""Host names as the registered origins and webhook addresses may spell them."""
+"""Host names as registered origins, webhook addresses and admin domains may spell them, and which of them are everybody's."""
 
 import re
+from functools import cache
+
+from publicsuffixlist import PublicSuffixList
 
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*", re.ASCII)
@@ -19,3 +22,19 @@ def is_dns_name(host: str) -> bool:
 def is_dotted_name(host: str) -> bool:
     """Return whether `host` is a DNS name of at least two labels."""
     return "." in host and is_dns_name(host)
+
+
+def is_public_suffix(host: str) -> bool:
+    """Return whether a name is itself a listed public suffix (`com`, `co.uk`, `github.io`). One that the list does not know is none."""
+    return _suffixes().publicsuffix(host) == host
+
+
+def is_below_public_suffix(host: str) -> bool:
+    """Return whether a name lies below a listed public suffix."""
+    return _suffixes().privatesuffix(host) is not None
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    """Read the public suffix list, which its package carries as a file, on first use."""
+    return PublicSuffixList(accept_unknown=False)

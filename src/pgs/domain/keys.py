@@ -24,6 +24,12 @@ ENTROPY_BYTES: Final = 36
 likelier than another by more than one part in 2**67.
 """
 
+ROTATION_S: Final = 7 * 24 * 3600
+"""Seconds for which a key that was rotated goes on working beside the new one."""
+
+KEYS_MAX: Final = 1000
+"""Keys of one account, revoked ones included: all of them are published with it. Two keys rotated every month make 24 a year."""
+
 _RANDOM_CHARACTERS = 37
 _CHECKSUM_CHARACTERS = 6
 _KEY_LENGTH = len("pgs_live_") + 46

@@ -1,6 +1,6 @@
 """Members of an account: who they are, and what may change about them. An account that has an admin never loses its last one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -10,6 +10,9 @@ from pgs.domain.roles import Role, can_grant
 
 UID_MAX: Final = 255
 """Characters of a uid: OpenID Connect's bound on a subject (Core 1.0, section 2)."""
+
+MEMBERS_MAX: Final = 1000
+"""Members of one account: every one of them is part of what is published of it."""
 
 # The event log names who acted: a member's uid, or this word for the platform itself. No member may go by it.
 _RESERVED_UIDS: Final = frozenset({"platform"})
@@ -29,6 +32,11 @@ def is_uid(text: str) -> bool:
     if not 1 <= len(text) <= UID_MAX or "\x00" in text or text in _RESERVED_UIDS:
         return False
     return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def in_order(members: Iterable[Member]) -> dict[str, Member]:
+    """Return members by uid as every account holds them: in the order in which they joined."""
+    return {member.uid: member for member in sorted(members, key=lambda member: (member.joined_at, member.uid))}
 
 
 def change_role(members: Mapping[str, Member], uid: str, role: Role, granter: Role) -> Member | Refusal:

@@ -11,8 +11,14 @@ from typing import Final
 
 import msgspec
 
+from pgs.domain.errors import BadRequest
+
 _TICKS: Final = 1_000_000  # a second's ticks, and a token's units: one tick then earns `rate` units
 _LONG_AGO: Final = -(1 << 62)
+
+
+BUCKET_MAX: Final = 1_000_000
+"""Tokens that a bucket may hold, and regain each second: far beyond what one process serves, so that more is a slip of the keyboard."""
 
 
 class BucketPolicy(msgspec.Struct, frozen=True):
@@ -24,6 +30,16 @@ class BucketPolicy(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         if self.burst < 1 or self.rate < 1:
             raise ValueError("a bucket holds at least one token and regains at least one a second")
+
+
+def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
+    """Return why nobody may be given such a bucket, or None. A number that is None stays as it is."""
+    for name, value in (("burst", burst), ("rate", rate)):
+        if value is not None and value < 1:
+            return BadRequest(f"{name} must be at least 1")
+        if value is not None and value > BUCKET_MAX:
+            return BadRequest(f"{name} must be at most {BUCKET_MAX}")
+    return None
 
 
 PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
@@ -67,6 +83,10 @@ class Bucket:
             return Taken(True, (credit + rate - 1) // _TICKS, 0, _seconds(self._full - credit, rate))
         # `missing - rate + 1` is what must still come in before the test above passes.
         return Taken(False, (credit + rate - 1) // _TICKS, _seconds(missing - rate + 1, rate), _seconds(self._full - credit, rate))
+
+    def left(self, now: float) -> int:
+        """Return the whole tokens that the bucket holds at `now`."""
+        return (self._earn(now) + self._rate - 1) // _TICKS
 
     def is_full(self, now: float) -> bool:
         """Return whether the bucket is full at `now`: it may then be forgotten and made anew without anyone noticing."""

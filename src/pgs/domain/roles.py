@@ -4,13 +4,14 @@ The table is data for three readers: the endpoints take their gates from it, the
 pages are built on the same words. A call that is not in it does not exist.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, Literal, TypeGuard
 
 import msgspec
 
-from pgs.domain.stepup import Need
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.stepup import Factor, Need, gate
 
 Role = Literal["admin", "developer", "viewer"]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -53,6 +54,23 @@ def can_grant(granter: Role, role: Role) -> bool:
 def may(role: Role, rule: AdminRule) -> bool:
     """Return whether a member with the role passes the role gate of a call."""
     return role in rule.roles
+
+
+def admit(rule: AdminRule, role: Role | None, factor: Callable[[], Factor], now: int) -> Refusal | None:
+    """Return why somebody may not make a call, the first of several reasons, or None: membership, then role, then step-up.
+
+    `role` is None for who is no member. `factor` is asked for the member's authenticator only where the call needs it.
+    """
+    if not rule.membership:
+        return None
+    if role is None:
+        return refuse("not_a_partner_admin")
+    if not may(role, rule):
+        return refuse("role_forbidden")
+    if rule.step_up == "none":
+        return None
+    held = factor()
+    return None if rule.once_enrolled and not held.enrolled else gate(held, rule.step_up, now)
 
 
 def rule_of(method: str, path: str) -> AdminRule:

@@ -78,11 +78,12 @@ class Match(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """How a match ends: `winner_player_id` None is a draw, or no contest."""
+    """How a match ends: `winner_player_id` None is a draw, or no contest. `scores`: of the seats in order, where a game counts points."""
 
     outcome: Literal["ended", "no_contest"]
     winner_player_id: str | None
     end_reason: str
+    scores: tuple[int, ...] | None = None
 
 
 def retry_at(since: int, now: int) -> int:
@@ -179,12 +180,13 @@ def end(match: Match, seats: Sequence[Seat], decision: Decision, now: int) -> tu
             seat,
             status=decision.outcome,
             result=result_of(seat, decision),
+            score=score,
             end_reason=decision.end_reason,
             ended_at=now,
             revision=seat.revision + 1,
             updated_at=now,
         )
-        for seat in seats
+        for seat, score in zip(seats, decision.scores or (None,) * len(seats), strict=True)
     )
 
 

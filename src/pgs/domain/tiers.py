@@ -4,11 +4,15 @@ A tier's numbers never change under a seat: setting a tier makes a new revision,
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
 from pgs.domain.environments import Environment
-from pgs.domain.errors import Refusal, refuse
+from pgs.domain.errors import BadRequest, Refusal, refuse
+
+TIER_USD_CENTS_MAX: Final = 10**9
+"""A tier's highest prize, ten million dollars: sums over nine million of such seats are still exact for every JSON reader (2^53)."""
 
 
 class TierRevision(msgspec.Struct, frozen=True):
@@ -85,6 +89,17 @@ def stake_of(tier: Tier, price: Price | None, sent_usd_cents: int) -> int | Refu
     if tier.holds(price) and sent_usd_cents != entry:
         return refuse("stake_does_not_match_price", expectedUsdCents=entry)
     return entry
+
+
+def check_numbers(floor_usd_cents: int, prize_usd_cents: int) -> BadRequest | None:
+    """Return why no tier can have these numbers, or None."""
+    if floor_usd_cents < 1:
+        return BadRequest("the floor must be at least 1 cent")
+    if prize_usd_cents < floor_usd_cents:
+        return BadRequest("the prize must not be under the floor")
+    if prize_usd_cents > TIER_USD_CENTS_MAX:
+        return BadRequest(f"the prize must be at most {TIER_USD_CENTS_MAX} cents")
+    return None
 
 
 def check_price(tier: Tier | None, entry_usd_cents: int) -> Refusal | None:

@@ -40,6 +40,11 @@ def matching_step(secret: str, code: str, now: int) -> int | None:
     return None
 
 
+def code_at(secret: str, now: int) -> str:
+    """Return the code that an authenticator with the secret shows at `now`, in epoch seconds."""
+    return TOTP(secret, interval=STEP_S).generate_otp(now // STEP_S)
+
+
 def otpauth_uri(secret: str, account: str, issuer: str) -> str:
     """Return the URI that an app reads from a QR code. `account` and `issuer` are what it shows; neither may be empty."""
     return TOTP(secret, interval=STEP_S).provisioning_uri(name=account, issuer_name=issuer)

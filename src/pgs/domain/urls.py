@@ -5,13 +5,11 @@ own and strict: each known trick lives on two parsers reading one text different
 """
 
 import re
-from functools import cache
 from typing import Final
 
 import idna
-from publicsuffixlist import PublicSuffixList
 
-from pgs.domain.hosts import is_dotted_name
+from pgs.domain.hosts import is_below_public_suffix, is_dotted_name
 
 URL_MAX: Final = 2048
 """Characters of a webhook URL, as sent and as stored."""
@@ -54,7 +52,7 @@ def _host(text: str) -> str | None:
     if None in labels or not is_dotted_name(host) or host.endswith(_NO_HOSTS_BELOW):
         return None
     # None where the name is itself a listed suffix, or lies below none.
-    return host if _suffixes().privatesuffix(host) is not None else None
+    return host if is_below_public_suffix(host) else None
 
 
 def _label(text: str) -> str | None:
@@ -70,9 +68,3 @@ def _label(text: str) -> str | None:
         return idna.alabel(text).decode("ascii")
     except (idna.IDNAError, ValueError):
         return None
-
-
-@cache
-def _suffixes() -> PublicSuffixList:
-    """Read the public suffix list, which the package carries as a file, on first use."""
-    return PublicSuffixList(accept_unknown=False)

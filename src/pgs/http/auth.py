@@ -4,6 +4,7 @@ import msgspec
 import trio
 
 from pgs.actors.gate import Admission
+from pgs.actors.happenings import tell_of_refusal
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.keys import hash_key, parse_bearer, parse_key
@@ -67,11 +68,13 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     stamps = ((VERSION_HEADER, b"%d" % pin), *_rate_headers(admission))
     if admission.refused_by is not None:
         services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
+        tell_of_refusal(services.parts, account.partner_id, key.environment, endpoint.path, "rate_limited")
         return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after))
 
     # 4. The key's verdict. A 401 tells nothing of a bucket.
     if key.is_revoked(services.parts.clock.now()):
         return Verdict(_INVALID_KEY, unauthorised(services))
+    services.parts.key_uses.note(account.partner_id, key.key_id)
 
     # 5. The deployment's environment, 6. the account.
     refusal = _wrong_environment(services.restricted_to, key.environment) or (None if account.active else refuse("partner_inactive"))

@@ -11,9 +11,10 @@ from typing import Final
 import structlog
 import trio
 
-from pgs.http.asgi import App, OnEvent, Receive, Scope, Send, ignore_event
-from pgs.http.exchange import BodyLimit, HttpExchange, Terms, WebSocketExchange
-from pgs.http.heads import Head, check_head
+from pgs.http.asgi import App, Headers, OnEvent, Receive, Scope, Send, ignore_event
+from pgs.http.exchange import BodyLimit, HttpExchange, Terms, WebSocketExchange, answer_to
+from pgs.http.heads import NOT_HTTP, UNREAD, Head, check_head
+from pgs.http.stamp import stamp
 
 DEFAULT_BODY_BYTES: Final = 64 * 1024
 """A body's length where no call says otherwise: the largest real one, a whole price map, has a few KiB."""
@@ -74,11 +75,27 @@ class Edge:
         try:
             await exchange.run(self._app)
         finally:
-            _access.info(
-                "request",
-                request_id=request_id,
-                method=scope.get("method", "WEBSOCKET")[:16],
-                path=_CREDENTIAL.sub(r"\1[hidden]", scope["path"])[:LOGGED_PATH_CHARS],
-                status=exchange.status,
-                duration_ms=round((trio.current_time() - started) * 1000, 2),
-            )
+            self._log(request_id, scope.get("method", "WEBSOCKET"), scope["path"], exchange.status, started)
+
+    def refuse(self, method: str, path: str, status: int) -> tuple[int, Headers, bytes]:
+        """Return the answer to a request that the server's parser refused with `status`, so that none goes out without an id.
+
+        Its status is a plain 400 but for a head that is too large: a coding that is not known here would be a 501, and what the client
+        sent wrong is no failure of the service.
+        """
+        request_id = self._new_request_id()
+        fault = UNREAD.get(status, NOT_HTTP)
+        self._terms.on_event("refused")
+        self._log(request_id, method, path, fault.status, trio.current_time())
+        headers, body = answer_to(fault, close=True)
+        return fault.status, stamp(headers, path=path, request_id=request_id, current_version=self._terms.current_version), body
+
+    def _log(self, request_id: str, method: str, path: str, status: int, started: float) -> None:
+        _access.info(
+            "request",
+            request_id=request_id,
+            method=method[:16],
+            path=_CREDENTIAL.sub(r"\1[hidden]", path)[:LOGGED_PATH_CHARS],
+            status=status,
+            duration_ms=round((trio.current_time() - started) * 1000, 2),
+        )

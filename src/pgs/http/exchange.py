@@ -33,6 +33,15 @@ class BodyRefused(Exception):
     """Raised into the application by `receive` where a request's body goes no further; the edge answers, whatever becomes of it inside."""
 
 
+def answer_to(fault: Fault, *, close: bool) -> tuple[Headers, bytes]:
+    """Return the headers and the body of the answer in the error shape; `close`: the connection ends with it."""
+    body = msgspec.json.encode({"error": fault.message})
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if close:
+        headers.append((b"connection", b"close"))
+    return headers, body
+
+
 class Terms(msgspec.Struct, frozen=True):
     """What holds for every request of an edge."""
 
@@ -88,10 +97,7 @@ class Exchange:
 
     async def _answer(self, fault: Fault, *, close: bool) -> None:
         """Sends a whole response of ours in the error shape."""
-        body = msgspec.json.encode({"error": fault.message})
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-        if close:
-            headers.append((b"connection", b"close"))
+        headers, body = answer_to(fault, close=close)
         prefix = "http" if self._scope["type"] == "http" else "websocket.http"
         self.status = fault.status
         await self._send({"type": f"{prefix}.response.start", "status": fault.status, "headers": self._stamped(headers)})

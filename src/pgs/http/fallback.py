@@ -42,6 +42,8 @@ def make_pages() -> QuartTrio:
     async def _errors() -> Response:
         return Response(errors, content_type="application/json")
 
+    for rule in app.url_map.iter_rules():  # werkzeug adds HEAD to every GET; here GET is what is served
+        (rule.methods or set()).discard("HEAD")
     return app
 
 

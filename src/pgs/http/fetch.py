@@ -1,4 +1,4 @@
-"""JSON from services that the operator named: an identity issuer, a settlement server. Bounded in time and in size."""
+"""Answers, JSON as a rule, from services that the operator named: an identity issuer, a settlement server. Bounded in time and in size."""
 
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -81,6 +81,24 @@ class JsonClient:
         `body` is JSON text; `headers` come on top of Host, User-Agent, Accept and what belongs to the body. Raises NotFetched, and
         ValueError for an address that may not be called.
         """
+        status, raw = await self.fetch(url, method=method, headers=headers, body=body, timeout_s=timeout_s, max_bytes=max_bytes)
+        decoded = decode_object(raw)
+        if isinstance(decoded, BadRequest):
+            raise NotFetched(NOT_JSON)
+        return Fetched(status, decoded)
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        accept: str = "application/json",
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        timeout_s: float = TIMEOUT_S,
+        max_bytes: int = BODY_MAX,
+    ) -> tuple[int, bytes]:
+        """Return status and body of one call, whatever they are. Everything else as of `fetch_json`."""
         target = parse_service_url(url)
         if target is None:
             raise ValueError("not an address of a service: https, or http on loopback")
@@ -89,23 +107,18 @@ class JsonClient:
         reader = _Reader(backend, max_bytes)
         try:
             with trio.move_on_at(began + timeout_s):
-                return await self._exchange(target, _request(target, method, headers or {}, body), reader)
+                return await self._exchange(target, _request(target, method, accept, headers or {}, body), reader)
         except NoResponse as why:
             raise NotFetched(BODY_TOO_LONG if reader.status is not None else why.reason) from None
         except httpcore.RemoteProtocolError:
             raise NotFetched(NOT_HTTP) from None
         finally:
-            with trio.CancelScope(shield=True):
-                await backend.aclose()
+            backend.close()
         raise NotFetched(NO_ANSWER)
 
-    async def _exchange(self, target: ServiceUrl, request: httpcore.Request, reader: "_Reader") -> Fetched:
+    async def _exchange(self, target: ServiceUrl, request: httpcore.Request, reader: "_Reader") -> tuple[int, bytes]:
         connection = httpcore.AsyncHTTPConnection(request.url.origin, ssl_context=self._ssl_context, network_backend=reader.backend)
-        status, raw = await reader.read(await connection.handle_async_request(request))
-        decoded = decode_object(raw)
-        if isinstance(decoded, BadRequest):
-            raise NotFetched(NOT_JSON)
-        return Fetched(status, decoded)
+        return await reader.read(await connection.handle_async_request(request))
 
 
 class _Reader:
@@ -132,13 +145,13 @@ def _anywhere(address: str) -> bool:
     return True
 
 
-def _request(target: ServiceUrl, method: str, headers: Mapping[str, str], body: bytes | None) -> httpcore.Request:
+def _request(target: ServiceUrl, method: str, accept: str, headers: Mapping[str, str], body: bytes | None) -> httpcore.Request:
     name = f"[{target.host}]" if ":" in target.host else target.host
     usual = target.port == (443 if target.secure else 80)
     own = [
         ("Host", name if usual else f"{name}:{target.port}"),
         ("User-Agent", USER_AGENT),
-        ("Accept", "application/json"),
+        ("Accept", accept),
         ("Accept-Encoding", "identity"),
         ("Connection", "close"),
     ]

@@ -11,6 +11,8 @@ What each guard is against, as seen by running it:
 - A message over the limit reached the application only once it had ended, so that a client was told so late or never.
 - A frame that breaks the protocol, text that is no UTF-8 for one, ended the connection without a close frame.
 - A segment full of empty frames was worked through in one breath.
+- A head that h11 refuses, or a WebSocket handshake that wsproto does, was answered without an id and a body; a method in small letters
+  was served as if it were in capitals. The edge makes these answers now.
 - Compressed WebSocket messages have no bound on what they unpack to (58 kB became 172 MB): the extension is never agreed to.
 """
 
@@ -18,6 +20,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from math import inf
 from typing import Any, Final, Protocol, cast
+from urllib.parse import unquote
 
 import h11
 import hypercorn.protocol.h11
@@ -25,7 +28,7 @@ import hypercorn.protocol.ws_stream
 import trio
 from hypercorn.config import Config
 from hypercorn.events import Closed, Event
-from hypercorn.protocol.events import Body, Data, StreamClosed
+from hypercorn.protocol.events import Body, Data, EndBody, Response, StreamClosed
 from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.protocol.ws_stream import FrameTooLargeError, WebsocketBuffer, WSStream
@@ -35,7 +38,7 @@ from wsproto.connection import ConnectionState
 from wsproto.events import CloseConnection, Message, Ping
 from wsproto.frame_protocol import CloseReason
 
-from pgs.http.asgi import OnEvent
+from pgs.http.asgi import Headers, OnEvent
 from pgs.http.limits import ServerLimits
 
 FRAMES_PER_BREATH: Final = 64
@@ -48,11 +51,16 @@ class Connection(Protocol):
     def begin_stop(self) -> None: ...
 
 
+Refuse = Callable[[str, str, int], tuple[int, Headers, bytes]]
+"""Method, path and the parser's status to the answer for a request that never becomes a scope: its status, headers and body."""
+
+
 class GuardedConfig(Config):
     """hypercorn's configuration for one listener, with the state that its connections share: who is open, and whether a stop began."""
 
-    def __init__(self, limits: ServerLimits, on_event: OnEvent, max_connections: int) -> None:
+    def __init__(self, limits: ServerLimits, on_event: OnEvent, max_connections: int, refuse: Refuse | None = None) -> None:
         self.limits = limits
+        self.refuse = refuse
         self.on_event = on_event
         self.max_connections = max_connections
         self.open: set[Connection] = set()
@@ -208,6 +216,16 @@ class GuardedSocket(WSStream):
         else:
             await super().handle(event)
 
+    async def _send_error_response(self, status_code: int) -> None:
+        answer = cast("GuardedConfig", self.config).refuse
+        if answer is None:
+            await super()._send_error_response(status_code)
+            return
+        status, headers, content = answer("GET", self.scope["path"], status_code)
+        await self.send(Response(stream_id=self.stream_id, status_code=status, headers=headers))
+        await self.send(Body(stream_id=self.stream_id, data=content))
+        await self.send(EndBody(stream_id=self.stream_id))
+
     async def _handle_events(self) -> None:
         for number, event in enumerate(self.connection.events(), 1):
             if number % FRAMES_PER_BREATH == 0:
@@ -237,13 +255,24 @@ class GuardedSocket(WSStream):
 
 
 class PatientConnection(h11.Connection):
-    """An h11 connection that looks at nothing behind a request while that request is still being answered."""
+    """An h11 connection that looks at nothing behind a request while that request is still being answered.
+
+    `head` is what the request line was last looked for in. hypercorn raises methods to capitals, so small letters are refused here:
+    methods are case-sensitive (RFC 9110 section 9.1).
+    """
+
+    head = b""
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        if self.their_state is h11.IDLE:
+            self.head = self.trailing_data[0]
         answering = self.our_state in (h11.SEND_RESPONSE, h11.SEND_BODY)
         if answering and self.their_state is h11.MUST_CLOSE and self.trailing_data[0]:
             return h11.PAUSED
-        return super().next_event()
+        event = super().next_event()
+        if isinstance(event, h11.Request) and event.method != event.method.upper():
+            raise h11.RemoteProtocolError("a method in small letters")
+        return event
 
 
 class GuardedH11(H11Protocol):
@@ -267,10 +296,31 @@ class GuardedH11(H11Protocol):
             )
         await super()._create_stream(request)
 
+    async def _send_error_response(self, status_code: int) -> None:
+        answer = cast("GuardedConfig", self.config).refuse
+        if answer is None:
+            await super()._send_error_response(status_code)
+            return
+        method, path = _request_line(cast("PatientConnection", self.connection).head)
+        status, headers, content = answer(method, path, status_code)
+        if method == "HEAD":  # h11 cannot know: what it refused has no method
+            headers, content = [item for item in headers if item[0] != b"content-length"], b""
+        await self._send_h11_event(h11.Response(status_code=status, headers=headers))
+        await self._send_h11_event(h11.Data(data=content))
+        await self._send_h11_event(h11.EndOfMessage())
+
     async def handle(self, event: Event) -> None:
         await super().handle(event)
         if isinstance(self.stream, GuardedSocket) and (self.stream.closed or self.stream.buffer.flooded):
             await self.send(Closed())
+
+
+def _request_line(head: bytes) -> tuple[str, str]:
+    """The method and the decoded path of a head that was refused; empty where there is none to be told."""
+    words = head.lstrip(b"\r\n").partition(b"\n")[0].split()
+    if len(words) != 3:
+        return "", ""
+    return words[0].decode("latin-1"), unquote(words[1].partition(b"?")[0].decode("latin-1"))
 
 
 def _spoils_handshake(name: bytes, value: bytes) -> bool:

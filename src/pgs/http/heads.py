@@ -1,9 +1,9 @@
 """What a request's head must be before anything else looks at it: the rules of HTTP/1 that keep two readers of one request of one mind.
 
-hypercorn's parser (h11 0.16) refuses by itself, with a bare 400 or 501: a request line or header that is no HTTP, a Content-Length that
-is no number, differing ones (equal ones it merges), any Transfer-Encoding but one `chunked`, a missing or second Host in HTTP/1.1,
-controls and 8-bit characters in the target. It lets pass everything else that is refused here. All of it is checked again, since the
-edge may stand behind another parser.
+hypercorn's parser (h11 0.16) refuses by itself, and has the edge answer (`Edge.refuse`): a request line or header that is no HTTP, a
+Content-Length that is no number, differing ones (equal ones it merges), any Transfer-Encoding but one `chunked`, a missing or second Host
+in HTTP/1.1, controls and 8-bit characters in the target. It lets pass everything else that is refused here. All of it is checked again,
+since the edge may stand behind another parser.
 """
 
 import re
@@ -56,6 +56,9 @@ _VERSION: Final = Fault(400, "Only HTTP/1.0 and HTTP/1.1 are spoken here.")
 _HOST_FAULT: Final = Fault(400, "A request carries one Host header that names a host.")
 _TOO_LONG: Final = Fault(414, "The request target is too long.")
 _TOO_LARGE: Final = Fault(431, "The request headers are too many or too large.")
+NOT_HTTP: Final = Fault(400, "The request is not well-formed HTTP/1.1, or its method is not in capitals.")
+UNREAD: Final = {431: _TOO_LARGE, 501: _FRAMING}
+"""By the parser's status, what a request is told that it refused; `NOT_HTTP` for every other one."""
 
 
 def check_head(scope: Scope) -> Head | Fault:

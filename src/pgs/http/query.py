@@ -1,4 +1,4 @@
-"""From a query string to parameters, strictly: what is repeated or is no UTF-8 is refused, what is unknown is ignored."""
+"""From a query string to parameters, strictly: what is repeated or is no UTF-8 is refused, what is unknown is ignored otherwise."""
 
 import re
 from typing import Final
@@ -16,14 +16,15 @@ _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _DIGITS = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 _TOO_LONG: Final = BadRequest("The query string is too long.")
+_REPEATED: Final = BadRequest("A query parameter is given more than once.")
 _NOT_TEXT: Final = BadRequest("The query string is not percent-encoded UTF-8 text.")
 
 
 def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadRequest:
     """Return the value of each parameter of `known` that the query string `raw` (undecoded, without `?`) holds.
 
-    `+` is a space, a name without `=` has the empty value. A known parameter that comes twice is refused, as are bad escapes and NUL
-    anywhere; unknown parameters are ignored, however often they come.
+    `+` is a space, a name without `=` has the empty value. A parameter that comes twice is refused, be it known here or not: whoever
+    repeats one means something that is not done. So are bad escapes and NUL anywhere; other unknown parameters are ignored.
     """
     if not raw:
         return {}
@@ -35,7 +36,10 @@ def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadReques
     if len(pairs) > MAX_PARAMETERS:
         return _TOO_LONG
     found: dict[str, str] = {}
+    seen: set[str] = set()
     for pair in pairs:
+        if not pair:
+            continue
         raw_name, _, raw_value = pair.partition(b"=")
         try:
             name, value = _text(raw_name), _text(raw_value)
@@ -43,11 +47,11 @@ def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadReques
             return _NOT_TEXT
         if "\x00" in name or "\x00" in value:
             return _NOT_TEXT
-        if name not in known:
-            continue
-        if name in found:
-            return BadRequest(f"Query parameter `{name}` is given more than once.")
-        found[name] = value
+        if name in seen:
+            return BadRequest(f"Query parameter `{name}` is given more than once.") if name in known else _REPEATED
+        seen.add(name)
+        if name in known:
+            found[name] = value
     return found
 
 

@@ -13,6 +13,7 @@ from hypercorn.utils import LifespanTimeoutError
 
 from pgs.http.asgi import App, OnEvent, ignore_event
 from pgs.http.connection import GuardedServer
+from pgs.http.edge import Edge
 from pgs.http.guards import GuardedConfig
 from pgs.http.limits import RESERVED_FILES, ServerLimits
 
@@ -61,7 +62,7 @@ async def serve(
     and `lifespan_timeout`. A lifespan that fails to start raises out of here.
     """
     limits = limits or ServerLimits()
-    config = GuardedConfig(limits, on_event, _room_for(limits.max_connections))
+    config = GuardedConfig(limits, on_event, _room_for(limits.max_connections), app.refuse if isinstance(app, Edge) else None)
 
     async def stopped() -> None:
         await stop.wait()

@@ -4,6 +4,7 @@ A request is `{"command": name, "args": {…}}`. Its answer is `{"result": …}`
 will not, or `{"failure": {"error"}}` when the request cannot be understood or something broke.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -14,11 +15,21 @@ from pgs.domain.errors import BadRequest, Extra, Refusal, message_of
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+_BOUND = re.compile(r"Expected `(?:int|str)`( of length)? ([<>]=) (-?[0-9]+) - at `\$\.([A-Za-z]+)`")
+
 MAX_REQUEST_BYTES = 1 << 20  # rake terms of 100,000 characters, every one of them escaped, fit
 
 
 class BadCall(Exception):
-    """A request that names no command, or lacks what the command takes; the message says what is wrong with it."""
+    """A request that names no command, or lacks what the command takes; the message says what is wrong with it.
+
+    `argument` is the one that is wrong, as its record spells it, and `problem` what it would have to be; both None where it is none.
+    """
+
+    def __init__(self, message: str, argument: str | None = None, problem: str | None = None) -> None:
+        super().__init__(message)
+        self.argument = argument
+        self.problem = problem
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,7 +93,7 @@ def decode_args(args: bytes | msgspec.Raw, kind: type[T]) -> T:
     for name in decoded.__struct_fields__:
         value = getattr(decoded, name)
         if isinstance(value, str) and "\0" in value:  # msgspec lets NUL pass; half a surrogate pair it refuses by itself
-            raise BadCall(f"{name} holds a NUL")
+            raise BadCall(f"{name} holds a NUL", name, "must not hold a NUL character")
     return decoded
 
 
@@ -92,7 +103,17 @@ def _decode(text: bytes | msgspec.Raw, kind: type[T]) -> T:
     except RecursionError:
         raise BadCall("the request is nested too deeply") from None
     except ValueError as error:  # msgspec's own errors are of this kind, and so is bad UTF-8
-        raise BadCall(str(error)) from None
+        raise _bad_value(str(error)) from None
+
+
+def _bad_value(message: str) -> BadCall:
+    """Return msgspec's refusal, such as ``Expected `int` <= 9 - at `$.floorUsdCents` ``, taken apart where it is about a bound."""
+    found = _BOUND.fullmatch(message)
+    if found is None:
+        return BadCall(message)
+    length, sign, limit, name = found.groups()
+    bound = f"{'at most' if sign == '<=' else 'at least'} {int(limit):,}{' characters' if length else ''}"
+    return BadCall(message, re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name), f"must be {bound}")
 
 
 def encode_answer(answer: Answer) -> bytes:

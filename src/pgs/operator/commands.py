@@ -15,15 +15,15 @@ from msgspec import Meta
 from pgs.actors import messages as m
 from pgs.actors.core import Core
 from pgs.actors.kernel import Command
-from pgs.config import KEY_FILE_NAME
 from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.members import UID_MAX, Member
 from pgs.domain.seats import Match
 from pgs.domain.tiers import Tier
 from pgs.operator import records as r
 from pgs.storage.accounts import read_account
-from pgs.storage.backup import back_up
+from pgs.storage.backup import BadTarget, back_up
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.database import Reader
 from pgs.storage.integrity import check_integrity, migrations_of
@@ -83,6 +83,13 @@ class PartnerRate(Args, frozen=True):
     rate: Rate | None = None
 
 
+class MemberOf(Args, frozen=True):
+    """A member of a partner, by the user id that their identity tokens carry."""
+
+    partner_id: Id
+    uid: Annotated[str, Meta(max_length=UID_MAX)]
+
+
 class LicenceStep(Args, frozen=True):
     """What the platform says to a partner's live access to a game."""
 
@@ -129,13 +136,14 @@ class MatchId(Args, frozen=True):
 
 
 class OperatorCommand(msgspec.Struct, Generic[A, R], frozen=True):
-    """One command. `starts_a_folder`: it makes sense where there is no database yet, and makes one."""
+    """One command. `starts_a_folder`: it makes sense where there is no database yet, and makes one. `moves_money`: payouts follow it."""
 
     name: str
     args: type[A]
     result: type[R]
     run: Callable[[Core, A], Awaitable[R | Refusal | BadRequest]]
     starts_a_folder: bool = False
+    moves_money: bool = False
 
 
 def _no_partner(partner_id: str) -> BadRequest:
@@ -150,7 +158,8 @@ def _record(core: Core, account: Account) -> r.PartnerRecord:
     parts = core.parts
     found = {environment: find_webhook(parts.database.reader, account.partner_id, environment) for environment in ENVIRONMENTS}
     webhooks = {environment: webhook for environment, webhook in found.items() if webhook is not None}
-    return r.partner_record(account, webhooks, parts.catalogue.book(trio.current_time()), parts.clock.now())
+    book = parts.catalogue.book(trio.current_time())
+    return r.partner_record(account, webhooks, book, parts.installed_games, parts.clock.now())
 
 
 async def _change(core: Core, partner_id: str, command: Command[m.AccountReply]) -> r.PartnerRecord | Refusal | BadRequest:
@@ -186,16 +195,22 @@ async def show_partner(core: Core, args: PartnerId) -> r.PartnerRecord | BadRequ
 
 async def deactivate_partner(core: Core, args: PartnerId) -> r.PartnerSwitchedOff | Refusal | BadRequest:
     """Switch an account off, then end its seats and matches: once the mark is in rows, no new ones come up, whatever happens here."""
-    record = await _change(core, args.partner_id, m.SwitchAccount(by=m.PLATFORM, active=False))
-    if not isinstance(record, r.PartnerRecord):
-        return record
-    ended = await core.close_play(args.partner_id, "account_inactive")
-    return r.PartnerSwitchedOff(**msgspec.structs.asdict(record), ended=ended)
+    known = _read(core, args.partner_id)
+    if isinstance(known, BadRequest):
+        return known
+    reply, ended = await core.switch_off(args.partner_id, m.SwitchAccount(by=m.PLATFORM, active=False))
+    if not isinstance(reply, Account):
+        return reply
+    return r.PartnerSwitchedOff(**msgspec.structs.asdict(_record(core, reply)), ended=ended)
 
 
 async def reactivate_partner(core: Core, args: PartnerId) -> r.PartnerRecord | Refusal | BadRequest:
-    """Switch an account on."""
-    return await _change(core, args.partner_id, m.SwitchAccount(by=m.PLATFORM, active=True))
+    """Switch an account on, once nothing is open of the time before."""
+    known = _read(core, args.partner_id)
+    if isinstance(known, BadRequest):
+        return known
+    reply = await core.switch_on(args.partner_id, m.SwitchAccount(by=m.PLATFORM, active=True))
+    return _record(core, reply) if isinstance(reply, Account) else reply
 
 
 async def set_partner(core: Core, args: PartnerRate) -> r.PartnerRecord | Refusal | BadRequest:
@@ -203,6 +218,15 @@ async def set_partner(core: Core, args: PartnerRate) -> r.PartnerRecord | Refusa
     if args.burst is None and args.rate is None:
         return BadRequest("Nothing to set: name a burst, a rate or both.")
     return await _change(core, args.partner_id, m.SetRate(m.PLATFORM, args.burst, args.rate))
+
+
+async def reset_authenticator(core: Core, args: MemberOf) -> r.AuthenticatorReset | Refusal | BadRequest:
+    """Drop a member's authenticator, for who has lost it: they enrol a new one with their next sign-in."""
+    known = _read(core, args.partner_id)
+    if isinstance(known, BadRequest):
+        return known
+    reply = await core.directory.house(args.partner_id).account().ask(m.ResetFactor(m.PLATFORM, args.uid))
+    return r.AuthenticatorReset(args.partner_id, reply.uid, reply.email, reply.role) if isinstance(reply, Member) else reply
 
 
 async def step_licence(core: Core, args: LicenceStep) -> r.PartnerRecord | Refusal | BadRequest:
@@ -259,6 +283,11 @@ async def publish_terms(core: Core, args: NewTerms) -> r.TermsPublished | BadReq
     return r.TermsPublished(reply) if isinstance(reply, int) else reply
 
 
+async def end_terms(core: Core, args: PartnerId) -> r.PartnerRecord | Refusal | BadRequest:
+    """End a partner's agreement: no seat is taken until it agrees to what is on offer. What runs is played and paid."""
+    return await _change(core, args.partner_id, m.EndTerms(m.PLATFORM))
+
+
 async def void_match(core: Core, args: MatchId) -> r.MatchVoided | Refusal | BadRequest:
     """End a match without a contest: both stakes go back."""
     partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
@@ -280,7 +309,7 @@ async def void_match(core: Core, args: MatchId) -> r.MatchVoided | Refusal | Bad
 
 async def check_the_ledger(core: Core, args: NoArgs) -> r.LedgerChecked:
     """Add the whole ledger up."""
-    return r.ledger_checked(await read_in_bulk(core.parts.database, check_ledger))
+    return r.ledger_checked(await read_in_bulk(core.parts.database, check_ledger, core.parts.database.check_limit))
 
 
 async def check_the_database(core: Core, args: NoArgs) -> r.DatabaseChecked:
@@ -300,20 +329,11 @@ async def back_up_the_database(core: Core, args: BackupFolder) -> r.DatabaseBack
     if not folder.is_absolute():
         return BadRequest("the folder must be an absolute path")
 
-    def begin() -> bool:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if next(folder.iterdir(), None) is not None:
-            return False
-        core.parts.keys.copy_to(folder / KEY_FILE_NAME)
-        return True
-
-    try:
-        if not await trio.to_thread.run_sync(begin):
-            return BadRequest(f"{folder} is not empty: a backup goes into a folder of its own")
-    except OSError as error:
-        return BadRequest(f"{folder} cannot be written: {error.strerror}")
     at = core.parts.clock.now()
-    copy = await back_up(core.parts.database, folder)
+    try:
+        copy = await back_up(core.parts.database, folder, core.parts.keys.copy_to)
+    except BadTarget as error:
+        return BadRequest(str(error))
     return r.DatabaseBackedUp(str(folder), (await trio.Path(copy).stat()).st_size, at)
 
 
@@ -331,16 +351,18 @@ async def list_the_keyring(core: Core, args: NoArgs) -> r.Keyring:
 PARTNER_CREATE = OperatorCommand("partner.create", NewPartner, r.PartnerCreated, create_partner, starts_a_folder=True)
 PARTNER_LIST = OperatorCommand("partner.list", PartnersAfter, r.PartnerPage, list_partners)
 PARTNER_SHOW = OperatorCommand("partner.show", PartnerId, r.PartnerRecord, show_partner)
-PARTNER_DEACTIVATE = OperatorCommand("partner.deactivate", PartnerId, r.PartnerSwitchedOff, deactivate_partner)
+PARTNER_DEACTIVATE = OperatorCommand("partner.deactivate", PartnerId, r.PartnerSwitchedOff, deactivate_partner, moves_money=True)
 PARTNER_REACTIVATE = OperatorCommand("partner.reactivate", PartnerId, r.PartnerRecord, reactivate_partner)
 PARTNER_SET = OperatorCommand("partner.set", PartnerRate, r.PartnerRecord, set_partner)
+PARTNER_RESET_AUTHENTICATOR = OperatorCommand("partner.reset-authenticator", MemberOf, r.AuthenticatorReset, reset_authenticator)
 GAME_LICENCE = OperatorCommand("game.licence", LicenceStep, r.PartnerRecord, step_licence)
 TIER_SET = OperatorCommand("tier.set", TierNumbers, r.TierRecord, set_tier, starts_a_folder=True)
 TIER_LOCK = OperatorCommand("tier.lock", TierOfGame, r.TierLocked, lock_tier)
 TIER_UNLOCK = OperatorCommand("tier.unlock", TierOfGame, r.TierLocked, unlock_tier)
 TIER_LIST = OperatorCommand("tier.list", NoArgs, r.TierList, list_tiers)
 TERMS_PUBLISH = OperatorCommand("terms.publish", NewTerms, r.TermsPublished, publish_terms, starts_a_folder=True)
-MATCH_VOID = OperatorCommand("match.void", MatchId, r.MatchVoided, void_match)
+TERMS_END = OperatorCommand("terms.end", PartnerId, r.PartnerRecord, end_terms)
+MATCH_VOID = OperatorCommand("match.void", MatchId, r.MatchVoided, void_match, moves_money=True)
 LEDGER_CHECK = OperatorCommand("ledger.check", NoArgs, r.LedgerChecked, check_the_ledger)
 DB_CHECK = OperatorCommand("db.check", NoArgs, r.DatabaseChecked, check_the_database)
 DB_MIGRATE = OperatorCommand("db.migrate", NoArgs, r.DatabaseMigrated, migrate_the_database, starts_a_folder=True)
@@ -355,12 +377,14 @@ _ALL: Final[tuple[OperatorCommand[Any, Any], ...]] = (
     PARTNER_DEACTIVATE,
     PARTNER_REACTIVATE,
     PARTNER_SET,
+    PARTNER_RESET_AUTHENTICATOR,
     GAME_LICENCE,
     TIER_SET,
     TIER_LOCK,
     TIER_UNLOCK,
     TIER_LIST,
     TERMS_PUBLISH,
+    TERMS_END,
     MATCH_VOID,
     LEDGER_CHECK,
     DB_CHECK,

@@ -33,6 +33,10 @@ class ConnectionLost(Exception):
     """The service went away, or said nothing in time, before it had answered; what it did is unknown."""
 
 
+class SocketObstructed(Exception):
+    """A folder lies where the operator's socket belongs."""
+
+
 class LineTooLong(Exception):
     """A line goes on beyond its limit."""
 
@@ -166,6 +170,9 @@ def _listen(folder: Path) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         new = SOCKET_NAME + ".new"
+        for name in (SOCKET_NAME, new):
+            if (folder / name).is_dir():
+                raise SocketObstructed(str(folder / name))
         (folder / new).unlink(missing_ok=True)
         with _short(folder, new) as path:
             sock.bind(path)

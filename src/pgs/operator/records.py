@@ -25,13 +25,25 @@ class KeyRecord(Record, frozen=True):
     revokes_at: int | None = None
 
 
+class MemberRecord(Record, frozen=True):
+    """A member: `uid` is the `sub` of their identity tokens."""
+
+    uid: str
+    email: str
+    role: str
+
+
 class LicenceRecord(Record, frozen=True):
-    """What a partner may do with a game. `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`."""
+    """What a partner may do with a game. `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`.
+
+    `installed` is false, and shown, where this installation cannot run the game, whatever the licence says.
+    """
 
     game_id: str
     test: bool
     live: str
     note: str | None = None
+    installed: bool = True
 
 
 class WebhookRecord(Record, frozen=True):
@@ -61,12 +73,13 @@ class PartnerPage(Record, frozen=True):
 
 
 class PartnerRecord(PartnerSummary, frozen=True, kw_only=True):
-    """Everything that decides a partner's calls. `games` are those that can be launched, `prices` US cents by tier id as they count."""
+    """Everything that decides a partner's calls. `games` can be launched here, `prices` are US cents by tier id as they count."""
 
     burst: int
     rate: int
     games: dict[Environment, list[str]]
     licences: list[LicenceRecord]
+    members: list[MemberRecord]
     keys: list[KeyRecord]
     origins: dict[Environment, tuple[str, ...]]
     prices: dict[Environment, dict[str, int]]
@@ -88,6 +101,15 @@ class PartnerSwitchedOff(PartnerRecord, frozen=True, kw_only=True):
     """A partner switched off, and how many waiting seats and running matches that ended."""
 
     ended: int
+
+
+class AuthenticatorReset(Record, frozen=True):
+    """A member who has no authenticator any more."""
+
+    partner_id: str
+    uid: str
+    email: str
+    role: str
 
 
 class TierRecord(Record, frozen=True):
@@ -150,6 +172,9 @@ class LedgerChecked(Record, frozen=True):
     balances: list[Balance]
     unbalanced_transfers: list[str]
     seats_charged_other_than_once: list[str]
+    seats_settled_other_than_booked: list[str]
+    matches_that_do_not_add_up: list[str]
+    stray_lines: list[str]
 
 
 class DatabaseChecked(Record, frozen=True):
@@ -171,7 +196,9 @@ def summary_of(account: Account) -> PartnerSummary:
     return PartnerSummary(account.partner_id, account.name, account.active, account.created_at, account.revision)
 
 
-def partner_record(account: Account, webhooks: dict[Environment, Webhook], book: TierBook | None, now: int) -> PartnerRecord:
+def partner_record(
+    account: Account, webhooks: dict[Environment, Webhook], book: TierBook | None, installed_games: frozenset[str], now: int
+) -> PartnerRecord:
     """Return an account as operators see it. `webhooks` are its endpoints, `book` tells which of its prices still count."""
     policy = policy_of(account)
     return PartnerRecord(
@@ -182,8 +209,15 @@ def partner_record(account: Account, webhooks: dict[Environment, Webhook], book:
         revision=account.revision,
         burst=policy.burst,
         rate=policy.rate,
-        games={environment: account.licensed_games(environment) for environment in ENVIRONMENTS},
-        licences=[LicenceRecord(game_id, held.test, held.live, held.note) for game_id, held in sorted(account.licences.items())],
+        games={
+            environment: [game_id for game_id in account.licensed_games(environment) if game_id in installed_games]
+            for environment in ENVIRONMENTS
+        },
+        licences=[
+            LicenceRecord(game_id, held.test, held.live, held.note, game_id in installed_games)
+            for game_id, held in sorted(account.licences.items())
+        ],
+        members=[MemberRecord(member.uid, member.email, member.role) for member in account.members.values()],
         keys=[
             KeyRecord(key.key_id, key.environment, key.label, key.status(now), key.last4, key.created_at, key.revokes_at)
             for key in account.keys
@@ -236,6 +270,9 @@ def ledger_checked(report: LedgerReport) -> LedgerChecked:
         balances=[Balance(*balance) for balance in report.balances],
         unbalanced_transfers=report.unbalanced_transfers,
         seats_charged_other_than_once=report.seats_charged_other_than_once,
+        seats_settled_other_than_booked=report.seats_settled_other_than_booked,
+        matches_that_do_not_add_up=report.matches_that_do_not_add_up,
+        stray_lines=report.stray_lines,
     )
 
 

@@ -6,9 +6,11 @@ from typing import Any
 from pgs.domain.accounts import Account, ApiKey, Licence, in_order
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.tiers import Price
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.database import Reader, Stmt, at_one_moment
+from pgs.storage.members import by_account
 
 
+@at_one_moment
 def read_accounts(reader: Reader) -> dict[str, Account]:
     """Return every account by its id."""
     return _assemble(
@@ -18,9 +20,11 @@ def read_accounts(reader: Reader) -> dict[str, Account]:
         reader.all("accounts.origins"),
         reader.all("accounts.prices"),
         reader.all("webhooks.switched_on"),
+        reader.all("members.members"),
     )
 
 
+@at_one_moment
 def read_account(reader: Reader, partner_id: str) -> Account | None:
     """Return one account."""
     row = reader.one("accounts.find_partner", partner_id=partner_id)
@@ -33,6 +37,7 @@ def read_account(reader: Reader, partner_id: str) -> Account | None:
         reader.all("accounts.origins_of", partner_id=partner_id),
         reader.all("accounts.prices_of", partner_id=partner_id),
         reader.all("webhooks.switched_on_of", partner_id=partner_id),
+        reader.all("members.members_of", partner_id=partner_id),
     )[partner_id]
 
 
@@ -43,6 +48,7 @@ def _assemble(
     origins: Iterable[tuple[Any, ...]],
     prices: Iterable[tuple[Any, ...]],
     webhooks_on: Iterable[tuple[Any, ...]],
+    members: Iterable[tuple[Any, ...]],
 ) -> dict[str, Account]:
     keys_of: dict[str, list[ApiKey]] = {}
     for partner_id, *key in keys:
@@ -59,6 +65,7 @@ def _assemble(
     webhook_on: dict[str, set[Environment]] = {}
     for partner_id, environment in webhooks_on:
         webhook_on.setdefault(partner_id, set()).add(environment)
+    members_of = by_account(members)
     accounts = {}
     for row in partners:
         (
@@ -99,6 +106,7 @@ def _assemble(
             origins={environment: tuple(sorted(origins_of.get((partner_id, environment), ()))) for environment in ENVIRONMENTS},
             prices={environment: prices_of.get((partner_id, environment), {}) for environment in ENVIRONMENTS},
             webhook_on=frozenset(webhook_on.get(partner_id, ())),
+            members=members_of.get(partner_id, {}),
         )
     return accounts
 
@@ -199,24 +207,6 @@ def replace_prices(partner_id: str, environment: Environment, prices: dict[str, 
             )
             for tier_id, price in sorted(prices.items())
         ),
-    )
-
-
-def insert_invite(partner_id: str, invite_id: str, email: str, role: str, at: int, expires_at: int) -> Stmt:
-    """Return the statement that adds an invite."""
-    return Stmt(
-        "accounts.insert_invite",
-        {"partner_id": partner_id, "invite_id": invite_id, "email": email, "role": role, "created_at": at, "expires_at": expires_at},
-        1,
-    )
-
-
-def insert_event(partner_id: str, seq: int, event_id: str, at: int, actor: str, action: str, detail: str) -> Stmt:
-    """Return the statement that adds an entry to the event log. `detail` is JSON."""
-    return Stmt(
-        "accounts.insert_event",
-        {"partner_id": partner_id, "seq": seq, "event_id": event_id, "at": at, "actor": actor, "action": action, "detail": detail},
-        1,
     )
 
 

@@ -1,53 +1,145 @@
-"""A copy of the database while it is in use."""
+"""A copy of the database while it is in use, and the first start on such a copy.
+
+Partners hold cursors that were issued after the copy was made. Were the copy's feeds to go on where they stood, such a reader would be
+ahead of rows that are written after the restore, and would never see them. So a copy carries a mark, and whoever opens a marked database
+first raises every feed's head beyond whatever can have been issued.
+"""
 
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
+import structlog
 import trio
 
+from pgs.config import KEY_FILE_NAME
 from pgs.storage.database import DATABASE_NAME, Database, StoreOutage, connect
+from pgs.storage.queries import QUERIES
 
+FEED_GAP: Final = 10**9
+"""Positions that a restored feed leaves out: more than a service fills in a day, so that a single restore needs no right clock."""
+
+POSITIONS_A_SECOND: Final = 1_000_000
+"""A restored feed goes on at this number for each second since `FEED_EPOCH`. No service writes rows half as fast, so every head that was
+ever reached lies below, also after several restores of one and the same copy. It stays within 2^53 for 285 years."""
+
+FEED_EPOCH: Final = 1_735_689_600  # 2025-01-01: no feed is older
+
+_MARK = 1  # SQLite's `user_version`, which copying the file keeps and nothing else of ours uses
+_PART = DATABASE_NAME + ".part"
+_LEFT_BEHIND = (_PART, _PART + "-journal", KEY_FILE_NAME, KEY_FILE_NAME + ".new")
 _LIMITER = trio.CapacityLimiter(1)  # one at a time: a copy reads the whole file
 
+log = structlog.get_logger("pgs.backup")
 
-async def back_up(database: Database, folder: Path) -> Path:
+
+class BadTarget(Exception):
+    """A folder cannot take a backup; the message says why. Nothing was written."""
+
+
+def _nothing(path: Path) -> None:
+    """Write no keys."""
+
+
+async def back_up(database: Database, folder: Path, copy_keys: Callable[[Path], None] = _nothing) -> Path:
     """Return the file in `folder` that now holds the database as it stood at one moment, checked and on disk.
 
-    Writing goes on meanwhile. Off the event loop; the in-line mode copies where it is called. Raises `StoreOutage`.
+    The folder is made or empty; `copy_keys` writes the key ring beside the copy, later than it, so that it holds every key that the copy
+    was sealed with. The copy gets its name last: a folder that has it is whole, and after a failure nothing is left. Writing goes on
+    meanwhile. Off the event loop; the in-line mode copies where it is called. Raises `BadTarget` and `StoreOutage`.
     """
     if database.inline:
-        return _copy(database.path, folder)
-    return await trio.to_thread.run_sync(_copy, database.path, folder, limiter=_LIMITER)
+        return _back_up(database, folder, copy_keys)
+    return await trio.to_thread.run_sync(_back_up, database, folder, copy_keys, limiter=_LIMITER)
 
 
-def _copy(source_path: Path, folder: Path) -> Path:
-    path = folder / DATABASE_NAME
+def _back_up(database: Database, folder: Path, copy_keys: Callable[[Path], None]) -> Path:
+    made = _claim(database, folder)
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        source = connect(source_path, query_only=True)
+        _copy(database.path, folder / _PART)
+        copy_keys(folder / KEY_FILE_NAME)
+        (folder / _PART).rename(folder / DATABASE_NAME)
+        _sync(folder)
+    except BaseException as error:
+        _discard(folder, made)
+        if isinstance(error, sqlite3.Error | OSError):
+            raise StoreOutage(f"the copy failed: {error}") from error
+        raise
+    return folder / DATABASE_NAME
+
+
+def _claim(database: Database, folder: Path) -> bool:
+    """Make sure of an empty folder, and return whether it was made. What a backup left that was killed is removed."""
+    if folder.resolve().is_relative_to(database.folder.resolve()):
+        raise BadTarget(f"{folder} lies in the service's own data folder, and would be lost together with it")
+    try:
+        made = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = {path.name for path in folder.iterdir()}
+        if _PART in found and found.issubset(_LEFT_BEHIND):
+            _discard(folder, made=False)
+        elif found:
+            raise BadTarget(f"{folder} is not empty: a backup goes into a folder of its own")
+        (folder / _PART).touch(mode=0o600, exist_ok=False)
+    except OSError as error:
+        raise BadTarget(f"{folder} cannot be written: {error.strerror}") from error
+    return made
+
+
+def _discard(folder: Path, made: bool) -> None:
+    for name in (DATABASE_NAME, *_LEFT_BEHIND):
+        (folder / name).unlink(missing_ok=True)
+    if made:
+        folder.rmdir()
+
+
+def _copy(source_path: Path, path: Path) -> None:
+    source = connect(source_path, query_only=True)
+    try:
+        copy = sqlite3.connect(path, isolation_level=None)
         try:
-            copy = sqlite3.connect(path, isolation_level=None)
-            try:
-                source.backup(copy)  # in one step: in several, each commit meanwhile would start it again
-                copy.execute("pragma journal_mode=delete")  # one file, with nothing beside it that could be left behind
-                faults = [row[0] for row in copy.execute("pragma integrity_check(1)")]
-            finally:
-                copy.close()
+            source.backup(copy)  # in one step: in several, each commit meanwhile would start it again
+            copy.execute("pragma journal_mode=delete")  # one file, with nothing beside it that could be left behind
+            copy.execute(f"pragma user_version={_MARK}")
+            faults = [row[0] for row in copy.execute("pragma integrity_check(1)")]
         finally:
-            source.close()
-        _sync(path)
-    except (sqlite3.Error, OSError) as error:
-        raise StoreOutage(f"the copy failed: {error}") from error
+            copy.close()
+    finally:
+        source.close()
     if faults != ["ok"]:
         raise StoreOutage(f"the copy is not sound: {faults[0]}")
-    return path
+    _sync(path)
 
 
 def _sync(path: Path) -> None:
-    for opened in (path, path.parent):
-        descriptor = os.open(opened, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def take_over(database: Database, now: int) -> bool:
+    """Return whether the database is a copy that nothing was started on before; every feed of it then goes on beyond a gap.
+
+    Call it before the writer starts. `now`: epoch seconds. A partner without a head gets one: its first seats may have come after the
+    copy. Seat sequences go on as they stand: nobody outside has seen one. Raises `StoreOutage`.
+    """
+    connection = connect(database.path)
+    try:
+        (mark,) = connection.execute("pragma user_version").fetchone()
+        if mark != _MARK:
+            return False
+        connection.execute("begin immediate")
+        QUERIES["backup.add_missing_heads"](connection)
+        QUERIES["backup.raise_feed_heads"](connection, floor=max(0, now - FEED_EPOCH) * POSITIONS_A_SECOND, gap=FEED_GAP)
+        connection.execute("pragma user_version=0")
+        connection.execute("commit")
+    except sqlite3.Error as error:
+        raise StoreOutage(f"the restored copy cannot be taken over: {error}") from error
+    finally:
+        connection.close()
+    log.info("restored", database=str(database.path))
+    return True

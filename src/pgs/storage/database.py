@@ -9,13 +9,15 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import trio
 
+from pgs.storage.first_terms import ship
 from pgs.storage.migrations import SchemaNewer, migrate
 from pgs.storage.queries import QUERIES
 from pgs.storage.transactions import (
@@ -51,7 +53,11 @@ __all__ = [
     "WriteFailed",
     "Writer",
     "WriterFull",
+    "at_one_moment",
 ]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 BUSY_TIMEOUT_S = 5.0  # only a backup ever holds the file besides the writer
 
@@ -109,6 +115,30 @@ def connect(path: Path, *, query_only: bool = False, factory: type[sqlite3.Conne
     return connection
 
 
+def _is_new(path: Path) -> bool:
+    """Return whether there is no database yet. Raises `StoreOutage` for an empty file: SQLite would begin anew in it, and say nothing."""
+    try:
+        if path.stat().st_size == 0:
+            raise StoreOutage(f"{path} is an empty file and no database: put the right one in its place, or remove it to begin a new one")
+    except FileNotFoundError:
+        return True
+    return False
+
+
+def _create(path: Path) -> None:
+    """Make an empty database, its owner's alone. It gets its name once it is one, so that no kill leaves an empty file of that name."""
+    part = path.with_name(path.name + ".new")
+    try:
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600)
+        connect(part).close()  # the change to a write-ahead log writes the file's first page
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.rename(path)
+    except OSError as error:
+        raise StoreOutage(f"{path} cannot be made: {error.strerror}") from error
+
+
 class Reader:
     """Reads on the caller's own thread: a look-up by key costs less than a hop to another one."""
 
@@ -125,6 +155,19 @@ class Reader:
         rows: list[tuple[Any, ...]] = self._read(lambda connection: list(QUERIES[name](connection, **params)), name)
         return rows
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all reads of a block see the database as the first of them does. Await nothing in it. Raises `ReadFailed`."""
+        if self._connection.in_transaction:  # within another block
+            yield
+            return
+        self._read(lambda connection: connection.execute("begin"), "snapshot")
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):  # it wrote nothing
+                self._connection.execute("rollback")
+
     def _read(self, read: Callable[[sqlite3.Connection], Any], name: str) -> Any:
         try:
             return read(self._connection)
@@ -138,14 +181,33 @@ class Reader:
         self._connection.close()
 
 
+def at_one_moment(read: Callable[Concatenate[Reader, P], T]) -> Callable[Concatenate[Reader, P], T]:
+    """Return `read`, made to see the database as its first query does: on another thread the writer commits between any two."""
+
+    @wraps(read)
+    def reading(reader: Reader, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with reader.snapshot():
+            return read(reader, *args, **kwargs)
+
+    return reading
+
+
 class Database:
     """The data folder's database, opened by the one process that may write it."""
 
-    def __init__(self, folder: Path, *, inline: bool = False, factory: type[sqlite3.Connection] = sqlite3.Connection) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        inline: bool = False,
+        factory: type[sqlite3.Connection] = sqlite3.Connection,
+        on_locked: Callable[[bool], None] = lambda is_new: None,
+    ) -> None:
         """Lock the folder, bring the schema up to date and open the connections.
 
         `inline`: commit on the event loop's own thread, for tests on a virtual clock, which would run away from a thread. `factory`: what
-        connections are made of, for tests that break them. Raises `DataFolderInUse`, `SchemaNewer` or `StoreOutage`.
+        connections are made of, for tests that break them. `on_locked` is told, before the file is touched, whether it will be a new one;
+        what it raises ends the opening. Raises `DataFolderInUse`, `SchemaNewer` or `StoreOutage`.
         """
         self.folder = folder
         self.path = folder / DATABASE_NAME
@@ -153,14 +215,19 @@ class Database:
         # Bulk reads come once a minute: one at a time, and the file cache is left to the others. Of this database, not of the process:
         # a read that was abandoned at the end of one trio run would hold a shared limit for ever.
         self.bulk_limit = trio.CapacityLimiter(1)
+        self.check_limit = trio.CapacityLimiter(1)  # a check of everything may take minutes, which the bulk reads cannot wait
         self._factory = factory
         with ExitStack() as undo:
             self._lock = DataLock(folder)
             undo.callback(self._lock.release)
-            self.path.touch(mode=0o600)
+            is_new = _is_new(self.path)
+            on_locked(is_new)
+            if is_new:
+                _create(self.path)
             connection = connect(self.path, factory=factory)
             undo.callback(connection.close)
             migrate(connection)
+            ship(connection)
             self.reader = self.second_reader()
             self.writer = Writer(connection, inline=inline)
             undo.pop_all()

@@ -1,44 +1,59 @@
-"""What the ledger's rows add up to."""
+"""What the ledger's rows add up to, and whether seats and matches say the same."""
 
 import msgspec
 
-from pgs.storage.database import Reader
+from pgs.storage.database import Reader, at_one_moment
 
 SHOWN_LIMIT = 100  # faults listed in one report; more of them tell no more
 
 
 class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
-    """The ledger's balances in US cents, and whatever is wrong with it: three empty lists when it is sound."""
+    """The ledger's balances in US cents, and whatever is wrong with it: empty lists when it is sound.
+
+    A fault is named by its partner and its transfer, line, seat or match.
+    """
 
     balances: list[tuple[str, str, int, int]]  # environment, account, US cents, lines
     sum_usd_cents: int
     unbalanced_transfers: list[str]
     seats_charged_other_than_once: list[str]
+    seats_settled_other_than_booked: list[str]
+    matches_that_do_not_add_up: list[str]
+    stray_lines: list[str]
     escrow_usd_cents: int
     open_stakes_usd_cents: int
 
     @property
     def sound(self) -> bool:
-        """Whether everything sums to zero, each stake was charged once, and escrow holds exactly the open stakes."""
+        """Whether everything sums to zero, every seat and match has the money that was booked for it, and escrow holds the open stakes."""
         return (
             self.sum_usd_cents == 0
             and not self.unbalanced_transfers
             and not self.seats_charged_other_than_once
+            and not self.seats_settled_other_than_booked
+            and not self.matches_that_do_not_add_up
+            and not self.stray_lines
             and self.escrow_usd_cents == self.open_stakes_usd_cents
         )
 
 
+@at_one_moment
 def check_ledger(reader: Reader) -> LedgerReport:
-    """Return the report on the whole ledger."""
+    """Return the report on the whole ledger, as it stands at one moment."""
     balances = [(row[0], row[1], row[2], row[3]) for row in reader.all("ledger.balances")]
     escrow, open_stakes = reader.one("ledger.escrow"), reader.one("ledger.open_escrow")
     return LedgerReport(
         balances=balances,
         sum_usd_cents=sum(row[2] for row in balances),
-        unbalanced_transfers=[f"{row[0]} {row[1]}" for row in reader.all("ledger.unbalanced_transfers", page_size=SHOWN_LIMIT)],
-        seats_charged_other_than_once=[
-            f"{row[0]} {row[1]}" for row in reader.all("ledger.seats_charged_other_than_once", page_size=SHOWN_LIMIT)
-        ],
+        unbalanced_transfers=_named(reader, "ledger.unbalanced_transfers"),
+        seats_charged_other_than_once=_named(reader, "ledger.seats_charged_other_than_once"),
+        seats_settled_other_than_booked=_named(reader, "ledger.seats_settled_other_than_booked"),
+        matches_that_do_not_add_up=_named(reader, "ledger.matches_that_do_not_add_up"),
+        stray_lines=[f"{row[0]} {row[1]}, line {row[2]}" for row in reader.all("ledger.stray_lines", page_size=SHOWN_LIMIT)],
         escrow_usd_cents=escrow[0] if escrow else 0,
         open_stakes_usd_cents=open_stakes[0] if open_stakes else 0,
     )
+
+
+def _named(reader: Reader, query: str) -> list[str]:
+    return [f"{row[0]} {row[1]}" for row in reader.all(query, page_size=SHOWN_LIMIT)]

@@ -176,6 +176,11 @@ def _due(reader: Reader, query: str, until: int, after: Due | None, page_size: i
     return [Due(*row) for row in rows]
 
 
+def is_money_due(reader: Reader) -> bool:
+    """Return whether any match has ended whose money is not booked yet."""
+    return reader.one("matches.unpaid") is not None
+
+
 def next_due(reader: Reader) -> int | None:
     """Return when the next seat or match is due, in epoch seconds."""
     times = [row[0] for row in (reader.one("seats.next_due_seat"), reader.one("matches.next_due_match")) if row and row[0] is not None]

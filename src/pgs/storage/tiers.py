@@ -1,10 +1,12 @@
-"""Tiers, locks and rake terms in rows."""
+"""Tiers and their locks in rows."""
 
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.tiers import Tier, TierBook, TierRevision
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.database import Reader, Stmt, at_one_moment
+from pgs.storage.terms import offered_terms
 
 
+@at_one_moment
 def read_book(reader: Reader) -> TierBook:
     """Return every tier with all its revisions and locks, and the terms on offer."""
     revisions: dict[tuple[Environment, str], list[TierRevision]] = {}
@@ -16,8 +18,8 @@ def read_book(reader: Reader) -> TierBook:
     tiers: dict[Environment, dict[str, Tier]] = {environment: {} for environment in ENVIRONMENTS}
     for (environment, tier_id), history in revisions.items():
         tiers[environment][tier_id] = Tier(environment, tier_id, tuple(history), frozenset(locks.get((environment, tier_id), ())))
-    terms = reader.one("tiers.newest_terms")
-    return TierBook(tiers, terms[0] if terms else 0)
+    terms = offered_terms(reader)
+    return TierBook(tiers, terms.version if terms else 0)
 
 
 def insert_revision(environment: Environment, tier_id: str, revision: TierRevision, at: int) -> Stmt:
@@ -41,8 +43,3 @@ def set_lock(environment: Environment, tier_id: str, game_id: str, *, locked: bo
     """Return the statement that locks a tier for a game, or unlocks it."""
     name = "tiers.insert_lock" if locked else "tiers.delete_lock"
     return Stmt(name, {"environment": environment, "tier_id": tier_id, "game_id": game_id}, 1)
-
-
-def insert_terms(version: int, text: str, at: int) -> Stmt:
-    """Return the statement that publishes rake terms."""
-    return Stmt("tiers.insert_terms", {"version": version, "text": text, "published_at": at}, 1)

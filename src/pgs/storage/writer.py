@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import inf
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -53,6 +54,7 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._closed = False
         self._ended = False
+        self._failed_at = -inf
 
     def start(self) -> None:
         """Start the thread, from within the trio run that will submit. The in-line mode has none."""
@@ -98,6 +100,10 @@ class Writer:
     def stalled(self) -> bool:
         """Return whether the writer has ended, or a transaction has waited for its commit longer than a healthy disk needs."""
         return self._ended or (bool(self._waiting) and trio.current_time() - self._waiting[0].queued_at > STALLED_AFTER_S)
+
+    def failed_within(self, seconds: float) -> bool:
+        """Return whether the store has failed a transaction in the last so many seconds, as a full disk does."""
+        return trio.current_time() - self._failed_at < seconds
 
     def close(self) -> bool:
         """Finish what has queued, end the thread and close the connection.
@@ -150,6 +156,8 @@ class Writer:
     def _deliver(self, jobs: Sequence[_Job]) -> None:
         for job in jobs:
             self._waiting.popleft()  # first in, first out: it is this one
+            if isinstance(job.result, outcome.Error) and isinstance(job.result.error, WriteFailed | OutcomeUnknown):
+                self._failed_at = trio.current_time()
             if job.task is not None:
                 trio.lowlevel.reschedule(job.task, _result_of(job))
 

@@ -11,6 +11,7 @@ import trio
 from pgs.domain.addresses import REFUSED_MESSAGE, check_answer
 from pgs.http.outbound.errors import BAD_CERTIFICATE, CLOSED, CONNECT_TIMEOUT, NO_TLS, NOT_CONNECTED, TOO_LONG, NoResponse
 from pgs.http.outbound.resolver import look_up
+from pgs.http.outbound.tls import Tls
 
 HEAD_MAX: Final = 32 * 1024
 """Bytes of a response before its body, interim responses included: four times what large servers let a whole head have."""
@@ -22,7 +23,7 @@ _READ_BYTES: Final = 4096  # what one read may take beyond the head
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """The network of one try, for httpcore: it makes one connection, and `aclose` closes it.
+    """The network of one try, for httpcore: it makes one connection, and `close` closes it.
 
     `connect_by`: when look-up, TCP and TLS handshake have to be done, on trio's clock. `is_allowed`: the address rule.
     """
@@ -55,10 +56,10 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         if self._stream is not None:
             self._stream.expect_body(size)
 
-    async def aclose(self) -> None:
+    def close(self) -> None:
         """Close the connection, if there is one, at once."""
         if self._stream is not None:
-            await self._stream.aclose()
+            self._stream.close()
 
 
 async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socket.SocketType:
@@ -89,8 +90,9 @@ async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socke
 class PinnedStream(httpcore.AsyncNetworkStream):
     """A connection that reads so much and no more. Its errors are NoResponse, and it closes without a goodbye that could hang."""
 
-    def __init__(self, stream: trio.abc.Stream, connect_by: float) -> None:
-        self._stream = stream
+    def __init__(self, wire: "_Wire", connect_by: float) -> None:
+        self._wire = wire
+        self._stream: _Wire | Tls = wire
         self._connect_by = connect_by
         self._unsent = b""
         self._left = HEAD_MAX
@@ -110,7 +112,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
                 unsent, self._unsent = self._unsent, b""
                 await self._stream.send_all(unsent)
             data = bytes(await self._stream.receive_some(min(max_bytes, _READ_BYTES, self._left)))
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
+        except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError):
             raise NoResponse(CLOSED) from None
         if not data and not self._in_body:
             raise NoResponse(CLOSED)
@@ -119,13 +121,17 @@ class PinnedStream(httpcore.AsyncNetworkStream):
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Keep it until the first read: a request in one piece. Sent in two, the second one fails where an endpoint answers and closes
-        without reading a body, and trio's TLS then gives up the response with it.
+        without reading a body, and the response is lost with it.
         """
         self._unsent += buffer
 
     async def aclose(self) -> None:
         """Close at once, whatever the endpoint does."""
-        await trio.aclose_forcefully(self._stream)
+        self.close()
+
+    def close(self) -> None:
+        """Close at once, without a goodbye."""
+        self._wire.close()
 
     async def start_tls(
         self,
@@ -134,14 +140,14 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore.AsyncNetworkStream:
         """Return this connection with TLS on it, the certificate checked against `server_hostname`. Raises NoResponse."""
-        # Compatible with HTTPS: no close_notify is waited for, and its absence is a plain end, as web servers have it.
-        tls = trio.SSLStream(self._stream, ssl_context, server_hostname=server_hostname, https_compatible=True)
         with trio.move_on_at(self._connect_by):
             try:
+                tls = Tls(self._wire, ssl_context, server_hostname)
                 await tls.do_handshake()
-            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-                untrusted = isinstance(error.__cause__, ssl.SSLCertVerificationError)
-                raise NoResponse(BAD_CERTIFICATE if untrusted else NO_TLS) from None
+            except ssl.SSLCertVerificationError:
+                raise NoResponse(BAD_CERTIFICATE) from None
+            except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError):
+                raise NoResponse(NO_TLS) from None
             self._stream = tls
             return self
         raise NoResponse(CONNECT_TIMEOUT)
@@ -151,25 +157,22 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         return None
 
 
-class _Wire(trio.abc.Stream):
-    """A transport that raises NoResponse once it has carried `WIRE_MAX` bytes to us. TLS passes the exception on."""
+class _Wire:
+    """A transport that raises NoResponse once it has carried `WIRE_MAX` bytes to us."""
 
-    def __init__(self, stream: trio.abc.Stream) -> None:
+    def __init__(self, stream: trio.SocketStream) -> None:
         self._stream = stream
         self._left = WIRE_MAX
 
-    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+    async def receive_some(self, max_bytes: int) -> bytes | bytearray:
         if self._left <= 0:
             raise NoResponse(TOO_LONG)
         data = await self._stream.receive_some(max_bytes)
         self._left -= len(data)
         return data
 
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+    async def send_all(self, data: bytes) -> None:
         await self._stream.send_all(data)
 
-    async def wait_send_all_might_not_block(self) -> None:
-        await self._stream.wait_send_all_might_not_block()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+    def close(self) -> None:
+        self._stream.socket.close()

@@ -1,6 +1,7 @@
 """Looking names up, within limits of its own."""
 
 import socket
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
@@ -10,10 +11,23 @@ import trio
 from pgs.http.outbound.errors import NOT_LOOKED_UP, NoResponse
 
 LOOKUPS_AT_ONCE: Final = 32
-"""Threads for look-ups. A look-up that nobody answers holds its thread for glibc's 10 to 30 s, long after its try has gone."""
+"""Threads for look-ups that somebody waits for."""
+
+LOOKUPS_LEFT: Final = 64
+"""Threads for look-ups that nobody waits for any more, on top. One that no name server answers runs for glibc's 10 to 30 s, long after
+its try has gone."""
 
 LOOKUPS_PER_HOST: Final = 4
 """Threads for look-ups of one name: whoever runs a name server that never answers must not take the threads of all others."""
+
+LOOKUPS_OF_SLOW: Final = 8
+"""How many of `LOOKUPS_AT_ONCE` may look up names that are known as slow. Such a name has one thread, until it is quick again."""
+
+SLOW_S: Final = 1.0
+"""A name is slow whose last look-up took so many seconds, or was given up after as many."""
+
+SLOW_HOSTS_MAX: Final = 1024
+"""Names that are remembered as slow; beyond it the one that was so first is forgotten."""
 
 # How getaddrinfo says that the answer holds no address. EAI_NODATA and EAI_ADDRFAMILY are not everywhere.
 _NO_ADDRESS: Final = frozenset(getattr(socket, name, socket.EAI_NONAME) for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY"))
@@ -43,45 +57,78 @@ def _address(sockaddr: tuple[Any, ...]) -> str:
 class _Lookup:
     """A look-up under way. It holds its slots until its thread has ended, whether or not somebody still waits for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: bytes | None) -> None:
+        self.host = host
+        self.began_at = 0.0
+        self.holds: list[trio.CapacityLimiter] = []
         self.done = trio.Event()
         self.answer: list[Any] = []
         self.error: Exception | None = None
+
+    async def take(self, limiter: trio.CapacityLimiter) -> None:
+        """Return once it has a slot."""
+        await limiter.acquire_on_behalf_of(self)
+        self.holds.append(limiter)
+
+    def give_back(self, *limiters: trio.CapacityLimiter) -> None:
+        """Give back the slots that it has of these."""
+        for limiter in [held for held in self.holds if held in limiters]:
+            self.holds.remove(limiter)
+            limiter.release_on_behalf_of(self)
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it has been running for `SLOW_S`."""
+        return trio.current_time() - self.began_at >= SLOW_S
 
 
 class LimitedResolver(trio.abc.HostnameResolver):
     """The system's resolver in threads of its own. The application installs it with `trio.socket.set_custom_hostname_resolver`.
 
-    At most `threads` look-ups run at once, and `per_host` of one name; the others wait, and can be cancelled. `system` is what a
-    thread calls: `socket.getaddrinfo`, or a test's stand-in.
+    At most `threads` look-ups that somebody waits for run at once, and `per_host` of one name; the others wait, and can be cancelled.
+    One that is cancelled while it runs makes room for another, as long as at most `left` such are running; its name keeps waiting for it.
+    Names that are known as slow have one thread each, and `of_slow` of the `threads` together. `system` is what a thread calls:
+    `socket.getaddrinfo`, or a test's stand-in.
     """
 
     def __init__(
         self,
         threads: int = LOOKUPS_AT_ONCE,
         per_host: int = LOOKUPS_PER_HOST,
+        of_slow: int = LOOKUPS_OF_SLOW,
+        left: int = LOOKUPS_LEFT,
         system: Callable[..., list[Any]] = socket.getaddrinfo,
     ) -> None:
         self._threads = trio.CapacityLimiter(threads)
+        self._of_slow = trio.CapacityLimiter(of_slow)
+        self._left = trio.CapacityLimiter(left)
         self._per_host = per_host
         self._hosts: dict[bytes | None, trio.CapacityLimiter] = {}
+        self._slow: OrderedDict[bytes | None, None] = OrderedDict()
         self._system = system
 
     async def getaddrinfo(
         self, host: bytes | None, port: bytes | str | int | None, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
     ) -> list[Any]:
         """Return what `socket.getaddrinfo` returns, and raise what it raises. A cancelled call leaves its thread to end by itself."""
-        lookup = _Lookup()
-        slots = self._hosts.setdefault(host, trio.CapacityLimiter(self._per_host))
+        lookup = _Lookup(host)
+        slots = self._hosts.setdefault(host, trio.CapacityLimiter(1 if host in self._slow else self._per_host))
         try:
-            await slots.acquire_on_behalf_of(lookup)
-            await self._threads.acquire_on_behalf_of(lookup)
+            await lookup.take(slots)
+            if host in self._slow:
+                await lookup.take(self._of_slow)
+            await lookup.take(self._threads)
         except BaseException:
-            self._release(host, slots, lookup)
+            self._release(lookup, slots)
             raise
+        lookup.began_at = trio.current_time()
         call = partial(self._system, host, port, family, type, proto, flags)
-        trio.lowlevel.spawn_system_task(self._run, lookup, call, host, slots)
-        await lookup.done.wait()
+        trio.lowlevel.spawn_system_task(self._run, lookup, call, slots)
+        try:
+            await lookup.done.wait()
+        except trio.Cancelled:
+            self._leave(lookup)
+            raise
         if lookup.error is not None:
             raise lookup.error
         return lookup.answer
@@ -90,7 +137,7 @@ class LimitedResolver(trio.abc.HostnameResolver):
         """Return what `socket.getnameinfo` returns. Nothing here asks for it."""
         return await trio.to_thread.run_sync(socket.getnameinfo, sockaddr, flags, abandon_on_cancel=True, limiter=self._threads)
 
-    async def _run(self, lookup: _Lookup, call: Callable[[], list[Any]], host: bytes | None, slots: trio.CapacityLimiter) -> None:
+    async def _run(self, lookup: _Lookup, call: Callable[[], list[Any]], slots: trio.CapacityLimiter) -> None:
         """Run in a system task, so that the slots come back when the thread ends and not when its caller is cancelled."""
         try:
             # The one token of this limiter is the thread that the slots stand for. Only the end of the run abandons it.
@@ -98,13 +145,34 @@ class LimitedResolver(trio.abc.HostnameResolver):
         except Exception as error:
             lookup.error = error
         finally:
-            self._release(host, slots, lookup)
             lookup.done.set()
+            self._mark(lookup.host, slow=lookup.is_slow)
+            self._release(lookup, slots)
 
-    def _release(self, host: bytes | None, slots: trio.CapacityLimiter, lookup: _Lookup) -> None:
-        for limiter in (self._threads, slots):
-            if lookup in limiter.statistics().borrowers:
-                limiter.release_on_behalf_of(lookup)
+    def _leave(self, lookup: _Lookup) -> None:
+        """Let a look-up that nobody waits for any more make room, and remember its name when it has been given its time."""
+        if lookup.done.is_set():
+            return
+        if lookup.is_slow:
+            self._mark(lookup.host, slow=True)
+        if self._left.available_tokens > 0:
+            self._left.acquire_on_behalf_of_nowait(lookup)
+            lookup.holds.append(self._left)
+            lookup.give_back(self._threads, self._of_slow)
+
+    def _mark(self, host: bytes | None, *, slow: bool) -> None:
+        if slow:
+            self._slow.setdefault(host)
+            if len(self._slow) > SLOW_HOSTS_MAX:
+                self._slow.popitem(last=False)
+        else:
+            self._slow.pop(host, None)
+        slots = self._hosts.get(host)
+        if slots is not None:
+            slots.total_tokens = 1 if slow else self._per_host
+
+    def _release(self, lookup: _Lookup, slots: trio.CapacityLimiter) -> None:
+        lookup.give_back(*lookup.holds)
         held = slots.statistics()
-        if not held.borrowed_tokens and not held.tasks_waiting and self._hosts.get(host) is slots:
-            del self._hosts[host]
+        if not held.borrowed_tokens and not held.tasks_waiting and self._hosts.get(lookup.host) is slots:
+            del self._hosts[lookup.host]

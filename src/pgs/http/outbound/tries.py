@@ -60,8 +60,7 @@ class Outbound:
         except httpcore.RemoteProtocolError:
             error = NOT_HTTP
         finally:
-            with trio.CancelScope(shield=True):
-                await backend.aclose()
+            backend.close()
         return TryOutcome(
             status=response.status,
             error=error if response.status is None else None,

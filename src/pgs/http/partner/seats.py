@@ -79,7 +79,7 @@ async def take_seat(call: Call) -> Answer:
         tier_id=request.tier_id,
         sent_usd_cents=request.stake_usd_cents,
         idempotency_key=request.idempotency_key,
-        partner_ref=request.partner_ref or None,
+        partner_ref=None if isinstance(request.partner_ref, UnsetType) else request.partner_ref,
     )
     principal = call.principal
     reply = await call.services.directory.house(principal.partner_id).seats(principal.environment).ask(command)

@@ -87,14 +87,6 @@ select partner_id, environment, tier_id, tier_revision, entry_usd_cents from pri
 -- name: prices_of
 select partner_id, environment, tier_id, tier_revision, entry_usd_cents from price where partner_id = :partner_id order by environment, tier_id;
 
--- name: insert_invite!
-insert into invite (partner_id, invite_id, email, role, created_at, expires_at, accepted_by, revoked_at)
-values (:partner_id, :invite_id, :email, :role, :created_at, :expires_at, null, null);
-
--- name: insert_event!
-insert into event (partner_id, seq, event_id, at, actor, action, detail)
-values (:partner_id, :seq, :event_id, :at, :actor, :action, :detail);
-
 -- name: switched_off_with_open_seats
 select distinct p.partner_id, s.environment
 from partner p

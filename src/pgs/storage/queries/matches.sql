@@ -29,6 +29,9 @@ where due_at <= :until and (due_at, partner_id, match_id) > (:after_due_at, :aft
 order by due_at, partner_id, match_id
 limit :page_size;
 
+-- name: unpaid^
+select 1 from match where due_at is not null and money = 'due' limit 1;
+
 -- name: next_due_match^
 select min(due_at) from match where due_at is not null;
 

@@ -1,4 +1,4 @@
--- Tiers, their locks, and the rake terms: the platform's own.
+-- Tiers and their locks: the platform's own.
 
 -- name: tiers
 select environment, tier_id, revision, name, floor_usd_cents, prize_usd_cents
@@ -17,9 +17,3 @@ insert into tier_lock (environment, tier_id, game_id) values (:environment, :tie
 
 -- name: delete_lock!
 delete from tier_lock where environment = :environment and tier_id = :tier_id and game_id = :game_id;
-
--- name: newest_terms^
-select version, text, published_at from terms order by version desc limit 1;
-
--- name: insert_terms!
-insert into terms (version, text, published_at) values (:version, :text, :published_at);

@@ -1,0 +1,167 @@
+"""Bots over real sockets: each plays one side of one match to its end, and keeps what it saw."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from random import Random
+from urllib.parse import urlsplit
+
+import httpcore
+import msgspec
+import trio
+from trio_websocket import ConnectionClosed, WebSocketConnection, connect_websocket_url
+from wsproto.utilities import LocalProtocolError
+
+from pgs.domain import frames
+
+LAUNCHES_AT_ONCE = 32
+CONNECTS_AT_ONCE = 100  # handshakes under way; a listener's queue holds about so many
+APART_S = 0.06  # between two moves of one bot: a socket that sends more than 20 messages a second is closed
+PROTOCOL = "pgs.game.v1"
+
+
+class Partner(msgspec.Struct, frozen=True, rename="camel"):
+    """What a partner's backend knows."""
+
+    partner_id: str
+    test_key: str
+    tier_id: str
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """A match to be: whose it is, its game, and its two players, the older seat first."""
+
+    partner: Partner
+    game_id: str
+    players: tuple[str, str]
+
+
+class Side(msgspec.Struct):
+    """One player's match as this player saw it. `moves` are those of both sides by their number, from 0; a player who comes
+    late has missed the first ones. `fault` says why it broke off."""
+
+    match_id: str = ""
+    you: int = -1
+    moves: dict[int, str] = {}
+    result: str | None = None
+    outcome: str = ""
+    end_reason: str = ""
+    fault: str = ""
+
+
+class _Message(msgspec.Struct, rename="camel"):
+    type: str
+    match_id: str = ""
+    you: int = -1
+    ply: int = -1
+    by: int = -1
+    move: str = ""
+    turn: int = -1
+    legal_moves: list[str] = []
+    outcome: str = ""
+    result: str | None = None
+    end_reason: str = ""
+    reason: str = ""
+
+
+class Crowd:
+    """All bots of one round. `tick` is told of each match that has ended for its first player."""
+
+    def __init__(self, base_url: str, pairs: Sequence[Pair], think_s: float, stake_usd_cents: int, tick: Callable[[], None]) -> None:
+        self._base_url, self._pairs, self._think_s, self._stake, self._tick = base_url, pairs, think_s, stake_usd_cents, tick
+        self.sides: dict[str, Side] = {}  # by player
+        self.latencies_ms: list[float] = []  # from a move's sending to its `moved`
+        self.moved_at: list[float] = []
+        self.handshakes_s = 0.0
+        self.play_s = 0.0
+        self.cpu_s = 0.0  # this process's, while they played
+        self.together = trio.Event()  # every socket is open
+        self._http = httpcore.AsyncConnectionPool(max_connections=LAUNCHES_AT_ONCE)
+        self._launching = trio.CapacityLimiter(LAUNCHES_AT_ONCE)
+        self._connecting = trio.CapacityLimiter(CONNECTS_AT_ONCE)
+        self._missing = 2 * len(pairs)
+        self._decoder = msgspec.json.Decoder(_Message)
+
+    async def call(self, method: str, key: str, path: str, body: object = None) -> dict[str, object]:
+        """Return the answer to a partner's call, which must be a success."""
+        headers: list[tuple[bytes | str, bytes | str]] = [("Host", urlsplit(self._base_url).netloc), ("Authorization", f"Bearer {key}")]
+        content = b"" if body is None else msgspec.json.encode(body)
+        response = await self._http.request(method, self._base_url + path, headers=headers, content=content)
+        if response.status != 200:
+            raise SystemExit(f"{path}: {response.status} {response.content.decode()}")
+        return msgspec.json.decode(response.content, type=dict[str, object])
+
+    async def play(self, began: Callable[[], None] = lambda: None) -> None:
+        """Launch and connect everybody, then let them play; return once all have left. `began` is called in between."""
+        tokens: dict[str, str] = {}
+        async with trio.open_nursery() as nursery:
+            for partner in {pair.partner.partner_id: pair.partner for pair in self._pairs}.values():
+                nursery.start_soon(self._launch, [pair for pair in self._pairs if pair.partner == partner], tokens)
+        connecting = trio.current_time()
+        async with trio.open_nursery() as nursery:
+            for pair in self._pairs:
+                for player in pair.players:
+                    self.sides[player] = Side()
+                    nursery.start_soon(self._bot, player, tokens[player], self._tick if player == pair.players[0] else lambda: None)
+            await self.together.wait()
+            began()
+            begin, cpu = trio.current_time(), time.process_time()
+            self.handshakes_s = begin - connecting
+        self.play_s, self.cpu_s = trio.current_time() - begin, time.process_time() - cpu
+        self.moved_at = [at - begin for at in self.moved_at]
+
+    async def aclose(self) -> None:
+        """Give the connections of the partners' backends up."""
+        await self._http.aclose()
+
+    async def _launch(self, pairs: Sequence[Pair], tokens: dict[str, str]) -> None:
+        """Mint and seat a partner's players, one after the other, so that the two of a pair meet each other."""
+        for pair in pairs:
+            async with self._launching:
+                for player in pair.players:
+                    key, body = pair.partner.test_key, {"gameId": pair.game_id, "playerId": player}
+                    tokens[player] = str((await self.call("POST", key, "/partner/sessions", body))["sessionToken"])
+                    seat = {"tierId": pair.partner.tier_id, "stakeUsdCents": self._stake, "idempotencyKey": player}
+                    await self.call("POST", key, "/partner/matches", body | seat)
+
+    async def _bot(self, player: str, token: str, tick: Callable[[], None]) -> None:
+        try:
+            async with trio.open_nursery() as nursery:
+                url = f"ws{self._base_url.removeprefix('http')}/game/socket"
+                async with self._connecting:
+                    socket = await connect_websocket_url(nursery, url, subprotocols=[PROTOCOL, f"pgs.token.{token}"])
+                self._missing -= 1
+                if self._missing == 0:
+                    self.together.set()
+                await self.together.wait()
+                try:
+                    await self._converse(socket, self.sides[player], Random(player))
+                except ConnectionClosed as closed:
+                    self.sides[player].fault = f"closed with {closed.reason.code if closed.reason else 'nothing'}"
+                tick()
+                await socket.aclose()
+        except* LocalProtocolError:  # trio-websocket answers a ping while it is closing, and trips over it
+            pass
+
+    async def _converse(self, socket: WebSocketConnection, side: Side, choice: Random) -> None:
+        await socket.send_message('{"type":"join"}')
+        sent_at = -math.inf
+        while not side.outcome:
+            seen = self._decoder.decode(await socket.get_message())
+            if seen.type == "snapshot":
+                side.match_id, side.you = seen.match_id, seen.you
+            elif seen.type == "moved":
+                side.moves[seen.ply - 1] = seen.move
+                if seen.by == side.you:
+                    now = trio.current_time()
+                    self.latencies_ms.append((now - sent_at) * 1000)
+                    self.moved_at.append(now)
+            elif seen.type == "ended":
+                side.outcome, side.result, side.end_reason = seen.outcome, seen.result, seen.end_reason
+            elif seen.type == "error":
+                side.fault = seen.reason
+                return
+            if seen.legal_moves and seen.turn == side.you:
+                await trio.sleep(max(choice.uniform(0, 2 * self._think_s), sent_at + APART_S - trio.current_time()))
+                sent_at = trio.current_time()
+                await socket.send_message(frames.encode(frames.MakeMove(seen.match_id, seen.ply, choice.choice(seen.legal_moves))))

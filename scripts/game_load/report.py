@@ -1,0 +1,62 @@
+"""The section of the document that tells what the rounds took."""
+
+from collections.abc import Sequence
+
+from game_load.round import Figures
+from nudge_bench.report import bars, cores, paragraph, percentile
+
+SPANS = 10  # of a round, in the chart of its pace
+
+
+def section(rounds: Sequence[Figures], games: Sequence[str]) -> str:
+    """Return the section of the rounds, of which the first is that without thought."""
+    first = rounds[0]
+    lines = [
+        f"How many matches are played at once? `scripts/load_games.py`, on {cores()}, which the service and the bots share.",
+        "",
+        *paragraph(
+            f"{first.matches} matches at once ({', '.join(games)} in turn), each between two bots that choose among the legal moves by "
+            f"chance: {2 * first.matches} WebSockets from a process of their own to `pgs serve`. All sockets are open before the first "
+            "move. Once all matches have ended, the feed must hold two rows for each with the winner whom the rules name for the moves "
+            "that the bots saw, and with its money; the service must have logged nothing, and its ledger must be sound. A move's time "
+            "runs from its sending until the bot that made it hears of it. In the first round bots answer at once, so that there is "
+            "always a queue and a move's time is the time of that queue; in the other they think, by chance, as long as it says on average."
+        ),
+        "",
+        "| Thinking | moves | seconds | moves a second | p50, ms | p99, ms | service's core | ms of it for a move | bots' core |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for figures in rounds:
+        cells = (
+            f"{figures.think_s:g} s",
+            str(figures.moves),
+            f"{figures.play_s:.1f}",
+            f"{figures.moves / figures.play_s:.0f}",
+            f"{percentile(figures.latencies_ms, 0.5):.1f}",
+            f"{percentile(figures.latencies_ms, 0.99):.1f}",
+            f"{figures.cpu_s / figures.play_s:.0%}",
+            f"{1000 * figures.cpu_s / figures.moves:.2f}",
+            f"{figures.bots_cpu_s / figures.play_s:.0%}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    for figures in rounds:
+        lines += ["", f"A move's time, thinking {figures.think_s:g} s:", ""]
+        shares = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "longest": 1.0}
+        lines += bars({name: percentile(figures.latencies_ms, share) for name, share in shares.items()}, "ms")
+    lines += ["", f"Moves a second through the first round, by tenths of its {first.play_s:.1f} s:", "", *_pace(first), ""]
+    each_kb = 1024 * (first.open_mb - first.idle_mb) / first.matches
+    lines += paragraph(
+        f"The {2 * first.matches} handshakes took {first.handshakes_s:.1f} s. The service had {first.idle_mb:.0f} MB before them, "
+        f"{first.open_mb:.0f} MB with all sockets and tables open ({each_kb:.0f} kB for a match with its two sockets) and "
+        f"{first.peak_mb:.0f} MB at most. The money of the last match stood in the feed {first.recorded_s:.1f} s after the last bot "
+        "had left."
+    )
+    return "\n".join(lines)
+
+
+def _pace(figures: Figures) -> list[str]:
+    span = figures.play_s / SPANS
+    counts = [0] * SPANS
+    for at in figures.moved_at:
+        counts[min(SPANS - 1, int(at / span))] += 1
+    return bars({f"{number * span:5.1f} s": count / span for number, count in enumerate(counts)}, "a second")

@@ -1,0 +1,176 @@
+"""One round: a fresh service in a process of its own, the bots in this one, and everything checked at the end."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+import trio
+from game_load.bots import Crowd, Pair, Partner
+from game_load.check import faults_of, ledger_faults
+from rich.progress import Progress
+from seed import FLOOR_USD_CENTS, seed
+
+from pgs.games.catalogue import load_games
+
+MATCHES_EACH = 50  # of one partner: 200 calls, within the burst of its bucket
+PAYOUTS_S = 60.0  # for the money of the last matches
+FILES = 256  # that this process opens apart from sockets
+TICKS = os.sysconf("SC_CLK_TCK")
+EXPECTED = '"no_identity_issuer"'  # the one warning of a service that nobody signs in to
+READY = re.compile(r"pgs is ready: (http://\S+) ")
+
+
+class Failed(Exception):
+    """The round did not go as it must; the message says how."""
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """What a round took. `cpu_s` is of the service while the matches were played, `bots_cpu_s` of the bots; sizes in MB."""
+
+    matches: int
+    think_s: float
+    moves: int
+    handshakes_s: float
+    play_s: float
+    recorded_s: float  # after the last move until the last match's money stood in the feed
+    latencies_ms: list[float]
+    moved_at: list[float]
+    cpu_s: float
+    bots_cpu_s: float
+    idle_mb: float
+    open_mb: float
+    peak_mb: float
+
+
+class Service:
+    """`pgs serve` on a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("PGS_")}
+        listen = {"PGS_LISTEN": "127.0.0.1:0", "PGS_INTERNAL_LISTEN": "127.0.0.1:0"}
+        settings = {**clean, **listen, "PGS_DATA_DIR": str(folder), "PGS_LOG_LEVEL": "warning"}
+        self._log = folder.with_suffix(".log")
+        with self._log.open("wb") as log:
+            command = [sys.executable, "-m", "pgs", "serve"]
+            self._process = subprocess.Popen(command, env=settings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
+        found = READY.match(self._process.stdout.readline() if self._process.stdout else "")
+        if found is None:
+            self.kill()
+            raise Failed(f"the service did not start: {self._log.read_text()}")
+        self.base_url = found[1]
+
+    def cpu_s(self) -> float:
+        """Return the processor time that it has had."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def memory_mb(self, name: str = "VmRSS") -> float:
+        """Return its memory now, or as `VmHWM` the most that it ever had."""
+        found = re.search(rf"^{name}:\s+([0-9]+) kB", Path(f"/proc/{self._process.pid}/status").read_text(), re.MULTILINE)
+        return int(found[1]) / 1024 if found else 0.0
+
+    def stop(self) -> None:
+        """Stop it. Raises `Failed` where it had anything to complain of."""
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            code = self._process.wait(30)
+        finally:
+            self.kill()
+        complaints = [line for line in self._log.read_text().splitlines() if EXPECTED not in line]
+        if code != 0 or complaints:
+            raise Failed(f"the service ended with {code} and logged {complaints[:3]}")
+
+    def kill(self) -> None:
+        """End it, however it is."""
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+
+async def play_round(matches: int, think_s: float, games: Sequence[str], progress: Progress) -> Figures:
+    """Return the figures of one round in which all matches were played to their ends as they must. Raises `Failed`."""
+    _allow_files(2 * matches)
+    with TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        made = await seed(data, -(-matches // MATCHES_EACH))
+        partners = [Partner(partner.partner_id, partner.test_key, "test-bronze") for partner in made]
+        pairs = []
+        for number in range(matches):
+            players = (f"bot-{number:04}-a", f"bot-{number:04}-b")
+            pairs.append(Pair(partners[number % len(partners)], games[number % len(games)], players))
+        task = progress.add_task(f"Matches, thinking {think_s:g} s", total=matches)
+        service = Service(data)
+        try:
+            crowd = Crowd(service.base_url, pairs, think_s, FLOOR_USD_CENTS, lambda: progress.advance(task))
+            idle, at_begin = service.memory_mb(), [0.0, 0.0]
+
+            def began() -> None:
+                at_begin[:] = [service.cpu_s(), service.memory_mb()]
+
+            await crowd.play(began)
+            cpu_s, ended = service.cpu_s() - at_begin[0], trio.current_time()
+            rows = await _feed(crowd, partners, 2 * matches)
+            recorded_s = trio.current_time() - ended
+            await crowd.aclose()
+            peak = service.memory_mb("VmHWM")
+            service.stop()
+        finally:
+            service.kill()
+        known = load_games()
+        faults = faults_of(pairs, crowd.sides, rows, known) or ledger_faults(data, pairs, rows)
+    if faults:
+        raise Failed(f"{len(faults)} faults: " + "; ".join(faults[:5]))
+    return Figures(
+        matches=matches,
+        think_s=think_s,
+        moves=len(crowd.moved_at),
+        handshakes_s=crowd.handshakes_s,
+        play_s=crowd.play_s,
+        recorded_s=recorded_s,
+        latencies_ms=sorted(crowd.latencies_ms),
+        moved_at=sorted(crowd.moved_at),
+        cpu_s=cpu_s,
+        bots_cpu_s=crowd.cpu_s,
+        idle_mb=idle,
+        open_mb=at_begin[1],
+        peak_mb=peak,
+    )
+
+
+async def _feed(crowd: Crowd, partners: Sequence[Partner], expected: int) -> list[dict[str, Any]]:
+    """Return the newest revision of every row of every partner's feed, once all of them have their money."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    cursors = {partner.partner_id: "" for partner in partners}
+    with trio.move_on_after(PAYOUTS_S):
+        while len(rows) < expected or not all("payoutUsdCents" in row for row in rows.values()):
+            for partner in partners:
+                more = True
+                while more:
+                    cursor = cursors[partner.partner_id]
+                    page: Any = await crowd.call("GET", partner.test_key, "/partner/results?limit=500" + (cursor and f"&cursor={cursor}"))
+                    rows.update({(row["matchId"], row["playerId"]): row for row in page["results"]})
+                    cursors[partner.partner_id], more = page["nextCursor"], page["hasMore"]
+            await trio.sleep(0.1)
+        return list(rows.values())
+    owing = sum("payoutUsdCents" not in row for row in rows.values())
+    raise Failed(f"after {PAYOUTS_S:g} s the feed has {len(rows)} of {expected} rows, {owing} of them without their money")
+
+
+def _allow_files(sockets: int) -> None:
+    """Let this process open so many sockets. The service sees to itself."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = sockets + FILES
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        raise Failed(f"{wanted} open files are needed, and {hard} allowed: raise the limit, for example by ulimit -Hn")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,0 +1,182 @@
+"""What matched seats that nobody has joined cost in memory. Rewrites its section of docs/benchmarks.md.
+
+    .venv/bin/python scripts/measure_seats.py                         100,000 seats, of one partner and of a hundred: about three minutes
+    .venv/bin/python scripts/measure_seats.py --seats 10000 --most 15    on a smaller scale; writes only where --out says
+
+Each measurement has a process of its own: a service with its listeners, idle, and then the seats, written by the actors of the partners'
+seats. Ends with 1 if the seats take more than `--most` MB.
+"""
+
+import ctypes
+import gc
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import msgspec
+import structlog
+import trio
+import typer
+from nudge_bench.report import bars, cores, paragraph, write_section
+from rich.console import Console
+from rich.progress import Progress
+
+from pgs.actors.core import Core
+from pgs.actors.messages import Seated, StakeSeat
+from pgs.config import Config
+from pgs.operator.ready import make_ready, offer_tier
+from pgs.serve import SWITCH_INTERVAL_S, running, settle_memory
+
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+TITLE = "Seats that nobody has joined"
+SEATS = 100_000
+TIER, GAME, FLOOR_USD_CENTS, PRIZE_USD_CENTS = "test-bronze", "tic-tac-toe", 100, 180
+LANES = 64  # pairs of seats in the making
+MB = 1024 * 1024
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """Memory of the process in MB: idle; with the seats, as it is; and once garbage is collected and free memory handed back."""
+
+    partners: int
+    seats: int
+    matches: int
+    idle: float
+    with_seats: float
+    trimmed: float
+
+    @property
+    def taken(self) -> float:
+        """What the seats take."""
+        return self.trimmed - self.idle
+
+
+def main(
+    seats: Annotated[int, typer.Option(min=2, help="How many, half as many matches.")] = SEATS,
+    partners: Annotated[list[int] | None, typer.Option(min=1, help="Among how many; a measurement for each. By default 1 and 100.")] = None,
+    most: Annotated[float, typer.Option(metavar="MB", help="What they may take.")] = 100.0,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The document to write into; alone docs/benchmarks.md.")] = None,
+    alone: Annotated[bool, typer.Option(hidden=True)] = False,
+) -> None:
+    """Measure what seats take."""
+    among = partners or [1, 100]
+    if alone:
+        _measure_here(seats, among[0])
+        return
+    costs = [_measured(seats, count) for count in among]
+    text = _section(costs, most)
+    print(f"## {TITLE}\n\n{text}")
+    document = out or (DOCUMENT if (seats, partners) == (SEATS, None) else None)
+    if document is not None:
+        write_section(document, TITLE, text)
+    raise typer.Exit(int(any(cost.taken > most for cost in costs)))
+
+
+def _measured(seats: int, partners: int) -> Cost:
+    """Return what a process of its own measures."""
+    command = [sys.executable, __file__, "--alone", "--seats", str(seats), "--partners", str(partners)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    return msgspec.json.decode(done.stdout, type=Cost)
+
+
+def _measure_here(seats: int, partners: int) -> None:
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR), logger_factory=lambda *_: structlog.PrintLogger(sys.stderr)
+    )
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task(f"Seats of {partners} partners", total=seats)
+        cost = trio.run(_measure, seats, partners, lambda: progress.advance(task, 2))
+    sys.stdout.write(msgspec.json.encode(cost).decode())
+
+
+async def _measure(seats: int, partners: int, tick: Callable[[], None]) -> Cost:
+    with TemporaryDirectory() as folder:
+        config = Config(data_dir=Path(folder) / "data", listen="127.0.0.1:0", internal_listen="127.0.0.1:0")
+        names = [f"seats-{number:04}" for number in range(partners)]
+        async with running(config) as service:
+            await offer_tier(service.core, "test", TIER, FLOOR_USD_CENTS, PRIZE_USD_CENTS)
+            for name in names:
+                await make_ready(service.core, name, name, f"admin@{name}.example", games=(GAME,))
+        # A second start, so that what making partners left behind does not pass for what an idle service takes.
+        async with running(config) as service:
+            settle_memory()
+            _trim()
+            idle = _memory()
+            matches = await _fill(service.core, names, seats, tick)
+            with_seats = _memory()
+            gc.collect()
+            _trim()
+            return Cost(partners, seats, matches, idle, with_seats, _memory())
+
+
+async def _fill(core: Core, names: list[str], seats: int, tick: Callable[[], None]) -> int:
+    """Return how many matches were made."""
+    matches = 0
+    numbers = iter(range(seats // 2))
+
+    async def lane(name: str, own: Iterator[int]) -> None:
+        nonlocal matches
+        for number in own:
+            for side in "ab":
+                player = f"{side}-{number:06}"
+                stake = StakeSeat(player, GAME, TIER, FLOOR_USD_CENTS, f"key-{player}", None)
+                seated = await core.directory.house(name).seats("test").ask(stake)
+                assert isinstance(seated, Seated), seated
+                matches += seated.seat.match_id is not None  # of the two seats of a match the younger one, which began it
+            tick()
+
+    async with trio.open_nursery() as nursery:
+        for number in range(max(LANES, len(names))):
+            nursery.start_soon(lane, names[number % len(names)], numbers)
+    return matches
+
+
+def _memory() -> float:
+    """Return what this process holds in memory, in MB (proc(5), statm: resident pages)."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MB
+
+
+def _trim() -> None:
+    """Hand memory that is free back to the system, where the C library can: glibc keeps it for later, which is no cost of seats."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _section(costs: list[Cost], most: float) -> str:
+    first = costs[0]
+    lines = [
+        f"What do matched seats take that nobody has joined? `scripts/measure_seats.py`, on {cores()}.",
+        "",
+        *paragraph(
+            f"{first.seats} seats of distinct players in the test environment, taken and paired by the seats actors of so many partners, "
+            "in a service with its listeners. Resident memory of the whole process: idle, just after its start; with the seats, as "
+            "it is; and after a garbage collection and a `malloc_trim`, which hands back what the C library keeps for later. The last less "
+            "the first is what counts."
+        ),
+        "",
+        "| Partners | matches | idle, MB | with seats, MB | trimmed, MB | taken, MB | bytes a seat |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for cost in costs:
+        figures = (cost.idle, cost.with_seats, cost.trimmed, cost.taken)
+        cells = (str(cost.partners), str(cost.matches), *(f"{figure:.1f}" for figure in figures), f"{cost.taken * MB / cost.seats:.0f}")
+        lines.append(f"| {' | '.join(cells)} |")
+    drawn = {f"{cost.partners} partner{'' if cost.partners == 1 else 's'}": cost.taken for cost in costs}
+    lines += ["", *bars({**drawn, "allowed": most}, "MB"), ""]
+    held = "they do" if all(cost.taken <= most for cost in costs) else "they do **not**"
+    lines += paragraph(
+        f"They may take {most:g} MB at most: {held}. Seats are rows; the actors keep the heads of their sequences and who waits."
+    )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    typer.run(main)

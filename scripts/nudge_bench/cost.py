@@ -1,0 +1,106 @@
+"""What a nudge costs in processor time, and the section that tells of it."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+import msgspec
+import trio
+from nudge_bench.report import bars, cores, paragraph
+from nudge_bench.scene import Failed, Timed, Told, core_with, endpoints, host_of, partner_id, tell
+from rich.progress import Progress
+
+from pgs.clock import SystemClock
+from pgs.demo.certificates import Authority
+from pgs.demo.loopback import ADDRESS, loopback_outbound
+from pgs.domain.nudges import SIGNATURE_HEADER, nudge_body, signature_header
+
+SECRET = "whsec_" + "A" * 43
+
+
+class Cpu(msgspec.Struct, frozen=True):
+    """How the second command measures."""
+
+    partners: int = 50
+    warm_up: int = 200
+    counted: int = 2000
+    at_once: int = 8
+
+
+async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
+    """Return processor time in milliseconds, threads included: of a whole nudge, of its try alone, of connecting alone."""
+    authority = Authority(SystemClock().now())
+    outbound, context = loopback_outbound(authority), authority.client_context()
+    timed = Timed(outbound)
+    task = progress.add_task("Nudges", total=3 * (plan.warm_up + plan.counted))
+    async with endpoints(authority, []) as others, core_with(plan.partners, others.port, timed, lambda: None) as (core, urls):
+
+        async def nudge(index: int) -> None:
+            number = index % plan.partners
+            told = Told(trio.current_time(), trio.Event())
+            timed.told[urls[number]].append(told)
+            tell(core, number)
+            await told.landed.wait()
+            timed.check()
+
+        async def attempt(index: int) -> None:
+            now = core.parts.clock.now()
+            body = nudge_body(partner_id(index), now)
+            outcome = await outbound.post(urls[index % plan.partners], body, {SIGNATURE_HEADER: signature_header(SECRET, now, body)})
+            if outcome.response_body != "full":
+                raise Failed(f"no full handshake: {outcome}")
+
+        async def connect(index: int) -> None:
+            tcp = await trio.open_tcp_stream(ADDRESS, others.port)
+            tls = trio.SSLStream(tcp, context, server_hostname=host_of(index % plan.partners), https_compatible=True)
+            await tls.do_handshake()
+            await trio.aclose_forcefully(tls)
+
+        async def cost(work: Callable[[int], Awaitable[None]]) -> float:
+            await _many(work, plan.warm_up, plan.at_once, lambda: progress.advance(task))
+            began = time.process_time()
+            await _many(work, plan.counted, plan.at_once, lambda: progress.advance(task))
+            return 1000 * (time.process_time() - began) / plan.counted
+
+        return {"connect": await cost(connect), "try": await cost(attempt), "nudge": await cost(nudge)}
+
+
+async def _many(work: Callable[[int], Awaitable[None]], count: int, at_once: int, tick: Callable[[], None]) -> None:
+    numbers = iter(range(count))
+
+    async def one_by_one() -> None:
+        for number in numbers:
+            await work(number)
+            tick()
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(at_once):
+            nursery.start_soon(one_by_one)
+
+
+def cpu_section(plan: Cpu, cost: Mapping[str, float]) -> str:
+    """Return the document's section."""
+    parts = {
+        "TCP and TLS handshake": cost["connect"],
+        "address check, request, response": cost["try"] - cost["connect"],
+        "courier, signature, attempt log": cost["nudge"] - cost["try"],
+    }
+    lines = [
+        f"What does a delivered nudge cost? `scripts/bench_nudges.py cpu`, on {cores()}.",
+        "",
+        *paragraph(
+            "Processor time of the service's process, its writer thread included; the endpoints are in another process. Every nudge "
+            "makes a connection of its own with a full TLS handshake (the endpoint says that none was resumed): TLS 1.3, P-256 "
+            f"keys, a chain of one certificate. Longer chains cost more. {plan.counted} of each after a warm-up, {plan.at_once} at a "
+            "time: connections alone, tries alone, and whole nudges from the message to the courier until the response, attempt log "
+            "included."
+        ),
+        "",
+        *bars(parts, "ms"),
+        "",
+        *paragraph(
+            f"A whole nudge takes **{cost['nudge']:.2f} ms** of one core; the try alone takes {cost['try']:.2f} ms of that, and in "
+            f"it the handshake {cost['connect']:.2f} ms. One core that does nothing else sends {1000 / cost['nudge']:.0f} nudges a "
+            "second."
+        ),
+    ]
+    return "\n".join(lines)

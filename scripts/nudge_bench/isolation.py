@@ -1,0 +1,177 @@
+"""Whether endpoints that hang slow the others: rounds with and without them, and the section that tells of it."""
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+import msgspec
+import trio
+from nudge_bench.report import bars, cores, paragraph, percentile
+from nudge_bench.scene import Failed, Timed, Told, core_with, endpoints, host_of, tell
+from rich.progress import Progress
+
+from pgs.actors.core import Core
+from pgs.clock import SystemClock
+from pgs.demo.certificates import Authority
+from pgs.demo.loopback import loopback_outbound
+from pgs.http.outbound.tries import TRY_TIMEOUT_S
+from pgs.serve import settle_memory
+
+LAST_ONES_S = 10.0  # for the nudges of a round that are still under way at its end
+AT_MOST = 1.2  # what the hanging endpoints may make of the others' p99
+
+
+class Isolation(msgspec.Struct, frozen=True):
+    """How the first command measures. Times in seconds."""
+
+    partners: int = 500
+    hanging: int = 50
+    rate: float = 100.0  # nudges a second to all of them together: a fifth of what one core can send
+    settle_s: float = 5.5  # the first tries of hanging endpoints have ended by then, so that their second ones run beside the others
+    measured_s: float = 16.0
+    pairs: int = 5
+
+
+class Round(msgspec.Struct, frozen=True):
+    """Latencies of one round in milliseconds: of how many nudges, and two percentiles.
+
+    `unanswered`: tries that hung to their end. `load`: processor time of this process in a second of what was measured.
+    """
+
+    count: int
+    p50: float
+    p99: float
+    unanswered: int
+    load: float
+
+
+async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[Round, Round]]:
+    """Return the rounds in pairs: while all endpoints answer, and while some hang. Raises `Failed`."""
+    authority = Authority(SystemClock().now())
+    stride = plan.partners // plan.hanging
+    hanging = list(range(0, plan.partners, stride))[: plan.hanging]
+    timed = Timed(loopback_outbound(authority))
+    task = progress.add_task("Partners", total=plan.partners)
+    async with (
+        endpoints(authority, [host_of(number) for number in hanging]) as others,
+        core_with(plan.partners, others.port, timed, lambda: progress.advance(task)) as (core, urls),
+    ):
+        timed.hanging = frozenset(urls[number] for number in hanging)
+        # As `pgs serve` does. A full pass over 500 partners took 60 ms, in one round or the other by chance: enough to move a p99.
+        settle_memory()
+        task = progress.add_task("Rounds", total=2 * plan.pairs + 1)
+        await _round(core, plan, timed, urls, 0)  # warm-up
+        progress.advance(task)
+        pairs = []
+        for number in range(plan.pairs):
+            found = {}
+            # The two take turns at being first, so that a machine that gets slower or faster favours neither.
+            for hang in (False, True) if number % 2 == 0 else (True, False):
+                if hang:
+                    await others.order("hang")
+                found[hang] = await _round(core, plan, timed, urls, number + 1)
+                if (found[hang].unanswered > 0) is not hang and plan.settle_s > TRY_TIMEOUT_S:
+                    raise Failed(f"{found[hang].unanswered} tries without an answer")
+                await others.order("answer")
+                while len(core.parts.deliveries):  # noqa: ASYNC110 - nothing tells of it but at a stop
+                    await trio.sleep(0.1)
+                progress.advance(task)
+            pairs.append((found[False], found[True]))
+        return pairs
+
+
+def schedule(plan: Isolation, seed: int) -> Iterator[tuple[float, int]]:
+    """Return when nudges are due, in seconds, and to whom: by chance at a steady rate, as matches of many partners are.
+
+    Evenly spaced ones would never meet, and whatever else the machine does would look like a disaster beside that.
+    """
+    chance = random.Random(seed)
+    after = chance.expovariate(plan.rate)
+    while after < plan.settle_s + plan.measured_s:
+        yield after, chance.randrange(plan.partners)
+        after += chance.expovariate(plan.rate)
+
+
+async def _round(core: Core, plan: Isolation, timed: Timed, urls: Sequence[str], seed: int) -> Round:
+    """Tell nudges at a steady rate; return how long those took that were due after the settling."""
+    timed.arrived.clear()
+    timed.unanswered = 0
+    under_way: list[Told] = []
+    began = trio.current_time()
+    busy_s: float | None = None
+    for after, number in schedule(plan, seed):
+        due = began + after
+        await trio.sleep_until(due)
+        if busy_s is None and after >= plan.settle_s:
+            busy_s = -time.process_time()
+        if urls[number] not in timed.hanging:
+            under_way.append(Told(due, trio.Event()))
+            timed.told[urls[number]].append(under_way[-1])
+        tell(core, number)
+    busy_s = (busy_s or 0.0) + time.process_time()
+    with trio.move_on_after(LAST_ONES_S):
+        for told in under_way:
+            await told.landed.wait()
+    timed.check()
+    if any(timed.told.values()):
+        raise Failed("nudges to endpoints that answer did not arrive")
+    latencies = [1000 * latency for due, latency in timed.arrived if due >= began + plan.settle_s]
+    return Round(len(latencies), percentile(latencies, 0.5), percentile(latencies, 0.99), timed.unanswered, busy_s / plan.measured_s)
+
+
+def isolation_section(plan: Isolation, pairs: Sequence[tuple[Round, Round]]) -> tuple[str, bool]:
+    """Return the document's section, and whether the hanging endpoints stay within what they may cost."""
+    ratios = [hung.p99 / calm.p99 for calm, hung in pairs]
+    ratio = median(ratios)
+    holds = ratio <= AT_MOST
+    calm_p50, hung_p50 = median(calm.p50 for calm, _ in pairs), median(hung.p50 for _, hung in pairs)
+    calm_p99, hung_p99 = median(calm.p99 for calm, _ in pairs), median(hung.p99 for _, hung in pairs)
+    calm_load, hung_load = median(calm.load for calm, _ in pairs), median(hung.load for _, hung in pairs)
+    others = plan.partners - plan.hanging
+    lines = [
+        f"Does it slow the other {others} endpoints when {plan.hanging} of {plan.partners} hang? "
+        f"`scripts/bench_nudges.py isolation`, on {cores()}.",
+        "",
+        *paragraph(
+            f"{plan.partners} partners, each with an endpoint of its own behind TLS on loopback, are told {plan.rate:g} nudges a "
+            f"second at random moments. In the rounds with hanging endpoints {plan.hanging} of them, spread evenly, finish the "
+            "handshake, read the call and never answer, so that each of their nudges lasts for three tries of 5 s. A latency runs "
+            f"from the moment at which a nudge to one of the other {others} is due until its response is there. Of each round "
+            f"{plan.settle_s:g} s settle it and {plan.measured_s:g} s count. The two rounds of a pair have the same nudges at the "
+            "same moments, and take turns at being first. What the set-up left in memory is kept from the garbage collector."
+        ),
+        "",
+        "| Pair | nudges | all answer: p50, ms | p99, ms | some hang: p50, ms | p99, ms | tries that hung | p99 with / without |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        *(
+            f"| {number} | {calm.count} | {calm.p50:.2f} | {calm.p99:.2f} | {hung.p50:.2f} | {hung.p99:.2f} | {hung.unanswered} | "
+            f"{hung.p99 / calm.p99:.2f} |"
+            for number, (calm, hung) in enumerate(pairs, start=1)
+        ),
+        "",
+        "Medians of the rounds:",
+        "",
+        *bars(
+            {
+                "p50, all answer": calm_p50,
+                f"p50, {plan.hanging} hang": hung_p50,
+                "p99, all answer": calm_p99,
+                f"p99, {plan.hanging} hang": hung_p99,
+            },
+            "ms",
+        ),
+        "",
+        *paragraph(
+            f"Processor time of the service in a second, medians: {1000 * calm_load:.0f} ms while all answer, {1000 * hung_load:.0f} ms "
+            f"while {plan.hanging} hang, which are sent three tries for each nudge instead of one."
+        ),
+        "",
+        *paragraph(
+            f"One short pair judges nothing; its ratio of p99 is {ratio:.2f}."
+            if len(pairs) == 1
+            else f"The median of the {len(pairs)} ratios of p99 is **{ratio:.2f}**. It may be {AT_MOST:g} at most: "
+            f"{'it is' if holds else 'IT IS NOT'}."
+        ),
+    ]
+    return "\n".join(lines), holds

@@ -1,0 +1,149 @@
+"""The scene of the benchmarks of nudges: a core with partners, and their endpoints in another process."""
+
+import sys
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from subprocess import PIPE
+from tempfile import TemporaryDirectory
+
+import msgspec
+import trio
+
+from pgs.actors import messages as m
+from pgs.actors.core import Core
+from pgs.actors.courier import NudgePort
+from pgs.app import open_core
+from pgs.config import Config
+from pgs.demo.certificates import Authority
+from pgs.domain.nudges import TryOutcome
+from pgs.operator.ready import make_ready
+
+DOMAIN = ".partners.example.com"
+_PROGRAM = Path(__file__).resolve().parent.parent / "nudge_endpoints.py"
+
+
+class Failed(Exception):
+    """What was measured is not what the benchmark is about; the message says why."""
+
+
+class Endpoints:
+    """The other process."""
+
+    def __init__(self, process: trio.Process, port: int, lines: AsyncIterator[str]) -> None:
+        self.port = port
+        self._process = process
+        self._lines = lines
+
+    async def order(self, word: str) -> None:
+        """Have the chosen endpoints `hang` or `answer`; return once they do."""
+        if self._process.stdin is None:
+            raise Failed("the endpoints' process takes no orders")
+        await self._process.stdin.send_all(f"{word}\n".encode())
+        if await anext(self._lines) != "ok":
+            raise Failed("the endpoints' process has ended")
+
+
+class Told(msgspec.Struct, frozen=True):
+    """A nudge under way: when it was due, on trio's clock, and the event that its response sets."""
+
+    due: float
+    landed: trio.Event
+
+
+class Timed:
+    """The way out, with a clock on it: how long from the moment at which a nudge was due until a response was there.
+
+    `told`: nudges under way, oldest first, by URL. `arrived`: pairs of such a moment and a latency in seconds. Endpoints in `hanging` are
+    not timed; `unanswered` counts their tries that came to nothing. `wrong`: what one of the others did that it should not have.
+    """
+
+    def __init__(self, outbound: NudgePort) -> None:
+        self.told: dict[str, deque[Told]] = defaultdict(deque)
+        self.arrived: list[tuple[float, float]] = []
+        self.hanging: frozenset[str] = frozenset()
+        self.unanswered = 0
+        self.wrong: str | None = None
+        self._outbound = outbound
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
+        """Make one try."""
+        outcome = await self._outbound.post(url, body, headers)
+        if url in self.hanging:
+            self.unanswered += outcome.status is None
+            return outcome
+        if outcome.response_body != "full":
+            self.wrong = f"{url} did not answer after a full handshake: {outcome}"
+        if self.told[url]:
+            told = self.told[url].popleft()
+            self.arrived.append((told.due, trio.current_time() - told.due))
+            told.landed.set()
+        return outcome
+
+    def check(self) -> None:
+        """Raise `Failed` when something went wrong."""
+        if self.wrong is not None:
+            raise Failed(self.wrong)
+
+
+def host_of(number: int) -> str:
+    """Return an endpoint's host name."""
+    return f"p{number:04}{DOMAIN}"
+
+
+@asynccontextmanager
+async def endpoints(authority: Authority, hanging: Sequence[str]) -> AsyncIterator[Endpoints]:
+    """Give the endpoints, in their process."""
+    issued = authority.issue("*" + DOMAIN)
+    setup = {"certificate": issued.certificate.decode(), "key": issued.key.decode(), "hanging": hanging}
+    async with trio.open_nursery() as nursery:
+        run = partial(trio.run_process, [sys.executable, str(_PROGRAM)], stdin=PIPE, stdout=PIPE, check=False)
+        process: trio.Process = await nursery.start(run)
+        lines = _lines(process)
+        if process.stdin is not None:
+            await process.stdin.send_all(msgspec.json.encode(setup) + b"\n")
+        yield Endpoints(process, int(await anext(lines)), lines)
+        nursery.cancel_scope.cancel()
+
+
+async def _lines(process: trio.Process) -> AsyncIterator[str]:
+    data = b""
+    if process.stdout is not None:
+        async for part in process.stdout:
+            *whole, data = (data + part).split(b"\n")
+            for line in whole:
+                yield line.decode()
+    raise Failed("the endpoints' process has ended")
+
+
+@asynccontextmanager
+async def core_with(partners: int, port: int, outbound: NudgePort, tick: Callable[[], None]) -> AsyncIterator[tuple[Core, list[str]]]:
+    """Give a core with this many partners, an endpoint each, and the endpoints' URLs."""
+    with TemporaryDirectory() as folder:
+        async with open_core(Config(data_dir=Path(folder) / "data"), outbound=outbound) as core:
+            urls = [f"https://{host_of(number)}:{port}/nudges" for number in range(partners)]
+            numbers = iter(range(partners))
+
+            async def make() -> None:
+                for number in numbers:
+                    name = partner_id(number)
+                    await make_ready(core, name, name, f"admin@{name}.example", games=(), webhooks={"test": urls[number]})
+                    tick()
+
+            async with trio.open_nursery() as nursery:
+                for _ in range(32):
+                    nursery.start_soon(make)
+            yield core, urls
+
+
+def partner_id(number: int) -> str:
+    """Return a partner's id."""
+    return f"bench-{number:04}"
+
+
+def tell(core: Core, number: int) -> None:
+    """Tell a partner's courier of a match. Raises `Failed`."""
+    if not core.directory.house(partner_id(number)).courier("test").tell(m.Nudge("mat_bench")):
+        raise Failed("a courier has no room")

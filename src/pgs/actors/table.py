@@ -1,0 +1,388 @@
+"""The table: one match being played. Its moves, its clocks, and who of its two players is here.
+
+It is opened by whoever comes first and lives until the match has ended. What it knows is in rows, except who is here, which `visitors.py`
+knows: so it can be thrown away at any moment, and comes back with the same position. A move costs one transaction, which also says when
+the match falls due, so that a table that is gone is opened again when its clock has run out. The end of a match is not its own: it asks
+the seats actor, which has the money, and hears of it like of an end from elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import structlog
+import trio
+from msgspec import UNSET
+
+from pgs.actors import messages_table as m
+from pgs.actors.house import House
+from pgs.actors.kernel import Cell, Crashed, Envelope, Message
+from pgs.actors.visitors import Visitor
+from pgs.domain import frames
+from pgs.domain.clocks import Allowance, Clock, restarted
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.play import START_AFTER_MS, Move, Presence, judge
+from pgs.domain.seats import Decision, Match, Seat
+from pgs.games import rules as games
+from pgs.storage import moves as rows
+from pgs.storage import seats as seat_rows
+from pgs.storage.database import Outcome, Stmt, Tx
+
+ASK_AGAIN_S = 10.0  # how soon the seats actor is asked again to end a match; not sooner, since it may have a thousand to end
+END_GRACE_S = 30  # how long a match that was played to its end may take to be ended before the deadlines see to it
+DUE_SLACK_S = 1  # how much later than its own clock a table is looked after by the deadlines, which know whole seconds only
+
+log = structlog.get_logger("pgs.table")
+
+
+class _Stale(Exception):
+    """The match has ended, or moved on, past this table: look at the rows again."""
+
+
+class TableActor:
+    """One match."""
+
+    def __init__(self, house: House, match_id: str, cell: Cell) -> None:
+        self._house = house
+        self._parts = house.parts
+        self._partner_id = house.partner_id
+        self._match_id = match_id
+        self._cell = cell
+        self._match: Match | None = None
+        self._seats: tuple[Seat, ...] = ()
+        self._ending: Decision | None = None
+        self._ask_at = 0.0  # when the seats actor is asked again
+
+    # --- from rows -----------------------------------------------------------------------------------------------------------------
+
+    async def load(self) -> None:
+        """Come back to where the rows are. A clock that ran goes on with what was left at the last row."""
+        reader, now_ms = self._parts.database.reader, self._parts.clock.now_ms()
+        self._read_match()
+        self._seq = now_ms  # so that the numbers of one match never go back, whatever became of its earlier tables
+        self._ending, self._ask_at = None, 0.0
+        self._presence = rows.find_presence(reader, self._partner_id, self._match_id) or Presence()
+        # The whole wait for the second player is given again: how much of it had passed is not in rows.
+        self._wait_until_ms = now_ms + START_AFTER_MS
+        self._moves = rows.moves_of_match(reader, self._partner_id, self._match_id)
+        self._rules = self._parts.games.get(self._match.game_id) if self._match else None
+        self._replay()
+        self._allowance = _allowance(self._rules)
+        left = self._moves[-1].left_ms if self._moves else self._allowance.full()
+        self._clock = restarted(left, self._presence.clocks_ms is not None, now_ms)
+        self._connected = [visitor is not None for visitor in self._visitors()]
+        for side, visitor in enumerate(self._visitors()):
+            if visitor is not None and self._match_id in visitor.joined:  # it was here before a table that broke
+                self._send_snapshot(side, visitor)
+        self._announce_end()
+        self._ask_for_end()
+
+    def _read_match(self) -> None:
+        reader = self._parts.database.reader
+        match = seat_rows.find_match(reader, self._partner_id, self._match_id)
+        if match is not None and (self._match is None or match.status != self._match.status):
+            self._seats = tuple(seat_rows.seats_of_match(reader, self._partner_id, self._match_id))
+        self._match = match
+
+    def _replay(self) -> None:
+        self._state: Any = None
+        self._legal: tuple[str, ...] = ()
+        self._turn = 0
+        rules = self._rules
+        if rules is None:
+            return
+        try:
+            self._state = rules.initial()
+            for move in self._moves:
+                self._state = rules.apply(self._state, move.move)
+        except ValueError:  # the game was replaced by one with other rules: it cannot be played on
+            log.exception("moves_unreadable", partner_id=self._partner_id, match_id=self._match_id)
+            self._parts.on_event("moves_unreadable")
+            self._rules = None
+            return
+        self._turn = rules.turn(self._state)
+        self._legal = rules.legal_moves(self._state)
+        outcome = rules.outcome(self._state)
+        if outcome is not None:
+            self._ending = self._completed(outcome)
+
+    # --- messages ------------------------------------------------------------------------------------------------------------------
+
+    async def receive(self, message: Message, envelope: Envelope) -> object:
+        """Handle a message; where rows were written past this table, once more from what they say now."""
+        try:
+            return await self._handle(message)
+        except _Stale:
+            await self.load()
+            try:
+                return await self._handle(message)
+            except _Stale as error:
+                raise Crashed("the rows keep changing") from error
+        finally:
+            self._rest()
+
+    async def _handle(self, message: Message) -> object:
+        if isinstance(message, m.PlayMove):
+            return await self._play(message)
+        if isinstance(message, m.JoinTable):
+            return await self._join(message)
+        if isinstance(message, m.Resign):
+            return await self._resign(message)
+        self._read_match()
+        await self._catch_up()
+        self._announce_end()
+        self._ask_for_end()
+        return None
+
+    def _rest(self) -> None:
+        """Set the alarm for what comes next; with the match over there is nothing left to be here for."""
+        key = (self._partner_id, self._match_id)
+        if self._match is None or self._match.status != "started":
+            self._parts.alarms.drop(key)
+            self._cell.close_soon()
+            return
+        now_ms, now = self._parts.clock.now_ms(), trio.current_time()
+        if self._ending is not None:
+            self._parts.alarms.set(key, self._ask_at)
+            return
+        deadline = self._clock.deadline(self._turn)
+        # A move in the last millisecond is in time, so the table looks one later.
+        next_ms = self._start_due() if deadline is None else deadline + 1
+        if next_ms is not None:
+            self._parts.alarms.set(key, now + (next_ms - now_ms) / 1000)
+
+    async def _join(self, command: m.JoinTable) -> frames.Snapshot | Refusal:
+        side = self._side(command.player_id)
+        if side is None:
+            return refuse("match_not_found")
+        await self._catch_up(side, command.name)
+        visitor = command.visitor
+        if visitor is not None:
+            visitor.joined.add(self._match_id)
+            self._send_snapshot(side, visitor)
+            self._announce_end()
+        return self._snapshot(side)
+
+    async def _play(self, command: m.PlayMove) -> str | None:
+        side = self._side(command.player_id)
+        if side is None:
+            return "match_not_found"
+        await self._catch_up(side)
+        verdict = judge(
+            over=self._is_over(), played=self._moves, side=side, turn=self._turn, legal=self._legal, ply=command.ply, move=command.move
+        )
+        if verdict == "ignore":
+            return None
+        if verdict != "play":
+            return verdict
+        await self._make_move(side, command.move)
+        return None
+
+    async def _resign(self, command: m.Resign) -> str | None:
+        side = self._side(command.player_id)
+        if side is None:
+            return "match_not_found"
+        await self._catch_up(side)
+        if self._is_over():
+            return "match_over"
+        self._end(Decision("ended", self._seats[1 - side].player_id, "resigned"))
+        return None
+
+    # --- playing -------------------------------------------------------------------------------------------------------------------
+
+    async def _make_move(self, side: int, move: str) -> None:
+        rules, now_ms = self._rules, self._parts.clock.now_ms()
+        assert rules is not None  # noqa: S101  without rules the match is over
+        since = self._clock.since_ms
+        left = self._clock.left if since is None else self._allowance.after_move(self._clock.left, side, now_ms - since)
+        state = rules.apply(self._state, move)
+        outcome = rules.outcome(state)
+        turn = rules.turn(state)
+        clock = Clock(left, None if since is None or outcome is not None else now_ms)
+        made = Move(len(self._moves), side, move, now_ms, left)
+        # After the last move the match is due soon: should this process end before the match has, the next one ends it.
+        due_at = now_ms // 1000 + END_GRACE_S if outcome is not None else self._due_at(self._presence, clock, turn)
+        await self._commit((rows.insert_move(self._partner_id, self._match_id, made),), due_at)
+        self._state, self._turn, self._clock = state, turn, clock
+        self._moves.append(made)
+        self._legal = () if outcome is not None else rules.legal_moves(state)
+        self._seq += 1
+        deadline, remaining = self._times(now_ms)
+        text = frames.encode(
+            frames.Moved(
+                match_id=self._match_id,
+                seq=self._seq,
+                ply=len(self._moves),
+                by=side,
+                move=move,
+                state=rules.view(state),
+                turn=turn,
+                legal_moves=self._legal,
+                deadline_at_ms=deadline,
+                remaining_ms=remaining,
+            )
+        )
+        for visitor in self._visitors():
+            if visitor is not None and self._match_id in visitor.joined:
+                visitor.connection.send(text)
+        if outcome is not None:
+            self._end(self._completed(outcome))
+
+    async def _catch_up(self, side: int | None = None, name: str | None = None) -> None:
+        """Bring the match up to now: who is here, whether the clocks start, whether one has run out. `side` is here, socket or not."""
+        if self._is_over():
+            return
+        if self._rules is None:
+            self._end(Decision("no_contest", None, "platform_void"))
+            return
+        now_ms = self._parts.clock.now_ms()
+        visitors = self._visitors()
+        presence = self._presence if side is None else self._presence.seen(side, name, now_ms)
+        for here, visitor in enumerate(visitors):
+            if visitor is not None:
+                visitor.tables.add(self._match_id)
+                presence = presence.seen(here, visitor.name, now_ms)
+        start = self._start_due(presence)
+        if start is not None and now_ms >= start:
+            presence = Presence(presence.came_ms, now_ms, presence.names)
+        starts = presence.clocks_ms is not None and self._presence.clocks_ms is None
+        clock = Clock(self._clock.left, now_ms) if starts else self._clock
+        if not clock.has_run_out(self._turn, now_ms):
+            await self._keep(presence, clock, now_ms)
+        self._presence, self._clock = presence, clock
+        self._tell_presence(visitors, starts)
+        for here, visitor in enumerate(visitors):
+            if visitor is not None and visitor.waiting:
+                visitor.waiting = False
+                visitor.joined.add(self._match_id)
+                self._send_snapshot(here, visitor)
+        if clock.has_run_out(self._turn, now_ms):
+            self._end(Decision("ended", self._seats[1 - self._turn].player_id, "forfeit_timeout"))
+
+    async def _keep(self, presence: Presence, clock: Clock, now_ms: int) -> None:
+        """Write who has been here, and when the match falls due, where the rows do not say so yet."""
+        written = () if presence == self._presence else (rows.put_presence(self._partner_id, self._match_id, presence),)
+        match = self._match
+        if written or (match is not None and match.due_at is not None and match.due_at <= now_ms // 1000 and any(presence.came_ms)):
+            await self._commit(written, self._due_at(presence, clock, self._turn))
+
+    async def _commit(self, stmts: tuple[Stmt, ...], due_at: int) -> None:
+        tx = Tx(self._partner_id, (*stmts, rows.set_due(self._partner_id, self._match_id, due_at)))
+        if await self._parts.database.writer.submit(tx) is Outcome.CONFLICT:
+            raise _Stale
+        if self._match is not None:
+            self._match = msgspec.structs.replace(self._match, due_at=due_at)
+        self._parts.deadlines.note(due_at)
+
+    def _start_due(self, presence: Presence | None = None) -> int | None:
+        due = (presence or self._presence).start_due()
+        return None if due is None else max(due, self._wait_until_ms)
+
+    def _due_at(self, presence: Presence, clock: Clock, turn: int) -> int:
+        due_ms = clock.deadline(turn) or self._start_due(presence) or self._parts.clock.now_ms()
+        return -(-due_ms // 1000) + DUE_SLACK_S
+
+    def _completed(self, outcome: games.Outcome) -> Decision:
+        winner = None if outcome.winner is None else self._seats[outcome.winner].player_id
+        return Decision("ended", winner, "completed", outcome.scores)
+
+    # --- the end -------------------------------------------------------------------------------------------------------------------
+
+    def _is_over(self) -> bool:
+        return self._ending is not None or self._match is None or self._match.status != "started"
+
+    def _end(self, decision: Decision) -> None:
+        self._ending, self._ask_at = decision, 0.0
+        self._legal = ()
+        self._clock = Clock(self._clock.left)
+        self._ask_for_end()
+
+    def _ask_for_end(self) -> None:
+        now = trio.current_time()
+        if self._ending is not None and self._match is not None and self._match.status == "started" and now >= self._ask_at:
+            self._ask_at = now + ASK_AGAIN_S
+            self._house.seats(self._match.environment).tell(m.EndPlay(self._match_id, self._ending))
+
+    def _announce_end(self) -> None:
+        """Tell everyone who takes part, once, that the match has ended."""
+        match = self._match
+        if match is None or match.status == "started":
+            return
+        self._clock, self._legal = Clock(self._clock.left), ()
+        self._seq += 1
+        for side, visitor in enumerate(self._visitors()):
+            if visitor is None:
+                continue
+            visitor.tables.discard(self._match_id)
+            if self._match_id in visitor.joined:
+                visitor.joined.discard(self._match_id)
+                ended = frames.Ended(self._match_id, self._seq, match.status, self._seats[side].result or UNSET, match.end_reason or UNSET)
+                visitor.connection.send(frames.encode(ended))
+
+    # --- what players see ----------------------------------------------------------------------------------------------------------
+
+    def _side(self, player_id: str) -> int | None:
+        return next((side for side, seat in enumerate(self._seats) if seat.player_id == player_id), None)
+
+    def _visitors(self) -> list[Visitor | None]:
+        find = self._parts.visitors.find
+        return [find((self._partner_id, seat.environment, seat.player_id)) for seat in self._seats]
+
+    def _tell_presence(self, visitors: list[Visitor | None], starts: bool) -> None:
+        """Tell each side that takes part of what changed at the other one."""
+        connected = [visitor is not None for visitor in visitors]
+        changed = [was != now for was, now in zip(self._connected, connected, strict=True)]
+        self._connected = connected
+        if not (starts or any(changed)):
+            return
+        self._seq += 1
+        deadline, remaining = self._times(self._parts.clock.now_ms())
+        for side, visitor in enumerate(visitors):
+            if visitor is not None and self._match_id in visitor.joined and (starts or changed[1 - side]):
+                frame = frames.PresenceOf(self._match_id, self._seq, self._opponent(side), deadline, remaining)
+                visitor.connection.send(frames.encode(frame))
+
+    def _opponent(self, side: int) -> frames.Opponent:
+        if len(self._seats) < 2:
+            return frames.Opponent(connected=False)
+        other = 1 - side
+        return frames.Opponent(self._connected[other], self._seats[other].player_id, self._presence.names[other] or UNSET)
+
+    def _times(self, now_ms: int) -> tuple[int | msgspec.UnsetType, tuple[int, int] | msgspec.UnsetType]:
+        deadline = self._clock.deadline(self._turn)
+        remaining = UNSET if self._allowance.per_turn else self._clock.shown(self._turn, now_ms)
+        return UNSET if deadline is None else deadline, remaining
+
+    def _snapshot(self, side: int) -> frames.Snapshot:
+        match = self._match
+        assert match is not None  # noqa: S101  it has seats
+        deadline, remaining = self._times(self._parts.clock.now_ms())
+        return frames.Snapshot(
+            match_id=self._match_id,
+            game_id=match.game_id,
+            seq=self._seq,
+            ply=len(self._moves),
+            you=side,
+            turn=self._turn,
+            state={} if self._rules is None else self._rules.view(self._state),
+            legal_moves=self._legal,
+            opponent=self._opponent(side),
+            deadline_at_ms=deadline,
+            remaining_ms=remaining,
+            status=match.status,
+            result=self._seats[side].result or UNSET,
+            end_reason=match.end_reason or UNSET,
+        )
+
+    def _send_snapshot(self, side: int, visitor: Visitor) -> None:
+        visitor.connection.send(frames.encode(self._snapshot(side)))
+
+
+def _allowance(rules: games.Rules | None) -> Allowance:
+    if rules is None:
+        return Allowance(0)
+    clock = rules.clock
+    if isinstance(clock, games.SideClock):
+        return Allowance(clock.side_ms, per_turn=False, increment_ms=clock.increment_ms)
+    return Allowance(clock.turn_ms)

@@ -1,0 +1,42 @@
+"""The demo's admin: signed in at the development issuer, a member by the partner's own invite, with an authenticator that is in force."""
+
+import msgspec
+
+from pgs.actors import messages as m
+from pgs.actors.core import Core
+from pgs.devissuer.issuer import DevelopmentIssuer
+from pgs.devissuer.people import Person
+from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.totp import STEP_S, code_at
+from pgs.operator.ready import NotMade, ReadyPartner
+
+ADMIN = Person("demo-admin", "Dana Demo", "admin@demo.example")
+DEVELOPER = Person("demo-developer", "Devi Demo", "developer@demo.example")
+PEOPLE = (ADMIN, DEVELOPER)
+"""Who can be picked on the development issuer's page. The developer is no member until somebody invites them."""
+
+TOKEN_S = 12 * 3600  # a day's work with the demo
+
+
+class Admin(msgspec.Struct, frozen=True):
+    """What scripts need to call the admin API: an identity token, and the secret that codes are made of."""
+
+    token: str
+    totp_secret: str
+
+    def __repr__(self) -> str:
+        return "Admin(<hidden>)"
+
+
+async def make_admin(core: Core, partner: ReadyPartner, issuer: DevelopmentIssuer) -> Admin:
+    """Return the partner's first admin, made by the commands that anybody's first admin goes through. Raises `NotMade`."""
+    account = core.directory.house(partner.partner_id).account()
+    accepted = await account.ask(m.AcceptInvite(ADMIN.uid, ADMIN.email, partner.invite_id))
+    enrolled = await account.ask(m.EnrollTotp(ADMIN.uid))
+    if isinstance(accepted, Refusal | BadRequest) or not isinstance(enrolled, m.Enrolment):
+        raise NotMade(f"the demo's admin: {accepted}, {type(enrolled).__name__}")
+    # The step before the current one is good too. Taking it leaves the current code, which works once, to whoever comes next.
+    verified = await account.ask(m.VerifyTotp(ADMIN.uid, code_at(enrolled.secret, core.parts.clock.now() - STEP_S)))
+    if not isinstance(verified, m.SteppedUp):
+        raise NotMade(f"the demo's authenticator: {verified}")
+    return Admin(issuer.mint_token(ADMIN, lifetime_s=TOKEN_S), enrolled.secret)

@@ -1,0 +1,191 @@
+"""The demo partner's site: a page with its players' frames, and the small backend behind it, which alone holds the key."""
+
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from html import escape
+from importlib.resources import files
+from typing import Any, Final
+
+import msgspec
+import trio
+from quart import Response, request
+from quart_trio import QuartTrio
+
+from pgs.demo.launch import Launcher, NotLaunched, Player
+from pgs.demo.news import News
+from pgs.games.catalogue import GAMES, installed_games
+from pgs.http.limits import ServerLimits
+from pgs.http.server import serve
+
+PLAYERS: Final = (Player("site-1", "Player one"), Player("site-2", "Player two"))
+
+_LIMITS: Final = ServerLimits(max_connections=256, grace_s=0.25, shutdown_s=0.25)
+_BODY_MAX: Final = 16 * 1024
+_WAIT_S: Final = 20.0  # that a page's question for news is held
+_FILES: Final = {"site.js": "text/javascript; charset=utf-8", "site.css": "text/css; charset=utf-8"}
+
+Opponent = Callable[[str, str], Awaitable[None]]
+"""Takes the second player's side of a match, by game and match id."""
+
+
+class _Wanted(msgspec.Struct):
+    game_id: str = msgspec.field(name="gameId")
+    player: int = 0
+
+
+class Site:
+    """The page's backend. With an `opponent` the second player is a program, and the page shows the first one's frame alone."""
+
+    def __init__(
+        self, launcher: Launcher, service_url: str, origins: tuple[str, ...], news: News, *, opponent: Opponent | None = None
+    ) -> None:
+        self._launcher = launcher
+        self._service_url = service_url
+        self._hosts = {origin.partition("://")[2] for origin in origins}
+        self._origins = set(origins)
+        self._news = news
+        self._opponent = opponent
+        self._launching = trio.Lock()
+        self._current: tuple[str, str] | None = None  # game and match
+        self._games = [game for game_id, game in GAMES.items() if game_id in installed_games()]
+
+    def make_app(self, nursery: trio.Nursery) -> QuartTrio:
+        """Return the site as an application. Opponents play in `nursery`."""
+        app = QuartTrio("pgs.demo.site", static_folder=None)
+        app.config.update(PROVIDE_AUTOMATIC_OPTIONS=False, MAX_CONTENT_LENGTH=_BODY_MAX)
+        page = self._page()
+
+        @app.before_request
+        async def _only_from_here() -> Response | None:
+            # A name of somebody else's that leads to this machine, or somebody else's page: neither may spend the key.
+            strange = request.host not in self._hosts or request.headers.get("Origin", request.host_url.rstrip("/")) not in self._origins
+            return _refused(403, "This site is for this machine's browser.") if strange else None
+
+        @app.after_request
+        async def _guard(response: Response) -> Response:
+            response.headers.update(self._headers())
+            return response
+
+        @app.get("/")
+        async def _show() -> Response:
+            return Response(page, content_type="text/html; charset=utf-8")
+
+        @app.get("/<name>")
+        async def _file(name: str) -> Response:
+            if name not in _FILES:
+                return _refused(404, "There is no such page.")
+            return Response(_read(name), content_type=_FILES[name])
+
+        @app.get("/play/match")
+        async def _running() -> Response:
+            return _json(self._told())
+
+        @app.post("/play/match")
+        async def _launch() -> Response:
+            return await self._answer(self._launch, nursery)
+
+        @app.post("/play/session")
+        async def _mint() -> Response:
+            return await self._answer(self._mint, nursery)
+
+        @app.get("/play/news")
+        async def _hear() -> Response:
+            after = request.args.get("after", "")
+            entries, last = await self._news.after(int(after) if after.isascii() and after.isdecimal() and len(after) < 12 else 0, _WAIT_S)
+            return _json({"entries": entries, "last": last})
+
+        return app
+
+    async def _answer(self, act: Callable[[_Wanted, trio.Nursery], Awaitable[Response]], nursery: trio.Nursery) -> Response:
+        try:
+            wanted = msgspec.json.decode(await request.get_data(), type=_Wanted)
+        except msgspec.DecodeError:
+            return _refused(400, "This is not what the page sends.")
+        if wanted.game_id not in {game.game_id for game in self._games}:
+            return _refused(400, "There is no such game.")
+        try:
+            return await act(wanted, nursery)
+        except NotLaunched as error:
+            return _refused(502, f"The service has refused: {error}")
+
+    async def _mint(self, wanted: _Wanted, _: trio.Nursery) -> Response:
+        if wanted.player not in range(self._shown):
+            return _refused(404, "This player has no frame here.")
+        session = await self._launcher.mint(wanted.game_id, PLAYERS[wanted.player])
+        return _json({"embedUrl": session.embed_url, "sessionToken": session.session_token})
+
+    async def _launch(self, wanted: _Wanted, nursery: trio.Nursery) -> Response:
+        async with self._launching:
+            if self._current is not None:
+                await self._launcher.call_off(self._current[1])
+            self._current = (wanted.game_id, await self._launcher.launch(wanted.game_id, *PLAYERS))
+            if self._opponent is not None:
+                nursery.start_soon(self._opponent, *self._current)
+        return _json(self._told())
+
+    @property
+    def _shown(self) -> int:
+        return len(PLAYERS) if self._opponent is None else 1
+
+    def _told(self) -> dict[str, Any]:
+        match = None if self._current is None else {"gameId": self._current[0], "matchId": self._current[1]}
+        return {"players": [player.name for player in PLAYERS[: self._shown]], "match": match}
+
+    def _page(self) -> str:
+        options = "".join(f'<option value="{escape(game.game_id)}">{escape(game.name)}</option>' for game in self._games)
+        return _read("index.html").decode().replace("%SERVICE%", escape(self._service_url)).replace("%GAMES%", options)
+
+    def _headers(self) -> dict[str, str]:
+        policy = (
+            "default-src 'none'",
+            f"script-src 'self' {self._service_url}/embed/pgs-embed.js",
+            "style-src 'self'",
+            "img-src data:",
+            "connect-src 'self'",
+            f"frame-src {self._service_url}",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+        )
+        return {
+            "Content-Security-Policy": "; ".join(policy),
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "origin",  # older browsers tell the frame by it whom it may speak to
+            "X-Content-Type-Options": "nosniff",
+        }
+
+
+def _read(name: str) -> bytes:
+    return files("pgs.demo").joinpath("page", name).read_bytes()
+
+
+def _json(value: object) -> Response:
+    return Response(msgspec.json.encode(value), content_type="application/json")
+
+
+def _refused(status: int, words: str) -> Response:
+    return Response(msgspec.json.encode({"error": words}), status=status, content_type="application/json")
+
+
+def origins_of(sock: socket.socket) -> tuple[str, ...]:
+    """Return how a browser on this machine may name a socket of `bind`; the first is the one to tell people."""
+    port = sock.getsockname()[1]
+    return (f"http://127.0.0.1:{port}", f"http://localhost:{port}")
+
+
+@asynccontextmanager
+async def serving(site: Site, sock: socket.socket) -> AsyncIterator[None]:
+    """Serve the site on a socket of `bind` for a block."""
+    stop = trio.Event()
+    async with trio.open_nursery() as opponents, trio.open_nursery() as nursery:
+
+        async def run(task_status: trio.TaskStatus[list[str]]) -> None:
+            await serve(site.make_app(opponents), [sock], stop=stop, limits=_LIMITS, task_status=task_status)
+
+        await nursery.start(run)
+        try:
+            yield
+        finally:
+            stop.set()
+            opponents.cancel_scope.cancel()

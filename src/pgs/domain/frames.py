@@ -1,0 +1,128 @@
+"""The messages of the game socket: a closed set of types, told apart by `type`. Times in epoch milliseconds."""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+# --- from the client ---------------------------------------------------------------------------------------------------------------
+
+
+class Join(msgspec.Struct, frozen=True, tag_field="type", tag="join", rename="camel"):
+    """Take part in a match; without one, in the oldest that runs."""
+
+    match_id: str | UnsetType | None = UNSET
+
+
+class MakeMove(msgspec.Struct, frozen=True, tag_field="type", tag="move", rename="camel"):
+    """Play a move, in sight of so many earlier ones."""
+
+    match_id: str
+    ply: int
+    move: str
+
+
+class GiveUp(msgspec.Struct, frozen=True, tag_field="type", tag="resign", rename="camel"):
+    """Resign a match."""
+
+    match_id: str
+
+
+class Ping(msgspec.Struct, frozen=True, tag_field="type", tag="ping", rename="camel"):
+    """Ask for a pong. `id` comes back as it was sent."""
+
+    id: str | int
+
+
+FromClient = Join | MakeMove | GiveUp | Ping
+
+# --- from the server ---------------------------------------------------------------------------------------------------------------
+
+
+class Opponent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The other player, as far as there is one."""
+
+    connected: bool | UnsetType = UNSET
+    player_id: str | UnsetType = UNSET
+    display_name: str | UnsetType = UNSET
+
+
+class Waiting(msgspec.Struct, frozen=True, tag_field="type", tag="waiting", rename="camel"):
+    """No match runs. `seat_id`: the oldest seat that waits for one."""
+
+    seat_id: str | UnsetType = UNSET
+
+
+class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", rename="camel"):
+    """A match as one side sees it. `status` and what follows it tell of a match that has ended."""
+
+    match_id: str
+    game_id: str
+    seq: int
+    ply: int
+    you: int
+    turn: int
+    state: Any
+    legal_moves: tuple[str, ...]
+    opponent: Opponent
+    deadline_at_ms: int | UnsetType = UNSET
+    remaining_ms: tuple[int, int] | UnsetType = UNSET
+    status: Literal["started", "ended", "no_contest"] = "started"
+    result: str | UnsetType = UNSET
+    end_reason: str | UnsetType = UNSET
+
+
+class Moved(msgspec.Struct, frozen=True, tag_field="type", tag="moved", rename="camel"):
+    """A move was played; alike for both sides."""
+
+    match_id: str
+    seq: int
+    ply: int
+    by: int
+    move: str
+    state: Any
+    turn: int
+    legal_moves: tuple[str, ...]
+    deadline_at_ms: int | UnsetType = UNSET
+    remaining_ms: tuple[int, int] | UnsetType = UNSET
+
+
+class PresenceOf(msgspec.Struct, frozen=True, tag_field="type", tag="presence", rename="camel"):
+    """The opponent came or went, or the clocks have started."""
+
+    match_id: str
+    seq: int
+    opponent: Opponent
+    deadline_at_ms: int | UnsetType = UNSET
+    remaining_ms: tuple[int, int] | UnsetType = UNSET
+
+
+class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="ended", rename="camel"):
+    """A match is over. No `result` where there was no contest."""
+
+    match_id: str
+    seq: int
+    outcome: str
+    result: str | UnsetType = UNSET
+    end_reason: str | UnsetType = UNSET
+
+
+class ErrorFrame(msgspec.Struct, frozen=True, tag_field="type", tag="error", rename="camel"):
+    """A message was refused. `ref`: the match that it named."""
+
+    reason: str
+    ref: str | UnsetType = UNSET
+
+
+class Pong(msgspec.Struct, frozen=True, tag_field="type", tag="pong", rename="camel"):
+    """The answer to a ping."""
+
+    id: str | int
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def encode(frame: msgspec.Struct) -> str:
+    """Return a frame as the text of a message."""
+    return _encode(frame).decode()

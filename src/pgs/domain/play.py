@@ -1,0 +1,70 @@
+"""Playing a match: who has been there, what has been played, and what becomes of a move. Times in epoch milliseconds."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+import msgspec
+
+START_AFTER_MS: Final = 60_000
+"""How long the first player waits for the other one before the clocks run all the same."""
+
+REPLACED: Final = 4409
+EXPIRED: Final = 4401
+PUT_OUT: Final = 4403
+UNREADABLE: Final = 4503
+ABUSE: Final = 4400
+"""Close codes of the game socket, each after the HTTP status of the same meaning."""
+
+Fault = Literal["match_over", "stale_ply", "not_your_turn", "illegal_move"]
+
+
+class Presence(msgspec.Struct, frozen=True):
+    """When each side was there for the first time, since when the clocks run, and how the players call themselves. None: not yet."""
+
+    came_ms: tuple[int | None, int | None] = (None, None)
+    clocks_ms: int | None = None
+    names: tuple[str | None, str | None] = (None, None)
+
+    def seen(self, side: int, name: str | None, now_ms: int) -> "Presence":
+        """Return it after a side was seen. The clocks start with the second one; a name stays until another one is given."""
+        if self.came_ms[side] is not None and (name is None or name == self.names[side]):
+            return self
+        came, names = list(self.came_ms), list(self.names)
+        came[side] = now_ms if came[side] is None else came[side]
+        names[side] = name or names[side]
+        clocks = now_ms if self.clocks_ms is None and None not in came else self.clocks_ms
+        return Presence((came[0], came[1]), clocks, (names[0], names[1]))
+
+    def start_due(self) -> int | None:
+        """Return when the clocks start without the second player; None if nobody was there yet, or they run."""
+        seen = [at for at in self.came_ms if at is not None]
+        return None if self.clocks_ms is not None or not seen else min(seen) + START_AFTER_MS
+
+
+class Move(msgspec.Struct, frozen=True):
+    """One move as it is kept. `ply`: the number of moves before it; `left_ms`: what both sides had left after it."""
+
+    ply: int
+    side: int
+    move: str
+    at_ms: int
+    left_ms: tuple[int, int]
+
+
+def judge(
+    *, over: bool, played: Sequence[Move], side: int, turn: int, legal: Sequence[str], ply: int, move: str
+) -> Literal["play", "ignore"] | Fault:
+    """Return what becomes of a side's move that was made in sight of `ply` earlier ones; of several faults the first in this order.
+
+    A client that heard nothing sends its move again: the very move that it played then is ignored.
+    """
+    if over:
+        return "match_over"
+    if 0 <= ply < len(played):
+        then = played[ply]
+        return "ignore" if then.side == side and then.move == move else "stale_ply"
+    if ply != len(played):
+        return "stale_ply"
+    if side != turn:
+        return "not_your_turn"
+    return "play" if move in legal else "illegal_move"

@@ -1,0 +1,140 @@
+"""Reversi, with the opening of Othello: discs that are enclosed in a line change sides, and whoever holds more in the end wins.
+
+A move names a square, column `a`…`h` and row `1`…`8`, or is `pass`, exactly when the side to move has no other and the opponent has one.
+The game ends when neither side can move; both have passed in vain then, so no passes are played at the end. Side 0 is black. The view is
+`{"board": rows, "scores": [discs of side 0, discs of side 1]}`: the rows from row 1 on, each a list of `null`, 0 or 1. The outcome's scores
+are the discs on the board; empty squares count for nobody.
+
+Discs are bits of one integer a side: square `a1` is the lowest bit, `b1` the next, `a2` the ninth.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from pgs.games.rules import PASS, Outcome, Side, TurnClock
+
+SQUARES: Final = tuple(f"{column}{row}" for row in "12345678" for column in "abcdefgh")
+
+_BIT: Final = {square: 1 << at for at, square in enumerate(SQUARES)}
+_BOARD: Final = (1 << 64) - 1
+# Without the columns a and h: what lies there cannot be enclosed from left and right, and a shift that would go round the edge stops.
+_INNER: Final = 0x7E7E7E7E7E7E7E7E
+# How far each direction is in bits, and where discs may lie that are enclosed in it: right, down, down right, down left.
+_STEPS: Final = ((1, _INNER), (8, _BOARD), (9, _INNER), (7, _INNER))
+_ROWS: Final = tuple(tuple(1 << row * 8 + column for column in range(8)) for row in range(8))
+
+
+class State(msgspec.Struct, frozen=True):
+    """The discs of side 0 and side 1, whose turn it is, the squares that this side may take, and whether the game is over.
+
+    `free` is 0 for a side that must pass, and at the end.
+    """
+
+    discs: tuple[int, int]
+    turn: Side
+    free: int
+    over: bool = False
+
+
+class Reversi:
+    """The rules."""
+
+    game_id = "reversi"
+    name = "Reversi"
+    clock = TurnClock()
+
+    def initial(self) -> State:
+        """Return the four discs in the middle, side 0 to move."""
+        black, white = _BIT["e4"] | _BIT["d5"], _BIT["d4"] | _BIT["e5"]
+        return State((black, white), 0, _free(black, white))
+
+    def turn(self, state: State) -> Side:
+        """Return whose move it is."""
+        return state.turn
+
+    def legal_moves(self, state: State) -> tuple[str, ...]:
+        """Return the squares that enclose something, row by row, or the pass."""
+        free = state.free
+        if not free:
+            return () if state.over else (PASS,)
+        moves = []
+        while free:
+            lowest = free & -free
+            moves.append(SQUARES[lowest.bit_length() - 1])
+            free ^= lowest
+        return tuple(moves)
+
+    def apply(self, state: State, move: str) -> State:
+        """Return the board with one more disc and those turned that it encloses; after a pass, with the other side to move."""
+        mine, theirs = state.discs[state.turn], state.discs[1 - state.turn]
+        if move == PASS and not state.free and not state.over:
+            return State(state.discs, 1 if state.turn == 0 else 0, _free(theirs, mine))
+        disc = _BIT.get(move, 0)
+        if not disc & state.free:
+            raise ValueError(f"{move!r} is no legal move")
+        turned = _turned(mine, theirs, disc)
+        mine, theirs = mine | disc | turned, theirs ^ turned
+        free = _free(theirs, mine)
+        over = not free and not _free(mine, theirs)
+        return State((mine, theirs), 1, free, over) if state.turn == 0 else State((theirs, mine), 0, free, over)
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Return who holds more discs once neither side can move."""
+        if not state.over:
+            return None
+        first, second = _scores(state)
+        return Outcome(None if first == second else 0 if first > second else 1, (first, second))
+
+    def view(self, state: State) -> dict[str, Any]:
+        """Return the board by rows, and how many discs each side has."""
+        first, second = state.discs
+        board = [[0 if first & bit else 1 if second & bit else None for bit in row] for row in _ROWS]
+        return {"board": board, "scores": list(_scores(state))}
+
+
+def _scores(state: State) -> tuple[int, int]:
+    return state.discs[0].bit_count(), state.discs[1].bit_count()
+
+
+def _free(mine: int, theirs: int) -> int:
+    """The squares that enclose something: empty, and behind a run of their discs that begins beside one of mine. A run has at most six."""
+    found = 0
+    for step, where in _STEPS:
+        between = theirs & where
+        # Both ways at once, six steps each in three: one more, then all pairs, twice.
+        up, down = between & mine << step, between & mine >> step
+        up |= between & up << step
+        down |= between & down >> step
+        ups, downs = between & between << step, between & between >> step
+        up |= ups & up << 2 * step
+        down |= downs & down >> 2 * step
+        up |= ups & up << 2 * step
+        down |= downs & down >> 2 * step
+        found |= up << step | down >> step
+    return found & ~(mine | theirs) & _BOARD
+
+
+def _turned(mine: int, theirs: int, disc: int) -> int:
+    """Their discs between a new one of mine and those that I hold."""
+    turned = 0
+    for step, where in _STEPS:
+        between = theirs & where
+        if between & disc << step:
+            run, beyond = 0, disc << step
+            while beyond & between:
+                run |= beyond
+                beyond <<= step
+            if beyond & mine:
+                turned |= run
+        if between & disc >> step:
+            run, beyond = 0, disc >> step
+            while beyond & between:
+                run |= beyond
+                beyond >>= step
+            if beyond & mine:
+                turned |= run
+    return turned
+
+
+RULES: Final = Reversi()

@@ -1,0 +1,37 @@
+"""The admin API: what a partner's people manage, with an identity token. One module for each noun."""
+
+from pgs.http.admin import (
+    account,
+    api_version,
+    emergency_stop,
+    events,
+    games,
+    invites,
+    keys,
+    live,
+    members,
+    origins,
+    prices,
+    rake_terms,
+    totp,
+    webhooks,
+)
+from pgs.http.endpoint import Endpoint
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    *account.ENDPOINTS,
+    *emergency_stop.ENDPOINTS,
+    *rake_terms.ENDPOINTS,
+    *api_version.ENDPOINTS,
+    *keys.ENDPOINTS,
+    *origins.ENDPOINTS,
+    *prices.ENDPOINTS,
+    *webhooks.ENDPOINTS,
+    *members.ENDPOINTS,
+    *invites.ENDPOINTS,
+    *totp.ENDPOINTS,
+    *games.ENDPOINTS,
+    *events.ENDPOINTS,
+    *live.ENDPOINTS,
+)
+"""Every call of the admin API that this build serves; `pgs.domain.roles.ADMIN_RULES` has their gates."""

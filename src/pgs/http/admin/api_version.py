@@ -1,0 +1,39 @@
+"""`POST api-version` moves an environment's version pin."""
+
+import msgspec
+
+from pgs.actors import messages as m
+from pgs.domain.accounts import Account
+from pgs.domain.environments import Environment
+from pgs.http.admin.account import Pins, pins
+from pgs.http.admin.gate import AdminCall, change
+from pgs.http.body import SafeInt
+from pgs.http.endpoint import Answer, Endpoint
+
+
+class NewPin(msgspec.Struct, frozen=True):
+    """The environment, and the version on which its calls are to be answered."""
+
+    environment: Environment
+    version: SafeInt
+
+
+async def move_pin(call: AdminCall) -> Answer:
+    """Move a pin, forwards or backwards; return both."""
+    body: NewPin = call.body
+    reply = await change(call, m.SetPin, body.environment, body.version)
+    return pins(reply) if isinstance(reply, Account) else reply
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/partner/admin/api-version",
+        handler=move_pin,
+        request=NewPin,
+        response=Pins,
+        credential="identity",
+        errors=("unsupported_api_version", "partner_changed"),
+        summary="Move a version pin",
+    ),
+)

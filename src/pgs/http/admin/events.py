@@ -1,0 +1,55 @@
+"""`GET events`: the event log of the account."""
+
+import msgspec
+
+from pgs.http.admin.gate import AdminCall
+from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, wanted_page
+from pgs.http.endpoint import Answer, Endpoint
+from pgs.storage.events import END, events_page
+
+
+class EventRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """An entry: who did what, when. `actor` is a member's uid or `platform`; `at` in epoch seconds."""
+
+    event_id: str
+    at: int
+    actor: str
+    action: str
+    detail: msgspec.Raw
+
+
+class EventPage(msgspec.Struct, frozen=True, rename="camel"):
+    """A page of the log, the newest first."""
+
+    events: list[EventRecord]
+    next_cursor: str | None
+    has_more: bool
+
+
+_KIND = "admin.events"
+
+
+async def list_events(call: AdminCall) -> Answer:
+    """Return a page of the log."""
+    wanted = wanted_page(call, _KIND)
+    if not isinstance(wanted, Wanted):
+        return wanted
+    before = wanted.after if isinstance(wanted.after, int) else END
+    found = events_page(call.services.parts.database.reader, call.principal.account.partner_id, before, wanted.limit + 1)
+    shown, page = cut(call, _KIND, wanted, found, lambda event: event.seq)
+    records = [EventRecord(event.event_id, event.at, event.actor, event.action, msgspec.Raw(event.detail.encode())) for event in shown]
+    return EventPage(records, page.next_cursor, page.has_more)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/partner/admin/events",
+        handler=list_events,
+        response=EventPage,
+        credential="identity",
+        query=LIST_QUERY,
+        errors=("invalid_cursor",),
+        summary="The event log",
+    ),
+)

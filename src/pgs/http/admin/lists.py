@@ -1,0 +1,71 @@
+"""Pages of the admin API's lists: `limit`, an authenticated cursor, and whether there is more."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+import msgspec
+
+from pgs.domain.cursors import make_cursor, read_cursor
+from pgs.domain.environments import Environment
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.http.admin.gate import AdminCall
+from pgs.http.query import int_param
+
+T = TypeVar("T")
+
+LIMIT_DEFAULT: Final = 100
+LIMIT_MAX: Final = 500
+LIST_QUERY: Final = frozenset({"cursor", "limit"})
+
+# A cursor names an environment. Lists of the account itself have none, and their kind keeps them apart.
+OF_THE_ACCOUNT: Final[Environment] = "live"
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which page is asked for: how many entries at most, and after which position; None asks for the first."""
+
+    limit: int
+    after: str | int | None
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A page's place in its list: the cursor of the next one, None on the last."""
+
+    next_cursor: str | None
+    has_more: bool
+
+
+def wanted_page(call: AdminCall, kind: str, environment: Environment = OF_THE_ACCOUNT) -> Wanted | Refusal | BadRequest:
+    """Return which page of the list `kind` a call asks for, or what is wrong with its parameters."""
+    limit = int_param(dict(call.query), "limit", 1, LIMIT_MAX, LIMIT_DEFAULT)
+    if isinstance(limit, BadRequest):
+        return limit
+    text = call.query.get("cursor")
+    if text is None:
+        return Wanted(limit, None)
+    after = read_cursor(call.services.parts.ring, text, kind, call.principal.account.partner_id, environment)
+    return refuse("invalid_cursor") if after is None else Wanted(limit, after)
+
+
+def cut(
+    call: AdminCall,
+    kind: str,
+    wanted: Wanted,
+    found: Sequence[T],
+    position: Callable[[T], str | int],
+    environment: Environment = OF_THE_ACCOUNT,
+) -> tuple[Sequence[T], Page]:
+    """Return a page's entries and its place. `found` is what follows the position, one entry more than the page holds if there are more."""
+    shown = found[: wanted.limit]
+    if len(found) <= wanted.limit:
+        return shown, Page(None, has_more=False)
+    cursor = make_cursor(call.services.parts.ring, kind, call.principal.account.partner_id, environment, position(shown[-1]))
+    return shown, Page(cursor, has_more=True)
+
+
+def follow(entries: Sequence[T], wanted: Wanted, position: Callable[[T], str]) -> Sequence[T]:
+    """Return what follows the position in a list that is in memory whole; from its beginning when the entry there has gone."""
+    if wanted.after is None:
+        return entries
+    places = [position(entry) for entry in entries]
+    return entries[places.index(str(wanted.after)) + 1 :] if wanted.after in places else entries

@@ -1,0 +1,97 @@
+"""`GET live`: a stream of what is happening in an environment, as `text/event-stream`.
+
+Every event has its kind as `event` and a JSON object as `data`. The stream is no record: it begins now, and ends after a while so that its
+watcher comes again and is looked at anew. It ends at once when its watcher ceases to be a member.
+"""
+
+from typing import Final
+
+import msgspec
+import trio
+
+from pgs.actors.activity import Happening
+from pgs.actors.gate import policy_of
+from pgs.domain.environments import Environment, is_environment
+from pgs.domain.errors import BadRequest, refuse
+from pgs.http.admin.gate import AdminCall
+from pgs.http.auth import overloaded
+from pgs.http.endpoint import Answer, Endpoint, Reply, Stream, Write
+
+LIFE_S: Final = 50.0
+"""Seconds of one stream. The connection's own guard ends a silent client after a minute; the page asks again within this time."""
+
+LOOK_S: Final = 1.0
+"""How often the budget is told, and the watcher's membership looked at."""
+
+COME_AGAIN_MS: Final = 500
+BUSY_RETRY_S: Final = 10  # what a watcher too many is told to wait
+
+
+class Live(msgspec.Struct, frozen=True):
+    """One event of the stream, as its `data` holds it: `at` in epoch seconds, and what the kind of event has to say."""
+
+    at: int
+
+
+async def watch(call: AdminCall) -> Answer:
+    """Return the stream."""
+    environment = call.query.get("environment")
+    if environment is None:
+        return refuse("missing_parameter", parameter="environment")
+    if not is_environment(environment):
+        return BadRequest("Query parameter `environment` must be test or live.")
+    activity, partner_id = call.services.parts.activity, call.principal.account.partner_id
+    with activity.watching(partner_id, environment) as probe:
+        if probe is None:
+            return Reply(refuse("rate_limited"), overloaded(BUSY_RETRY_S))
+
+    async def produce(write: Write) -> None:
+        await _stream(call, environment, write)
+
+    return Stream("text/event-stream", produce)
+
+
+async def _stream(call: AdminCall, environment: Environment, write: Write) -> None:
+    parts, partner_id = call.services.parts, call.principal.account.partner_id
+    with parts.activity.watching(partner_id, environment) as watcher:
+        await write(b"retry: %d\n\n" % COME_AGAIN_MS)
+        end, told = trio.current_time() + LIFE_S, None
+        while watcher is not None and trio.current_time() < end:
+            budget = _budget(call)
+            if budget.detail != told:
+                told = budget.detail
+                await write(_event(budget))
+            happened, lost = await watcher.take(trio.current_time() + LOOK_S)
+            known = parts.registry.member(call.principal.uid)
+            if known is None or known.account.partner_id != partner_id:
+                return
+            if lost:
+                await write(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
+            for happening in happened:
+                await write(_event(happening))
+
+
+def _budget(call: AdminCall) -> Happening:
+    services, account = call.services, call.principal.account
+    house = services.directory.house(account.partner_id)
+    detail: dict[str, int] = {"left": house.gate.left(trio.current_time()), "burst": policy_of(account).burst}
+    return Happening("budget", services.parts.clock.now(), detail)
+
+
+def _event(happening: Happening) -> bytes:
+    data = msgspec.json.encode({"at": happening.at, **happening.detail})
+    return b"event: %s\ndata: %s\n\n" % (happening.kind.encode(), data)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/partner/admin/live",
+        handler=watch,
+        response=Live,
+        credential="identity",
+        query=frozenset({"environment"}),
+        errors=("missing_parameter", "rate_limited"),
+        summary="What is happening, as it happens",
+    ),
+)

@@ -1,0 +1,60 @@
+"""The rake terms: what is on offer, and agreeing to it."""
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pgs.actors import messages as m
+from pgs.http.admin.account import AccountRecord, shown
+from pgs.http.admin.gate import AdminCall, account_now, change
+from pgs.http.body import SafeInt
+from pgs.http.endpoint import Answer, Endpoint
+from pgs.storage.terms import offered_terms
+
+
+class TermsRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """The terms on offer, as Markdown, and which the account has agreed to. Absent where there are none."""
+
+    offered_version: int | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    agreed_version: int | UnsetType = UNSET
+    agreed_at: int | UnsetType = UNSET
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """The version that is agreed to."""
+
+    version: SafeInt
+
+
+async def read_terms(call: AdminCall) -> Answer:
+    """Return the terms on offer and the account's agreement."""
+    offered, account = offered_terms(call.services.parts.database.reader), account_now(call)
+    return TermsRecord(
+        offered_version=offered.version if offered else UNSET,
+        text=offered.text if offered else UNSET,
+        agreed_version=UNSET if account.agreed_terms_version is None else account.agreed_terms_version,
+        agreed_at=UNSET if account.agreed_terms_at is None else account.agreed_terms_at,
+    )
+
+
+async def agree(call: AdminCall) -> Answer:
+    """Agree to the terms on offer."""
+    body: Agreement = call.body
+    return shown(call, await change(call, m.AgreeTerms, body.version))
+
+
+_PATH = "/partner/admin/rake-terms"
+
+ENDPOINTS = (
+    Endpoint(method="GET", path=_PATH, handler=read_terms, response=TermsRecord, credential="identity", summary="The rake terms on offer"),
+    Endpoint(
+        method="POST",
+        path=_PATH,
+        handler=agree,
+        request=Agreement,
+        response=AccountRecord,
+        credential="identity",
+        errors=("terms_already_agreed", "settlement_unavailable", "partner_changed"),
+        summary="Agree to the rake terms",
+    ),
+)

@@ -1,0 +1,164 @@
+"""Everything under `/embed`. A failure is its status and nothing else, so that nobody learns from it which partners there are."""
+
+from base64 import urlsafe_b64encode
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+import structlog
+import trio
+
+from pgs.domain.accounts import Account
+from pgs.domain.environments import Environment
+from pgs.domain.names import is_partner_id
+from pgs.http.asgi import App, Receive, Scope, Send
+from pgs.http.auth import overloaded
+from pgs.http.embed.assets import Asset, Assets
+from pgs.http.embed.documents import Frame, NoFrame
+from pgs.http.embed.policy import FrameData, content_security_policy, fill
+from pgs.http.fetch import NotFetched
+from pgs.http.services import Services
+
+HeaderTuple = tuple[tuple[bytes, bytes], ...]
+
+NONCE_BYTES: Final = 16
+"""Random bytes of a nonce: 128 bits, as CSP level 3 asks for."""
+
+_DOCUMENT_HEADERS: Final = (
+    (b"content-type", b"text/html; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"permissions-policy", b"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"),
+)
+
+log = structlog.get_logger("pgs.embed")
+
+
+class Bare(msgspec.Struct, frozen=True):
+    """An answer without a body."""
+
+    status: int
+    headers: HeaderTuple = ()
+
+
+class Page(msgspec.Struct, frozen=True):
+    """An answer with one, which is a 200."""
+
+    content: bytes
+    headers: HeaderTuple
+
+
+NOT_FOUND: Final = Bare(404)
+
+
+class EmbedApp:
+    """An ASGI application: the frame's documents and files, and `fallback` for every path that is not below `/embed`."""
+
+    def __init__(self, services: Services, frame: Frame, assets: Assets, fallback: App) -> None:
+        self._services = services
+        self._frame = frame
+        self._assets = assets
+        self._fallback = fallback
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or not scope["path"].startswith("/embed/"):
+            await self._fallback(scope, receive, send)
+            return
+        started = trio.current_time()
+        name = "/embed"
+        answer: Bare | Page
+        try:
+            name, answer = await self._answer(scope)
+        except Exception:
+            log.exception("handler_crashed", request_id=scope["state"]["request_id"])
+            self._services.parts.on_event("handler_crashed")
+            answer = Bare(500)
+        await _send(send, answer)
+        status = answer.status if isinstance(answer, Bare) else 200
+        self._services.on_request(name, status, trio.current_time() - started)
+
+    async def _answer(self, scope: Scope) -> tuple[str, Bare | Page]:
+        """The answer, and the name under which it is measured."""
+        match scope["raw_path"].split(b"/")[2:]:
+            case [name]:
+                environment: Environment = "live"
+                route = "/embed/{partner_id}"
+            case [b"test", name]:
+                environment = "test"
+                route = "/embed/test/{partner_id}"
+            case _:
+                return "/embed", NOT_FOUND
+        if not name:
+            return "/embed", NOT_FOUND
+        if scope["method"] != "GET":
+            return route, Bare(405, ((b"allow", b"GET"),))
+        text = unquote_to_bytes(name).decode("utf-8", "replace")
+        asset = self._assets.files.get(text) if environment == "live" else None
+        if asset is not None:
+            return "/embed/{file}", self._file(asset, scope)
+        return route, await self._document(text, environment)
+
+    def _file(self, asset: Asset, scope: Scope) -> Bare | Page:
+        taken = self._services.parts.process_gate.admit(trio.current_time())
+        if not taken.allowed:
+            return Bare(429, overloaded(taken.retry_after))
+        accepted = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
+        if _takes_gzip(accepted):
+            return Page(asset.compressed, (*asset.headers, (b"content-encoding", b"gzip")))
+        return Page(asset.content, asset.headers)
+
+    async def _document(self, partner_id: str, environment: Environment) -> Bare | Page:
+        account = self._admit(partner_id, environment)
+        if isinstance(account, Bare):
+            return account
+        origins = account.origins.get(environment, ())
+        if not origins:
+            return Bare(409)
+        try:
+            template = await self._frame.template()
+        except NoFrame:
+            return Bare(503)
+        except NotFetched:
+            return Bare(502)
+        nonce = urlsafe_b64encode(self._services.parts.rng.bytes(NONCE_BYTES)).decode()
+        content = fill(template, nonce, FrameData(partner_id, environment, tuple(origins))).encode()
+        policy = content_security_policy(nonce, origins, self._services.base_url).encode()
+        return Page(content, (*_DOCUMENT_HEADERS, (b"content-security-policy", policy)))
+
+    def _admit(self, partner_id: str, environment: Environment) -> Account | Bare:
+        """The account whose frame may be asked for now. A 404 draws from no bucket: what is not there costs a partner nothing."""
+        services, now = self._services, trio.current_time()
+        restricted = services.restricted_to is not None and environment != services.restricted_to
+        if not is_partner_id(partner_id) or restricted:
+            return NOT_FOUND
+        if services.parts.registry.is_closed(now):
+            process = services.parts.process_gate.admit(now)
+            return Bare(500) if process.allowed else Bare(429, overloaded(process.retry_after))
+        account = services.parts.registry.account(partner_id)
+        if account is None or not account.active:
+            return NOT_FOUND
+        admission = services.directory.house(partner_id).embed_gate.admit(account, now)
+        if admission.refused_by is not None:
+            services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
+            return Bare(429, overloaded(admission.retry_after))
+        return account
+
+
+def _takes_gzip(accepted: bytes) -> bool:
+    """Whether a client takes gzip: named, and not with a weight of nothing (RFC 9110 section 12.5.3)."""
+    for part in accepted.lower().split(b","):
+        coding, _, weight = part.partition(b";")
+        if coding.strip() == b"gzip":
+            return weight.replace(b" ", b"") not in (b"q=0", b"q=0.0", b"q=0.00", b"q=0.000")
+    return False
+
+
+async def _send(send: Send, answer: Bare | Page) -> None:
+    if isinstance(answer, Bare):
+        status, content = answer.status, b""
+        headers: HeaderTuple = ((b"content-type", b"text/plain"), (b"cache-control", b"no-store"), *answer.headers)
+    else:
+        status, content, headers = 200, answer.content, answer.headers
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, (b"content-length", b"%d" % len(content))]})
+    await send({"type": "http.response.body", "body": content})

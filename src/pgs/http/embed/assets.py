@@ -1,0 +1,59 @@
+"""What scripts/web has built, as it is served: the document's template, and the files that documents and host pages load."""
+
+import gzip
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+
+import msgspec
+
+HELPER: Final = "pgs-embed.js"
+"""The script for host pages. Its name is an address that partners write down, so it is never hashed."""
+
+# No name can be a partner's id, which has no dot.
+_HASHED: Final = re.compile(r"pgs-frame-[\w-]{8,}\.(js|css)", re.ASCII)
+_TYPES: Final = {"js": b"text/javascript; charset=utf-8", "css": b"text/css; charset=utf-8"}
+_FOR_EVER: Final = b"public, max-age=31536000, immutable"
+_FOR_AN_HOUR: Final = b"public, max-age=3600"
+
+
+class Asset(msgspec.Struct, frozen=True):
+    """A file with its compressed form and the headers that go with both."""
+
+    content: bytes
+    compressed: bytes
+    headers: tuple[tuple[bytes, bytes], ...]
+
+
+class Assets(msgspec.Struct, frozen=True):
+    """The build: `template` is the document with its marks, None where nothing was built; `files` are served by their names."""
+
+    template: str | None
+    files: Mapping[str, Asset]
+
+
+def read_assets(folder: Traversable | None = None) -> Assets:
+    """Return the build in `folder`, by default the package's own; an empty one where there is none."""
+    folder = folder or files("pgs").joinpath("web", "frame")
+    document = folder.joinpath("frame.html")
+    if not document.is_file():
+        return Assets(None, {})
+    found = {item.name: _asset(item) for item in folder.iterdir() if item.name == HELPER or _HASHED.fullmatch(item.name)}
+    return Assets(document.read_text(encoding="utf-8"), found)
+
+
+def _asset(item: Traversable) -> Asset:
+    content = item.read_bytes()
+    shared = item.name == HELPER
+    headers = [
+        (b"content-type", _TYPES[item.name.rpartition(".")[2]]),
+        (b"cache-control", _FOR_AN_HOUR if shared else _FOR_EVER),
+        (b"vary", b"accept-encoding"),
+        # The helper is loaded by pages of any origin, which may check its hash or import it as a module; the rest by the frame alone.
+        (b"cross-origin-resource-policy", b"cross-origin" if shared else b"same-origin"),
+    ]
+    if shared:
+        headers.append((b"access-control-allow-origin", b"*"))
+    return Asset(content, gzip.compress(content, mtime=0), tuple(headers))

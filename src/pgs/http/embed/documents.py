@@ -1,0 +1,94 @@
+"""Where the frame's document comes from: the package, or an upstream that the operator named. Either is a template with two marks."""
+
+from typing import Final, Protocol
+
+import structlog
+import trio
+
+from pgs.http.fetch import NotFetched
+
+FRESH_S: Final = 30.0
+"""Seconds that a fetched document serves: a new one shows soon, and a burst of players costs its upstream one call."""
+
+RETRY_S: Final = 1.0
+"""Seconds until the next try after a failed one, so that an upstream that is down is not called for every player."""
+
+log = structlog.get_logger("pgs.embed")
+
+
+class NoFrame(Exception):
+    """There is nothing to serve: no frame was built, and no upstream is configured."""
+
+
+class Frame(Protocol):
+    """A source of the document."""
+
+    async def template(self) -> str:
+        """Return the document with its marks. Raises `NoFrame`, and `NotFetched` where its upstream has none."""
+        ...
+
+
+class BundledFrame:
+    """The document that came with the package."""
+
+    def __init__(self, template: str | None) -> None:
+        self._template = template
+
+    async def template(self) -> str:
+        """Return it. Raises `NoFrame`."""
+        if self._template is None:
+            raise NoFrame
+        return self._template
+
+
+class Fetcher(Protocol):
+    """The part of a client that is needed here."""
+
+    async def fetch(self, url: str, *, accept: str = ...) -> tuple[int, bytes]:
+        """Return status and body. Raises NotFetched."""
+        ...
+
+
+class UpstreamFrame:
+    """The document at an address, fetched when it is needed, by one call at a time, and kept for `FRESH_S`."""
+
+    def __init__(self, url: str, client: Fetcher) -> None:
+        self._url = url
+        self._client = client
+        self._kept: str | NotFetched = NotFetched("nothing was fetched yet")
+        self._until = -1.0
+        self._fetched: trio.Event | None = None
+
+    async def template(self) -> str:
+        """Return it. Raises NotFetched, for a while after a failure without trying again."""
+        if trio.current_time() >= self._until:
+            if self._fetched is not None:
+                await self._fetched.wait()
+            else:
+                await self._renew()
+        if isinstance(self._kept, NotFetched):
+            raise NotFetched(self._kept.reason)
+        return self._kept
+
+    async def _renew(self) -> None:
+        done = self._fetched = trio.Event()
+        kept: str | NotFetched = NotFetched("the call was given up")
+        try:
+            kept = await self._fetch()
+        except NotFetched as error:
+            log.warning("frame_not_fetched", reason=error.reason)
+            kept = error
+        finally:
+            self._kept = kept
+            self._until = trio.current_time() + (FRESH_S if isinstance(kept, str) else RETRY_S)
+            self._fetched = None
+            done.set()
+
+    async def _fetch(self) -> str:
+        status, body = await self._client.fetch(self._url, accept="text/html")
+        if status != 200:
+            raise NotFetched(f"the response has status {status}")
+        try:
+            return body.decode("utf-8")
+        except UnicodeDecodeError:
+            raise NotFetched("the response is not UTF-8") from None

@@ -1,0 +1,74 @@
+"""From a session token to a player. Nothing here waits."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import trio
+
+from pgs.actors.visitors import Player
+from pgs.domain.accounts import Account
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.keys import parse_bearer
+from pgs.domain.sessions import SessionClaims, is_expired, read_session
+from pgs.http.asgi import Headers
+from pgs.http.auth import overloaded
+from pgs.http.endpoint import Plain, Reply, Request
+from pgs.http.services import Services
+
+TOKEN_PREFIX: Final = "pgs.token."  # noqa: S105  of the subprotocol that carries one
+UNKNOWN: Final = Plain(401, "This session token is not valid, or it has expired. Mint a new one.")
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A player with a valid token, and the account as it stood when the call was admitted."""
+
+    account: Account
+    claims: SessionClaims
+
+    @property
+    def partner_id(self) -> str:
+        """The partner's id."""
+        return self.claims.partner_id
+
+    @property
+    def player(self) -> Player:
+        """Who plays."""
+        return (self.claims.partner_id, self.claims.environment, self.claims.player_id)
+
+
+def token_of(headers: Headers, subprotocols: Sequence[str] = ()) -> str | None:
+    """Return the one token that a call carries: in its header or, from a browser's WebSocket, as a subprotocol."""
+    given = [value for name, value in headers if name == b"authorization"]
+    if given:
+        return parse_bearer(given[0]) if len(given) == 1 else None
+    offered = [name.removeprefix(TOKEN_PREFIX) for name in subprotocols if name.startswith(TOKEN_PREFIX)]
+    return offered[0] if len(offered) == 1 else None
+
+
+def judge(services: Services, token: str | None) -> Session | Refusal | Plain | Reply:
+    """Return the player of a token, or why there is none."""
+    parts, now = services.parts, trio.current_time()
+
+    # 1. The token itself, for which nothing is looked up.
+    claims = None if token is None else read_session(token, parts.ring)
+    if claims is None or is_expired(claims, parts.clock.now()) or services.restricted_to not in (None, claims.environment):
+        return UNKNOWN
+
+    # 2. The process's bucket: forged tokens do not draw from it.
+    process = parts.process_gate.admit(now)
+    if not process.allowed:
+        return Reply(refuse("rate_limited"), overloaded(process.retry_after))
+
+    # 3. The account as it is now, an emergency stop since the mint included.
+    if parts.registry.is_closed(now):
+        return refuse("registry_unavailable")
+    account = parts.registry.account(claims.partner_id)
+    if account is None or account.generations[claims.environment] != claims.generation:
+        return UNKNOWN
+    return Session(account, claims) if account.active else refuse("partner_inactive")
+
+
+async def authenticate_session(request: Request) -> msgspec.Struct:
+    """Return the player who makes a call, or why nobody is known to make it."""
+    return judge(request.services, token_of(request.headers))

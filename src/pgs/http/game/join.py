@@ -1,0 +1,48 @@
+"""`POST /game/matches/{match_id}/join`: take part in a match without a socket."""
+
+from pgs.actors.messages_table import JoinTable
+from pgs.domain import ids
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.frames import Snapshot
+from pgs.http.endpoint import Answer, Endpoint, Reply
+from pgs.http.game.auth import Session
+from pgs.http.game.session import NOT_STORED, GameCall
+from pgs.http.services import Services
+from pgs.storage.seats import find_match, seats_of_match
+
+
+def check_own(services: Services, session: Session, match_id: str) -> Refusal | None:
+    """Return why a match is none of the player's, or None."""
+    if not ids.is_id(ids.MATCH, match_id):
+        return refuse("match_not_found")
+    reader = services.parts.database.reader
+    match = find_match(reader, session.partner_id, match_id)
+    if match is not None and match.environment != session.claims.environment:
+        return refuse("cross_environment_join")
+    seats = seats_of_match(reader, session.partner_id, match_id) if match is not None else []
+    return None if any(seat.player_id == session.claims.player_id for seat in seats) else refuse("match_not_found")
+
+
+async def join_match(call: GameCall) -> Answer:
+    """Return the match as the player sees it. From now on they have been there."""
+    services, session, match_id = call.services, call.principal, call.path["match_id"]
+    fault = check_own(services, session, match_id)
+    if fault is not None:
+        return fault
+    command = JoinTable(session.claims.player_id, session.claims.display_name, None)
+    reply = await services.directory.house(session.partner_id).table(match_id).ask(command)
+    return reply if isinstance(reply, Refusal) else Reply(reply, NOT_STORED)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/game/matches/{match_id}/join",
+        handler=join_match,
+        response=Snapshot,
+        credential="session",
+        errors=("partner_inactive", "cross_environment_join", "match_not_found", "registry_unavailable"),
+        crash="registry_unavailable",
+        summary="Join a match",
+    ),
+)

@@ -1,0 +1,102 @@
+"""`GET /game/session`: who a token is for, and what they are in."""
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pgs.domain.sessions import player_uid
+from pgs.http.endpoint import CallBy, Endpoint, Reply
+from pgs.http.game.auth import Session
+from pgs.http.services import Services
+from pgs.storage.moves import expecting_seats_of_player, running_seats_of_player
+
+LISTED_MAX: Final = 100
+"""Matches, and seats of one kind, that are told of: the oldest. A player at more boards at once is a test."""
+
+NOT_STORED: Final = ((b"cache-control", b"no-store"),)
+
+GameCall = CallBy[Session]
+
+
+class OwnMatch(msgspec.Struct, frozen=True, rename="camel"):
+    """A match of the player's that has not ended."""
+
+    match_id: str
+    status: str = "started"
+
+
+class OwnSeat(msgspec.Struct, frozen=True, rename="camel"):
+    """A seat of the player's that has not ended."""
+
+    seat_id: str
+    status: str
+
+
+class GameSession(msgspec.Struct, frozen=True, rename="camel"):
+    """A session. Time in epoch seconds."""
+
+    player_uid: str
+    player_id: str
+    environment: str
+    game_id: str
+    expires_at: int
+    theme: dict[str, Any]
+    matches: list[OwnMatch]
+    seats: list[OwnSeat]
+    display_name: str | UnsetType = UNSET
+
+
+class Welcome(GameSession, frozen=True, tag_field="type", tag="welcome", rename="camel"):
+    """The socket's first message."""
+
+
+def read_own(services: Services, session: Session) -> dict[str, Any]:
+    """Return the fields of a session, as it now is."""
+    claims, reader = session.claims, services.parts.database.reader
+    running = running_seats_of_player(reader, *session.player, LISTED_MAX)
+    expecting = expecting_seats_of_player(reader, *session.player, LISTED_MAX)
+    return {
+        "player_uid": player_uid(claims),
+        "player_id": claims.player_id,
+        "environment": claims.environment,
+        "game_id": claims.game_id,
+        "expires_at": claims.expires_at,
+        "theme": theme_of(session),
+        "matches": [OwnMatch(match_id) for _, match_id in running],
+        "seats": [*(OwnSeat(seat_id, "matched") for seat_id, _ in running), *(OwnSeat(*seat) for seat in expecting)],
+        "display_name": claims.display_name or UNSET,
+    }
+
+
+def theme_of(session: Session) -> dict[str, Any]:
+    """Return how the frame is to look."""
+    return {
+        "environment": session.claims.environment,
+        "displayName": "",
+        "primaryColor": "#1f5fd1",
+        "backgroundColor": "#ffffff",
+        "textColor": "#1c1f24",
+        "cornerRadius": 8,
+        "logo": None,
+        "revision": 0,
+    }
+
+
+async def read_session(call: GameCall) -> Reply:
+    """Return the session."""
+    return Reply(GameSession(**read_own(call.services, call.principal)), NOT_STORED)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/game/session",
+        handler=read_session,
+        response=GameSession,
+        credential="session",
+        errors=("partner_inactive", "registry_unavailable"),
+        crash="registry_unavailable",
+        summary="Read the session",
+    ),
+)

@@ -1,0 +1,199 @@
+"""`GET /game/socket`: the player's WebSocket. It takes what the player sends to the tables, which send what they have to say themselves."""
+
+from typing import Final, assert_never
+
+import msgspec
+import structlog
+import trio
+from msgspec import UNSET
+
+from pgs.actors import messages_table as m
+from pgs.actors.house import House
+from pgs.actors.kernel import Crashed, Overloaded
+from pgs.actors.visitors import Visitor, admits
+from pgs.domain import frames
+from pgs.domain.errors import CATALOGUE, Refusal, message_of
+from pgs.domain.play import ABUSE, EXPIRED, PUT_OUT
+from pgs.http.asgi import Receive, Scope, Send
+from pgs.http.endpoint import Plain, Reply
+from pgs.http.game.auth import Session, judge, token_of
+from pgs.http.game.join import check_own
+from pgs.http.game.session import LISTED_MAX, Welcome, read_own
+from pgs.http.services import Services
+from pgs.http.socket_session import SocketLimits, SocketSession
+from pgs.http.sockets import OpenSockets, refuse_handshake, serve_socket
+from pgs.storage.database import StoreOutage, WriterFull
+from pgs.storage.moves import expecting_seats_of_player, running_seats_of_player
+
+PROTOCOL: Final = "pgs.game.v1"
+LIMITS: Final = SocketLimits(abuse_code=ABUSE)
+OWN_MAX: Final = 256
+"""Matches that a socket remembers as its player's; beyond that it looks them up again."""
+
+log = structlog.get_logger("pgs.http")
+_decoder: msgspec.json.Decoder[frames.FromClient] = msgspec.json.Decoder(frames.FromClient)
+
+
+async def game_socket(services: Services, sockets: OpenSockets, scope: Scope, receive: Receive, send: Send) -> None:
+    """Serve one `websocket` scope: refuse the handshake, or converse until either side leaves."""
+    offered = scope.get("subprotocols", ())
+    verdict: msgspec.Struct = judge(services, token_of(scope["headers"], offered))
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    if isinstance(verdict, Reply):
+        headers, verdict = verdict.headers, verdict.body
+    if isinstance(verdict, Session):
+        talk = Talk(services, verdict)
+        await serve_socket(
+            scope,
+            receive,
+            send,
+            # A client that authenticates by header may leave subprotocols out altogether.
+            subprotocol=PROTOCOL if offered else None,
+            handler=talk.run,
+            limits=LIMITS,
+            sockets=sockets,
+        )
+    elif isinstance(verdict, Refusal):
+        services.parts.on_event(f"refused_{verdict.reason}")
+        kind = CATALOGUE[verdict.reason]
+        body = {"error": message_of(verdict), "reason": verdict.reason}
+        await refuse_handshake(send, kind.elsewhere or kind.status, body, list(headers))
+    elif isinstance(verdict, Plain):
+        services.parts.on_event("refused_plain")
+        await refuse_handshake(send, verdict.status, {"error": verdict.message}, [(b"www-authenticate", b"Bearer")])
+
+
+class NotJson(Exception):
+    """A message that is no JSON at all."""
+
+
+class Talk:
+    """One player's conversation."""
+
+    def __init__(self, services: Services, session: Session) -> None:
+        self._services = services
+        self._parts = services.parts
+        self._session = session
+        self._player_id = session.claims.player_id
+        self._own: set[str] = set()  # matches that were found to be the player's
+
+    async def run(self, socket: SocketSession) -> None:
+        """Converse until the token expires, or whatever ends the socket cancels this."""
+        claims, parts = self._session.claims, self._parts
+        visitor = Visitor(self._session.player, claims.generation, claims.display_name, socket)
+        account = parts.registry.account(claims.partner_id)
+        if account is None or not admits(account, visitor):  # changed while the handshake was under way
+            socket.close(PUT_OUT)
+            return
+        parts.visitors.enter(visitor)
+        try:
+            with trio.move_on_after(max(0.0, claims.expires_at - parts.clock.now_ms() / 1000)):
+                await self._converse(socket, visitor)
+            socket.close(EXPIRED)
+        finally:
+            if parts.visitors.leave(visitor):
+                self._tell_tables(visitor.tables)
+
+    async def _converse(self, socket: SocketSession, visitor: Visitor) -> None:
+        try:
+            socket.send(frames.encode(Welcome(**read_own(self._services, self._session))))
+            running = running_seats_of_player(self._parts.database.reader, *self._session.player, LISTED_MAX)
+        except StoreOutage:
+            log.exception("read_failed", partner_id=self._session.partner_id)
+            socket.send(frames.encode(frames.ErrorFrame("registry_unavailable")))
+            running = []
+        self._tell_tables({match_id for _, match_id in running})  # an open socket is there, whether it joins or not
+        while True:
+            text = await socket.receive()
+            try:
+                message = _read(text)
+            except NotJson:
+                socket.close(ABUSE)
+                return
+            if isinstance(message, frames.Ping):
+                socket.send(frames.encode(frames.Pong(message.id)))
+                continue
+            reason = "bad_message" if message is None else await self._guarded(message, visitor)
+            if reason is not None:
+                match_id = UNSET if message is None else message.match_id
+                socket.send(frames.encode(frames.ErrorFrame(reason, match_id or UNSET)))
+
+    async def _guarded(self, message: frames.Join | frames.MakeMove | frames.GiveUp, visitor: Visitor) -> str | None:
+        """Return why a message was refused. An outage of ours is a refusal here: the socket lives on, and the player tries again."""
+        try:
+            if isinstance(message, frames.Join):
+                return await self._join(message.match_id or None, visitor)
+            return await self._act(message)
+        except (Overloaded, WriterFull):
+            self._parts.on_event("overloaded")
+            return "rate_limited"
+        except (Crashed, StoreOutage) as error:
+            self._parts.on_event("read_failed" if isinstance(error, StoreOutage) else "handler_crashed")
+            log.error("socket_message_failed", partner_id=self._session.partner_id, error=str(error))
+            return "registry_unavailable"
+
+    async def _join(self, match_id: str | None, visitor: Visitor) -> str | None:
+        if match_id is None:
+            # Marked before the rows are read: a match that begins from here on greets this socket.
+            visitor.waiting = True
+            reader, player = self._parts.database.reader, self._session.player
+            running = running_seats_of_player(reader, *player, 1)
+            if not running:
+                waiting = [seat_id for seat_id, status in expecting_seats_of_player(reader, *player, LISTED_MAX) if status == "waiting"]
+                visitor.connection.send(frames.encode(frames.Waiting(waiting[0] if waiting else UNSET)))
+                return None
+            match_id = running[0][1]
+        fault = self._check_own(match_id)
+        if fault is not None:
+            return fault
+        visitor.waiting = False
+        reply = await self._house.table(match_id).ask(m.JoinTable(self._player_id, visitor.name, visitor))
+        return reply.reason if isinstance(reply, Refusal) else None
+
+    async def _act(self, message: frames.MakeMove | frames.GiveUp) -> str | None:
+        fault = self._check_own(message.match_id)
+        if fault is not None:
+            return fault
+        table = self._house.table(message.match_id)
+        if isinstance(message, frames.MakeMove):
+            return await table.ask(m.PlayMove(self._player_id, message.ply, message.move))
+        if isinstance(message, frames.GiveUp):
+            return await table.ask(m.Resign(self._player_id))
+        assert_never(message)
+
+    def _check_own(self, match_id: str) -> str | None:
+        if match_id in self._own:
+            return None
+        fault = check_own(self._services, self._session, match_id)
+        if fault is not None:
+            return fault.reason
+        if len(self._own) >= OWN_MAX:
+            self._own.clear()
+        self._own.add(match_id)
+        return None
+
+    @property
+    def _house(self) -> House:
+        return self._services.directory.house(self._session.partner_id)
+
+    def _tell_tables(self, match_ids: set[str]) -> None:
+        house = self._house
+        for match_id in sorted(match_ids):
+            house.table(match_id).tell(m.LookAgain())
+
+
+def _read(text: str) -> frames.FromClient | None:
+    """Return a client's message, None for JSON that is none. Raises `NotJson`."""
+    try:
+        return _decoder.decode(text)
+    except (msgspec.ValidationError, RecursionError):
+        pass
+    except msgspec.DecodeError as error:
+        raise NotJson from error
+    try:
+        msgspec.json.decode(text)  # the decoder above stops at the first thing that does not fit
+    except RecursionError:
+        pass
+    except msgspec.DecodeError as error:
+        raise NotJson from error
+    return None

@@ -1,0 +1,68 @@
+"""TLS on one connection that one task uses: a handshake, then writing and reading.
+
+`trio.SSLStream` allows for much more, with some twenty objects that refer to each other and so wait for the garbage collector, OpenSSL's
+buffers with them. A hundred tries that hang at once made its passes long enough to be seen in the delays of all others.
+"""
+
+import ssl
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+_RECEIVE_BYTES: Final = 16 * 1024  # a TLS record
+
+
+class Wire(Protocol):
+    """What carries the bytes."""
+
+    async def receive_some(self, max_bytes: int) -> bytes | bytearray:
+        """Return what has come, nothing at the end."""
+        ...
+
+    async def send_all(self, data: bytes) -> None:
+        """Send it."""
+        ...
+
+
+class Tls:
+    """One side of a connection, the client's. Errors are ssl.SSLError, and what the wire raises."""
+
+    def __init__(self, wire: Wire, context: ssl.SSLContext, host: str | None) -> None:
+        self._wire = wire
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
+
+    async def do_handshake(self) -> None:
+        """Return once both sides have agreed, and the certificate is valid for the host."""
+        await self._drive(self._tls.do_handshake)
+
+    async def send_all(self, data: bytes) -> None:
+        """Send it."""
+        self._tls.write(data)
+        await self._flush()
+
+    async def receive_some(self, max_bytes: int) -> bytes:
+        """Return what has come, b"" at the end. That no close_notify tells of the end is no error: web servers have it so."""
+        try:
+            return bytes(await self._drive(self._tls.read, max_bytes))
+        except ssl.SSLEOFError:
+            return b""
+
+    async def _drive(self, operation: Callable[..., Any], *args: Any) -> Any:
+        while True:
+            try:
+                result = operation(*args)
+            except ssl.SSLWantReadError:
+                await self._flush()
+            else:
+                await self._flush()
+                return result
+            data = await self._wire.receive_some(_RECEIVE_BYTES)
+            if data:
+                self._incoming.write(data)
+            else:
+                self._incoming.write_eof()
+
+    async def _flush(self) -> None:
+        if self._outgoing.pending:
+            await self._wire.send_all(self._outgoing.read())

@@ -1,0 +1,13 @@
+"""Every JSON call and every WebSocket that the public listener serves: the one table that dispatcher, limits, document and tests read."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from pgs.http import admin, game, partner
+from pgs.http.endpoint import Endpoint, SocketHandler
+
+ENDPOINTS: Final[tuple[Endpoint, ...]] = (*partner.ENDPOINTS, *admin.ENDPOINTS, *game.ENDPOINTS)
+"""Every JSON call, a row each."""
+
+WEBSOCKETS: Final[Mapping[str, SocketHandler]] = {**game.SOCKETS}
+"""The WebSockets, by path."""

@@ -1,0 +1,31 @@
+"""The event log in rows: what changed in an account, who changed it, and when."""
+
+from typing import Any
+
+import msgspec
+
+from pgs.storage.database import Reader, Stmt
+
+END = 2**53  # above every sequence: where a list that shows the newest first begins
+
+
+class Event(msgspec.Struct, frozen=True):
+    """An entry of the log. `actor` is a uid or `platform`, `action` a `noun.verb`, `detail` a JSON object as text, without secrets."""
+
+    seq: int
+    event_id: str
+    at: int
+    actor: str
+    action: str
+    detail: str
+
+
+def events_page(reader: Reader, partner_id: str, before: int, page_size: int) -> list[Event]:
+    """Return entries under a sequence, the newest first; from `END` the list begins."""
+    return [Event(*row) for row in reader.all("events.events_page", partner_id=partner_id, before=before, page_size=page_size)]
+
+
+def insert_event(partner_id: str, event: Event) -> Stmt:
+    """Return the statement that adds an entry; a second one of its sequence conflicts."""
+    params: dict[str, Any] = {"partner_id": partner_id, **msgspec.structs.asdict(event)}
+    return Stmt("events.insert_event", params, 1)

@@ -1,0 +1,22 @@
+"""Members' authenticators in rows."""
+
+import msgspec
+
+from pgs.domain.stepup import Factor
+from pgs.storage.database import Reader, Stmt
+
+
+def find_factor(reader: Reader, partner_id: str, uid: str) -> Factor:
+    """Return a member's authenticator; `Factor()` where there is none."""
+    row = reader.one("factors.find_factor", partner_id=partner_id, uid=uid)
+    return Factor(*row) if row else Factor()
+
+
+def put_factor(partner_id: str, uid: str, factor: Factor) -> Stmt:
+    """Return the statement that keeps a member's authenticator as it now is."""
+    return Stmt("factors.put_factor", {"partner_id": partner_id, "uid": uid, **msgspec.structs.asdict(factor)}, 1)
+
+
+def delete_factor(partner_id: str, uid: str) -> Stmt:
+    """Return the statement that drops a member's authenticator, if there is one."""
+    return Stmt("factors.delete_factor", {"partner_id": partner_id, "uid": uid})

@@ -1,0 +1,14 @@
+"""The first rake terms: a file of the package, on offer where nobody has published any yet."""
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from pgs.storage.queries import QUERIES
+
+FIRST_TERMS: Final = Path(__file__).parent / "terms" / "1.md"
+
+
+def ship(connection: sqlite3.Connection) -> None:
+    """Put version 1 on offer, unless there are terms already. Raises what SQLite raises."""
+    QUERIES["terms.ship_terms"](connection, text=FIRST_TERMS.read_text(encoding="utf-8"))

@@ -1,0 +1,51 @@
+"""Invites in rows."""
+
+from typing import Any
+
+from pgs.domain.invites import Invite
+from pgs.storage.database import Reader, Stmt
+
+END = 2**53  # above every sequence: where a list that shows the newest first begins
+
+
+def find_account_of(reader: Reader, invite_id: str) -> str | None:
+    """Return the id of the account that an invite is for."""
+    row = reader.one("invites.find_account_of", invite_id=invite_id)
+    return row[0] if row else None
+
+
+def find_invite(reader: Reader, partner_id: str, invite_id: str) -> Invite | None:
+    """Return an invite of an account."""
+    row = reader.one("invites.find_invite", partner_id=partner_id, invite_id=invite_id)
+    return Invite(*row) if row else None
+
+
+def invites_page(reader: Reader, partner_id: str, before: int, page_size: int) -> list[tuple[int, Invite]]:
+    """Return invites of an account under a sequence, the newest first, each with its own; from `END` the list begins."""
+    rows = reader.all("invites.invites_page", partner_id=partner_id, before=before, page_size=page_size)
+    return [(seq, Invite(*rest)) for seq, *rest in rows]
+
+
+def insert_invite(partner_id: str, seq: int, invite: Invite) -> tuple[Stmt, Stmt]:
+    """Return the statements that add an invite and its entry in the index of all."""
+    params: dict[str, Any] = {
+        "partner_id": partner_id,
+        "invite_id": invite.invite_id,
+        "email": invite.email,
+        "role": invite.role,
+        "created_at": invite.created_at,
+        "expires_at": invite.expires_at,
+        "seq": seq,
+    }
+    index: dict[str, Any] = {"invite_id": invite.invite_id, "partner_id": partner_id}
+    return Stmt("invites.insert_invite", params, 1), Stmt("invites.insert_invite_index", index, 1)
+
+
+def accept_invite(partner_id: str, invite_id: str, uid: str) -> Stmt:
+    """Return the statement that notes who accepted; it conflicts for an invite that was accepted or revoked."""
+    return Stmt("invites.accept_invite", {"partner_id": partner_id, "invite_id": invite_id, "uid": uid}, 1)
+
+
+def revoke_invite(partner_id: str, invite_id: str, at: int) -> Stmt:
+    """Return the statement that revokes; it conflicts for an invite that was accepted or revoked."""
+    return Stmt("invites.revoke_invite", {"partner_id": partner_id, "invite_id": invite_id, "at": at}, 1)

@@ -1,0 +1,13 @@
+"""When keys last authenticated, in rows: coarse, so that a call never writes."""
+
+from pgs.storage.database import Reader, Stmt
+
+
+def key_uses_of(reader: Reader, partner_id: str) -> dict[str, int]:
+    """Return the epoch seconds of each key's last noted use, by key id; a key that was never used is absent."""
+    return dict(reader.all("key_uses.key_uses_of", partner_id=partner_id))
+
+
+def put_key_use(partner_id: str, key_id: str, used_at: int) -> Stmt:
+    """Return the statement that notes a key's last use."""
+    return Stmt("key_uses.put_key_use", {"partner_id": partner_id, "key_id": key_id, "used_at": used_at}, 1)

@@ -1,0 +1,52 @@
+"""Members of accounts in rows."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pgs.domain.members import Member
+from pgs.storage.database import Reader, Stmt
+
+
+def by_account(found: Iterable[tuple[Any, ...]]) -> dict[str, dict[str, Member]]:
+    """Return members by their account's id and their uid, from rows of `members.members` or `members.members_of`."""
+    members: dict[str, dict[str, Member]] = {}
+    for partner_id, *member in found:
+        made = Member(*member)
+        members.setdefault(partner_id, {})[made.uid] = made
+    return members
+
+
+def find_account_of(reader: Reader, uid: str) -> str | None:
+    """Return the id of the account of which somebody is a member."""
+    row = reader.one("members.find_account_of", uid=uid)
+    return row[0] if row else None
+
+
+def insert_member(partner_id: str, member: Member) -> tuple[Stmt, Stmt]:
+    """Return the statements that add a member and their entry in the index of all; they conflict for a member of any account."""
+    params: dict[str, Any] = {
+        "partner_id": partner_id,
+        "uid": member.uid,
+        "email": member.email,
+        "role": member.role,
+        "joined_at": member.joined_at,
+    }
+    return (
+        Stmt("members.insert_member", params, 1),
+        Stmt("members.insert_member_index", {"uid": member.uid, "partner_id": partner_id}, 1),
+    )
+
+
+def set_role(partner_id: str, uid: str, role: str) -> Stmt:
+    """Return the statement that gives a member a role."""
+    return Stmt("members.set_role", {"partner_id": partner_id, "uid": uid, "role": role}, 1)
+
+
+def delete_member(partner_id: str, uid: str) -> tuple[Stmt, ...]:
+    """Return the statements that remove a member, their entry in the index of all, and their authenticator."""
+    params: dict[str, Any] = {"partner_id": partner_id, "uid": uid}
+    return (
+        Stmt("members.delete_member", params, 1),
+        Stmt("members.delete_member_index", params, 1),
+        Stmt("factors.delete_factor", params),
+    )

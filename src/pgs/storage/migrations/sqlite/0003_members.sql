@@ -1,0 +1,62 @@
+-- Who manages an account, what their authenticators have opened, and what an admin leaves behind: stops, uses of keys, terms.
+
+create table member (
+  partner_id text not null,
+  uid text not null,
+  email text not null,
+  role text not null check (role in ('admin', 'developer', 'viewer')),
+  joined_at bigint not null,
+  primary key (partner_id, uid)
+);
+
+-- Unique across partners: one uid is a member of one account.
+create table member_index (
+  uid text primary key,
+  partner_id text not null
+);
+
+-- Unique across partners: whoever accepts an invite knows its id alone.
+create table invite_index (
+  invite_id text primary key,
+  partner_id text not null
+);
+
+insert into invite_index (invite_id, partner_id) select invite_id, partner_id from invite;
+
+-- An invite's place in its list: the sequence of the event that issued it. Those of before were issued with their accounts.
+alter table invite add column seq bigint not null default 1;
+
+create unique index invite_sequence on invite (partner_id, seq);
+
+-- A member's authenticator: everything that the step-up rules keep of it. Its secrets are sealed.
+create table factor (
+  partner_id text not null,
+  uid text not null,
+  sealed_secret text,
+  last_step bigint,
+  wrong_codes bigint not null,
+  locked_until bigint,
+  opened_at bigint,
+  pending_sealed_secret text,
+  primary key (partner_id, uid)
+);
+
+-- An emergency stop whose open play is not closed yet: whoever finishes it removes the row.
+create table stop (
+  partner_id text not null,
+  environment text not null check (environment in ('test', 'live')),
+  generation bigint not null,
+  at bigint not null,
+  primary key (partner_id, environment)
+);
+
+-- When a key last authenticated, coarsely.
+create table key_use (
+  partner_id text not null,
+  key_id text not null,
+  used_at bigint not null,
+  primary key (partner_id, key_id)
+);
+
+-- The first terms ship as a file of the package, and are put on offer where there are none.
+delete from terms where version = 1 and published_at = 0;

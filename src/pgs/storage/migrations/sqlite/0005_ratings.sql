@@ -1,0 +1,13 @@
+-- Players' skill by game, from the live matches that ended with a result. Mean and deviation in millionths of a point.
+
+create table rating (
+  partner_id text not null,
+  environment text not null check (environment in ('test', 'live')),
+  game_id text not null,
+  player_id text not null,
+  mu bigint not null,
+  sigma bigint not null check (sigma > 0),
+  matches bigint not null check (matches >= 1),
+  last_opponent text,
+  primary key (partner_id, environment, game_id, player_id)
+);

@@ -1,0 +1,31 @@
+-- Invites. Column order is that of the struct in pgs.domain.invites.
+
+-- name: insert_invite!
+insert into invite (partner_id, invite_id, email, role, created_at, expires_at, accepted_by, revoked_at, seq)
+values (:partner_id, :invite_id, :email, :role, :created_at, :expires_at, null, null, :seq);
+
+-- name: insert_invite_index!
+insert into invite_index (invite_id, partner_id) values (:invite_id, :partner_id);
+
+-- name: find_account_of^
+select partner_id from invite_index where invite_id = :invite_id;
+
+-- name: find_invite^
+select invite_id, email, role, created_at, expires_at, accepted_by, revoked_at
+from invite
+where partner_id = :partner_id and invite_id = :invite_id;
+
+-- name: invites_page
+select seq, invite_id, email, role, created_at, expires_at, accepted_by, revoked_at
+from invite
+where partner_id = :partner_id and seq < :before
+order by seq desc
+limit :page_size;
+
+-- name: accept_invite!
+update invite set accepted_by = :uid
+where partner_id = :partner_id and invite_id = :invite_id and accepted_by is null and revoked_at is null;
+
+-- name: revoke_invite!
+update invite set revoked_at = :at
+where partner_id = :partner_id and invite_id = :invite_id and accepted_by is null and revoked_at is null;

@@ -1,0 +1,30 @@
+"""Rake terms in rows."""
+
+import msgspec
+
+from pgs.storage.database import Reader, Stmt
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """A version of the rake terms. `text` is Markdown; `published_at` in epoch seconds."""
+
+    version: int
+    text: str
+    published_at: int
+
+
+def offered_terms(reader: Reader) -> Terms | None:
+    """Return the terms on offer: the newest version. None where there are none."""
+    row = reader.one("terms.newest_terms")
+    return Terms(*row) if row else None
+
+
+def find_terms(reader: Reader, version: int) -> Terms | None:
+    """Return a version of the terms."""
+    row = reader.one("terms.find_terms", version=version)
+    return Terms(*row) if row else None
+
+
+def insert_terms(version: int, text: str, at: int) -> Stmt:
+    """Return the statement that publishes a version."""
+    return Stmt("terms.insert_terms", {"version": version, "text": text, "published_at": at}, 1)

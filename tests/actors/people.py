@@ -1,0 +1,64 @@
+"""Members for tests of what they manage, and their authenticators."""
+
+from typing import Any
+
+from pyotp import TOTP
+
+from pgs.actors import messages as m
+from pgs.actors.kernel import Command
+from pgs.clock import TrioClock
+from pgs.domain.invites import Invite
+from pgs.domain.members import Member
+from pgs.domain.roles import Role
+from pgs.domain.totp import STEP_S
+from tests.actors.stage import Stage
+
+
+async def ask(s: Stage, command: Command[Any], partner: str = "acme") -> Any:
+    return await s.house(partner).account().ask(command)
+
+
+async def invite(s: Stage, email: str, role: Role = "admin", partner: str = "acme") -> Invite:
+    """Let the platform invite somebody."""
+    made = await ask(s, m.CreateInvite(m.PLATFORM, email, role), partner)
+    assert isinstance(made, Invite), made
+    return made
+
+
+async def join(s: Stage, uid: str, role: Role = "admin", partner: str = "acme") -> Member:
+    """Make somebody a member, `<uid>@acme.example`."""
+    made = await invite(s, f"{uid}@acme.example", role, partner)
+    accepted = await ask(s, m.AcceptInvite(uid, f"{uid}@acme.example", made.invite_id), partner)
+    assert isinstance(accepted, Invite), accepted
+    return s.account(partner).members[uid]
+
+
+class App:
+    """An authenticator app on the test's clock."""
+
+    def __init__(self, s: Stage, secret: str) -> None:
+        self._s = s
+        self._secret = secret
+
+    def code(self, steps: int = 0) -> str:
+        """Return the code of now, or of so many steps later."""
+        return TOTP(self._secret).generate_otp(self._s.parts.clock.now() // STEP_S + steps)
+
+    def wrong(self) -> str:
+        """Return six digits that are right neither now nor a step before or after."""
+        right = {self.code(steps) for steps in (-1, 0, 1)}
+        return next(code for number in range(4) if (code := f"{number:06}") not in right)
+
+
+async def enrol(s: Stage, uid: str) -> App:
+    """Begin an authenticator for a member, without its first code."""
+    made = await ask(s, m.EnrollTotp(uid))
+    assert isinstance(made, m.Enrolment), made
+    return App(s, made.secret)
+
+
+def skip(s: Stage, seconds: int) -> None:
+    """Put the wall clock forward, and with it nothing that waits: days of waiting would take the janitor through every second."""
+    clock = s.parts.clock
+    assert isinstance(clock, TrioClock)
+    clock._start_ms += seconds * 1000

@@ -1,0 +1,109 @@
+"""Players with open sockets at the tables of a stage, and what they are sent."""
+
+from typing import Any
+
+import msgspec
+
+from pgs.actors import messages_table as m
+from pgs.actors.kernel import Ref
+from pgs.actors.visitors import Visitor
+from pgs.domain.environments import Environment
+from pgs.domain.errors import Refusal
+from pgs.domain.frames import Snapshot
+from pgs.domain.seats import Match
+from pgs.storage.moves import running_seats_of_player
+from pgs.storage.seats import find_match
+from tests.actors.stage import Stage
+
+A_WINS = ("a1", "b1", "a2", "b2", "a3")
+
+
+class Socket:
+    """What a player is sent, and the code that the socket was closed with."""
+
+    def __init__(self) -> None:
+        self.frames: list[dict[str, Any]] = []
+        self.code: int | None = None
+
+    def send(self, text: str) -> bool:
+        self.frames.append(msgspec.json.decode(text))
+        return True
+
+    def close(self, code: int) -> None:
+        self.code = code if self.code is None else self.code
+
+
+class Player:
+    """A player with a socket, which does at its opening and at its end what a real one does."""
+
+    def __init__(self, stage: Stage, player_id: str, environment: Environment = "test", name: str | None = None) -> None:
+        self.stage = stage
+        self.player_id = player_id
+        self.key = ("acme", environment, player_id)
+        self.socket = Socket()
+        generation = stage.account().generations[environment]
+        self.visitor = Visitor(self.key, generation, name, self.socket)
+
+    def enter(self) -> "Player":
+        self.stage.parts.visitors.enter(self.visitor)
+        for _, match_id in running_seats_of_player(self.stage.reader, *self.key, 100):
+            self.table(match_id).tell(m.LookAgain())
+        return self
+
+    def leave(self) -> None:
+        if self.stage.parts.visitors.leave(self.visitor):
+            for match_id in sorted(self.visitor.tables):
+                self.table(match_id).tell(m.LookAgain())
+
+    def table(self, match_id: str) -> Ref:
+        return self.stage.house().table(match_id)
+
+    async def join(self, match_id: str) -> Snapshot | Refusal:
+        return await self.table(match_id).ask(m.JoinTable(self.player_id, self.visitor.name, self.visitor))
+
+    async def move(self, match_id: str, ply: int, move: str) -> str | None:
+        return await self.table(match_id).ask(m.PlayMove(self.player_id, ply, move))
+
+    async def resign(self, match_id: str) -> str | None:
+        return await self.table(match_id).ask(m.Resign(self.player_id))
+
+    def take(self) -> list[dict[str, Any]]:
+        """Return what was sent since the last time."""
+        taken, self.socket.frames = self.socket.frames, []
+        return taken
+
+    def kinds(self) -> list[str]:
+        """Return the types of what was sent since the last time."""
+        return [frame["type"] for frame in self.take()]
+
+
+async def seated(stage: Stage, *players: str, environment: Environment = "test") -> str:
+    """Return the match of two new seats; the first player's is the older."""
+    seats = [await stage.seat(player, environment=environment) for player in players]
+    match_id = seats[-1].match_id
+    assert match_id is not None
+    return match_id
+
+
+async def at_table(stage: Stage, *, name: str | None = None) -> tuple[str, Player, Player]:
+    """Return a running match, and its players, who have joined and heard so; the first one is to move."""
+    match_id = await seated(stage, "ann", "bob")
+    ann, bob = (Player(stage, player, name=name).enter() for player in ("ann", "bob"))
+    for player in (ann, bob):
+        await player.join(match_id)
+    for player in (ann, bob):
+        player.take()
+    return match_id, ann, bob
+
+
+async def play(match_id: str, players: tuple[Player, Player], *moves: str, ply: int = 0) -> None:
+    """Play moves, in turns from side 0 on."""
+    for number, move in enumerate(moves, ply):
+        assert await players[number % 2].move(match_id, number, move) is None
+
+
+def match_row(stage: Stage, match_id: str) -> Match:
+    """Return a match as its row is."""
+    match = find_match(stage.reader, "acme", match_id)
+    assert match is not None
+    return match

@@ -1,0 +1,98 @@
+"""The alarms of open tables: one task, one heap."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import cast
+
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from pgs.actors.alarms import FAR_S, Alarms
+from pgs.actors.house import Directory
+from pgs.actors.kernel import IDLE_CLOSE_S
+from pgs.actors.messages_table import LookAgain
+
+KEY = ("acme", "mat_1")
+
+
+class Rings:
+    """A directory whose tables note when they are told to look again."""
+
+    def __init__(self) -> None:
+        self.rung: list[tuple[float, str]] = []
+        self._of = ""
+
+    def house(self, partner_id: str) -> "Rings":
+        return self
+
+    def table(self, match_id: str) -> "Rings":
+        self._of = match_id
+        return self
+
+    def tell(self, message: object) -> bool:
+        assert message == LookAgain()
+        self.rung.append((round(trio.current_time(), 3), self._of))
+        return True
+
+
+@asynccontextmanager
+async def ringing() -> AsyncIterator[tuple[Alarms, Rings]]:
+    """Alarms that are run for a block."""
+    alarms, rings = Alarms(), Rings()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(alarms.run, cast(Directory, rings))
+        await wait_all_tasks_blocked()
+        yield alarms, rings
+        nursery.cancel_scope.cancel()
+
+
+async def test_each_table_is_woken_at_its_time(autojump_clock: MockClock) -> None:
+    async with ringing() as (alarms, rings):
+        for match_id, at in (("late", 9), ("soon", 3), ("next", 5)):
+            alarms.set(("acme", match_id), at)
+        await trio.sleep(20)
+        assert rings.rung == [(3, "soon"), (5, "next"), (9, "late")]
+        assert len(alarms) == 0
+
+
+async def test_a_table_that_sets_its_alarm_anew_is_woken_once(autojump_clock: MockClock) -> None:
+    async with ringing() as (alarms, rings):
+        for at in (10, 30, 20, 25):
+            alarms.set(KEY, at)
+        await trio.sleep(60)
+        assert rings.rung == [(25, "mat_1")]
+
+
+async def test_an_earlier_alarm_comes_earlier(autojump_clock: MockClock) -> None:
+    async with ringing() as (alarms, rings):
+        alarms.set(KEY, 30)
+        await trio.sleep(1)
+        alarms.set(KEY, 5)
+        await trio.sleep(60)
+        assert rings.rung == [(5, "mat_1")]
+
+
+async def test_a_dropped_alarm_rings_no_more_until_it_is_set_again(autojump_clock: MockClock) -> None:
+    async with ringing() as (alarms, rings):
+        alarms.set(KEY, 5)
+        alarms.drop(KEY)
+        await trio.sleep(10)
+        assert rings.rung == []
+        alarms.set(KEY, 15)
+        await trio.sleep(10)
+        assert rings.rung == [(15, "mat_1")]
+
+
+async def test_a_thousand_moves_leave_one_entry(autojump_clock: MockClock) -> None:
+    async with ringing() as (alarms, _):
+        for move in range(1000):
+            alarms.set(KEY, 30 + move / 1000)
+        assert len(alarms._heap) == 1
+
+
+async def test_no_table_is_left_alone_for_long_enough_to_be_closed(autojump_clock: MockClock) -> None:
+    assert FAR_S < IDLE_CLOSE_S
+    async with ringing() as (alarms, rings):
+        alarms.set(KEY, 10_000)
+        await trio.sleep(FAR_S + 1)
+        assert rings.rung == [(FAR_S, "mat_1")]

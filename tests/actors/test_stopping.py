@@ -1,0 +1,179 @@
+"""The emergency stop: older tokens are dead, and what was open is closed, whatever happens in between."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from pgs.actors import messages as m
+from pgs.actors import stopping
+from pgs.actors.stopping import Stopped, deactivate, emergency_stop
+from pgs.domain.accounts import Account
+from pgs.domain.errors import refuse
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.stops import find_stop, unfinished_stops
+from tests.actors.people import ask
+from tests.actors.stage import FLOOR, Stage, at, money, stage, until
+from tests.actors.test_account import Change, nothing
+from tests.virtual import Faults, seed_scheduler
+
+STOP = m.EmergencyStop("ada", "test")
+
+
+async def play(s: Stage) -> None:
+    """Let a match run and a seat wait in test, and a seat wait in live."""
+    for player in ("alice", "bob", "carol"):
+        await s.seat(player)
+    await s.seat("dave", environment="live")
+
+
+def check_stopped(s: Stage) -> None:
+    """Check that everything of test was ended for that reason with its stakes back, and nothing of live."""
+    for key in ("alice", "bob", "carol"):
+        seat = s.by_key(key)
+        assert (seat.status, seat.end_reason, money(seat)) == ("no_contest", "emergency_stop", (0, FLOOR, 0))
+    assert s.by_key("dave", "live").status == "waiting"
+    s.check_money()
+
+
+async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alone(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await play(s)
+        await until(3)
+        with Change(s, ("ada", "emergency_stop.ordered", {"environment": "test"})):
+            assert await emergency_stop(s.house(), STOP) == Stopped("test", at(3), 2)
+        assert s.account().generations == {"test": 1, "live": 0}
+        assert unfinished_stops(s.reader) == []
+        await until(4)
+        check_stopped(s)
+        assert (await s.seat("erin")).status == "waiting"  # new play is none of the stop's business
+        await until(200)
+        assert s.by_key("erin").end_reason != "emergency_stop"
+
+
+async def test_every_stop_kills_the_tokens_since_the_last_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        assert await emergency_stop(s.house(), STOP) == Stopped("test", at(0), 0)
+        await emergency_stop(s.house(), STOP)
+        await emergency_stop(s.house(), m.EmergencyStop("ada", "live"))
+        assert s.account().generations == {"test": 2, "live": 1}
+
+
+async def test_a_refused_stop_stops_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await play(s)
+        with nothing(s):
+            assert await emergency_stop(s.house(), m.EmergencyStop("ada", "test", if_revision=0)) == refuse("partner_changed")
+        assert s.by_key("carol").status == "waiting"
+
+
+async def test_a_stop_whose_process_dies_after_the_mark_is_finished_by_the_next(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await play(s)
+        marked = await ask(s, STOP)
+        assert isinstance(marked, m.StopMarked)
+    async with stage(tmp_path, seed=1) as s:
+        assert s.account().generations["test"] == 1
+        await until(trio.current_time() + 1)
+        check_stopped(s)
+        assert unfinished_stops(s.reader) == []
+
+
+@pytest.mark.parametrize("text", ["insert into match", "update match", "delete from stop", "closing is null and seat_id >"])
+async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(text: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+    faults = Faults()
+    async with stage(tmp_path, faults=faults) as s:
+        await play(s)
+        await until(1)
+        faults.fail(text)
+        with pytest.raises(Exception):  # noqa: B017, PT011  whatever the store raised
+            await emergency_stop(s.house(), STOP)
+        assert find_stop(s.reader, "acme", "test") == 1
+        faults.heal()
+        await until(1 + stopping.LOOK_AGAIN_S)
+        await until(2 + stopping.LOOK_AGAIN_S)
+        check_stopped(s)
+        assert unfinished_stops(s.reader) == []
+
+
+@pytest.mark.parametrize("command", [STOP, m.SwitchAccount("ada", False)], ids=["emergency stop", "deactivation"])
+async def test_what_was_begun_is_finished_when_its_caller_leaves(command: Any, tmp_path: Path, autojump_clock: MockClock) -> None:
+    work: Callable[..., Any] = emergency_stop if command is STOP else deactivate
+    async with stage(tmp_path) as s:
+        await play(s)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(work, s.house(), command)
+            while s.by_key("carol").status == "waiting":
+                await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+        await until(1)
+        assert {s.by_key(key).status for key in ("alice", "bob", "carol")} == {"no_contest"}
+        assert unfinished_stops(s.reader) == []
+
+
+async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await ask(s, STOP)
+        await ask(s, STOP)
+        await ask(s, m.StopFinished("test", 1))
+        assert find_stop(s.reader, "acme", "test") == 2
+        await ask(s, m.StopFinished("test", 2))
+        assert find_stop(s.reader, "acme", "test") is None
+
+
+async def test_a_deactivation_counts_what_it_ended(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await play(s)
+        account, ended = await deactivate(s.house(), m.SwitchAccount("ada", False))
+        assert isinstance(account, Account)
+        assert (account.active, account.switched_off_by, ended) == (False, "ada", 3)
+        assert await deactivate(s.house(), m.SwitchAccount("ada", False)) == (refuse("account_inactive"), 0)
+
+
+async def test_nothing_is_stopped_while_the_service_stops(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        s.parts.system.stopping = True
+        with pytest.raises(Exception, match="stopping"):
+            await emergency_stop(s.house(), STOP)
+        s.parts.system.stopping = False
+        assert find_stop(s.reader, "acme", "test") is None
+
+
+async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play_alone(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage(tmp_path) as s:
+
+        async def late(*args: Any) -> Any:
+            found = await read_in_bulk(*args)
+            if found:
+                assert await emergency_stop(s.house(), m.EmergencyStop("ada", "live")) == Stopped("live", at(60), 0)
+                await ask(s, m.StopFinished("test", 1))
+                await s.seat("erin")
+            return found
+
+        await until(1)
+        await ask(s, STOP)
+        monkeypatch.setattr(stopping, "read_in_bulk", late)
+        await until(stopping.LOOK_AGAIN_S + 1)
+        assert s.by_key("erin").status == "waiting"
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_who_stops_counts_all_that_was_ended_whatever_looks_at_the_marks_meanwhile(
+    seed: int, tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage(tmp_path) as s:
+        await play(s)
+        seed_scheduler(seed)
+        with monkeypatch.context() as patch:
+            patch.setattr(stopping, "LOOK_AGAIN_S", 0)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(stopping.keep_stopped, s.parts, s.core.directory)
+                assert await emergency_stop(s.house(), STOP) == Stopped("test", at(0), 2)
+                nursery.cancel_scope.cancel()
+        await until(1)
+        check_stopped(s)

@@ -1,0 +1,52 @@
+"""The browser, the partner's site and the service that the tests of this room share."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from pgs.actors import messages as m
+from tests.browser.chromium import Tab, launched, partner_site
+from tests.journeys.partners import Partner
+from tests.journeys.service import SharedService
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedService]:
+    """A service on loopback."""
+    shared = SharedService(tmp_path_factory.mktemp("browser"))
+    shared.start()
+    yield shared
+    shared.stop()
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The origin of a partner's site."""
+    with partner_site() as origin:
+        yield origin
+
+
+# Not for the whole session: while it lives, an asyncio loop counts as running in this thread, which other rooms' tests need not meet.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A Chromium."""
+    with launched() as running:
+        yield running
+
+
+@pytest.fixture
+def partner(service: SharedService, site: str) -> Partner:
+    """A partner whose test frame the site may embed."""
+    made = service.partner()
+    service.account(made, m.AddOrigin(m.PLATFORM, "test", site))
+    return made
+
+
+@pytest.fixture
+def tabs(browser: Browser) -> Iterator[list[Tab]]:
+    """Two tabs, each a browser profile of its own."""
+    contexts = [browser.new_context() for _ in range(2)]
+    yield [Tab(context.new_page()) for context in contexts]
+    for context in contexts:
+        context.close()

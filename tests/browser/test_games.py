@@ -1,0 +1,67 @@
+"""Every game of the catalogue, drawn from what its own module shows, and played by pressing cells."""
+
+import random
+
+import pytest
+
+from pgs.games.catalogue import load_games
+from pgs.games.rules import PASS
+from tests.browser.chromium import Tab
+from tests.browser.script import GameServer, snapshot
+from tests.journeys.partners import Partner
+from tests.journeys.service import SharedService
+
+pytestmark = pytest.mark.browser
+
+GAMES = load_games()
+MOVES = 24
+_PIECES = {"q": "queen", "r": "rook", "b": "bishop", "n": "knight"}
+
+
+def _press(tab: Tab, game_id: str, move: str) -> None:
+    """Do in the frame what stands for a move."""
+    if move == PASS:
+        tab.frame.get_by_role("button", name="No move: pass").click()
+    elif game_id == "connect-four":
+        tab.cell(f"{'abcdefg'[int(move) - 1]}6").click()
+    elif game_id == "chess":
+        tab.cell(move[:2]).click()
+        tab.cell(move[2:4]).click()
+        if move[4:]:
+            tab.frame.get_by_role("button", name=_PIECES[move[4:]]).click()
+    else:
+        tab.cell(move).click()
+
+
+@pytest.mark.parametrize("game_id", sorted(GAMES))
+def test_a_game_is_played_by_pressing_cells(service: SharedService, partner: Partner, site: str, tabs: list[Tab], game_id: str) -> None:
+    tab, rules, choose = tabs[0], GAMES[game_id], random.Random(7)
+    server = GameServer(tab.page)
+    tab.embed(site, service.client.base_url, f"{service.client.base_url}/embed/test/{partner.partner_id}", "token")
+    server.wait("join")
+    state, count = rules.initial(), 0
+    while (moves := rules.legal_moves(state)) and count < MOVES:
+        # Both sides are this tab's in turn: each position is a match of its own.
+        turn = rules.turn(state)
+        fields = {"matchId": f"mat_{count}", "ply": count, "you": turn, "turn": turn}
+        server.say(snapshot(game_id, rules.view(state), list(moves), **fields))
+        move = choose.choice(moves)
+        _press(tab, game_id, move)
+        count += 1
+        sent = server.wait("move", count)
+        assert (sent["matchId"], sent["move"]) == (f"mat_{count - 1}", move)
+        state = rules.apply(state, move)
+        server.say(
+            {"type": "ended", "matchId": f"mat_{count - 1}", "seq": 2, "outcome": "ended", "result": "won", "endReason": "completed"}
+        )
+    server.say(snapshot(game_id, rules.view(state), list(rules.legal_moves(state)), matchId="mat_end", turn=1, ply=count))
+    tab.sees("Opponent to move")
+    marks = tab.frame.locator(".cell > *").count()
+    shown = rules.view(state)
+    drawn = (
+        sum(letter.isalpha() for letter in shown["fen"].split(" ")[0])
+        if "fen" in shown
+        else sum(row.count(0) + row.count(1) for row in shown["board"])
+    )
+    assert marks == drawn
+    assert tab.faults == []

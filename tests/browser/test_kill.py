@@ -1,0 +1,91 @@
+"""A service that is killed under two players, and comes back."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from pgs.actors import messages as m
+from pgs.app import open_core
+from pgs.config import Config
+from pgs.storage.database import Database
+from pgs.storage.ledger import check_ledger
+from tests.browser.chromium import PATIENCE_MS, Tab
+from tests.journeys.client import ok
+from tests.journeys.partners import BOTH, Partner, account, make_partner, make_tiers, seat_body
+from tests.journeys.process import Process
+
+pytestmark = pytest.mark.browser
+
+
+async def _prepare(folder: Path, site: str) -> Partner:
+    """Make a data folder with a partner whose test frame the site may embed."""
+    async with open_core(Config(data_dir=folder)) as core:
+        await make_tiers(core)
+        partner = await make_partner(core, "acme")
+        await account(core, partner.partner_id, m.AddOrigin(m.PLATFORM, "test", site))
+        return partner
+
+
+def _rows(process: Process, partner: Partner) -> list[dict[str, Any]]:
+    """The feed, once the money is recorded."""
+    for _ in range(int(PATIENCE_MS / 100)):
+        rows: list[dict[str, Any]] = ok(process.client.call("GET", "/partner/results", partner.test))["results"]
+        if rows and all("payoutUsdCents" in row for row in rows):
+            return rows
+        time.sleep(0.1)
+    raise AssertionError("the match's money was not recorded")
+
+
+def test_a_match_outlives_kills_of_the_service_and_ends_right(tmp_path: Path, site: str, tabs: list[Tab]) -> None:
+    folder = tmp_path / "data"
+    with ThreadPoolExecutor(1) as elsewhere:  # this thread has the browser's loop
+        partner = elsewhere.submit(trio.run, partial(_prepare, folder, site)).result()
+    alice, bob = tabs
+    with Process(folder) as process:
+        for tab, player in zip(tabs, ("alice", "bob"), strict=True):
+            body = {"gameId": BOTH, "playerId": player, "displayName": player.title()}
+            session = ok(process.client.call("POST", "/partner/sessions", partner.test, body))
+            ok(process.client.call("POST", "/partner/matches", partner.test, seat_body(player, player)))
+            tab.embed(site, process.base_url, session["embedUrl"], session["sessionToken"])
+        alice.sees("Your turn")
+        bob.sees("Alice to move")
+        alice.cell("a1").click()
+        bob.sees("Your turn")
+
+        process.end()  # SIGKILL
+        for tab in tabs:
+            tab.sees("Reconnecting")
+        process.start()
+        bob.sees("Your turn")
+        alice.sees("Bob to move")
+        assert bob.cell("a1").get_attribute("aria-label") == "a1, X, last move"
+
+        bob.cell("a2").click()
+        process.end()  # with a move on its way: it was played, or it is sent again
+        process.start()
+        alice.sees("Your turn")
+        # Not always "last move": a snapshot does not tell which one that was.
+        assert (alice.cell("a2").get_attribute("aria-label") or "").startswith("a2, O")
+        for mover, other, cell in ((alice, bob, "b1"), (bob, alice, "b2"), (alice, bob, "c1")):
+            mover.cell(cell).click()
+            other.cell(cell).locator(".mark").wait_for()
+        alice.sees("You won.")
+        bob.sees("You lost.")
+
+        rows = _rows(process, partner)
+        assert {row["playerId"]: (row["outcome"], row["result"], row["endReason"], row["payoutUsdCents"]) for row in rows} == {
+            "alice": ("ended", "won", "completed", 180),
+            "bob": ("ended", "lost", "completed", 0),
+        }
+        for tab in tabs:
+            assert len(tab.told("pgs.ended")) == 1
+            assert {message["reason"] for message in tab.told("pgs.error")} <= {"connection_lost", "service_unavailable"}
+        assert process.stop()[0] == 0
+    database = Database(folder)
+    assert check_ledger(database.reader).sound
+    database.close()

@@ -1,0 +1,44 @@
+"""A service that stops and starts again under two players."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from pgs.actors import messages as m
+from tests.browser.chromium import Tab
+from tests.browser.test_play import begin
+from tests.journeys.service import SharedService
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_match_outlives_the_service_that_it_began_on(tmp_path: Path, site: str, tabs: list[Tab]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    first = SharedService(tmp_path, listen=listen)
+    first.start()
+    try:
+        partner = first.partner()
+        first.account(partner, m.AddOrigin(m.PLATFORM, "test", site))
+        alice, bob = begin(first, partner, site, tabs)
+        alice.cell("b2").click()
+        bob.sees("Your turn")
+    finally:
+        first.stop()
+    for tab in (alice, bob):
+        tab.sees("Reconnecting")
+    second = SharedService(tmp_path, listen=listen)
+    second.start()
+    try:
+        bob.sees("Your turn")
+        alice.sees("Bob to move")
+        bob.cell("a1").click()
+        alice.sees("Your turn")
+        assert alice.cell("a1").get_attribute("aria-label") == "a1, O, last move"
+        assert {message["reason"] for tab in (alice, bob) for message in tab.told("pgs.error")} <= {
+            "connection_lost",
+            "service_unavailable",
+        }
+    finally:
+        second.stop()

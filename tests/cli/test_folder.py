@@ -1,0 +1,200 @@
+"""The data folder under the command line: its key ring, who holds it, and what a command leaves behind on a stopped service."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+import structlog
+import trio
+from rich.console import Console
+
+from pgs.app import open_core
+from pgs.cli import call, tables
+from pgs.clock import SystemRng
+from pgs.config import Config
+from pgs.games.catalogue import GAMES, installed_games
+from pgs.keyfile import KeyFile
+from pgs.operator import commands as c
+from pgs.operator.answers import Done
+from pgs.operator.records import partner_record
+from pgs.storage.seats import find_match, is_money_due
+from tests.cli.test_cli import NEW, json_of, pgs, process
+from tests.operator.support import Operator, prepare, serving
+
+FREE = {"PGS_LISTEN": "127.0.0.1:0", "PGS_INTERNAL_LISTEN": "127.0.0.1:0"}
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in [name for name in os.environ if name.startswith("PGS_")]:
+        monkeypatch.delenv(name)
+    yield
+    structlog.reset_defaults()
+
+
+def test_a_new_folder_gets_a_database_and_a_key_ring(tmp_path: Path) -> None:
+    assert pgs(*NEW, "--data", tmp_path / "data").exit_code == 0
+    assert {"pgs.db", "keys"} <= {path.name for path in (tmp_path / "data").iterdir()}
+
+
+@pytest.mark.parametrize("arguments", [["partner", "list"], ["keyring", "list"], ["db", "migrate"], ["serve"]])
+def test_a_database_whose_key_ring_is_gone_is_refused_and_no_new_ring_made(tmp_path: Path, arguments: list[str]) -> None:
+    assert pgs(*NEW, "--data", tmp_path).exit_code == 0
+    (tmp_path / "keys").rename(tmp_path / "keys.away")
+    refused = process(*arguments, "--data", tmp_path, **FREE)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"the key file {tmp_path / 'keys'} is missing" in refused.stderr
+    assert "Put the file that belongs to this data folder back" in refused.stderr
+    assert "PGS_SECRET_KEY_FILE" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not (tmp_path / "keys").exists()
+    assert pgs("partner", "list", "--data", tmp_path).exit_code == 1
+    (tmp_path / "keys.away").rename(tmp_path / "keys")
+    assert pgs("partner", "list", "--data", tmp_path).exit_code == 0
+
+
+def test_a_ring_that_a_broken_first_start_left_is_the_one_that_is_used(tmp_path: Path) -> None:
+    ring = KeyFile(tmp_path / "keys", SystemRng()).ring
+    (tmp_path / "pgs.db.new").touch()
+    assert json_of(pgs("db", "migrate", "--json", "--data", tmp_path))["migrations"]
+    assert json_of(pgs("keyring", "list", "--json", "--data", tmp_path))["kids"] == [key.kid for key in ring.keys]
+
+
+def test_the_ring_is_on_disk_before_the_database_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object, **named: object) -> None:
+        assert (tmp_path / "keys").exists()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pgs.storage.database.connect", broken)
+    assert "No space left" in pgs("db", "migrate", "--data", tmp_path).stderr
+
+
+async def test_a_command_on_a_stopped_service_says_nothing_but_its_answer_and_pays_before_it_ends(tmp_path: Path) -> None:
+    await prepare(tmp_path, "ann", "bob", "cleo")
+    done = await trio.to_thread.run_sync(lambda: process("partner", "deactivate", "acme", "--data", tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 waiting seats and running matches" in done.stdout
+    async with open_core(Config(data_dir=tmp_path)) as core:  # opening pays nothing yet: the first reading of rows comes after this line
+        assert not is_money_due(core.parts.database.reader)
+
+
+async def test_a_voided_match_of_a_stopped_service_is_paid_back_at_once(tmp_path: Path) -> None:
+    await prepare(tmp_path, "ann", "bob")
+    async with open_core(Config(data_dir=tmp_path)) as core:
+        rows = core.parts.database.reader.all("matches.running_matches_after", partner_id="acme", environment="test", after="", page_size=9)
+        match_id = rows[0][0]
+    assert isinstance(await Operator(tmp_path).ask(c.MATCH_VOID, c.MatchId(match_id)), Done)
+    async with open_core(Config(data_dir=tmp_path)) as core:
+        match = find_match(core.parts.database.reader, "acme", match_id)
+        assert match is not None
+        assert match.status == "no_contest"
+        assert not is_money_due(core.parts.database.reader)
+
+
+async def test_payouts_that_do_not_come_hold_a_command_up_no_longer_than_their_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[bool] = []
+
+    def never_paid(reader: object) -> bool:
+        looked.append(True)
+        return True
+
+    monkeypatch.setattr("pgs.storage.seats.is_money_due", never_paid)
+    monkeypatch.setattr(call, "PAYOUTS_S", 0.1)
+    await prepare(tmp_path, "ann", "bob")
+    with trio.fail_after(5):
+        assert isinstance(await Operator(tmp_path).ask(c.PARTNER_SHOW, c.PartnerId("acme")), Done)
+        assert not looked
+        assert isinstance(await Operator(tmp_path).ask(c.PARTNER_DEACTIVATE, c.PartnerId("acme")), Done)
+        assert looked
+
+
+async def test_a_second_service_on_a_served_folder_is_told_that_there_is_one(tmp_path: Path) -> None:
+    async with serving(tmp_path):
+        refused = await trio.to_thread.run_sync(lambda: process("serve", "--data", tmp_path, **FREE))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"a service runs on the data folder {tmp_path} already" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["operator.sock", "operator.sock.new"])
+def test_a_folder_in_the_sockets_place_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    refused = process("serve", "--data", tmp_path, **FREE)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"{tmp_path / name} is a folder" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+async def test_games_that_are_not_installed_are_not_shown_as_playable(tmp_path: Path) -> None:
+    await prepare(tmp_path)
+    async with open_core(Config(data_dir=tmp_path)) as core:
+        account = core.parts.registry.account("acme")
+    assert account is not None
+    shown = partner_record(account, {}, None, frozenset({"reversi"}), 0)
+    assert shown.games == {"test": ["reversi"], "live": ["reversi"]}
+    assert {held.game_id: held.installed for held in shown.licences} == {game_id: game_id == "reversi" for game_id in GAMES}
+    assert msgspec.to_builtins(shown)["licences"][0] == {"gameId": "chess", "test": True, "live": "granted", "installed": False}
+    console = Console(width=160)
+    with console.capture() as drawn:
+        console.print(tables.partner(shown))
+    assert drawn.get().count("not installed here") == len(GAMES) - 1
+
+
+async def test_an_installation_shows_the_games_that_it_can_run(tmp_path: Path) -> None:
+    await prepare(tmp_path)
+    shown = await Operator(tmp_path).done(c.PARTNER_SHOW, c.PartnerId("acme"))
+    assert set(shown.games["test"]) == installed_games()
+
+
+def _started(folder: Path, **settings: str) -> str:
+    """What a service prints until it is told to stop, its log left beside its folder."""
+    with folder.with_suffix(".log").open("wb") as log:
+        service = subprocess.Popen(
+            [sys.executable, "-m", "pgs", "serve", "--data", folder],
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env={"PATH": os.environ["PATH"], **FREE, **settings},
+        )
+        try:
+            assert service.stdout is not None
+            line = service.stdout.readline()
+            service.send_signal(signal.SIGTERM)
+            rest, _ = service.communicate(timeout=20)
+            assert (rest, service.returncode) == ("", 0)
+            return line
+        finally:
+            service.kill()
+            service.wait()
+
+
+def test_a_service_says_where_it_listens_however_partners_reach_it(tmp_path: Path) -> None:
+    line = _started(tmp_path / "data", PGS_BASE_URL="https://games.example")
+    assert line.startswith("pgs is ready: https://games.example (listening on http://127.0.0.1:")
+    assert ", internal http://127.0.0.1:" in line
+    assert "open_to_others" not in (tmp_path / "data.log").read_text()
+
+
+def test_a_service_whose_files_others_can_read_says_so_when_it_starts(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir(mode=0o700)
+    KeyFile(tmp_path / "data" / "keys", SystemRng())
+    (tmp_path / "data" / "keys").chmod(0o644)
+    assert _started(tmp_path / "data").startswith("pgs is ready: http://127.0.0.1:")
+    warned = [line for line in (tmp_path / "data.log").read_text().splitlines() if "open_to_others" in line]
+    assert len(warned) == 1
+    assert str(tmp_path / "data" / "keys") in warned[0]
+
+
+@pytest.mark.parametrize("environ", [{"PGS_IDENTITY_ISSUER": "http://id.example"}, {"PGS_PROCESS_RATE": "abc"}, {"PGS_LISTNE": "x"}])
+def test_a_setting_that_cannot_be_is_a_wrong_call(tmp_path: Path, environ: dict[str, str]) -> None:
+    for arguments in (["serve"], ["partner", "list"]):
+        wrong = process(*arguments, "--data", tmp_path, **environ)
+        assert (wrong.returncode, wrong.stdout) == (2, "")
+        assert next(iter(environ)) in wrong.stderr
+        assert len(wrong.stderr.splitlines()) == 1

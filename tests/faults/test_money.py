@@ -1,0 +1,228 @@
+"""A writer that fails in every way we know, under real seats, decisions and payouts: the ledger's lines sum to zero at every moment."""
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from pgs.actors.kernel import Crashed, Overloaded
+from pgs.domain.seats import Seat
+from pgs.storage import writer as writer_module
+from pgs.storage.database import StoreOutage, WriterFull
+from tests.actors.stage import FLOOR, PRIZE, Stage, money, stage, until
+from tests.virtual import Faults
+
+T = TypeVar("T")
+
+PARTNERS = ("acme", "bravo", "cargo")
+FAULTS = (Overloaded, Crashed, StoreOutage, WriterFull)  # what a caller hears of a writer that fails
+ASIDE = 40.0  # longer than a partner rests after its actors broke too often
+
+
+def _check(folder: Path) -> None:
+    """The ledger as anybody else would read the file at this moment: its lines sum to zero, also within each transfer and each partner."""
+    with closing(sqlite3.connect(folder / "pgs.db")) as connection:
+        assert connection.execute("select coalesce(sum(amount_usd_cents), 0) from ledger").fetchone() == (0,)
+        apart = "select transfer_id from ledger group by partner_id, transfer_id having sum(amount_usd_cents) <> 0"
+        assert connection.execute(apart).fetchall() == []
+        # An acknowledged or half-told decision is in the ledger as a whole, or not at all.
+        charged = connection.execute("select count(*) from ledger where kind = 'charge' and account = 'escrow'").fetchone()
+        assert charged == connection.execute("select count(*) from seat where confirmed_at is not null").fetchone()
+
+
+async def _insist(folder: Path, work: Callable[[], Awaitable[T]]) -> T:
+    """Ask again until it goes through, looking at the ledger after every fault."""
+    for _ in range(50):
+        try:
+            return await work()
+        except FAULTS:
+            _check(folder)
+        await trio.sleep(ASIDE)
+    raise AssertionError("it never went through")
+
+
+async def _play(s: Stage, folder: Path, partner: str) -> tuple[Seat, Seat]:
+    """Two players of a partner play, and the first of them wins; return their seats once their money is recorded."""
+    first = await _insist(folder, lambda: s.seat("alice", partner=partner))
+    second = await _insist(folder, lambda: s.seat("bob", partner=partner))
+    if second.match_id is None:  # it was seated by a commit that landed without a word
+        second = s.row(second)
+    await _insist(folder, lambda: s.decide(second.match_id, "alice", partner=partner))
+    with trio.fail_after(1000):
+        while s.row(first).rake_usd_cents is None:
+            await trio.sleep(1)
+            _check(folder)
+    return s.row(first), s.row(second)
+
+
+async def _play_all(s: Stage, folder: Path) -> None:
+    """All partners at once, so that the writer has groups to commit; then look at everything."""
+    ended: dict[str, tuple[Seat, Seat]] = {}
+
+    async def one(partner: str) -> None:
+        ended[partner] = await _play(s, folder, partner)
+
+    async with trio.open_nursery() as nursery:
+        for partner in PARTNERS:
+            nursery.start_soon(one, partner)
+    _check(folder)
+    s.check_money()
+    for won, lost in ended.values():
+        assert (money(won), money(lost)) == ((PRIZE, 0, 0), (0, 0, 2 * FLOOR - PRIZE))
+    assert s.parts.database.reader.all("ledger.balances") == [
+        ("test", "escrow", 0, 4 * len(PARTNERS)),
+        ("test", "player", (PRIZE - 2 * FLOOR) * len(PARTNERS), 3 * len(PARTNERS)),
+        ("test", "rake", (2 * FLOOR - PRIZE) * len(PARTNERS), len(PARTNERS)),
+    ]
+
+
+async def _open(s: Stage) -> None:
+    for partner in PARTNERS[1:]:
+        await s.open_partner(partner)
+
+
+class Once:
+    """Fails one statement of those that contain a text, the `number`-th, and none later."""
+
+    def __init__(self, faults: Faults, text: str, number: int, *, after: bool = False) -> None:
+        self.struck = False
+        self._left = number
+        (faults._after if after else faults._before).append((text, self._strike))
+
+    def _strike(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self.struck = True
+            raise sqlite3.OperationalError("disk I/O error")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 7, 9])
+@pytest.mark.parametrize(
+    "text",
+    ["begin immediate", "insert into seat", "update seat", "insert into match", "update match", "insert into ledger", "insert into head"],
+)
+async def test_the_ledger_sums_to_zero_after_a_job_fails_inside_a_group(
+    text: str, number: int, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with stage(tmp_path, faults=faults) as s:
+        await _open(s)
+        before = faults.count("insert into seat")
+        once = Once(faults, text, number)
+        await _play_all(s, tmp_path)
+        assert once.struck or number > 3
+        assert faults.count("insert into seat") > before
+
+
+async def test_the_ledger_sums_to_zero_while_one_partners_job_fails_again_and_again_in_the_groups_of_others(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with stage(tmp_path, faults=faults) as s:
+        await _open(s)
+        with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+            connection.execute(
+                "create trigger broken before insert on ledger when new.partner_id = 'bravo' begin select raise(abort, 'broken'); end"
+            )
+        commits, outcomes = faults.count("commit"), dict[str, Any]()
+
+        async def seat(partner: str) -> None:
+            try:
+                outcomes[partner] = (await s.seat("alice", partner=partner)).status
+            except FAULTS as error:
+                outcomes[partner] = type(error)
+            _check(tmp_path)
+
+        for _ in range(2):
+            async with trio.open_nursery() as nursery:
+                for partner in PARTNERS:
+                    nursery.start_soon(seat, partner)
+        assert outcomes == {"acme": "waiting", "bravo": Crashed, "cargo": "waiting"}
+        assert faults.count("commit") > commits
+        s.check_money()
+        with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+            connection.execute("drop trigger broken")
+        await trio.sleep(ASIDE)
+        await _play_all(s, tmp_path)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize("landed", [False, True], ids=["lost", "landed"])
+async def test_the_ledger_sums_to_zero_after_a_commit_fails(landed: bool, number: int, tmp_path: Path, autojump_clock: MockClock) -> None:
+    faults = Faults()
+    async with stage(tmp_path, faults=faults) as s:
+        await _open(s)
+        once = Once(faults, "commit", number, after=landed)
+        await _play_all(s, tmp_path)
+        assert once.struck
+
+
+async def test_the_ledger_sums_to_zero_when_the_queue_is_full(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage(tmp_path) as s:
+        await _open(s)
+        with monkeypatch.context() as patch:
+            patch.setattr(writer_module, "QUEUE_LIMIT", 1)
+            refused: list[Exception] = []
+
+            async def seat(partner: str) -> None:
+                try:
+                    await s.seat("alice", partner=partner)
+                except FAULTS as error:
+                    refused.append(error)
+                _check(tmp_path)
+
+            async with trio.open_nursery() as nursery:
+                for partner in PARTNERS:
+                    nursery.start_soon(seat, partner)
+            assert len(refused) == len(PARTNERS) - 1
+            assert s.count("ledger.unbalanced_transfers", page_size=9) == 0
+            await _play_all(s, tmp_path)
+
+
+async def test_the_ledger_sums_to_zero_while_the_disk_stalls_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Needs the writer's own thread, and so real time; what it waits for are events."""
+    faults = Faults()
+    monkeypatch.setattr(writer_module, "STALLED_AFTER_S", 0.0)
+    with trio.fail_after(60):
+        async with stage(tmp_path, faults=faults, threaded=True) as s:
+            await s.seat("alice")
+            match_id = (await s.seat("bob")).match_id
+            _check(tmp_path)
+            for work, told in ((lambda: s.seat("carol"), "insert into seat"), (lambda: s.decide(match_id, "alice"), "update match")):
+                before = faults.count(told)
+                with faults.hold("commit") as let_go:
+                    async with trio.open_nursery() as nursery:
+                        nursery.start_soon(work)
+                        while faults.count(told) == before or not s.parts.database.writer.stalled():  # noqa: ASYNC110 -- a thread's doing
+                            await trio.sleep(0.001)
+                        _check(tmp_path)
+                        let_go.set()
+                faults.heal()
+                _check(tmp_path)
+            while s.by_key("alice").rake_usd_cents is None:  # noqa: ASYNC110 -- as above
+                await trio.sleep(0.001)
+            _check(tmp_path)
+            s.check_money()
+
+
+async def test_the_ledger_sums_to_zero_after_a_process_ends_over_a_stalled_disk(tmp_path: Path, autojump_clock: MockClock) -> None:
+    faults = Faults()
+    async with stage(tmp_path, faults=faults) as s:
+        await _open(s)
+        await s.seat("alice")
+        faults.fail("commit")
+        for partner in PARTNERS:
+            with pytest.raises(FAULTS):
+                await s.seat("bob", partner=partner)
+            _check(tmp_path)
+        faults.heal()
+    async with stage(tmp_path, seed=1) as s:
+        await until(ASIDE)
+        await _play_all(s, tmp_path)

@@ -1,0 +1,160 @@
+"""Reversi, against rules that are looked up square by square."""
+
+import pytest
+from hypothesis import given
+
+from pgs.games.reversi import RULES, SQUARES, State
+from pgs.games.rules import PASS, Outcome, Side
+from tests.games.playing import SEEDS, a_game, counts, played, seeds
+
+# How many sequences of so many moves there are, a pass being one: a well-known check of move generators.
+SEQUENCES = [4, 12, 56, 244, 1_396, 8_200, 55_092, 390_216]
+
+# The shortest game there is: nine moves, and side 1 has nothing left.
+WIPED_OUT = ("e6", "f4", "e3", "f6", "g5", "d6", "e7", "f5", "c5")
+
+Board = list[list[int | None]]
+
+
+def plain(board: Board, side: int) -> dict[str, set[str]]:
+    """The squares that a side may take, each with the squares of the discs that it turns: the rule, spelt out."""
+    found: dict[str, set[str]] = {}
+    for row in range(8):
+        for column in range(8):
+            turned: set[str] = set()
+            for down, right in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)):
+                run, at, beside = set(), row + down, column + right
+                while 0 <= at < 8 and 0 <= beside < 8 and board[at][beside] == 1 - side:
+                    run.add(f"{'abcdefgh'[beside]}{at + 1}")
+                    at, beside = at + down, beside + right
+                if 0 <= at < 8 and 0 <= beside < 8 and board[at][beside] == side:
+                    turned |= run
+            if turned and board[row][column] is None:
+                found[f"{'abcdefgh'[column]}{row + 1}"] = turned
+    return found
+
+
+def held(state: State) -> dict[str, int | None]:
+    """Who holds each square."""
+    return dict(zip(SQUARES, (cell for row in RULES.view(state)["board"] for cell in row), strict=True))
+
+
+def discs(rows: str) -> tuple[int, int]:
+    """The discs of a board drawn as eight rows of `.`, `0` and `1`, row 1 first."""
+    black, white = (sum(1 << at for at, cell in enumerate("".join(rows.split())) if cell == side) for side in "01")
+    return black, white
+
+
+def board(rows: str, turn: Side) -> State:
+    """The state after a pass on a drawn board, so that the rules themselves find what `turn` may do."""
+    state: State = RULES.apply(State(discs(rows), 1 if turn == 0 else 0, 0), PASS)
+    return state
+
+
+def test_the_game_begins_as_othello_does() -> None:
+    state = RULES.initial()
+    assert {square: side for square, side in held(state).items() if side is not None} == {"d4": 1, "e4": 0, "d5": 0, "e5": 1}
+    assert RULES.legal_moves(state) == ("d3", "c4", "f5", "e6")
+    assert RULES.view(state)["scores"] == [2, 2]
+
+
+def test_as_many_sequences_of_moves_are_legal_as_are_known() -> None:
+    assert [sequences for sequences, _ in counts(RULES, 6)] == SEQUENCES[:6]
+
+
+@pytest.mark.slow
+def test_as_many_sequences_of_eight_moves_are_legal_as_are_known() -> None:
+    assert [sequences for sequences, _ in counts(RULES, 8)] == SEQUENCES
+
+
+@seeds(40)
+@given(seed=SEEDS)
+def test_every_move_of_a_game_is_what_the_plain_rule_says(seed: int) -> None:
+    course = a_game(RULES, seed)
+    for state, move in course:
+        side, before = RULES.turn(state), held(state)
+        allowed = plain(RULES.view(state)["board"], side)
+        assert RULES.legal_moves(state) == (tuple(square for square in SQUARES if square in allowed) or (PASS,))
+        changed = {} if move == PASS else dict.fromkeys({move} | allowed[move], side)
+        assert held(RULES.apply(state, move)) == before | changed
+    end = played(RULES, [move for _, move in course])
+    shown = RULES.view(end)
+    assert not plain(shown["board"], 0)
+    assert not plain(shown["board"], 1)
+    assert (outcome := RULES.outcome(end)) is not None
+    assert outcome.scores == tuple(shown["scores"])
+
+
+@seeds(40)
+@given(seed=SEEDS)
+def test_a_side_passes_exactly_when_the_other_one_alone_can_move(seed: int) -> None:
+    for state, move in a_game(RULES, seed):
+        shown, side = RULES.view(state)["board"], RULES.turn(state)
+        assert (move == PASS) == (not plain(shown, side) and bool(plain(shown, 1 - side)))
+
+
+def test_a_forced_pass_gives_the_move_back() -> None:
+    state = board(
+        """
+        01.....1
+        ........
+        ........
+        ........
+        ........
+        ........
+        ........
+        ......10
+        """,
+        turn=1,
+    )
+    assert RULES.legal_moves(state) == (PASS,)
+    assert RULES.outcome(state) is None
+    after = RULES.apply(state, PASS)
+    assert RULES.turn(after) == 0
+    assert held(after) == held(state)
+    assert RULES.legal_moves(after) == ("c1", "f8")
+    with pytest.raises(ValueError, match="no legal move"):
+        RULES.apply(after, PASS)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["......01", "........ 10......", "........ ......0. .......1", "........ .0...... 1......."],
+    ids=["h1 to a2", "a2 to h1", "h3 to a5", "a3 to h3"],
+)
+def test_no_run_goes_round_the_edge(rows: str) -> None:
+    assert RULES.legal_moves(board(rows, turn=0)) == (PASS,)
+
+
+def test_a_side_without_a_disc_has_lost_at_once() -> None:
+    state = played(RULES, WIPED_OUT)
+    assert RULES.outcome(state) == Outcome(0, (13, 0))
+    assert RULES.legal_moves(state) == ()
+
+
+def test_as_many_discs_for_both_are_a_draw_and_empty_squares_count_for_nobody() -> None:
+    rows = "00000000 00000000 00000000 ........ ........ 11111111 11111111 11111111"
+    over = [
+        State(discs(rows), 0, 0, over=True),
+        State(discs("." + rows[1:]), 0, 0, over=True),
+        State(discs(rows[:-1] + "."), 0, 0, over=True),
+    ]
+    assert [RULES.outcome(state) for state in over] == [Outcome(None, (24, 24)), Outcome(1, (23, 24)), Outcome(0, (24, 23))]
+
+
+def test_a_disc_turns_all_that_it_encloses_in_all_eight_directions() -> None:
+    state = board(
+        """
+        0..0..0.
+        .1.1.1..
+        ..111...
+        011.110.
+        ..111...
+        .1.1.1..
+        0..1..0.
+        ...0....
+        """,
+        turn=0,
+    )
+    assert RULES.view(state)["scores"] == [8, 17]
+    assert RULES.outcome(RULES.apply(state, "d4")) == Outcome(0, (26, 0))

@@ -1,0 +1,35 @@
+"""A service with a partner whose frame may be embedded."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from pgs.actors import messages as m
+from pgs.domain.environments import Environment
+from tests.journeys.partners import account
+from tests.journeys.service import Service, in_process
+
+LIVE: Final = "https://shop.example"
+TEST: Final = "http://localhost:5173"
+
+ROUTES: Final[tuple[tuple[Environment, str], ...]] = (("live", "/embed/"), ("test", "/embed/test/"))
+
+
+@asynccontextmanager
+async def embedding(folder: Path, **settings: Any) -> AsyncIterator[Service]:
+    """A service with the partner `acme`, which has an origin in each environment, and `bare`, which has none."""
+    async with in_process(folder, **settings) as service:
+        await service.partner("acme")
+        await service.partner("bare")
+        await account(service.core, "acme", m.AddOrigin(m.PLATFORM, "live", LIVE))
+        await account(service.core, "acme", m.AddOrigin(m.PLATFORM, "test", TEST))
+        yield service
+
+
+def policy(header: str | None) -> dict[str, list[str]]:
+    """A content security policy taken apart: the sources of each directive."""
+    assert header is not None
+    directives = [directive.split() for directive in header.split("; ")]
+    assert len({words[0] for words in directives}) == len(directives), "a directive comes twice"
+    return {words[0]: words[1:] for words in directives}

@@ -1,0 +1,121 @@
+"""The frame's document: what it carries, and under which policy."""
+
+import html
+import json
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from pgs.actors import messages as m
+from pgs.domain.environments import Environment
+from tests.http.embed.stage import LIVE, ROUTES, TEST, embedding, policy
+from tests.journeys.partners import account
+from tests.journeys.service import Service
+
+
+async def _document(service: Service, path: str) -> tuple[str, dict[str, list[str]]]:
+    reply = await service.public.call("GET", path)
+    assert reply.status == 200, reply
+    assert reply.header("content-type") == "text/html; charset=utf-8"
+    return reply.content.decode(), policy(reply.header("content-security-policy"))
+
+
+async def test_only_the_origins_of_its_environment_may_frame_the_document(tmp_path: Path) -> None:
+    async with embedding(tmp_path) as service:
+        for path, origin in (("/embed/acme", LIVE), ("/embed/test/acme", TEST)):
+            document, rules = await _document(service, path)
+            assert rules["frame-ancestors"] == [origin]
+            found = re.search(r'name="pgs-frame" content="([^"]*)"', document)
+            assert found
+            environment = "test" if "test" in path else "live"
+            assert json.loads(html.unescape(found[1])) == {"partnerId": "acme", "environment": environment, "origins": [origin]}
+
+
+async def test_an_origin_counts_from_the_moment_it_is_saved_until_it_is_removed(tmp_path: Path) -> None:
+    async with embedding(tmp_path) as service:
+        await account(service.core, "acme", m.AddOrigin(m.PLATFORM, "live", "https://second.example"))
+        assert (await _document(service, "/embed/acme"))[1]["frame-ancestors"] == ["https://second.example", LIVE]
+        await account(service.core, "acme", m.RemoveOrigin(m.PLATFORM, "live", LIVE))
+        assert (await _document(service, "/embed/acme"))[1]["frame-ancestors"] == ["https://second.example"]
+
+
+async def test_nothing_runs_in_the_document_but_what_carries_its_nonce(tmp_path: Path) -> None:
+    async with embedding(tmp_path) as service:
+        seen = set()
+        for _ in range(3):
+            document, rules = await _document(service, "/embed/acme")
+            (source,) = rules["script-src"]
+            (nonce,) = re.findall(r"^'nonce-([A-Za-z0-9_=-]{22,})'$", source)
+            seen.add(nonce)
+            assert rules["style-src"] == [f"'nonce-{nonce}'"]
+            tags = re.findall(r"<(?:script|link rel=\"stylesheet\"|style)[^>]*>[^<]*", document)
+            assert len(tags) == 2
+            assert all(f'nonce="{nonce}"' in tag and tag.rstrip().endswith(">") for tag in tags), "without a nonce, or with a script in it"
+            assert "%PGS_" not in document
+        assert len(seen) == 3
+
+
+async def test_the_policy_lets_the_document_speak_to_this_service_alone(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    async with embedding(tmp_path, listen=listen, base_url="https://games.example") as service:
+        _, rules = await _document(service, "/embed/acme")
+        assert rules.pop("script-src")
+        assert rules.pop("style-src")
+        assert rules == {
+            "default-src": ["'none'"],
+            "img-src": ["data:"],
+            "connect-src": ["'self'", "wss://games.example"],
+            "base-uri": ["'none'"],
+            "form-action": ["'none'"],
+            "frame-ancestors": [LIVE],
+        }
+
+
+@pytest.mark.parametrize(("environment", "route"), ROUTES)
+async def test_the_document_is_stored_nowhere_and_sets_no_cookie(tmp_path: Path, environment: Environment, route: str) -> None:
+    async with embedding(tmp_path) as service:
+        reply = await service.public.call("GET", f"{route}acme", headers=[("X-Service-Api-Version", "7"), ("Cookie", "a=b")])
+        assert reply.status == 200
+        assert reply.version == service.core.parts.versions.current
+        assert reply.header("cache-control") == "no-store"
+        assert reply.header("set-cookie") is None
+        assert reply.header("x-content-type-options") == "nosniff"
+        assert reply.header("referrer-policy") == "no-referrer"
+        assert reply.header("x-frame-options") is None
+
+
+async def test_a_query_changes_nothing(tmp_path: Path) -> None:
+    async with embedding(tmp_path) as service:
+        assert (await service.public.call("GET", "/embed/acme?sessionToken=x&theme=%3Cscript%3E")).status == 200
+
+
+async def test_everything_the_document_loads_is_there_for_ever(tmp_path: Path) -> None:
+    async with embedding(tmp_path) as service:
+        document, _ = await _document(service, "/embed/test/acme")
+        paths = re.findall(r'(?:src|href)="(/[^"]+)"', document)
+        assert sorted(path.rpartition(".")[2] for path in paths) == ["css", "js"]
+        for path in paths:
+            plain = await service.public.call("GET", path)
+            assert plain.status == 200
+            assert plain.header("cache-control") == "public, max-age=31536000, immutable"
+            assert plain.header("content-type") in ("text/javascript; charset=utf-8", "text/css; charset=utf-8")
+            packed = await service.public.call("GET", path, headers=[("Accept-Encoding", "br, gzip;q=0.8")])
+            assert packed.header("content-encoding") == "gzip"
+            assert packed.header("vary") == "accept-encoding"
+            assert len(packed.content) < len(plain.content) / 2
+            refused = await service.public.call("GET", path, headers=[("Accept-Encoding", "gzip;q=0")])
+            assert refused.content == plain.content
+
+
+async def test_the_helper_is_for_pages_of_any_origin(tmp_path: Path) -> None:
+    async with embedding(tmp_path) as service:
+        reply = await service.public.call("GET", "/embed/pgs-embed.js")
+        assert reply.status == 200
+        assert b"PgsEmbed" in reply.content
+        assert reply.header("content-type") == "text/javascript; charset=utf-8"
+        assert reply.header("access-control-allow-origin") == "*"
+        assert reply.header("cross-origin-resource-policy") == "cross-origin"
+        assert reply.version == service.core.parts.versions.current

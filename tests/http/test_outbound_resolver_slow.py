@@ -1,0 +1,183 @@
+"""Names whose look-ups hang, however many and however often, leave look-ups of other names their threads."""
+
+import socket
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from pgs.http.outbound import LimitedResolver, resolver
+from pgs.http.outbound.resolver import LOOKUPS_AT_ONCE, LOOKUPS_LEFT, LOOKUPS_OF_SLOW, LOOKUPS_PER_HOST, SLOW_S, look_up
+
+ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
+GIVES_UP_S = 2.0  # as a try does
+
+
+class _System:
+    """Stands in for the system's resolver: a name in `hanging` is answered when the test says so, all others at once."""
+
+    def __init__(self) -> None:
+        self.hanging: set[str] = set()
+        self.answer = threading.Event()
+        self.running = Counter[str]()
+        self.begun = 0
+
+    def __call__(self, host: bytes, *arguments: Any) -> list[Any]:
+        name = host.decode()
+        self.running[name] += 1
+        self.begun += 1
+        try:
+            if name in self.hanging and not self.answer.wait(30):
+                raise AssertionError("a test never answered")
+            return [ADDRESS]
+        finally:
+            self.running[name] -= 1
+
+
+@asynccontextmanager
+async def _resolver(**limits: int) -> AsyncIterator[tuple[LimitedResolver, _System]]:
+    system = _System()
+    limited = LimitedResolver(system=system, **limits)
+    before = trio.socket.set_custom_hostname_resolver(limited)
+    try:
+        yield limited, system
+        system.answer.set()
+        await _until(lambda: not system.running.total() and not limited._hosts)
+        for limiter in (limited._threads, limited._of_slow, limited._left):
+            assert limiter.borrowed_tokens == 0
+    finally:
+        system.answer.set()
+        trio.socket.set_custom_hostname_resolver(before)
+
+
+async def _until(happened: Callable[[], bool]) -> None:
+    """Wait for what happens in threads, whose time is not the virtual one."""
+    for _ in range(5000):
+        await wait_all_tasks_blocked(0.001)
+        if happened():
+            return
+    raise AssertionError("it never happened")
+
+
+async def _begin(nursery: trio.Nursery, name: str) -> None:
+    async def attempt() -> None:
+        with trio.move_on_after(GIVES_UP_S):
+            await look_up(name, 443)
+
+    nursery.start_soon(attempt)
+    await wait_all_tasks_blocked()
+
+
+async def _hang(system: _System, clock: MockClock, names: list[str], times: int = LOOKUPS_PER_HOST) -> None:
+    """Look names up, each as often as said at once, until all have been given up; then their threads still run."""
+    system.hanging.update(names)
+    async with trio.open_nursery() as nursery:
+        for name in names:
+            for _ in range(times):
+                await _begin(nursery, name)
+        await _until(lambda: all(system.running[name] for name in names))
+        clock.jump(GIVES_UP_S)
+
+
+async def _is_looked_up(name: str) -> bool:
+    """Return whether a name is looked up before the clock moves."""
+    async with trio.open_nursery() as nursery:
+        found: list[str] = []
+
+        async def attempt() -> None:
+            found.extend(await look_up(name, 443))
+
+        nursery.start_soon(attempt)
+        for _ in range(200):
+            await wait_all_tasks_blocked(0.001)
+            if found:
+                return True
+        nursery.cancel_scope.cancel()
+    return False
+
+
+async def test_eight_names_that_hang_with_all_their_threads_make_room_once_they_are_given_up(mock_clock: MockClock) -> None:
+    async with _resolver() as (_, system):
+        names = [f"hung{number}.example.com" for number in range(LOOKUPS_AT_ONCE // LOOKUPS_PER_HOST)]
+        await _hang(system, mock_clock, names)
+        assert system.running.total() == LOOKUPS_AT_ONCE
+        assert await _is_looked_up("hooks.example.com")
+
+
+async def test_names_that_are_known_to_hang_never_take_more_than_their_part_of_the_threads(mock_clock: MockClock) -> None:
+    async with _resolver() as (limited, system):
+        names = [f"hung{number}.example.com" for number in range(LOOKUPS_AT_ONCE)]
+        for start in range(0, LOOKUPS_AT_ONCE, 8):
+            await _hang(system, mock_clock, names[start : start + 8], 1)
+        system.answer.set()
+        await _until(lambda: not system.running.total())
+        system.answer.clear()
+        assert len(limited._slow) == LOOKUPS_AT_ONCE
+        async with trio.open_nursery() as nursery:
+            for name in names:
+                for _ in range(8):
+                    await _begin(nursery, name)
+            await _until(lambda: system.running.total() == LOOKUPS_OF_SLOW)
+            assert max(system.running.values()) == 1
+            assert await _is_looked_up("hooks.example.com")
+            nursery.cancel_scope.cancel()
+
+
+async def test_a_name_that_hangs_takes_no_further_thread_with_each_try(mock_clock: MockClock) -> None:
+    async with _resolver() as (_, system):
+        await _hang(system, mock_clock, ["hung.example.com"], 1)
+        for _ in range(10):
+            async with trio.open_nursery() as nursery:
+                await _begin(nursery, "hung.example.com")
+                mock_clock.jump(GIVES_UP_S)
+        assert system.running.total() == 1
+
+
+async def test_a_name_that_answers_in_time_again_has_all_its_threads_again(mock_clock: MockClock) -> None:
+    async with _resolver() as (limited, system):
+        await _hang(system, mock_clock, ["hooks.example.com"], 1)
+        system.answer.set()
+        await _until(lambda: not system.running.total() and not limited._hosts)
+        system.answer.clear()
+        system.hanging.clear()
+        assert b"hooks.example.com" in limited._slow  # it took too long; that it was answered then is no merit
+        assert await _is_looked_up("hooks.example.com")
+        assert not limited._slow
+        system.hanging.add("hooks.example.com")
+        async with trio.open_nursery() as nursery:
+            for _ in range(6):
+                await _begin(nursery, "hooks.example.com")
+            await _until(lambda: system.running.total() == LOOKUPS_PER_HOST)
+            nursery.cancel_scope.cancel()
+
+
+async def test_a_look_up_that_is_given_up_early_says_nothing_of_its_name(mock_clock: MockClock) -> None:
+    async with _resolver() as (limited, system):
+        system.hanging.add("hooks.example.com")
+        async with trio.open_nursery() as nursery:
+            await _begin(nursery, "hooks.example.com")
+            await _until(lambda: system.running.total() == 1)
+            mock_clock.jump(SLOW_S / 2)
+            nursery.cancel_scope.cancel()
+        assert not limited._slow
+
+
+async def test_threads_that_nobody_waits_for_have_a_limit_and_then_keep_the_place_of_others(mock_clock: MockClock) -> None:
+    async with _resolver(threads=3, per_host=1, of_slow=3, left=2) as (_, system):
+        for number in range(5):
+            await _hang(system, mock_clock, [f"hung{number}.example.com"], 1)
+        assert system.running.total() == 5
+        assert not await _is_looked_up("hooks.example.com")
+        assert LOOKUPS_LEFT < 100  # threads of a process
+
+
+async def test_as_many_slow_names_are_remembered_as_is_said_the_newest(mock_clock: MockClock, monkeypatch: Any) -> None:
+    monkeypatch.setattr(resolver, "SLOW_HOSTS_MAX", 2)
+    async with _resolver() as (limited, system):
+        for name in ("a.example.com", "b.example.com", "c.example.com"):
+            await _hang(system, mock_clock, [name], 1)
+        assert list(limited._slow) == [b"b.example.com", b"c.example.com"]

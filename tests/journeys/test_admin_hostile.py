@@ -1,0 +1,172 @@
+"""A member who means harm: odd values in every field and path of the admin API break nothing, and change nothing that is not theirs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pgs.actors import messages as m
+from pgs.http.admin import ENDPOINTS
+from pgs.http.endpoint import Endpoint
+from tests.journeys.client import check_refusal, ok
+from tests.journeys.office import BOSS, Office, open_office, person
+
+VALUES: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    2**53,
+    2**63,
+    -(2**70),
+    "",
+    " ",
+    "\t\n",
+    "x" * 1000,
+    "'; drop table member; --",
+    "../../etc/passwd",
+    "\u202eabc",
+    "\u0661\u0662\u0663\u0664\u0665\u0666",
+    "é@é.example",
+    "a@b.example\r\nBcc: c@d.example",
+    "https://[::1",
+    "https://a.example:99999",
+    "javascript:alert(1)",
+    [],
+    [[]],
+    {},
+    {"": 1},
+    {"bronze": None},
+    {"x" * 100: 1},
+    {"bronze": {"bronze": 1}},
+]
+RAW = [
+    b"",
+    b"{",
+    b"null",
+    b"[]",
+    b"1e999",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf{}",
+    b'{"environment":"test","environment":"live"}',
+    b'{"role":"\\ud800"}',
+    b'{"label":"\\u0000"}',
+    b"[" * 10_000,
+    b'{"a":' * 5_000,
+    b'{"code":' + b"9" * 20_000 + b"}",
+]
+NAMES = [
+    "%00",
+    "%FF",
+    "%ED%A0%80",
+    "%2e%2e",
+    "..",
+    "a%2Fb",
+    "%25",
+    "x" * 2000,
+    "%C3%A9",
+    "%27%20or%201=1",
+    "boss%20",
+    "BOSS",
+    "%E2%80%AEboss",
+]
+
+GOOD: dict[str, Any] = {
+    "environment": "test",
+    "label": "x",
+    "origin": "http://localhost",
+    "domain": "acme.example",
+    "version": 1,
+    "prices": {},
+    "url": "https://hooks.acme.com/",
+    "role": "viewer",
+    "email": "x@acme.example",
+    "code": "000000",
+}
+
+
+def path_of(endpoint: Endpoint, name: str = "nothing") -> str:
+    path = endpoint.path.removeprefix("/partner/admin/").replace("{env}", "test")
+    return "/".join(name if word.startswith("{") else word for word in path.split("/"))
+
+
+async def sound(office: Office) -> None:
+    """Check that the account is one that people can go on with, and that the service thinks so too."""
+    account = office.service.core.parts.registry.account("acme")
+    assert account is not None
+    assert account.members[BOSS].role == "admin"
+    assert (await office.done("GET", "account"))["role"] == "admin"
+    for noun in ("keys", "members", "invites", "events", "games", "origins", "prices/test", "webhooks/test", "rake-terms"):
+        await office.done("GET", noun)
+
+
+async def test_every_field_takes_every_odd_value_without_a_fault(tmp_path: Path) -> None:
+    async with open_office(tmp_path) as office:
+        await office.join("spare", "admin")
+        wrong, calls = [], 0
+        for endpoint in ENDPOINTS:
+            if endpoint.request is None:
+                continue
+            fields = [field.encode_name for field in msgspec.structs.fields(endpoint.request)]
+            for name in fields:
+                for value in VALUES:
+                    body = {field: value if field == name else GOOD[field] for field in fields}
+                    reply = await office.call(endpoint.method, path_of(endpoint), body)
+                    calls += 1
+                    if reply.status >= 500 or reply.status == 401:
+                        wrong.append((endpoint.method, endpoint.path, name, value, reply.status))
+                if endpoint.path.endswith("/totp/verify"):
+                    await office.stand(BOSS, "fresh")  # wrong codes lock, and a lock would shut nothing else
+            await office.done("POST", "account/reactivate") if not (await office.done("GET", "account"))["active"] else None
+        assert wrong == []
+        assert calls > 250
+        await sound(office)
+
+
+async def test_every_body_that_is_none_is_refused_without_a_fault(tmp_path: Path) -> None:
+    async with open_office(tmp_path) as office:
+        before = await office.done("GET", "account")
+        for endpoint in ENDPOINTS:
+            if endpoint.request is None:
+                continue
+            for raw in RAW:
+                reply = await office.call(endpoint.method, path_of(endpoint), content=raw)
+                assert reply.status in (400, 413) or (reply.status, raw) == (404, b""), (endpoint.path, raw[:20], reply.status)
+        large = json.dumps({"label": "x" * 70_000, "environment": "test"}).encode()
+        assert (await office.call("POST", "keys", content=large)).status == 413
+        assert await office.done("GET", "account") == before
+
+
+async def test_every_name_in_a_path_is_looked_for_and_not_found(tmp_path: Path) -> None:
+    async with open_office(tmp_path) as office:
+        before = await office.done("GET", "account")
+        bodies = {"PATCH": b'{"role":"viewer"}'}
+        for endpoint in ENDPOINTS:
+            if "{" not in endpoint.path.replace("{env}", ""):
+                continue
+            for name in NAMES:
+                reply = await office.call(endpoint.method, path_of(endpoint, name), content=bodies.get(endpoint.method))
+                assert reply.status in (400, 404), (endpoint.method, endpoint.path, name, reply.status, reply.content)
+        assert await office.done("GET", "account") == before
+        await sound(office)
+
+
+async def test_what_belongs_to_another_account_is_not_there(tmp_path: Path) -> None:
+    async with open_office(tmp_path) as office:
+        made = await office.done("POST", "keys", {"environment": "test", "label": "ours"})
+        invite = await office.done("POST", "invites", {"email": "x@acme.example", "role": "viewer"})
+        cursor = (await office.done("GET", "events?limit=1"))["nextCursor"]
+        theirs = await office.command(m.CreatePartner("Bravo", person("eve").email), "bravo")
+        await office.done("POST", f"invites/{theirs[1]}/accept", who="eve")
+        await office.enrol("eve")
+        check_refusal(await office.call("DELETE", f"keys/{made['keyId']}", who="eve"), 404, "key_not_found")
+        check_refusal(await office.call("POST", f"keys/{made['keyId']}/rotate", who="eve"), 404, "key_not_found")
+        check_refusal(await office.call("DELETE", f"invites/{invite['inviteId']}", who="eve"), 404, "invite_not_found")
+        check_refusal(await office.call("DELETE", f"members/{BOSS}", who="eve"), 404, "member_not_found")
+        check_refusal(await office.call("PATCH", f"members/{BOSS}", {"role": "viewer"}, who="eve"), 404, "member_not_found")
+        check_refusal(await office.call("GET", f"events?cursor={cursor}", who="eve"), 400, "invalid_cursor")
+        assert (await office.done("GET", "keys", who="eve"))["keys"] == []
+        assert [member["uid"] for member in (await office.done("GET", "members", who="eve"))["members"]] == ["eve"]
+        ok(await office.service.public.call("GET", "/partner/me", made["apiKey"]))

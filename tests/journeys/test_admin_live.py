@@ -1,0 +1,285 @@
+"""`GET live`: what happens in an account, as it happens, over a real socket."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import h11
+import pytest
+import trio
+
+from pgs.actors import messages as m
+from pgs.actors.activity import BACKLOG_LIMIT, WATCHERS_LIMIT, Happening
+from pgs.http.admin import live
+from tests.journeys.client import PATIENCE_S, check_plain, check_refusal, ok
+from tests.journeys.office import BOSS, Office, hooked_office, open_office, person
+from tests.journeys.partners import BOTH, seat_body
+from tests.journeys.service import until
+
+Event = tuple[str, dict[str, Any]]
+
+
+class Stream:
+    """A stream that is being read, on a connection of its own."""
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        self._stream = stream
+        self._http = h11.Connection(h11.CLIENT)
+        self._read = b""
+        self._done = False
+
+    async def open(self, path: str, token: str) -> h11.Response:
+        """Send the request; return the head of the answer."""
+        headers = [("Host", "service"), ("Authorization", f"Bearer {token}")]
+        await self._stream.send_all(self._http.send(h11.Request(method="GET", target=path, headers=headers)) or b"")
+        await self._stream.send_all(self._http.send(h11.EndOfMessage()) or b"")
+        head = await self._event()
+        assert isinstance(head, h11.Response)
+        return head
+
+    async def _event(self) -> object:
+        with trio.fail_after(PATIENCE_S):
+            while (event := self._http.next_event()) is h11.NEED_DATA:
+                self._http.receive_data(await self._stream.receive_some())
+        return event
+
+    async def next(self) -> Event | None:
+        """Return the next event; None at the end of the stream, which must be a whole one."""
+        while True:
+            while b"\n\n" not in self._read and not self._done:
+                event = await self._event()
+                if isinstance(event, h11.Data):
+                    self._read += bytes(event.data)
+                else:
+                    assert isinstance(event, h11.EndOfMessage)
+                    self._done = True
+            if self._done and not self._read:
+                return None
+            block, _, self._read = self._read.partition(b"\n\n")
+            fields = dict(line.split(": ", 1) for line in block.decode().split("\n"))
+            if "event" in fields:
+                return fields["event"], json.loads(fields["data"])
+            assert fields.keys() == {"retry"}
+
+    async def until_kind(self, kind: str) -> dict[str, Any]:
+        """Return the next event of a kind."""
+        while (event := await self.next()) is not None:
+            if event[0] == kind:
+                return event[1]
+        raise AssertionError(f"the stream ended without {kind}")
+
+    async def rest(self) -> list[Event]:
+        """Return everything until the end."""
+        events = []
+        while (event := await self.next()) is not None:
+            events.append(event)
+        return events
+
+
+@asynccontextmanager
+async def watching(office: Office, environment: str = "test", who: str = BOSS) -> AsyncIterator[Stream]:
+    """Watch, on a connection of its own. The stream is read up to its first event, the budget."""
+    port = int(office.service.public.base_url.rpartition(":")[2])
+    async with await trio.open_tcp_stream("127.0.0.1", port) as connection:
+        stream = Stream(connection)
+        head = await stream.open(f"/partner/admin/live?environment={environment}", office.issuer.mint_token(person(who)))
+        headers = dict(head.headers)
+        assert head.status_code == 200
+        assert headers[b"content-type"] == b"text/event-stream"
+        assert headers[b"x-service-api-version"] == b"1"
+        assert headers[b"x-request-id"].startswith(b"req_")
+        first = await stream.next()
+        assert first is not None
+        assert first[0] == "budget"
+        assert first[1].keys() == {"at", "left", "burst"}
+        yield stream
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    """An account with its first admin."""
+    async with open_office(tmp_path) as opened:
+        yield opened
+
+
+async def open_for_play(office: Office) -> str:
+    await office.done("POST", f"games/{BOTH}/test")
+    await office.done("POST", "rake-terms", {"version": 1})
+    key: str = (await office.done("POST", "keys", {"environment": "test", "label": "shop"}))["apiKey"]
+    return key
+
+
+async def test_a_match_is_seen_from_seat_to_nudge_in_order(tmp_path: Path) -> None:
+    async with hooked_office(tmp_path) as (office, inbox):
+        key = await open_for_play(office)
+        inbox.secret = (await office.done("POST", "webhooks/test", {"url": inbox.url}))["signingSecret"]
+        async with watching(office) as stream:
+            call = office.service.public.call
+            seat = ok(await call("POST", "/partner/matches", key, seat_body("ann", "a")))
+            told = await stream.until_kind("seat")
+            assert told.pop("at") > 0
+            assert told == {
+                "seatId": seat["seatId"],
+                "matchId": None,
+                "playerId": "ann",
+                "gameId": BOTH,
+                "tierId": "bronze",
+                "status": "waiting",
+                "stakeUsdCents": 100,
+            }
+            match_id = ok(await call("POST", "/partner/matches", key, seat_body("bob", "b")))["matchId"]
+            seats = [await stream.until_kind("seat") for _ in range(2)]
+            assert {(seat["playerId"], seat["status"], seat["matchId"]) for seat in seats} == {
+                ("ann", "matched", match_id),
+                ("bob", "matched", match_id),
+            }
+            started = await stream.until_kind("match")
+            assert (started["matchId"], started["status"], started["endReason"]) == (match_id, "started", None)
+            nudge = await stream.until_kind("nudge")
+            assert (nudge["matchId"], nudge["try"], nudge["delivered"], nudge["statusCode"], nudge["test"]) == (
+                match_id,
+                1,
+                True,
+                200,
+                False,
+            )
+            decided = {"outcome": "ended", "winnerPlayerId": "ann"}
+            ok(await call("POST", f"/partner/test/matches/{match_id}/decide", key, decided))
+            assert (await stream.until_kind("match"))["status"] == "ended"
+            assert (await stream.until_kind("nudge"))["delivered"] is True
+            refused = await call("POST", "/partner/matches", key, seat_body("cleo", "c", stakeUsdCents=1))
+            check_refusal(refused, 400, "stake_below_floor", floorUsdCents=100)
+            told = await stream.until_kind("refusal")
+            assert (told["path"], told["reason"]) == ("/partner/matches", "stake_below_floor")
+            budget = await stream.until_kind("budget")
+            assert 0 <= budget["left"] <= budget["burst"] == 300
+            await office.done("POST", "webhooks/test/test")
+            while not (await stream.until_kind("nudge"))["test"]:  # the one about the money comes in between
+                pass
+
+
+async def test_the_other_environment_and_other_accounts_are_not_seen(office: Office) -> None:
+    key = await open_for_play(office)
+    other = await office.service.partner("other")
+    async with watching(office, "live") as seen_live, watching(office, "test") as seen_test:
+        for player in ("eve", "mallory"):
+            ok(await office.service.public.call("POST", "/partner/matches", other.live, seat_body(player, player)))
+            ok(await office.service.public.call("POST", "/partner/matches", other.test, seat_body(player, player)))
+        ok(await office.service.public.call("POST", "/partner/matches", key, seat_body("ann", "a")))
+        assert (await seen_test.until_kind("seat"))["playerId"] == "ann"
+        await office.join("ada", "admin")
+        await office.done("DELETE", f"members/{BOSS}", who="ada")
+        assert {kind for kind, _ in await seen_live.rest()} <= {"budget"}
+
+
+async def test_a_key_that_is_over_its_rate_is_seen(office: Office) -> None:
+    key = await open_for_play(office)
+    await office.command(m.SetRate(m.PLATFORM, 1, 1))
+    async with watching(office) as stream:
+        while (await office.service.public.call("GET", "/partner/me", key)).status != 429:
+            pass
+        refusal = await stream.until_kind("refusal")
+        assert (refusal["path"], refusal["reason"]) == ("/partner/me", "rate_limited")
+
+
+async def test_a_viewer_watches_and_what_is_seen_holds_no_secret(office: Office) -> None:
+    await office.join("val", "viewer", "none")
+    async with watching(office, who="val") as stream:
+        made = await office.done("POST", "keys", {"environment": "test", "label": "shop"})
+        await office.service.public.call("GET", "/partner/results?cursor=x", made["apiKey"])
+        assert made["apiKey"] not in json.dumps(await stream.until_kind("refusal"))
+
+
+async def test_the_parameter_is_looked_at(office: Office) -> None:
+    check_refusal(await office.call("GET", "live"), 400, "missing_parameter", parameter="environment")
+    for wrong in ("", "prod", "TEST"):
+        check_plain(await office.call("GET", f"live?environment={wrong}"), "environment")
+    check_plain(await office.call("GET", "live?environment=test&environment=test"), "environment")
+
+
+async def test_a_seventeenth_watcher_is_told_to_come_later(office: Office) -> None:
+    async with AsyncExitStack() as stack:
+        for number in range(WATCHERS_LIMIT):
+            await stack.enter_async_context(watching(office, "test" if number % 2 else "live"))
+        check_refusal(await office.call("GET", "live?environment=test"), 429, "rate_limited")
+    # A watcher who leaves makes room, as soon as the service has noticed.
+    activity = office.service.core.parts.activity
+    await until(lambda: not activity.is_watched("acme", "test") and not activity.is_watched("acme", "live"))
+    async with watching(office):
+        pass
+
+
+async def test_a_watcher_who_does_not_read_holds_nobody_up_and_is_told_what_was_lost(office: Office) -> None:
+    activity = office.service.core.parts.activity
+    port = int(office.service.public.base_url.rpartition(":")[2])
+    sock = trio.socket.socket()
+    sock.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, 4096)
+    await sock.connect(("127.0.0.1", port))
+    token = office.issuer.mint_token(person(BOSS))
+    head = f"GET /partner/admin/live?environment=test HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+    with sock:
+        await sock.send(head.encode())
+        await until(lambda: activity.is_watched("acme", "test"))
+        filler, sent = "x" * 1000, 0
+        # As much as fills every buffer between here and there, a little at a time, so that what can be written is.
+        for _ in range(60):
+            for _ in range(BACKLOG_LIMIT // 2):
+                activity.tell("acme", "test", Happening("seat", sent, {"playerId": filler}))
+                sent += 1
+            await trio.sleep(0.001)
+        received = b""
+        with trio.fail_after(PATIENCE_S):
+            while b'"playerId"' not in received.partition(b"event: lost")[2]:
+                received += await sock.recv(1 << 20)
+        told = received.partition(b"event: lost\n")[2]
+        lost = json.loads(told.partition(b"data: ")[2].partition(b"\n")[0])["events"]
+        assert 0 < lost < sent
+        # Those that did come are in order, and the loss is where they break off.
+        times = [int(piece.partition(b",")[0]) for piece in received.split(b'{"at":')[1:] if b"playerId" in piece]
+        assert times == sorted(times)
+        gaps = [after - before for before, after in pairwise(times) if after - before > 1]
+        assert gaps[0] == lost + 1
+
+
+@pytest.mark.parametrize("how", ["removed", "left for another account"])
+async def test_the_stream_ends_when_its_watcher_is_no_member_any_more(office: Office, how: str) -> None:
+    await office.join("val", "viewer", "none")
+    async with watching(office, who="val") as stream:
+        began = trio.current_time()
+        await office.done("DELETE", "members/val")
+        if how != "removed":
+            invited = await office.command(m.CreatePartner("Other", person("val").email), "other")
+            await office.done("POST", f"invites/{invited[1]}/accept", who="val")
+        assert {kind for kind, _ in await stream.rest()} <= {"budget"}
+        assert trio.current_time() - began < live.LIFE_S / 2
+    check_refusal(
+        await office.call("GET", "live?environment=test", who="val" if how == "removed" else "nobody"), 403, "not_a_partner_admin"
+    )
+
+
+async def test_the_stream_ends_when_the_service_stops(tmp_path: Path) -> None:
+    ended: list[list[Event]] = []
+    async with trio.open_nursery() as nursery:
+        async with open_office(tmp_path) as office:
+
+            async def watch(task_status: trio.TaskStatus[None]) -> None:
+                async with watching(office) as stream:
+                    task_status.started()
+                    ended.append(await stream.rest())
+
+            await nursery.start(watch)
+            began = trio.current_time()
+        assert trio.current_time() - began < live.LIFE_S / 2
+    assert len(ended) == 1, "the stream broke off instead of ending"
+
+
+async def test_a_stream_has_a_life_and_then_ends_so_that_its_watcher_is_looked_at_anew(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "LIFE_S", 0.2)
+    monkeypatch.setattr(live, "LOOK_S", 0.1)
+    async with watching(office) as stream:
+        assert {kind for kind, _ in await stream.rest()} <= {"budget"}

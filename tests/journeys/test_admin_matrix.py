@@ -1,0 +1,111 @@
+"""Every call of the admin API that is served, by every role, in every state of their authenticator, held against the one declared table."""
+
+from pathlib import Path
+
+import pytest
+
+from pgs.domain.roles import ADMIN_RULES, ROLES, AdminRule, Role
+from pgs.http.endpoint import Endpoint
+from pgs.http.surface import ENDPOINTS
+from tests.journeys.client import Reply
+from tests.journeys.office import STANDINGS, Office, Standing, open_office
+
+SERVED = [endpoint for endpoint in ENDPOINTS if endpoint.path.startswith("/partner/admin/")]
+RULES = {(rule.method, rule.path): rule for rule in ADMIN_RULES}
+
+LATER = {
+    ("GET", "/partner/admin/theme/{env}"),
+    ("PUT", "/partner/admin/theme/{env}"),
+    ("GET", "/partner/admin/usage/{env}"),
+    ("GET", "/partner/admin/invoices"),
+    ("GET", "/partner/admin/invoices/{invoice_id}"),
+    ("GET", "/partner/admin/invoices/{invoice_id}/lines"),
+}
+"""Calls whose nouns have no room in this build yet. One that is served must leave this list."""
+
+GATES = {"not_a_partner_admin", "role_forbidden", "totp_not_enrolled", "step_up_required", "fresh_step_up_required"}
+
+
+def expected(rule: AdminRule, role: Role | None, standing: Standing) -> str | None:
+    """The gate that refuses, told anew from the specification's order rather than by the code under test."""
+    if not rule.membership:
+        return None
+    if role is None:
+        return "not_a_partner_admin"
+    if role not in rule.roles:
+        return "role_forbidden"
+    if rule.step_up == "none" or (rule.once_enrolled and standing == "none"):
+        return None
+    if standing == "none":
+        return "totp_not_enrolled"
+    if standing == "closed":
+        return "step_up_required"
+    return "fresh_step_up_required" if rule.step_up == "fresh" and standing == "stale" else None
+
+
+async def knock(office: Office, endpoint: Endpoint, who: str) -> Reply:
+    """Make a call that every gate judges and that then fails of its own shape, so that it changes nothing: of its body or of If-Match."""
+    path = endpoint.path.removeprefix("/partner/admin/").replace("{env}", "test")
+    path = "/".join("nothing" if word.startswith("{") else word for word in path.split("/"))
+    content = b"[]" if endpoint.request is not None else None
+    return await office.call(endpoint.method, path, who=who, headers=[("If-Match", "nothing")], content=content)
+
+
+def test_every_admin_call_that_is_served_is_in_the_table_and_the_other_way_round() -> None:
+    served = {(endpoint.method, endpoint.path) for endpoint in SERVED}
+    assert served <= RULES.keys()
+    assert RULES.keys() - served == LATER
+
+
+def test_every_admin_call_takes_an_identity_token_and_nothing_else_does() -> None:
+    assert {endpoint.path for endpoint in ENDPOINTS if endpoint.credential == "identity"} == {endpoint.path for endpoint in SERVED}
+    assert all(endpoint.credential == "identity" for endpoint in SERVED)
+
+
+async def test_every_cell_of_calls_roles_and_authenticators_is_as_the_table_says(tmp_path: Path) -> None:
+    wrong, passed, cells = [], 0, 0
+    async with open_office(tmp_path) as office:
+        people: list[tuple[str, Role | None, Standing]] = [("stranger", None, "none")]
+        for role in ROLES:
+            for standing in STANDINGS:
+                people.append((await office.join(f"{role}-{standing}", role, standing), role, standing))
+        before = await office.done("GET", "account")
+        for endpoint in SERVED:
+            rule = RULES[endpoint.method, endpoint.path]
+            holder: Role | None
+            if endpoint.path == "/partner/admin/live":
+                continue  # a stream, and shut by its missing parameter: below
+            for who, holder, standing in people:
+                reply = await knock(office, endpoint, who)
+                gate = expected(rule, holder, standing)
+                got = reply.json.get("reason") if reply.status != 200 else None
+                cells += 1
+                passed += gate is None
+                if (got if got in GATES else None) != gate or reply.status >= 500:
+                    wrong.append((endpoint.method, endpoint.path, holder, standing, gate, reply.status, got))
+        assert await office.done("GET", "account") == before, "a knock changed something"
+    assert wrong == []
+    assert cells == (len(SERVED) - 1) * (1 + len(ROLES) * len(STANDINGS))
+    assert 0 < passed < cells
+
+
+@pytest.mark.parametrize("role", [*ROLES, None])
+async def test_the_stream_is_for_members(tmp_path: Path, role: Role | None) -> None:
+    async with open_office(tmp_path) as office:
+        who = await office.join("somebody", role, "none") if role else "stranger"
+        reply = await office.call("GET", "live", who=who)
+        assert reply.reason == ("missing_parameter" if role else "not_a_partner_admin")
+
+
+async def test_gates_come_before_bodies_and_before_whatever_the_path_names(tmp_path: Path) -> None:
+    async with open_office(tmp_path) as office:
+        await office.join("val", "viewer", "fresh")
+        for method, path in (("PATCH", "members/nobody"), ("DELETE", "keys/none"), ("PUT", "prices/test"), ("POST", "keys")):
+            assert (await office.call(method, path, who="val", content=b"{")).reason == "role_forbidden"
+
+
+async def test_an_environment_that_is_none_makes_no_path(tmp_path: Path) -> None:
+    async with open_office(tmp_path) as office:
+        for who in ("boss", "stranger"):
+            reply = await office.call("GET", "prices/production", who=who)
+            assert (reply.status, reply.reason) == (404, None)

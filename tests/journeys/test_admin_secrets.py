@@ -1,0 +1,142 @@
+"""No secret is anywhere in clear: after a journey that uses every kind of them, and after whatever the tests of this room have done."""
+
+import base64
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import structlog
+
+from pgs.clock import SystemClock
+from pgs.domain.totp import STEP_S, code_at
+from pgs.logs import configure_logs
+from tests.journeys.client import check_refusal, ok
+from tests.journeys.leaks import contents, leaks, shaped_like_secrets, spellings
+from tests.journeys.office import BOSS, hooked_office, person
+from tests.journeys.partners import BOTH, seat_body
+from tests.journeys.play import match, mint, socket_of
+
+TOTP_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+
+
+@contextmanager
+def logged_to(path: Path) -> Iterator[None]:
+    """Send every line of the log to a file for a block, from the least severe on, and leave no trace of that."""
+    was, root = structlog.get_config(), logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    with path.open("wb") as lines:
+        configure_logs("debug", SystemClock(), lines)
+        structlog.configure(cache_logger_on_first_use=False)  # loggers outlive this block
+        try:
+            yield
+        finally:
+            structlog.configure(**was)
+            root.handlers[:], root.level = handlers, level
+
+
+async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_or_metrics(tmp_path: Path) -> None:
+    folder, log = tmp_path / "data", tmp_path / "log"
+    secrets: dict[str, str] = {}
+    with logged_to(log):
+        async with hooked_office(folder, log_level="debug") as (office, inbox):
+            public, now = office.service.public, office.service.core.parts.clock.now
+
+            # Authenticators: enrolled twice before the first code, put in force, replaced, dropped with their member.
+            await office.join("dev", "developer", "none")
+            secrets["totp, never used"] = (await office.done("POST", "totp/enroll", who="dev"))["secret"]
+            enrolled = await office.done("POST", "totp/enroll", who="dev")
+            secrets["totp"], secrets["otpauth"] = enrolled["secret"], enrolled["otpauthUri"]
+            await office.call("POST", "totp/verify", {"code": "000000"}, who="dev")
+            await office.done("POST", "totp/verify", {"code": code_at(secrets["totp"], now() - STEP_S)}, who="dev")
+            secrets["totp, the next"] = (await office.done("POST", "totp/enroll", who="dev"))["secret"]
+            await office.done("POST", "totp/verify", {"code": code_at(secrets["totp, the next"], now())}, who="dev")
+
+            # Keys and webhook secrets: minted, rotated, used, misused.
+            await office.done("POST", f"games/{BOTH}/test")
+            await office.done("POST", "rake-terms", {"version": 1})
+            made = await office.done("POST", "keys", {"environment": "test", "label": "shop"}, who="dev")
+            secrets["key"] = made["apiKey"]
+            secrets["key, rotated"] = (await office.done("POST", f"keys/{made['keyId']}/rotate"))["apiKey"]
+            secrets["live key"] = (await office.done("POST", "keys", {"environment": "live", "label": "shop"}))["apiKey"]
+            secrets["webhook"] = (await office.done("POST", "webhooks/test", {"url": inbox.url}))["signingSecret"]
+            secrets["webhook, live"] = (await office.done("POST", "webhooks/live", {"url": inbox.url}))["signingSecret"]
+            secrets["webhook, rotated"] = inbox.secret = (await office.done("POST", "webhooks/test/rotate-secret"))["signingSecret"]
+            check_refusal(await public.call("GET", "/partner/me", secrets["key"][:-1]), 401, "invalid_key")
+            check_refusal(await public.call("GET", f"/partner/seats/{secrets['key']}", secrets["key"]), 404, "seat_not_found")
+            check_refusal(await public.call("GET", f"/partner/results?cursor={secrets['key']}", secrets["key"]), 400, "invalid_cursor")
+            ok(await public.call("GET", "/partner/me", secrets["live key"]))
+
+            # Sessions and play, with nudges.
+            secrets["session"] = await mint(public, secrets["key"], "ann")
+            match_id = await match(public, secrets["key, rotated"], "ann", "bob")
+            async with socket_of(public.base_url, secrets["session"]) as bot:
+                await bot.ask("join")
+            nudge = await inbox.next(within_s=20)
+            assert nudge is not None
+            assert nudge.problem is None
+            ok(await public.call("POST", f"/partner/test/matches/{match_id}/decide", secrets["key"], {"outcome": "no_contest"}))
+            ok(await public.call("POST", "/partner/matches", secrets["key"], seat_body("cleo", "c")))
+
+            # Identity tokens: good, forged, and of somebody whom nobody knows.
+            secrets["identity"] = office.issuer.mint_token(person(BOSS))
+            ok(await public.call("GET", "/partner/admin/account", secrets["identity"]))
+            secrets["identity, strange"] = office.issuer.mint_token(person("stranger"))
+            check_refusal(await public.call("GET", "/partner/admin/account", secrets["identity, strange"]), 403, "not_a_partner_admin")
+            secrets["identity, forged"] = secrets["identity"][:-20] + "A" * 20
+            check_refusal(await public.call("GET", "/partner/admin/account", secrets["identity, forged"]), 401, "sign_in_required")
+
+            await office.done("DELETE", f"keys/{made['keyId']}")
+            await office.done("DELETE", "members/dev")
+            await office.done("POST", "emergency-stop", {"environment": "test"})
+            status, metrics = await office.service.internal.get("/internal/metrics")
+            assert status == 200
+            while_running = contents(folder)
+        places = {
+            **{f"{name}, while it ran": content for name, content in while_running.items()},
+            **contents(folder),
+            "metrics": metrics,
+            "log": log.read_bytes(),
+        }
+    assert len(set(secrets.values())) == len(secrets) == 14
+    # The search looks into the right places, and finds what is there.
+    assert {"pgs.db", "pgs.db-wal, while it ran", "keys", "log", "metrics"} <= places.keys()
+    assert b"totp.activated" in places["pgs.db"]
+    assert b"/partner/admin/account" in places["log"]
+    assert leaks(secrets, places | {"a leak": b"... " + secrets["totp"].encode()}) == [("totp", "a leak"), *leaks(secrets, places)]
+    assert leaks(secrets, places) == []
+    assert {place: found for place, content in places.items() if (found := shaped_like_secrets(content))} == {}
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        lambda raw: raw,
+        bytes.hex,
+        lambda raw: raw.hex().upper(),
+        base64.b64encode,
+        base64.urlsafe_b64encode,
+        base64.b32encode,
+        lambda raw: base64.b64encode(b"x" + raw),
+        lambda raw: base64.b64encode(b"xy" + raw + b"z"),
+        lambda raw: base64.b32encode(b"xyz" + raw + b"zz"),
+        lambda raw: base64.b32decode(raw),
+        lambda raw: base64.b32decode(raw).hex(),
+        lambda raw: base64.b64encode(b"-" + base64.b32decode(raw)),
+    ],
+)
+def test_the_search_knows_a_secret_however_it_is_spelled(spell: object) -> None:
+    spelled = spell(TOTP_SECRET.encode())  # type: ignore[operator]
+    content = b"before" + (spelled.encode() if isinstance(spelled, str) else spelled) + b"after"
+    assert any(spelling in content for spelling in spellings(TOTP_SECRET))
+
+
+@pytest.mark.parametrize(
+    "secret", ["pgs_test_" + "aB3" * 15 + "z", "pgs_live_" + "0" * 46, "whsec_" + "A" * 43, "pgs1.0af.k1." + "a" * 60 + "." + "b" * 43]
+)
+def test_a_shape_is_known_in_clear_and_in_other_spellings(secret: str) -> None:
+    raw = secret.encode()
+    for content in (raw, b'"' + raw + b'"', b"x" + raw.hex().encode(), base64.b64encode(b"??" + raw), base64.b32encode(b"?" + raw)):
+        assert shaped_like_secrets(content) or (secret.startswith("pgs1") and raw not in content)
+    assert not shaped_like_secrets(b"pgs_test_ and pgs_live_ are prefixes; whsec_ too; pgs1.0af.x")

@@ -1,0 +1,133 @@
+"""Identity tokens that prove nothing, sent to the served API: refused as what they are, and never a fault of the service."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import trio
+
+from pgs.domain.roles import ADMIN_RULES
+from pgs.http.identity import IdentityVerifier
+from pgs.http.identity.tokens import TOKEN_MAX
+from tests.http.identity import AUDIENCE, ISSUER, JWKS_URL, Web, claims, jwk, key, sign, token
+from tests.http.test_identity_tokens import BAD
+from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
+from tests.journeys.office import Office, open_office
+from tests.virtual import START
+
+SENDABLE = {
+    name: text
+    for name, text in BAD.items()
+    if text and text.isascii() and text.isprintable() and text == text.strip() and len(text) < 10_000
+}
+"""Those that an HTTP header can carry as they are. The others are in `ODD`, or are no text at all."""
+
+MEMBER = "user-1"  # the subject of the good tokens
+
+
+class Standing:
+    """A clock that stands still, so that tokens made when the module was loaded stay what they are."""
+
+    def now(self) -> int:
+        return START
+
+    def now_ms(self) -> int:
+        return START * 1000
+
+
+@pytest.fixture(scope="module")
+def _enough() -> None:
+    assert len(SENDABLE) >= 80
+
+
+@pytest.fixture
+async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _enough: None) -> AsyncIterator[Office]:
+    """A service whose issuer is the one of `tests.http.identity`, at its standing time, and whose first admin that issuer knows."""
+    checked = IdentityVerifier(ISSUER, AUDIENCE, JWKS_URL, Web().fetch, Standing())
+    monkeypatch.setattr("pgs.serve._verifier", lambda config, core: checked)
+    async with open_office(tmp_path) as opened:
+        await opened.join(MEMBER, "admin")
+        yield opened
+
+
+async def knock(office: Office, *values: str | bytes, scheme: bool = True) -> Reply:
+    """Return the answer to a read of the account with these values of the header Authorization."""
+    sent = [value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass") for value in values]
+    headers = [("Authorization", b"Bearer " + value if scheme else value) for value in sent]
+    return await office.service.public.call("GET", "/partner/admin/account", headers=headers)
+
+
+async def test_every_bad_token_is_told_to_sign_in(office: Office) -> None:
+    assert ok(await knock(office, token()))["uid"] == MEMBER
+    for name, text in SENDABLE.items():
+        reply = await knock(office, text)
+        assert (reply.status, reply.reason) == (401, "sign_in_required"), name
+        assert (reply.version, reply.header("www-authenticate")) == (1, "Bearer"), name
+    assert ok(await knock(office, token()))["uid"] == MEMBER, "a bad token spoiled a good one"
+
+
+ODD: dict[str, tuple[bool, tuple[str | bytes, ...]]] = {
+    "two headers": (True, (token(), token())),
+    "two headers, the first of them bad": (True, ("x", token())),
+    "two tokens in one header": (True, (f"{token()}, Bearer {token()}",)),
+    "two tokens with a space": (True, (f"{token()} {token()}",)),
+    "no scheme": (False, (token(),)),
+    "the scheme alone": (False, ("Bearer",)),
+    "the scheme twice": (True, (f"Bearer {token()}",)),
+    "another scheme": (False, (f"Basic {token()}",)),
+    "a DPoP token": (False, (f"DPoP {token()}",)),
+    "UTF-8": (True, (token().replace("e", "é", 1),)),
+    "Latin-1": (True, (token().encode().replace(b"e", b"\xe9", 1),)),
+    "bytes that are no text": (True, (b"\xff\xfe\xfd",)),
+    "full-width letters": (True, (token()[:-1] + "\uff21",)),
+    "a tab in the middle": (True, (token().replace(".", ".\t", 1),)),
+    "quotes": (True, (f'"{token()}"',)),
+    "oversized": (True, (token(filler="x" * TOKEN_MAX),)),
+    "an API key": (True, ("pgs_test_" + "A" * 46,)),
+    "a session token": (True, ("pgs1.000.k.e30.AAAA",)),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+async def test_an_odd_header_is_refused(office: Office, name: str) -> None:
+    scheme, values = ODD[name]
+    check_refusal(await knock(office, *values, scheme=scheme), 401, "sign_in_required")
+
+
+async def test_a_scheme_in_any_case_with_several_spaces_is_a_scheme(office: Office) -> None:
+    for value in (f"bearer {token()}", f"BEARER {token()}"):
+        assert ok(await knock(office, value, scheme=False))["uid"] == MEMBER
+
+
+async def test_a_header_beyond_every_bound_ends_its_connection_and_nothing_else(office: Office) -> None:
+    port = int(office.service.public.base_url.rpartition(":")[2])
+    stream = await trio.open_tcp_stream("127.0.0.1", port)
+    async with stream:
+        head = b"GET /partner/admin/account HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+        received = b""
+        with trio.fail_after(PATIENCE_S):
+            try:
+                await stream.send_all(head + b"A" * 5_000_000)
+                async for piece in stream:
+                    received += piece
+            except trio.BrokenResourceError:
+                pass
+    assert received[:12] in (b"", b"HTTP/1.1 400", b"HTTP/1.1 431")
+    assert (await knock(office, token(filler="x" * 20_000))).status == 431
+    assert ok(await knock(office, token()))["uid"] == MEMBER
+
+
+async def test_no_call_of_the_admin_api_answers_a_forged_token(office: Office) -> None:
+    forged = sign({"alg": "RS256", "kid": "RS256-first"}, claims(), "RS256", key("RS256", "theirs"))
+    with_key = token("RS256", "theirs", header={"jwk": jwk("RS256", "theirs"), "kid": None})
+    before = ok(await knock(office, token()))
+    for rule in ADMIN_RULES:
+        path = rule.path.replace("{env}", "test")
+        path = "/".join("x" if word.startswith("{") else word for word in path.split("/"))
+        for text in (forged, with_key):
+            reply = await office.service.public.call(rule.method, path, text, content=b"{}" if rule.method != "GET" else None)
+            assert (reply.status, reply.json.get("reason")) in {(401, "sign_in_required"), (404, None), (405, None)}, (
+                rule.path,
+                reply.status,
+            )
+    assert ok(await knock(office, token())) == before

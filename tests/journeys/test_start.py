@@ -1,0 +1,142 @@
+"""How a service begins and ends, as its listeners tell it."""
+
+import gc
+import json
+import socket
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+import pgs.app
+import pgs.serve
+from pgs.actors.core import Core
+from pgs.http.asgi import Receive, Scope, Send
+from pgs.http.services import Services
+from pgs.http.socket_session import SocketSession
+from pgs.http.sockets import OpenSockets, serve_socket
+from pgs.keyfile import BadKeyFile
+from pgs.storage.database import Database, DataFolderInUse
+from tests.http.raw import HANDSHAKE, Client
+from tests.http.sockets import LIMITS, OFFER, PING, PROTOCOL, closed
+from tests.journeys.client import PATIENCE_S, InternalClient
+from tests.journeys.service import config_for, in_process
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+async def _status(client: InternalClient, path: str) -> tuple[int, str]:
+    status, content = await client.get(path)
+    return status, json.loads(content)["status"]
+
+
+async def _until_answered(client: InternalClient) -> None:
+    with trio.fail_after(PATIENCE_S):
+        while True:
+            try:
+                await client.get("/internal/healthz")
+            except Exception:
+                await trio.sleep(0.01)
+            else:
+                return
+
+
+@asynccontextmanager
+async def _starting(folder: Path) -> AsyncIterator[tuple[InternalClient, int, trio.Event]]:
+    """A service that has begun to start in the background; set the event to have it end, once it is up."""
+    internal, public, leave = _free_port(), _free_port(), trio.Event()
+
+    async def serve() -> None:
+        config = config_for(folder, listen=f"127.0.0.1:{public}", internal_listen=f"127.0.0.1:{internal}")
+        async with pgs.serve.running(config):
+            await leave.wait()
+
+    client = InternalClient(f"http://127.0.0.1:{internal}")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve)
+        try:
+            await _until_answered(client)
+            yield client, public, leave
+        finally:
+            leave.set()
+            await client.aclose()
+
+
+async def test_a_service_whose_database_takes_long_to_open_is_alive_and_says_that_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+
+    def slow(*args: Any, **named: Any) -> Database:
+        assert go_on.wait(PATIENCE_S)
+        return Database(*args, **named)
+
+    monkeypatch.setattr(pgs.app, "Database", slow)
+    try:
+        async with _starting(tmp_path) as (client, public, _):
+            assert await _status(client, "/internal/healthz") == (200, "alive")
+            assert await _status(client, "/internal/readyz") == (503, "starting")
+            assert (await client.send("POST", "/internal/registry/refresh"))[0] == 503
+            assert (await client.get("/internal/metrics"))[0] == 200
+            # Whoever calls already waits for the answer, and is not turned away.
+            async with Client(await trio.open_tcp_stream("127.0.0.1", public)) as caller:
+                await caller.send(b"GET /partner/me HTTP/1.1\r\nHost: h\r\n\r\n")
+                go_on.set()
+                assert (await caller.answer()).status == 401
+            assert await _status(client, "/internal/readyz") == (200, "ready")
+            assert (await client.send("POST", "/internal/registry/refresh"))[0] == 200
+    finally:
+        go_on.set()
+
+
+async def test_what_keeps_a_service_from_starting_is_raised_as_it_is(tmp_path: Path) -> None:
+    async with in_process(tmp_path):
+        with pytest.raises(DataFolderInUse):
+            async with pgs.serve.running(config_for(tmp_path)):
+                pass
+    config_for(tmp_path).key_file.write_text("nonsense")
+    with pytest.raises(BadKeyFile):
+        async with pgs.serve.running(config_for(tmp_path)):
+            pass
+
+
+async def test_a_stop_tells_open_sockets_before_it_ends_their_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def idle(session: SocketSession) -> None:
+        await trio.sleep_forever()
+
+    async def play(services: Services, sockets: OpenSockets, scope: Scope, receive: Receive, send: Send) -> None:
+        assert isinstance(services.parts, type(core.parts))
+        await serve_socket(scope, receive, send, subprotocol=PROTOCOL, handler=idle, limits=LIMITS, sockets=sockets)
+
+    core: Core
+    monkeypatch.setattr(pgs.serve, "WEBSOCKETS", {"/game/socket": play})
+    async with in_process(tmp_path) as service:
+        core = service.core
+        port = int(service.public.base_url.rpartition(":")[2])
+        caller = Client(await trio.open_tcp_stream("127.0.0.1", port))
+        answer = await caller.ask(HANDSHAKE % b"/game/socket" + OFFER + b"\r\n")
+        assert answer.status == 101
+        assert "x-service-api-version" not in answer.headers
+    async with caller:
+        frames = [await caller.frame(), await caller.frame()]
+        assert [frame for frame in frames if frame[0] != PING] == [closed(1001)]
+
+
+async def test_what_stays_for_good_is_left_out_of_the_collectors_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    froze, young = list[int](), list[int]()
+    monkeypatch.setattr(gc, "freeze", lambda: froze.append(len(gc.get_objects())))
+    monkeypatch.setattr(gc, "set_threshold", young.append)
+    async with in_process(tmp_path):
+        assert froze == []  # a test's own process outlives its services
+    pgs.serve.settle_memory()
+    assert froze
+    assert young == [pgs.serve.GC_AFTER]

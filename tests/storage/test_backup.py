@@ -1,0 +1,186 @@
+"""A backup is whole or not there, and the first start on one leaves a gap that no cursor from before can fall behind."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pgs.config import KEY_FILE_NAME
+from pgs.storage import backup
+from pgs.storage.accounts import insert_partner
+from pgs.storage.backup import FEED_EPOCH, FEED_GAP, POSITIONS_A_SECOND, BadTarget, back_up, take_over
+from pgs.storage.database import Database, StoreOutage, Tx
+from pgs.storage.seats import Head, find_head, move_head
+from tests.storage.test_accounts import account
+from tests.virtual import START, open_store
+
+INLINE = pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread"])
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with open_store(tmp_path / "data") as opened:
+        yield opened
+
+
+def _ring(path: Path) -> None:
+    path.write_text("the keys")
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def _no_space(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+@INLINE
+async def test_a_copy_is_its_owners_alone_and_never_overwrites(tmp_path: Path, inline: bool) -> None:
+    with open_store(tmp_path / "data", inline=inline) as database:
+        database.start()
+        target = tmp_path / "copy"
+        assert (await back_up(database, target, _ring)).stat().st_mode & 0o777 == 0o600
+        assert _names(target) == ["keys", "pgs.db"]
+        for taken in (target, tmp_path):
+            with pytest.raises(BadTarget, match="not empty"):
+                await back_up(database, taken, _ring)
+        assert _names(target) == ["keys", "pgs.db"]
+
+
+@pytest.mark.parametrize("made_before", [True, False])
+@pytest.mark.parametrize("broken", ["_copy", "_sync", "the keys"])
+async def test_a_failed_backup_leaves_nothing_and_the_next_one_goes_through(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, made_before: bool
+) -> None:
+    target = tmp_path / "copy"
+    if made_before:
+        target.mkdir()
+
+    def half_a_ring(path: Path) -> None:
+        path.with_name(KEY_FILE_NAME + ".new").write_text("hal")
+        _no_space()
+
+    with monkeypatch.context() as patch:
+        if broken != "the keys":
+            patch.setattr(backup, broken, _no_space)
+        with pytest.raises(StoreOutage, match="No space left"):
+            await back_up(database, target, half_a_ring if broken == "the keys" else _ring)
+    assert target.exists() == made_before
+    assert not made_before or _names(target) == []
+    await back_up(database, target, _ring)
+    assert _names(target) == ["keys", "pgs.db"]
+
+
+@pytest.mark.parametrize(
+    "left", [["pgs.db.part"], ["pgs.db.part", "pgs.db.part-journal"], ["pgs.db.part", "keys.new"], ["pgs.db.part", "keys"]]
+)
+async def test_what_a_killed_backup_left_does_not_block_the_next_one(database: Database, tmp_path: Path, left: list[str]) -> None:
+    target = tmp_path / "copy"
+    target.mkdir()
+    for name in left:
+        (target / name).write_text("half")
+    await back_up(database, target, _ring)
+    assert _names(target) == ["keys", "pgs.db"]
+    assert (target / "keys").read_text() == "the keys"
+
+
+@pytest.mark.parametrize("names", [["keys"], ["keys.new"], ["pgs.db"], ["pgs.db.part", "pgs.db"], ["pgs.db.part", "notes"]])
+async def test_nothing_that_may_be_somebody_elses_is_removed(database: Database, tmp_path: Path, names: list[str]) -> None:
+    target = tmp_path / "copy"
+    target.mkdir()
+    for name in names:
+        (target / name).write_text("precious")
+    with pytest.raises(BadTarget, match="not empty"):
+        await back_up(database, target, _ring)
+    assert _names(target) == sorted(names)
+
+
+async def test_a_backup_does_not_go_where_it_would_be_lost_with_its_original(database: Database, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").symlink_to(database.folder)
+    for target in (database.folder, database.folder / "backup", tmp_path / "elsewhere" / "backup", database.folder / "x" / ".." / "y"):
+        with pytest.raises(BadTarget, match="data folder"):
+            await back_up(database, target, _ring)
+    assert not (database.folder / "backup").exists()
+
+
+async def test_a_copy_that_is_not_sound_is_no_backup(database: Database, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
+        connection.execute("pragma ignore_check_constraints=on")
+        connection.execute("insert into tier_lock (environment, tier_id, game_id) values ('prod', 'bronze', 'chess')")
+    with pytest.raises(StoreOutage, match="not sound"):
+        await back_up(database, tmp_path / "copy", _ring)
+    assert not (tmp_path / "copy").exists()
+
+
+async def _with_partner(database: Database, head: Head | None = None) -> None:
+    stmts = [insert_partner(account())]
+    if head is not None:
+        stmts.append(move_head("acme", "test", Head(), head))
+    await database.writer.submit(Tx("acme", tuple(stmts)))
+
+
+async def test_every_feed_of_a_restored_copy_goes_on_beyond_a_gap_and_seat_sequences_go_on_as_they_were(
+    database: Database, tmp_path: Path
+) -> None:
+    await _with_partner(database, Head(7, 12))
+    await back_up(database, tmp_path / "copy")
+    with open_store(tmp_path / "copy") as copy:
+        assert take_over(copy, START)
+        floor = (START - FEED_EPOCH) * POSITIONS_A_SECOND + FEED_GAP
+        assert find_head(copy.reader, "acme", "test") == Head(7, floor)
+        assert find_head(copy.reader, "acme", "live") == Head(0, floor)  # its first seat may have come after the copy
+        assert not take_over(copy, START + 1000)
+    assert not take_over(database, START)
+    assert find_head(database.reader, "acme", "test") == Head(7, 12)
+
+
+async def test_a_clock_that_is_far_behind_still_leaves_the_gap(database: Database, tmp_path: Path) -> None:
+    await _with_partner(database, Head(7, 12))
+    await back_up(database, tmp_path / "copy")
+    with open_store(tmp_path / "copy") as copy:
+        assert take_over(copy, 0)
+        assert find_head(copy.reader, "acme", "test") == Head(7, 12 + FEED_GAP)
+
+
+async def test_a_later_restore_of_the_same_copy_starts_beyond_an_earlier_one(database: Database, tmp_path: Path) -> None:
+    await _with_partner(database, Head(7, 12))
+    positions = []
+    for number, at in enumerate((START, START + 60)):
+        await back_up(database, tmp_path / f"copy{number}")
+        with open_store(tmp_path / f"copy{number}") as copy:
+            take_over(copy, at)
+            positions.append(find_head(copy.reader, "acme", "test").feed_position)
+    assert positions[1] - positions[0] >= 60 * POSITIONS_A_SECOND
+
+
+async def test_a_restored_copys_backup_is_marked_again(database: Database, tmp_path: Path) -> None:
+    await _with_partner(database, Head(7, 12))
+    await back_up(database, tmp_path / "one")
+    with open_store(tmp_path / "one") as one:
+        take_over(one, START)
+        was = find_head(one.reader, "acme", "test").feed_position
+        await back_up(one, tmp_path / "two")
+    with open_store(tmp_path / "two") as two:
+        assert take_over(two, START)
+        assert find_head(two.reader, "acme", "test").feed_position > was
+
+
+def test_positions_stay_exact_for_every_json_reader_for_centuries() -> None:
+    year_2200 = 7_258_118_400
+    assert (year_2200 - FEED_EPOCH) * POSITIONS_A_SECOND + 1000 * FEED_GAP < 2**53
+
+
+async def test_a_taking_over_that_fails_is_an_outage_and_is_done_by_the_next_start(database: Database, tmp_path: Path) -> None:
+    await _with_partner(database, Head(7, 12))
+    await back_up(database, tmp_path / "copy")
+    with open_store(tmp_path / "copy") as copy:
+        with closing(sqlite3.connect(copy.path, isolation_level=None)) as connection:
+            connection.execute("create trigger broken before update on head begin select raise(abort, 'no'); end")
+        with pytest.raises(StoreOutage, match="cannot be taken over"):
+            take_over(copy, START)
+        with closing(sqlite3.connect(copy.path, isolation_level=None)) as connection:
+            connection.execute("drop trigger broken")
+        assert take_over(copy, START)

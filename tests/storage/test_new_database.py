@@ -1,0 +1,34 @@
+"""How a database begins: whole or not at all, and never in a file that may have been another one."""
+
+from pathlib import Path
+
+import pytest
+
+from pgs.storage.database import Database, StoreOutage
+from tests.virtual import open_store
+
+
+def test_an_empty_file_is_not_taken_for_a_new_database(tmp_path: Path) -> None:
+    (tmp_path / "pgs.db").touch()
+    for _ in range(2):
+        with pytest.raises(StoreOutage, match="empty file"):
+            Database(tmp_path)
+    assert (tmp_path / "pgs.db").stat().st_size == 0
+    (tmp_path / "pgs.db").unlink()
+    Database(tmp_path).close()
+
+
+def test_a_start_that_was_killed_while_it_made_the_database_is_made_good_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            Database(tmp_path)
+    assert (tmp_path / "pgs.db.new").stat().st_size > 0
+    assert not (tmp_path / "pgs.db").exists()
+    with open_store(tmp_path):
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "pgs.db", "pgs.db-shm", "pgs.db-wal"]

@@ -1,0 +1,89 @@
+"""Readings of several queries show one moment, whatever the writer's thread commits between them."""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from pgs.storage.accounts import insert_origin, insert_partner, read_account, read_accounts
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.database import Database, Reader, ReadFailed, Tx, at_one_moment
+from pgs.storage.tiers import read_book
+from tests.storage.test_accounts import account
+from tests.virtual import Faults, open_store
+
+
+def _between(faults: Faults, database: Database, text: str, sql: str) -> None:
+    """Commit a statement just before the first query that contains `text`."""
+    left = [sql]
+
+    def commit() -> None:
+        if left:
+            with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
+                connection.execute(left.pop())
+
+    faults._before.append((text, commit))
+
+
+@pytest.mark.parametrize(
+    "read", [read_accounts, lambda reader: {"acme": read_account(reader, "acme")}], ids=["all accounts", "one account"]
+)
+async def test_an_account_is_read_as_of_one_moment(read: Callable[[Reader], Any], tmp_path: Path) -> None:
+    faults = Faults()
+    with open_store(tmp_path, faults) as database:
+        await database.writer.submit(Tx("acme", (insert_partner(account()), insert_origin("acme", "test", "http://localhost:1", 1))))
+        before = read(database.reader)
+        _between(faults, database, "from origin", "delete from origin where partner_id = 'acme'")
+        assert read(database.reader) == before
+        faults.heal()
+        assert read(database.reader)["acme"].origins["test"] == ()
+
+
+async def test_the_tier_book_is_read_as_of_one_moment(tmp_path: Path) -> None:
+    faults = Faults()
+    with open_store(tmp_path, faults) as database:
+        before = read_book(database.reader)
+        _between(faults, database, "from terms", "insert into terms (version, text, published_at) values (99, 'new', 1)")
+        assert read_book(database.reader) == before
+        faults.heal()
+        assert read_book(database.reader).offered_terms_version == 99
+
+
+async def test_a_moment_ends_with_its_reading_also_when_that_fails(tmp_path: Path) -> None:
+    faults = Faults()
+
+    @at_one_moment
+    def read_twice(reader: Reader) -> Any:
+        return reader.all("accounts.partners"), read_account(reader, "acme")
+
+    with open_store(tmp_path, faults) as database:
+        faults.fail("from api_key")
+        await database.writer.submit(Tx("acme", (insert_partner(account()),)))
+        with pytest.raises(ReadFailed):
+            read_twice(database.reader)
+        faults.heal()
+        with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
+            connection.execute("update partner set name = 'Later'")
+        rows, one = read_twice(database.reader)
+        assert (rows[0][1], one.name) == ("Later", "Later")
+
+
+async def test_a_long_check_keeps_no_other_reading_waiting(tmp_path: Path) -> None:
+    """Needs threads, and so real time; what it waits for are events."""
+    begun, end = threading.Event(), threading.Event()
+
+    def check(reader: Reader) -> None:
+        begun.set()
+        end.wait(30)
+
+    with open_store(tmp_path, inline=False) as database, trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(read_in_bulk, database, check, database.check_limit)
+            await trio.to_thread.run_sync(begun.wait)
+            assert await read_in_bulk(database, read_accounts) == {}
+            end.set()

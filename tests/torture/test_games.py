@@ -1,0 +1,54 @@
+"""Many matches at once between bots on real sockets, in processes of their own, to their ends."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.house.tree import ROOT
+
+pytestmark = pytest.mark.torture
+
+
+def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, ROOT / "scripts" / script, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+        env={"PATH": os.environ["PATH"], "COLUMNS": "120"},
+    )
+
+
+def test_fifty_matches_at_once_run_to_their_ends_as_their_players_saw_them(tmp_path: Path) -> None:
+    document = tmp_path / "benchmarks.md"
+    done = run("load_games.py", "--quick", "--out", document)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() in document.read_text()
+    (row,) = re.findall(r"^\| 0 s \| ([0-9]+) \|", done.stdout, re.MULTILINE)
+    assert int(row) > 50 * 5, "a match has five moves at least"
+
+
+def test_matches_of_every_game_with_a_clock_for_each_side_end_too(tmp_path: Path) -> None:
+    pytest.importorskip("chess")
+    done = run("load_games.py", "--matches", "4", "--think", "0", "--games", "chess")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_whatever_differs_from_what_the_players_saw_is_told(tmp_path: Path) -> None:
+    """The check can fail: here nobody waits for the money, so that rows are missing theirs."""
+    program = "import sys, game_load.round as r; r.PAYOUTS_S = 0.0; import load_games as l; l.typer.run(l.main)"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--matches", "2", "--think", "0"],
+        cwd=ROOT / "scripts",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "the feed has 0 of 4 rows" in done.stderr
