@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, FrameLocator, Locator, Page, Request, sync_playwright
 
-REQUIRED: Final = "PGS_REQUIRE_BROWSER"
+REQUIRED: Final = "REQUIRE_BROWSER"
 """The variable under which a missing Chromium is a failure: continuous integration sets it."""
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
