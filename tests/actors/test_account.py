@@ -321,6 +321,18 @@ async def test_what_the_platform_switched_off_only_the_platform_switches_on(tmp_
             await ask(s, m.SwitchAccount(m.PLATFORM, True))
 
 
+async def test_the_platform_takes_over_what_an_admin_has_switched_off(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await ask(s, m.SwitchAccount("ada", False))
+        with Change(s, (m.PLATFORM, "account.deactivated", {})):
+            account = await ask(s, m.SwitchAccount(m.PLATFORM, False))
+        assert (account.active, account.switched_off_by) == (False, m.PLATFORM)
+        with nothing(s):
+            assert await ask(s, m.SwitchAccount(m.PLATFORM, False)) == refuse("account_inactive")
+            assert await ask(s, m.SwitchAccount("ada", False)) == refuse("account_inactive")
+            assert await ask(s, m.SwitchAccount("ada", True)) == refuse("role_forbidden")
+
+
 async def test_an_account_that_is_off_can_still_be_managed(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with stage(tmp_path) as s:
         await ask(s, m.SwitchAccount("ops", False))

@@ -46,6 +46,8 @@ def test_an_address_keeps_its_case_before_the_at_sign_alone(text: str, stored: s
         "ada\x00@acme.example",
         "ada@acme\x00.example",
         "\ud800@acme.example",
+        "\u212aate@acme.example",  # the Kelvin sign, which normalises to K
+        "ada\u1fef@acme.example",  # the Greek varia, which normalises to a backtick
         "ada@\ud800.example",
         "ada@xn--a.example",
         "a@" + "b" * 60 + ".example" * 30,

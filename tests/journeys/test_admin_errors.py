@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pgs.actors import messages as m
+from pgs.devissuer.people import Person
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import UID_MAX
@@ -228,6 +229,14 @@ async def test_a_removed_member_is_out_at_once_and_comes_back_without_an_authent
     assert (await office.done("GET", "account", who="dev"))["stepUp"] == {"enrolled": False}
 
 
+async def test_an_address_that_only_normalises_to_the_invited_one_is_another(office: Office) -> None:
+    invite = await office.invited("kate", "admin")
+    impostor = Person("impostor", "Kate", "\u212aate@acme.example")  # the Kelvin sign, not the letter K
+    client, path = office.service.public, f"/partner/admin/invites/{invite.invite_id}/accept"
+    check_refusal(await client.call("POST", path, office.issuer.mint_token(impostor), NOTHING), 403, "wrong_address")
+    assert (await office.done("POST", f"invites/{invite.invite_id}/accept", who="kate"))["status"] == "accepted"
+
+
 async def test_invites(office: Office) -> None:
     for email in ("", "x", "x@", "a@b@c.example", "x@localhost", "x" * 255 + "@acme.example"):
         check_refusal(await office.call("POST", "invites", {"email": email, "role": "viewer"}), 400, "invalid_email")
@@ -326,6 +335,13 @@ async def test_switching_off_and_on(office: Office) -> None:
     assert (await office.done("POST", "account/reactivate"))["active"] is True
     await office.command(m.SwitchAccount(m.PLATFORM, False))
     check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
+
+
+async def test_an_account_that_an_admin_switched_off_can_still_be_suspended_by_the_platform(office: Office) -> None:
+    await office.done("POST", "account/deactivate")
+    await office.command(m.SwitchAccount(m.PLATFORM, False))
+    check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
+    assert (await office.done("GET", "account"))["active"] is False
 
 
 @pytest.mark.parametrize("path", ["keys", "members", "invites", "games", "events", "webhooks/test/attempts"])

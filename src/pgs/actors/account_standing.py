@@ -48,8 +48,12 @@ def create(partner_id: str, command: m.CreatePartner, context: Context) -> Write
 
 
 def switch_account(account: Account, command: m.SwitchAccount, context: Context) -> Decision:
-    """Decide to switch an account on or off. What the platform switched off only the platform switches on."""
-    if account.active == command.active:
+    """Decide to switch an account on or off. What the platform switched off only the platform switches on.
+
+    The platform may also switch off what an admin has switched off already: from then on it is the platform's to switch on.
+    """
+    takes_over = not command.active and command.by == m.PLATFORM and account.switched_off_by != m.PLATFORM
+    if account.active == command.active and not takes_over:
         return refuse("account_active" if account.active else "account_inactive")
     if command.active and account.switched_off_by == m.PLATFORM and command.by != m.PLATFORM:
         return refuse("role_forbidden")

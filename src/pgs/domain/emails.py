@@ -4,6 +4,7 @@ The service sends no mail. An address is only ever compared with the verified on
 """
 
 from typing import Final
+from unicodedata import normalize
 
 from email_validator import ValidatedEmail, validate_email
 
@@ -43,7 +44,7 @@ def _key(text: str) -> tuple[str, str] | None:
 
 
 def _parse(text: str) -> ValidatedEmail | None:
-    if len(text) > EMAIL_MAX:
+    if len(text) > EMAIL_MAX or _poses_as_ascii(text.rpartition("@")[0]):
         return None
     try:
         parsed = validate_email(text, check_deliverability=False, test_environment=True)
@@ -51,3 +52,9 @@ def _parse(text: str) -> ValidatedEmail | None:
         return None
     # `test_environment` is what lets `.test` pass, and with it the bare name.
     return parsed if "." in parsed.ascii_domain else None
+
+
+def _poses_as_ascii(local: str) -> bool:
+    # A few characters have a normal form in ASCII, such as the Kelvin sign, which becomes `K`. Mail systems that do not normalise keep such
+    # a mailbox apart from the ASCII one, so who owns the one must not pass for the owner of the other.
+    return any(not character.isascii() and normalize("NFC", character).isascii() for character in local)
