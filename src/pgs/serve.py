@@ -17,6 +17,7 @@ from pgs.actors.settlement import SettlementPort
 from pgs.app import open_core, services
 from pgs.clock import SystemClock, SystemRng
 from pgs.config import Config
+from pgs.domain.hosts import read_suffixes
 from pgs.domain.ids import ENTROPY_BYTES, REQUEST, new_id
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.http.admin.gate import IdentityAuthenticator
@@ -90,6 +91,7 @@ async def running(
     def edge(app: App) -> Edge:
         return Edge(app, new_request_id=new_request_id, current_version=versions.current, on_event=metrics.on_event, body_limit=body_limit)
 
+    read_suffixes()
     trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
 
     async def refresh() -> None:

@@ -34,6 +34,11 @@ def is_below_public_suffix(host: str) -> bool:
     return _suffixes().privatesuffix(host) is not None
 
 
+def read_suffixes() -> None:
+    """Read the public suffix list now. It takes 100 ms, in which a service that reads it on first use answers nobody."""
+    _suffixes()
+
+
 @cache
 def _suffixes() -> PublicSuffixList:
     """Read the public suffix list, which its package carries as a file, on first use."""
