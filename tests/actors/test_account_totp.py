@@ -66,6 +66,20 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
         assert s.account().event_seq == len(events(s))
 
 
+async def test_an_authenticator_outlives_a_rotation_of_the_key_ring(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        app = await ready(s)
+        sealed = factor(s).sealed_secret
+        s.parts.keys.rotate()
+        skip(s, STEP_S)
+        assert isinstance(await verify(s, app.code()), m.SteppedUp)
+    async with stage(tmp_path) as s:
+        assert len(s.parts.ring.keys) == 2
+        assert factor(s).sealed_secret == sealed
+        skip(s, 2 * STEP_S)
+        assert isinstance(await verify(s, App(s, app._secret).code()), m.SteppedUp)
+
+
 async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")

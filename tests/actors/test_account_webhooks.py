@@ -1,5 +1,6 @@
 """What a partner manages of its webhooks: each change is one row, one event and one answer that agree."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,15 @@ from pgs.actors import messages as m
 from pgs.actors.kernel import Command, Crashed
 from pgs.domain.accounts import Webhook
 from pgs.domain.errors import refuse
+from pgs.http.outbound import Outbound
 from pgs.storage import accounts as rows
 from tests.actors.endpoints import DOWN, OTHER, URL, Endpoints, ask, events, log, nudge, save, switch_off, webhook
 from tests.actors.stage import at, stage, until
+from tests.http.internet import client_context, open_internet
 from tests.virtual import Faults
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8"))
+REGISTER = [row for row in CASES if row["stage"] == "register"]
 
 
 async def test_an_answer_shows_the_endpoint_as_its_row_now_is(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -50,6 +56,21 @@ async def test_a_url_that_breaks_the_rules_changes_nothing(url: str, tmp_path: P
         assert await ask(s, m.SaveWebhook("ops", "test", url)) == refuse("invalid_webhook_url")
         assert await ask(s, m.SaveWebhook("ops", "live", url)) == refuse("invalid_webhook_url")
         assert (webhook(s), s.account().revision) == (before, revision)
+
+
+async def test_every_registration_row_of_the_case_table_is_saved_or_refused_and_looks_nothing_up(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_internet() as internet, stage(tmp_path, outbound=Outbound(client_context())) as s:
+        for row in REGISTER:
+            reply = await ask(s, m.SaveWebhook("ops", "test", row["input"]))
+            if row["expect"] == "accept":
+                assert reply[0].enabled, row
+            else:
+                assert reply == refuse("invalid_webhook_url"), row
+        await until(30)
+        assert (internet.lookups, internet.connects) == ([], [])
+    assert {row["expect"] for row in REGISTER} == {"accept", "reject"}
 
 
 async def test_where_an_endpoint_is_on_is_the_same_from_rows_and_in_memory(tmp_path: Path, autojump_clock: MockClock) -> None:

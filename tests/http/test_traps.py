@@ -177,7 +177,10 @@ def test_no_handler_has_quart_read_its_json() -> None:
 
 
 @pytest.mark.parametrize("how", ["half-close", "close", "reset"])
-async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client(tmp_path: Path, how: str) -> None:
+async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client(
+    way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(pgs.serve, "serve", way)
     gate = Gate()
     async with in_process(tmp_path, settlement=gate) as service:
         key = (await service.partner()).test

@@ -11,6 +11,7 @@ from pgs.http.admin import ENDPOINTS
 from pgs.http.endpoint import Endpoint
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.office import BOSS, Office, open_office, person
+from tests.journeys.test_bodies import NO_OBJECT, NOT_INTEGERS
 
 VALUES: list[Any] = [
     None,
@@ -136,6 +137,41 @@ async def test_every_body_that_is_none_is_refused_without_a_fault(tmp_path: Path
                 assert reply.status in (400, 413) or (reply.status, raw) == (404, b""), (endpoint.path, raw[:20], reply.status)
         large = json.dumps({"label": "x" * 70_000, "environment": "test"}).encode()
         assert (await office.call("POST", "keys", content=large)).status == 413
+        assert await office.done("GET", "account") == before
+
+
+async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path: Path) -> None:
+    """Encodings, depths, repeated names, NUL, lone surrogates and what is no plain integer: each a plain 400, whatever else is wrong."""
+    async with open_office(tmp_path) as office:
+        before, integers, wrong = await office.done("GET", "account"), 0, []
+
+        async def check(endpoint: Endpoint, content: bytes, names: str = "") -> None:
+            reply = await office.call(endpoint.method, path_of(endpoint), content=content)
+            if (reply.status, reply.reason) != (400, None) or names not in reply.json["error"]:
+                wrong.append((endpoint.method, endpoint.path, content[:80], reply.status, reply.content[:120]))
+
+        for endpoint in ENDPOINTS:
+            if endpoint.request is None:
+                continue
+            whole = {field.encode_name: GOOD[field.encode_name] for field in msgspec.structs.fields(endpoint.request)}
+            for content in NO_OBJECT:
+                if content or endpoint.method != "DELETE":  # one without a body is told apart by its query
+                    await check(endpoint, content)
+            inner = json.dumps(whole)[1:-1]
+            for text in ("\\u0000", "\\ud800"):
+                await check(endpoint, f'{{"{text}": 1, {inner}}}'.encode())
+                await check(endpoint, f'{{{inner}, "deep": {{"er": ["{text}"]}}}}'.encode())
+            for field, value in whole.items():
+                again = f'"{field}": {json.dumps(value)}'
+                await check(endpoint, f"{{{again}, {inner}}}".encode(), f"`{field}`")
+                if type(value) is int or field == "prices":
+                    integers += 1
+                    for number in NOT_INTEGERS:
+                        odd = f'{{"bronze": {number}}}' if field == "prices" else number
+                        others = json.dumps({name: other for name, other in whole.items() if name != field})[1:-1]
+                        await check(endpoint, f'{{"{field}": {odd}{", " if others else ""}{others}}}'.encode(), f"`{field}")
+        assert wrong == []
+        assert integers == 3  # prices, the version of terms, the version pin
         assert await office.done("GET", "account") == before
 
 

@@ -4,6 +4,7 @@ Each row is wrong in two neighbouring ways at once. That each of the two is refu
 """
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,9 +12,11 @@ import pytest
 from pgs.actors import messages as m
 from tests.journeys.client import Reply, SyncClient, check_refusal, ok
 from tests.journeys.partners import BOTH, LIVE_ONLY, LOCKED, SILVER, Partner, seat_body
-from tests.journeys.service import SharedService
+from tests.journeys.service import SharedService, in_process
+from tests.journeys.test_seating import Remote
 
 DECIDE = "/partner/test/matches/mat_unknown/decide"
+FEED = "/partner/results?cursor=wrong"
 SEAT = "/partner/matches"
 MINT = "/partner/sessions"
 BAD_VERSION = (("X-Service-Api-Version", "9"),)
@@ -44,7 +47,7 @@ def _inactive(service: SharedService, partner: Partner) -> None:
 
 
 class Wrong(msgspec.Struct, frozen=True):
-    """A call that is wrong in two ways, and what it is told. `body` None: no JSON at all."""
+    """A call that is wrong in two ways, and what it is told. `body` None: no JSON at all. A path with a query is read, and has no body."""
 
     name: str
     expected: tuple[int, str | None]
@@ -80,6 +83,13 @@ ROWS = [
     Wrong("the kind of key before the body", (403, "test_key_required"), DECIDE, "live", body=None),
     Wrong("the kind of key before the call's own checks", (403, "test_key_required"), DECIDE, "live", body={"outcome": "no_contest"}),
     Wrong("decide: body before the look-up", (400, None), DECIDE, body={"outcome": "perhaps"}, names="outcome"),
+    Wrong("feed: format before the cursor", (401, "invalid_key"), FEED, spoilt_key=True),
+    Wrong("feed: rate before the cursor", (429, "rate_limited"), FEED, arrange=_drained),
+    Wrong("feed: verdict before the cursor", (401, "invalid_key"), FEED, arrange=_revoked),
+    Wrong("feed: the deployment's environment before the cursor", (403, "test_key_against_live"), FEED, restricted=True),
+    Wrong("feed: account before the cursor", (403, "partner_inactive"), FEED, arrange=_inactive),
+    Wrong("feed: version before the cursor", (400, "unsupported_api_version"), FEED, headers=BAD_VERSION),
+    Wrong("tiers: version before the parameter", (400, "unsupported_api_version"), "/partner/tiers?gameId=", headers=BAD_VERSION),
     Wrong("mint: gameId before playerId", (400, None), MINT, body={"playerId": "!"}, names="gameId"),
     Wrong("mint: gameId before the other fields", (400, None), MINT, body={"gameId": 1, "ttlSeconds": "x"}, names="gameId"),
     Wrong("mint: licence before playerId", (403, "game_not_licensed"), MINT, body={"gameId": "tiddlywinks", "playerId": "!"}),
@@ -130,6 +140,8 @@ ROWS = [
 
 
 def _call(client: SyncClient, wrong: Wrong, key: str) -> Reply:
+    if "?" in wrong.path:
+        return client.call("GET", wrong.path, key, headers=wrong.headers)
     if wrong.body is None:
         return client.call("POST", wrong.path, key, content=b"{", headers=wrong.headers)
     return client.call("POST", wrong.path, key, dict(wrong.body), headers=wrong.headers)
@@ -161,6 +173,31 @@ def test_the_idempotency_key_is_looked_up_before_the_tier_and_after_the_licence(
     check_refusal(seat(gameId=LIVE_ONLY), 403, "game_not_licensed_in_this_environment")
     check_refusal(seat(playerId="!"), 400, "malformed_player_id")
     check_refusal(seat(stakeUsdCents="1"), 400, None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected", "terms"),
+    [
+        ({"tierId": "gold"}, (400, "unknown_tier"), True),
+        ({"tierId": LOCKED}, (409, "tier_locked"), True),
+        ({}, (403, "rake_terms_not_agreed"), False),
+        ({"stakeUsdCents": 99}, (400, "stake_below_floor"), True),
+        ({"stakeUsdCents": 181}, (400, "stake_above_prize"), True),
+        ({"tierId": SILVER, "stakeUsdCents": 149}, (400, "stake_does_not_match_price"), True),
+    ],
+)
+async def test_whatever_is_refused_is_refused_before_a_settlement_that_is_down_is_asked(
+    tmp_path: Path, fields: dict[str, object], expected: tuple[int, str], terms: bool
+) -> None:
+    settlement = Remote(None)
+    async with in_process(tmp_path, settlement=settlement) as service:
+        partner = await service.partner(terms=terms)
+        reply = await service.public.call("POST", SEAT, partner.test, seat_body("alice", "down", **fields))
+        assert (reply.status, reply.reason) == expected
+        assert settlement.asked == 0
+        if terms:
+            check_refusal(await service.public.call("POST", SEAT, partner.test, seat_body("alice", "down")), 503, "settlement_unavailable")
+            assert settlement.asked == 1
 
 
 def test_tiers_check_the_parameter_then_the_licence(client: SyncClient, known: Partner) -> None:

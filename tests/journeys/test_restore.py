@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import trio
 from pgs.app import open_core
 from pgs.config import Config
 from tests.journeys.client import PATIENCE_S, ok
-from tests.journeys.partners import Partner, make_partner, make_tiers, seat_body
+from tests.journeys.partners import BOTH, Partner, make_partner, make_tiers, seat_body
 from tests.journeys.process import Process
 
 
@@ -119,9 +120,15 @@ def test_a_reader_ahead_of_the_backup_misses_nothing_that_comes_after_a_restore_
             assert _pgs(elsewhere, "ledger", "check")["sound"] is True
 
 
-def test_rotating_the_key_ring_of_a_running_service_kills_no_cursor(folder: Path) -> None:
+def test_rotating_the_key_ring_of_a_running_service_kills_no_cursor_and_no_session_token(folder: Path, tmp_path: Path) -> None:
     partner = _partner(folder)
+
+    def token(process: Process) -> str:
+        body = {"gameId": BOTH, "playerId": "alice"}
+        return str(ok(process.client.call("POST", "/partner/sessions", partner.test, body))["sessionToken"])
+
     with Process(folder) as process:
+        tokens = [token(process)]
         old = ok(process.client.call("GET", "/partner/results", partner.test))["nextCursor"]
         kids = _pgs(folder, "keyring", "list")["kids"]
         rotated = _pgs(folder, "keyring", "rotate")["kids"]
@@ -129,7 +136,19 @@ def test_rotating_the_key_ring_of_a_running_service_kills_no_cursor(folder: Path
         new = ok(process.client.call("GET", f"/partner/results?cursor={old}", partner.test))["nextCursor"]
         assert rotated[0] in new
         assert kids[0] in old
+        tokens.append(token(process))
+        assert [token.split(".")[2] for token in tokens] == [kids[0], rotated[0]]
+        _check_all(process, partner, (old, new), tokens)
+        _pgs(folder, "db", "backup", str(tmp_path / "backup"))
         process.stop()
         process.start()
-        for cursor in (old, new):
-            ok(process.client.call("GET", f"/partner/results?cursor={cursor}", partner.test))
+        _check_all(process, partner, (old, new), tokens)
+    with Process(tmp_path / "backup") as process:  # a backup holds the whole ring
+        _check_all(process, partner, (old, new), tokens)
+
+
+def _check_all(process: Process, partner: Partner, cursors: Iterable[str], tokens: Iterable[str]) -> None:
+    for cursor in cursors:
+        ok(process.client.call("GET", f"/partner/results?cursor={cursor}", partner.test))
+    for token in tokens:
+        assert ok(process.client.call("GET", "/game/session", token))["playerId"] == "alice"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.journeys.client import check_refusal, ok
+from tests.journeys.office import open_office
 from tests.journeys.partners import seat_body
 from tests.journeys.service import SharedService, in_process
 
@@ -38,3 +39,14 @@ def test_an_unrestricted_deployment_serves_both(shared: SharedService, environme
     partner = shared.partner()
     key = partner.test if environment == "test" else partner.live
     assert ok(shared.client.call("GET", "/partner/me", key))["environment"] == environment
+
+
+async def test_the_other_environments_keys_can_still_be_managed(tmp_path: Path) -> None:
+    async with open_office(tmp_path, restrict_environment="live") as office:
+        made = await office.done("POST", "keys", {"environment": "test", "label": "other"})
+        check_refusal(await office.service.public.call("GET", "/partner/me", made["apiKey"]), 403, "test_key_against_live")
+        rotated = await office.done("POST", f"keys/{made['keyId']}/rotate")
+        for key_id in (made["keyId"], rotated["keyId"]):
+            await office.done("DELETE", f"keys/{key_id}")
+        check_refusal(await office.service.public.call("GET", "/partner/me", made["apiKey"]), 401, "invalid_key")
+        assert {key["status"] for key in (await office.done("GET", "keys"))["keys"]} == {"revoked"}

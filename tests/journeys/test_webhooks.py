@@ -43,6 +43,7 @@ class Endpoint:
     def __init__(self, port: int) -> None:
         self.url = f"https://{HOST}:{port}/nudges?for=acme"
         self.answer: bytes | None = NO_CONTENT
+        self.handshakes = True
         self.requests: list[bytes] = []
         self.times: list[float] = []
 
@@ -50,6 +51,8 @@ class Endpoint:
         tls = trio.SSLStream[trio.abc.Stream](stream, server_context(), server_side=True, https_compatible=True)
         with suppress(trio.BrokenResourceError):
             began = trio.current_time()
+            if not self.handshakes:
+                await trio.sleep_forever()
             await tls.do_handshake()
             self.requests.append(await read_request(tls))
             self.times.append(began)
@@ -224,6 +227,21 @@ async def test_tries_reach_the_endpoint_after_0_1_and_5_seconds_with_the_same_by
         check_nudge(request, hooked)
         assert [(a.try_number, a.status_code) for a in hooked.attempts()] == [(1, 503), (2, 503), (3, 503)]
         assert (await hooked.webhook())["consecutiveFailures"] == 1
+
+
+@pytest.mark.slow  # real seconds: two and five
+@pytest.mark.parametrize(
+    ("handshakes", "seconds", "error"), [(False, 2, "no connection within 2 seconds"), (True, 5, "no response within 5 seconds")]
+)
+async def test_a_try_at_an_endpoint_that_hangs_ends_after_its_seconds(tmp_path: Path, handshakes: bool, seconds: float, error: str) -> None:
+    async with listening() as endpoint, served(tmp_path, endpoint) as hooked:
+        endpoint.answer, endpoint.handshakes = None, handshakes
+        began = trio.current_time()
+        attempt = await hooked.core.directory.house("acme").courier("test").ask(m.SendTest())
+        assert seconds - 0.05 <= trio.current_time() - began < seconds + 2  # never early but for the machine's own delays
+        assert (attempt.status_code, attempt.error) == (None, error)
+        assert seconds * 1000 - 50 <= attempt.duration_ms < seconds * 1000 + 2000
+        assert len(endpoint.requests) == handshakes
 
 
 @pytest.mark.slow  # a try that hangs takes five seconds

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from pgs.app import open_core
 from pgs.clock import SystemRng
+from pgs.config import Config
 from pgs.domain.keyring import MAX_KEYS
 from pgs.keyfile import BadKeyFile, KeyFile
 from pgs.operator import commands as c
+from pgs.operator.answers import Failed
 from tests.operator.support import Operator, prepare
 
 
@@ -39,6 +42,32 @@ async def test_a_backup_into_the_data_folder_is_refused(operator: Operator) -> N
     folder = operator.config.data_dir / "backup"
     assert "data folder" in (await operator.refused(c.DB_BACKUP, c.BackupFolder(str(folder)))).error
     assert not folder.exists()
+
+
+async def test_a_backup_holds_the_key_ring_wherever_it_lies(tmp_path: Path) -> None:
+    operator, ring = Operator(tmp_path / "data"), tmp_path / "vault" / "ring"
+    ring.parent.mkdir()
+    operator.config = Config(data_dir=tmp_path / "data", secret_key_file=ring)
+    async with open_core(operator.config):
+        pass
+    await operator.done(c.KEYRING_ROTATE, c.NoArgs())
+    await operator.done(c.DB_BACKUP, c.BackupFolder(str(tmp_path / "backup")))
+    assert (tmp_path / "backup" / "keys").read_bytes() == ring.read_bytes()
+    async with open_core(Config(data_dir=tmp_path / "backup")) as core:
+        assert len(core.parts.ring.keys) == 2
+
+
+async def test_a_backup_whose_key_ring_cannot_be_written_fails_and_leaves_nothing(
+    operator: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: KeyFile, path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(KeyFile, "copy_to", full)
+    answer = await operator.ask(c.DB_BACKUP, c.BackupFolder(str(tmp_path / "backup")))
+    assert isinstance(answer, Failed)
+    assert "No space left" in answer.error
+    assert not (tmp_path / "backup" / "pgs.db").exists()
 
 
 def test_a_rotation_keeps_every_key_and_the_file_private(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A server that strangers abuse goes on serving, and stops when it is told to."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -8,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 import trio
 
+from tests.journeys.client import InternalClient
 from tests.torture.client import Connection
 from tests.torture.hostile import hostile_inputs
 from tests.torture.server import Server
@@ -16,6 +18,9 @@ pytestmark = pytest.mark.torture
 
 STALLED, NEVER_READING = 100, 20
 STOP_S = 15
+ROWS = 100
+FEED = f"/partner/results?limit={ROWS}"
+ASKED = 150  # pages of 50 kB for each connection: more than Linux keeps for a reader that does not come, about 4 MB
 
 
 @pytest.fixture
@@ -36,10 +41,45 @@ async def _launch(server: Server, keys: dict[str, str], name: str) -> None:
     await connection.close()
 
 
-async def _open(server: Server) -> trio.SocketStream:
+async def _open(server: Server, *, receive_buffer: int | None = None) -> trio.SocketStream:
     parts = urlsplit(server.base_url)
     assert parts.port is not None
-    return await trio.open_tcp_stream("127.0.0.1", parts.port)
+    sock = trio.socket.socket()
+    if receive_buffer is not None:
+        sock.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, receive_buffer)
+    await sock.connect(("127.0.0.1", parts.port))
+    return trio.SocketStream(sock)
+
+
+async def _fill_feed(server: Server, key: str, tier_id: str) -> None:
+    """Let so many matches start that a page of the feed is long: what the kernel keeps of answers must overflow."""
+    connection = Connection(server.base_url)
+    for number in range(ROWS):
+        body = {"playerId": f"p{number}", "gameId": "tic-tac-toe", "tierId": tier_id, "stakeUsdCents": 100}
+        body |= {"idempotencyKey": f"k{number}", "partnerRef": "r" * 128}
+        status, _, answer = await connection.call("POST", "/partner/matches", key, body)
+        assert status == 200, answer
+    status, _, page = await connection.call("GET", FEED, key)
+    assert (status, len(page["results"])) == (200, ROWS)
+    await connection.close()
+
+
+async def _ask_and_never_read(server: Server, key: bytes) -> list[trio.SocketStream]:
+    """Return connections that ask on and on and take no answer."""
+    ask = b"GET " + FEED.encode() + b" HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + key + b"\r\n\r\n"
+    streams = [await _open(server, receive_buffer=4096) for _ in range(NEVER_READING)]
+    for stream in streams:
+        await stream.send_all(ask * ASKED)
+    return streams
+
+
+async def _stuck(server: Server) -> int:
+    """Return how many connections the service has given up because its answers did not leave."""
+    internal = InternalClient(server.internal_url)
+    _, metrics = await internal.get("/internal/metrics")
+    await internal.aclose()
+    found = re.search(rb'^pgs_events_total{event="send_timeout"} ([0-9.]+)$', metrics, re.MULTILINE)
+    return int(float(found[1])) if found else 0
 
 
 async def test_every_hostile_input_is_survived(server: Server) -> None:
@@ -68,7 +108,9 @@ async def test_every_hostile_input_is_survived(server: Server) -> None:
 
 async def test_stalled_and_never_reading_clients_hold_up_neither_others_nor_the_stop(server: Server) -> None:
     keys = server.seed(1)[0]
+    server.widen(keys["partnerId"], 100_000)
     server.start()
+    await _fill_feed(server, keys["testKey"], keys["tierId"])
     key = keys["testKey"].encode()
     beginnings = [
         b"",
@@ -77,19 +119,16 @@ async def test_stalled_and_never_reading_clients_hold_up_neither_others_nor_the_
         b"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + key + b"\r\nContent-Length: 100\r\n\r\n{",
         b"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + key + b"\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n",
     ]
-    streams = []
+    streams = await _ask_and_never_read(server, key)
+    with trio.fail_after(60):
+        while await _stuck(server) < NEVER_READING:  # noqa: ASYNC110 - another process: each of them held a write up, and was let go
+            await trio.sleep(0.2)
     for number in range(STALLED):
         stream = await _open(server)
         await stream.send_all(beginnings[number % len(beginnings)])
         streams.append(stream)
-    poll = b"GET /partner/tiers?gameId=tic-tac-toe HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + key + b"\r\n\r\n"
-    for _ in range(NEVER_READING):
-        stream = await _open(server)
-        with trio.move_on_after(0.5):
-            while True:  # ask on and on, and take no answer: sooner or later nobody can write any more
-                await stream.send_all(poll * 100)
-        streams.append(stream)
-    await trio.sleep(1.5)  # the partner's bucket refills
+    streams += await _ask_and_never_read(server, key)
+    await trio.sleep(2)  # these are stuck, or about to be, when the stop comes
     await _launch(server, keys, "meanwhile")
     internal = Connection(server.internal_url)
     status, _, answer = await internal.call("GET", "/internal/readyz", "")
