@@ -107,7 +107,7 @@ def police(path: str, reply: Reply) -> Reply:
         assert re.fullmatch("[1-9][0-9]*", retry_after), retry_after
     else:
         assert retry_after is None
-    if reply.status != 200 and path.startswith("/embed/"):  # a frame shows whatever it gets: the bare status is all there is
+    if reply.status != 200 and f"{path}/".startswith("/embed/"):  # a frame shows whatever it gets: the bare status is all there is
         assert (reply.header("content-type"), reply.content) == ("text/plain", b"")
     elif reply.status != 200:
         assert reply.header("content-type") == "application/json"

@@ -28,7 +28,7 @@ async def test_every_404_is_the_same(tmp_path: Path) -> None:
         await account(service.core, "gone", m.AddOrigin(m.PLATFORM, "live", "https://gone.example"))
         assert (await _get(service, "/embed/gone")).status == 200
         await account(service.core, "gone", m.SwitchAccount(m.PLATFORM, active=False))
-        malformed = ("/embed/ACME", "/embed/a", "/embed/%ff", "/embed/live", "/embed/test", "/embed/acme.", "/embed/")
+        malformed = ("/embed/ACME", "/embed/a", "/embed/%ff", "/embed/live", "/embed/test", "/embed/acme.", "/embed/", "/embed")
         deeper = (
             "/embed/acme/",
             "/embed/test/acme/",

@@ -18,6 +18,7 @@ from pgs.http.embed.documents import Frame, NoFrame
 from pgs.http.embed.policy import FrameData, content_security_policy, fill
 from pgs.http.fetch import NotFetched
 from pgs.http.services import Services
+from pgs.http.stamp import is_under
 
 HeaderTuple = tuple[tuple[bytes, bytes], ...]
 
@@ -52,7 +53,7 @@ NOT_FOUND: Final = Bare(404)
 
 
 class EmbedApp:
-    """An ASGI application: the frame's documents and files, and `fallback` for every path that is not below `/embed`."""
+    """An ASGI application: the frame's documents and files, and `fallback` for every path that is neither `/embed` nor below it."""
 
     def __init__(self, services: Services, frame: Frame, assets: Assets, fallback: App) -> None:
         self._services = services
@@ -62,7 +63,7 @@ class EmbedApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or not scope["path"].startswith("/embed/"):
+        if scope["type"] != "http" or not is_under(scope["path"], "/embed"):
             await self._fallback(scope, receive, send)
             return
         started = trio.current_time()
