@@ -180,6 +180,20 @@ async def test_an_open_socket_is_there_whether_it_joins_or_not(shared: SharedSer
         assert (gone["type"], gone["opponent"]["connected"]) == ("presence", False)
 
 
+async def test_who_moves_without_having_joined_on_the_socket_is_told_what_becomes_of_it(shared: SharedService, partner: Partner) -> None:
+    match_id = match_sync(shared.client, partner.test, "ann", "bob")
+    tokens = [mint_sync(shared.client, partner.test, player) for player in ("ann", "bob")]
+    async with socket_of(shared.client.base_url, tokens[0]) as ann, socket_of(shared.client.base_url, tokens[1]) as bob:
+        snapshot = await ann.ask("move", matchId=match_id, ply=0, move="b2")
+        assert (snapshot["type"], snapshot["matchId"], snapshot["ply"]) == ("snapshot", match_id, 0)
+        assert (await ann.hear_until("moved"))["move"] == "b2"
+        assert (await bob.ask("resign", matchId=match_id))["type"] == "snapshot"
+        assert (await bob.hear_until("ended"))["result"] == "lost"
+        assert (await ann.hear_until("ended"))["result"] == "won"
+    async with socket_of(shared.client.base_url, tokens[1]) as late:  # nothing is joined that is over
+        assert (await late.ask("resign", matchId=match_id))["reason"] == "match_over"
+
+
 async def test_a_newer_socket_replaces_the_older_one(shared: SharedService, partner: Partner) -> None:
     match_id = match_sync(shared.client, partner.test, "ann", "bob")
     token = mint_sync(shared.client, partner.test, "ann")

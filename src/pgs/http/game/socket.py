@@ -24,11 +24,12 @@ from pgs.http.socket_session import SocketLimits, SocketSession
 from pgs.http.sockets import OpenSockets, refuse_handshake, serve_socket
 from pgs.storage.database import StoreOutage, WriterFull
 from pgs.storage.moves import expecting_seats_of_player, running_seats_of_player
+from pgs.storage.seats import find_match
 
 PROTOCOL: Final = "pgs.game.v1"
 LIMITS: Final = SocketLimits(abuse_code=ABUSE)
 OWN_MAX: Final = 256
-"""Matches that a socket remembers as its player's; beyond that it looks them up again."""
+"""Matches that a socket remembers as its player's, or as joined; beyond that it looks them up, or joins them, again."""
 
 log = structlog.get_logger("pgs.http")
 _decoder: msgspec.json.Decoder[frames.FromClient] = msgspec.json.Decoder(frames.FromClient)
@@ -76,6 +77,7 @@ class Talk:
         self._session = session
         self._player_id = session.claims.player_id
         self._own: set[str] = set()  # matches that were found to be the player's
+        self._met: set[str] = set()  # matches that this socket has joined
 
     async def run(self, socket: SocketSession) -> None:
         """Converse until the token expires, or whatever ends the socket cancels this."""
@@ -123,7 +125,7 @@ class Talk:
         try:
             if isinstance(message, frames.Join):
                 return await self._join(message.match_id or None, visitor)
-            return await self._act(message)
+            return await self._act(message, visitor)
         except (Overloaded, WriterFull):
             self._parts.on_event("overloaded")
             return "rate_limited"
@@ -148,12 +150,20 @@ class Talk:
             return fault
         visitor.waiting = False
         reply = await self._house.table(match_id).ask(m.JoinTable(self._player_id, visitor.name, visitor))
-        return reply.reason if isinstance(reply, Refusal) else None
+        if isinstance(reply, Refusal):
+            return reply.reason
+        _remember(self._met, match_id)
+        return None
 
-    async def _act(self, message: frames.MakeMove | frames.GiveUp) -> str | None:
+    async def _act(self, message: frames.MakeMove | frames.GiveUp, visitor: Visitor) -> str | None:
         fault = self._check_own(message.match_id)
         if fault is not None:
             return fault
+        if message.match_id not in self._met and self._runs(message.match_id):
+            # Who acts in a match is told what becomes of it, even where only the call was used to join.
+            fault = await self._join(message.match_id, visitor)
+            if fault is not None:
+                return fault
         table = self._house.table(message.match_id)
         if isinstance(message, frames.MakeMove):
             return await table.ask(m.PlayMove(self._player_id, message.ply, message.move))
@@ -167,10 +177,12 @@ class Talk:
         fault = check_own(self._services, self._session, match_id)
         if fault is not None:
             return fault.reason
-        if len(self._own) >= OWN_MAX:
-            self._own.clear()
-        self._own.add(match_id)
+        _remember(self._own, match_id)
         return None
+
+    def _runs(self, match_id: str) -> bool:
+        match = find_match(self._parts.database.reader, self._session.partner_id, match_id)
+        return match is not None and match.status == "started"
 
     @property
     def _house(self) -> House:
@@ -180,6 +192,12 @@ class Talk:
         house = self._house
         for match_id in sorted(match_ids):
             house.table(match_id).tell(m.LookAgain())
+
+
+def _remember(matches: set[str], match_id: str) -> None:
+    if len(matches) >= OWN_MAX:
+        matches.clear()
+    matches.add(match_id)
 
 
 def _read(text: str) -> frames.FromClient | None:
