@@ -11,13 +11,15 @@ import msgspec
 import pytest
 import structlog
 import trio
+import typer
 from rich.console import Console
 
 from pgs.app import open_core
 from pgs.cli import call, tables
+from pgs.cli.errors import expected
 from pgs.clock import SystemRng
 from pgs.config import Config
-from pgs.games.catalogue import GAMES, installed_games
+from pgs.games.catalogue import GAMES, BadGame, installed_games
 from pgs.keyfile import KeyFile
 from pgs.operator import commands as c
 from pgs.operator.answers import Done
@@ -198,3 +200,10 @@ def test_a_setting_that_cannot_be_is_a_wrong_call(tmp_path: Path, environ: dict[
         assert (wrong.returncode, wrong.stdout) == (2, "")
         assert next(iter(environ)) in wrong.stderr
         assert len(wrong.stderr.splitlines()) == 1
+
+
+def test_a_package_that_brings_no_game_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as stopped, expected():
+        raise BadGame("nim.rules is no game called nim")
+    assert stopped.value.exit_code == 1
+    assert capsys.readouterr().err.startswith("pgs: nim.rules is no game called nim. Remove the package")

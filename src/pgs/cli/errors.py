@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from pgs.config import BadSettings
+from pgs.games.catalogue import BadGame
 from pgs.keyfile import BadKeyFile
 from pgs.operator.answers import BadCall
 from pgs.operator.protocol import ConnectionLost, SocketObstructed, running
@@ -136,6 +137,8 @@ def _explain(error: BaseException) -> typer.Exit | None:
         return stop(f"a newer version wrote this database ({error}). Use that version, or a backup from before it.", REFUSED)
     if isinstance(error, BadKeyFile):
         return stop(f"{error}. Put the file that belongs to this data folder back: without it stored secrets cannot be read.", REFUSED)
+    if isinstance(error, BadGame):
+        return stop(f"{error}. Remove the package that brings it, or one of two that bring the same.", REFUSED)
     if isinstance(error, StoreOutage):
         return stop(f"the database cannot be used: {error}. Look at the disk and at the file's owner, then try again.", REFUSED)
     if isinstance(error, PermissionError):
