@@ -13,7 +13,8 @@ from pgs.http.identity.jwks import FRESH_S, REFETCH_S, RETRY_S, KeyCache, Public
 from tests.http.identity import ALGORITHMS, AUDIENCE, DISCOVERY, ISSUER, JWKS_URL, Web, jwk, key_set, token, verifier
 from tests.virtual import clock
 
-ANN = Identity("user-1", "ann@example.com")
+LONG = 2**40
+ANN = Identity("user-1", "ann@example.com", LONG)
 REFUSED = refuse("sign_in_required")
 OUTAGE = refuse("registry_unavailable")
 
@@ -24,7 +25,7 @@ def _publish(web: Web, *names: str) -> None:
 
 def _token(name: str = "first") -> str:
     """A token that lasts as long as any of these tests."""
-    return token("ES256", name, exp=2**40)
+    return token("ES256", name, exp=LONG)
 
 
 # Fetching
@@ -35,7 +36,7 @@ async def test_keys_are_fetched_once_for_many_tokens(autojump_clock: MockClock) 
     checked = verifier(web)
     for _ in range(5):
         for alg in ALGORITHMS:
-            assert await checked.verify(token(alg)) == ANN
+            assert await checked.verify(token(alg, exp=LONG)) == ANN
     assert web.asked == [JWKS_URL]
 
 
@@ -136,7 +137,7 @@ async def test_an_unknown_key_is_asked_for_at_most_every_30_seconds(autojump_clo
     checked = verifier(web)
     assert await checked.verify(_token()) == ANN
     for second in range(100):
-        assert await checked.verify(token(header={"kid": f"unknown-{second}"}, exp=2**40)) == REFUSED
+        assert await checked.verify(token(header={"kid": f"unknown-{second}"}, exp=LONG)) == REFUSED
         await trio.sleep(1)
     assert web.key_fetches == 4
     assert min(later - earlier for earlier, later in zip(web.asked_at, web.asked_at[1:], strict=False)) >= 30
@@ -312,7 +313,7 @@ async def test_keys_that_have_moved_are_found_by_the_next_fetch(autojump_clock: 
         "https://new.example.com/": key_set(jwk("EdDSA")),
     }
     await trio.sleep(REFETCH_S)
-    assert await checked.verify(token("EdDSA", "first", exp=2**40)) == ANN
+    assert await checked.verify(token("EdDSA", "first", exp=LONG)) == ANN
     await trio.sleep(FRESH_S)
     await checked.verify(_token())
     await wait_all_tasks_blocked()
@@ -323,7 +324,7 @@ async def test_an_issuer_that_ends_in_a_slash_has_one_slash_before_its_document(
     web = Web()
     web.documents[DISCOVERY]["issuer"] = ISSUER + "/"
     checked = IdentityVerifier(ISSUER + "/", AUDIENCE, None, web.fetch, clock())
-    assert await checked.verify(token(iss=ISSUER + "/")) == ANN
+    assert await checked.verify(token(iss=ISSUER + "/", exp=LONG)) == ANN
     assert web.asked == [DISCOVERY, JWKS_URL]
 
 
@@ -333,7 +334,7 @@ async def test_an_issuer_on_this_machine_may_have_its_keys_here_too(autojump_clo
         f"{here}/.well-known/openid-configuration": {"issuer": here, "jwks_uri": f"{here}/jwks.json"},
         f"{here}/jwks.json": key_set(),
     }
-    assert await IdentityVerifier(here, AUDIENCE, None, web.fetch, clock()).verify(token(iss=here)) == ANN
+    assert await IdentityVerifier(here, AUDIENCE, None, web.fetch, clock()).verify(token(iss=here, exp=LONG)) == ANN
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pgs.http.identity.tokens import NOT_BEFORE_LEEWAY_S, TOKEN_MAX
 from tests.http.identity import ALGORITHMS, AUDIENCE, ISSUER, Web, claims, jwk, key, key_set, part, sign, sign_hmac, token, verifier
 from tests.virtual import START
 
-ANN = Identity("user-1", "ann@example.com")
+ANN = Identity("user-1", "ann@example.com", START + 3600)
 REFUSED = refuse("sign_in_required")
 
 
@@ -96,12 +96,19 @@ async def test_a_token_of_each_algorithm_is_accepted(alg: str, mock_clock: MockC
     ],
 )
 async def test_a_token_may_have_more_or_less_than_most(text: str, mock_clock: MockClock) -> None:
-    assert await _verify(text) == ANN
+    verified = await _verify(text)
+    assert isinstance(verified, Identity)
+    assert (verified.uid, verified.email) == (ANN.uid, ANN.email)
+
+
+@pytest.mark.parametrize("expires_at", [START + 1, START + 0.5, 10**400])
+async def test_an_identity_tells_when_its_token_expires(expires_at: int | float, mock_clock: MockClock) -> None:
+    assert await _verify(token(exp=expires_at)) == Identity(ANN.uid, ANN.email, expires_at)
 
 
 @pytest.mark.parametrize("uid", ["a", "u" * 255, "auth0|5f7c", "ünïcode", "0"])
 async def test_a_uid_is_any_printable_text_of_up_to_255_characters(uid: str, mock_clock: MockClock) -> None:
-    assert await _verify(token(sub=uid)) == Identity(uid, "ann@example.com")
+    assert await _verify(token(sub=uid)) == Identity(uid, "ann@example.com", START + 3600)
 
 
 async def test_a_token_without_a_kid_is_good_where_one_key_can_be_meant(mock_clock: MockClock) -> None:

@@ -80,12 +80,13 @@ class Stream:
 
 
 @asynccontextmanager
-async def watching(office: Office, environment: str = "test", who: str = BOSS) -> AsyncIterator[Stream]:
-    """Watch, on a connection of its own. The stream is read up to its first event, the budget."""
+async def watching(office: Office, environment: str = "test", who: str = BOSS, lifetime_s: int = 3600) -> AsyncIterator[Stream]:
+    """Watch, on a connection of its own. The stream is read up to its first event, the budget. The token lasts for `lifetime_s`."""
     port = int(office.service.public.base_url.rpartition(":")[2])
     async with await trio.open_tcp_stream("127.0.0.1", port) as connection:
         stream = Stream(connection)
-        head = await stream.open(f"/partner/admin/live?environment={environment}", office.issuer.mint_token(person(who)))
+        token = office.issuer.mint_token(person(who), lifetime_s=lifetime_s)
+        head = await stream.open(f"/partner/admin/live?environment={environment}", token)
         headers = dict(head.headers)
         assert head.status_code == 200
         assert headers[b"content-type"] == b"text/event-stream"
@@ -258,6 +259,15 @@ async def test_the_stream_ends_when_its_watcher_is_no_member_any_more(office: Of
     check_refusal(
         await office.call("GET", "live?environment=test", who="val" if how == "removed" else "nobody"), 403, "not_a_partner_admin"
     )
+
+
+async def test_the_stream_ends_when_the_token_expires_that_opened_it(office: Office) -> None:
+    async with watching(office) as other, watching(office, lifetime_s=2) as stream:
+        began = trio.current_time()
+        assert {kind for kind, _ in await stream.rest()} <= {"budget"}
+        assert trio.current_time() - began < live.LIFE_S / 2
+        office.service.core.parts.activity.tell("acme", "test", Happening("seat", 1, {"seatId": "sea_1"}))
+        assert (await other.until_kind("seat"))["seatId"] == "sea_1", "another token's stream ended with it"
 
 
 async def test_the_stream_ends_when_the_service_stops(tmp_path: Path) -> None:

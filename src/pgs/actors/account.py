@@ -6,7 +6,7 @@ import msgspec
 import trio
 
 from pgs.actors import messages as m
-from pgs.actors.account_decisions import Context, Decision, Write
+from pgs.actors.account_decisions import Context, Decision, Unlogged, Write
 from pgs.actors.account_factors import verify_totp
 from pgs.actors.account_rules import RULES
 from pgs.actors.account_standing import create
@@ -66,6 +66,9 @@ class AccountActor:
 
     async def _carry_out(self, decision: Decision, by: str) -> tuple[object, Decision]:
         """Commit a decision; give its answer, or None after a conflict, with the account as it is in rows now."""
+        if isinstance(decision, Unlogged):
+            await self._write_rows(decision.stmt)
+            return decision.answer, decision
         if not isinstance(decision, Write):
             return decision, decision
         committed = await self._commit(decision, by)

@@ -55,7 +55,14 @@ class Write(msgspec.Struct, frozen=True):
     revises: bool = True
 
 
-Decision = Write | object  # anything but a Write is the answer at once, and nothing is committed
+class Unlogged(msgspec.Struct, frozen=True):
+    """A decision to commit one row beside the account's own and no event: the log has told of it already. `answer` is what it answers."""
+
+    stmt: Stmt
+    answer: object
+
+
+Decision = Write | Unlogged | object  # anything but the two is the answer at once, and nothing is committed
 
 
 def as_committed(account: Account) -> object:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from pgs.actors import messages as m
-from pgs.actors.account_decisions import Context, Decision, Write
+from pgs.actors.account_decisions import Context, Decision, Unlogged, Write
 from pgs.domain import stepup, totp
 from pgs.domain.accounts import Account
 from pgs.domain.errors import Refusal, refuse
@@ -15,7 +15,11 @@ ISSUER: Final = "Partner Game Service"
 
 
 def enrol_totp(account: Account, command: m.EnrollTotp, context: Context) -> Decision:
-    """Decide on a new authenticator, which waits for its first code. Its secret is in the answer alone; rows hold it sealed."""
+    """Decide on a new authenticator, which waits for its first code. Its secret is in the answer alone; rows hold it sealed.
+
+    The log tells of the first one that waits. Whoever begins again before its first code replaces it, and adds nothing to the log: this
+    call takes no code, so nobody can fill the log with it.
+    """
     member = account.members.get(command.by)
     if member is None:
         return refuse("not_a_partner_admin")
@@ -26,6 +30,8 @@ def enrol_totp(account: Account, command: m.EnrollTotp, context: Context) -> Dec
         return after
     stmt = rows.put_factor(account.partner_id, member.uid, after)
     answer = m.Enrolment(secret, totp.otpauth_uri(secret, member.email, ISSUER))
+    if was.pending_sealed_secret is not None:
+        return Unlogged(stmt, answer)
     return Write(account, (stmt,), "totp.enrolled", {"replaces": was.enrolled}, lambda _: answer, revises=False)
 
 

@@ -12,6 +12,7 @@ from pgs.domain.members import Member
 from pgs.domain.roles import Role
 from pgs.storage import invites as invite_rows
 from pgs.storage import members as member_rows
+from pgs.storage.database import Stmt
 
 
 def create_invite(account: Account, command: m.CreateInvite, context: Context) -> Decision:
@@ -22,9 +23,22 @@ def create_invite(account: Account, command: m.CreateInvite, context: Context) -
     invite = invites.issue(context.new_id(ids.INVITE), command.email, command.role, granter, account.admin_domain, context.now)
     if isinstance(invite, Refusal):
         return invite
-    stmts = invite_rows.insert_invite(account.partner_id, account.event_seq + 1, invite)
+    room = _room_for_invite(account, context)
+    if isinstance(room, BadRequest):
+        return room
+    stmts = (*room, *invite_rows.insert_invite(account.partner_id, account.event_seq + 1, invite))
     detail = {"inviteId": invite.invite_id, "email": invite.email, "role": invite.role}
     return Write(account, stmts, "invite.created", detail, lambda _: invite)
+
+
+def _room_for_invite(account: Account, context: Context) -> tuple[Stmt, ...] | BadRequest:
+    """Give what makes room for one more invite: nothing as a rule. What became of a forgotten one stays in the event log."""
+    if invite_rows.count_invites(context.reader, account.partner_id) < invites.INVITES_MAX:
+        return ()
+    settled = invite_rows.oldest_settled(context.reader, account.partner_id, context.now)
+    if settled is None:
+        return BadRequest(f"an account has at most {invites.INVITES_MAX} pending invites: revoke some, or wait until they expire")
+    return invite_rows.delete_invite(account.partner_id, settled)
 
 
 def revoke_invite(account: Account, command: m.RevokeInvite, context: Context) -> Decision:

@@ -288,6 +288,8 @@ class CourierActor:
     # --- test events -----------------------------------------------------------------------------------------------------------
 
     async def _send_test(self, command: m.SendTest, envelope: Envelope) -> object:
+        if command.if_revision not in (None, self._account_revision()):
+            return refuse("partner_changed")
         refusal = self._no_test()
         if refusal is not None or self._endpoint is None:
             return refusal

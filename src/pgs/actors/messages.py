@@ -241,7 +241,9 @@ class EndpointChanged(Message, frozen=True):
 
 
 class SendTest(Command[Attempt | Refusal], frozen=True):
-    """Send one test event; answers the attempt."""
+    """Send one test event; answers the attempt. `if_revision`: the account's, as for whatever changes the account."""
+
+    if_revision: int | None = None
 
 
 class TestDone(Command[Attempt], frozen=True):

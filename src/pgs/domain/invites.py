@@ -12,6 +12,9 @@ from pgs.domain.roles import Role, can_grant
 INVITE_S: Final = 7 * 24 * 3600
 """Seconds for which an invite can be accepted."""
 
+INVITES_MAX: Final = 1000
+"""Invites that are kept of one account: as many as it may have members. A new one takes the place of the oldest that is not pending."""
+
 InviteStatus = Literal["pending", "accepted", "revoked", "expired"]
 
 

@@ -26,6 +26,24 @@ def invites_page(reader: Reader, partner_id: str, before: int, page_size: int) -
     return [(seq, Invite(*rest)) for seq, *rest in rows]
 
 
+def count_invites(reader: Reader, partner_id: str) -> int:
+    """Return how many invites of an account are kept, in whatever state."""
+    row = reader.one("invites.count_invites", partner_id=partner_id)
+    return int(row[0]) if row else 0
+
+
+def oldest_settled(reader: Reader, partner_id: str, now: int) -> str | None:
+    """Return the id of the oldest invite that is not pending at `now`; None when all are."""
+    row = reader.one("invites.oldest_settled", partner_id=partner_id, now=now)
+    return row[0] if row else None
+
+
+def delete_invite(partner_id: str, invite_id: str) -> tuple[Stmt, Stmt]:
+    """Return the statements that forget an invite and its entry in the index of all."""
+    params: dict[str, Any] = {"partner_id": partner_id, "invite_id": invite_id}
+    return Stmt("invites.delete_invite", params, 1), Stmt("invites.delete_invite_index", params)
+
+
 def insert_invite(partner_id: str, seq: int, invite: Invite) -> tuple[Stmt, Stmt]:
     """Return the statements that add an invite and its entry in the index of all."""
     params: dict[str, Any] = {

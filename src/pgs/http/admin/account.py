@@ -109,8 +109,6 @@ async def set_domain(call: AdminCall) -> Answer:
 async def deactivate(call: AdminCall) -> Answer:
     """Switch the account off and end its open play."""
     command = build(call, m.SwitchAccount, False)
-    if not isinstance(command, m.SwitchAccount):
-        return command
     reply, _ = await stopping.deactivate(call.services.directory.house(call.principal.account.partner_id), command)
     return shown(call, reply)
 
@@ -118,8 +116,6 @@ async def deactivate(call: AdminCall) -> Answer:
 async def reactivate(call: AdminCall) -> Answer:
     """Switch the account on again."""
     command = build(call, m.SwitchAccount, True)
-    if not isinstance(command, m.SwitchAccount):
-        return command
     return shown(call, await switch_on(call.services.directory.house(call.principal.account.partner_id), command))
 
 

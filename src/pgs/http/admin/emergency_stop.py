@@ -27,8 +27,6 @@ async def stop_sessions(call: AdminCall) -> Answer:
     """Kill every session token of an environment and end its open play, stakes back."""
     body: StopRequest = call.body
     command = build(call, m.EmergencyStop, body.environment)
-    if not isinstance(command, m.EmergencyStop):
-        return command
     reply = await emergency_stop(call.services.directory.house(call.principal.account.partner_id), command)
     return StopRecord(reply.environment, reply.sessions_ended_at, reply.matches_ended) if isinstance(reply, Stopped) else reply
 

@@ -1,7 +1,8 @@
 """From an identity token to a caller, in the order of gates that the admin API promises: identity, membership, role, step-up.
 
-The gates come before bodies and look-ups. The account actor checks them once more in its own step, since a member may be removed while
-a call waits; `change` hands it the rule for that.
+The gates come before bodies and look-ups, and so does If-Match, once they are passed: whatever a write is about, it is told first that it
+builds on an account which has changed. The account actor checks both once more in its own step, since a member may be removed, and
+somebody else may write, while a call waits; `change` hands it the rule and the revision for that.
 """
 
 import re
@@ -20,6 +21,7 @@ from pgs.domain.keys import parse_bearer
 from pgs.domain.members import is_uid
 from pgs.domain.roles import AdminRule, Role, admit, rule_of
 from pgs.domain.stepup import Factor, lock_left
+from pgs.http.asgi import Headers
 from pgs.http.auth import overloaded
 from pgs.http.endpoint import CallBy, Reply, Request
 from pgs.http.identity import Identity
@@ -28,6 +30,7 @@ from pgs.storage.factors import find_factor
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C = TypeVar("C", bound=Command[Any])
 
 _SIGN_IN_REQUIRED: Final = refuse("sign_in_required")
 _REVISION = re.compile(r'("?)([0-9]{1,18})\1', re.ASCII)
@@ -35,11 +38,15 @@ _BAD_REVISION: Final = BadRequest("The header If-Match must be the account's rev
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Who calls the admin API. `known` is None for somebody who is no member of any account: an invite's acceptance lets them through."""
+    """Who calls the admin API. `known` is None for somebody who is no member of any account: an invite's acceptance lets them through.
+
+    `seen` is the revision that a write names in If-Match; None without one.
+    """
 
     identity: Identity
     rule: AdminRule
     known: KnownMember | None
+    seen: int | None = None
 
     @property
     def uid(self) -> str:
@@ -85,8 +92,8 @@ class IdentityAuthenticator:
     def __init__(self, verifier: Verifier | None) -> None:
         self._verifier = verifier
 
-    async def __call__(self, request: Request, /) -> Caller | Refusal | Reply:
-        """Return the caller, or the first gate that does not open."""
+    async def __call__(self, request: Request, /) -> Caller | Refusal | BadRequest | Reply:
+        """Return the caller, or the first gate that does not open, or what is wrong with the revision that a write names."""
         services = request.services
         admission = services.parts.process_gate.admit(trio.current_time())
         if not admission.allowed:
@@ -101,7 +108,8 @@ class IdentityAuthenticator:
         if not is_uid(identity.uid):
             return _SIGN_IN_REQUIRED
         # Nothing waits from here to the handler's first await: what is let through is what the registry says now.
-        return _admit(services, identity, rule_of(request.endpoint.method, request.endpoint.path))
+        caller = _admit(services, identity, rule_of(request.endpoint.method, request.endpoint.path))
+        return caller if isinstance(caller, Refusal) or request.endpoint.method == "GET" else _with_revision(caller, request.headers)
 
 
 def _admit(services: Services, identity: Identity, rule: AdminRule) -> Caller | Refusal:
@@ -113,6 +121,15 @@ def _admit(services: Services, identity: Identity, rule: AdminRule) -> Caller | 
     return refusal or Caller(identity, rule, known)
 
 
+def may_go_on(call: AdminCall) -> bool:
+    """Return whether an answer that takes long may go on: its token has not expired, and its caller would be let in to the same account."""
+    services, caller = call.services, call.principal
+    if services.parts.clock.now_ms() >= caller.identity.expires_at * 1000:
+        return False
+    anew = _admit(services, caller.identity, caller.rule)
+    return isinstance(anew, Caller) and anew.partner_id == caller.partner_id
+
+
 def factor_of(services: Services, known: KnownMember | None) -> Factor:
     """Return a member's authenticator as it is in rows; none for who is no member."""
     if known is None:
@@ -120,33 +137,34 @@ def factor_of(services: Services, known: KnownMember | None) -> Factor:
     return find_factor(services.parts.database.reader, known.account.partner_id, known.member.uid)
 
 
-def if_revision(call: CallBy[Any]) -> int | BadRequest | None:
-    """Return the revision that the header If-Match names, None without one, or the complaint that it names none."""
-    given = [value for name, value in call.headers if name == b"if-match"]
+def _with_revision(caller: Caller, headers: Headers) -> Caller | Refusal | BadRequest:
+    """Give the caller with the revision that If-Match names. One that is stale ends the call here, unless the account is not the caller's.
+
+    Who accepts an invite writes the account that it is of, which is found with the invite: its actor compares the revision.
+    """
+    given = [value for name, value in headers if name == b"if-match"]
     if not given:
-        return None
+        return caller
     found = _REVISION.fullmatch(given[0].decode("latin-1").strip()) if len(given) == 1 else None
-    return int(found[2]) if found else _BAD_REVISION
+    if found is None:
+        return _BAD_REVISION
+    seen = int(found[2])
+    if caller.rule.membership and seen != caller.account.revision:
+        return refuse("partner_changed")
+    return msgspec.structs.replace(caller, seen=seen)
 
 
-async def change(call: AdminCall, kind: Callable[Concatenate[str, P], Command[R]], /, *args: P.args, **kwargs: P.kwargs) -> R | BadRequest:
+async def change(call: AdminCall, kind: Callable[Concatenate[str, P], Command[R]], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Ask the caller's account actor to change something; return its reply. `kind` is a command, `args` its fields after `by`."""
     command = build(call, kind, *args, **kwargs)
-    if isinstance(command, BadRequest):
-        return command
     return await call.services.directory.house(call.principal.account.partner_id).account().ask(command)
 
 
-def build(
-    call: AdminCall, kind: Callable[Concatenate[str, P], Command[R]], /, *args: P.args, **kwargs: P.kwargs
-) -> Command[R] | BadRequest:
+def build(call: AdminCall, kind: Callable[Concatenate[str, P], C], /, *args: P.args, **kwargs: P.kwargs) -> C:
     """Return the command of a call, with the revision that its caller has seen and the gates that they passed."""
-    revision = if_revision(call)
-    if isinstance(revision, BadRequest):
-        return revision
     command = kind(call.principal.uid, *args, **kwargs)
     if isinstance(command, AccountCommand):
-        return msgspec.structs.replace(command, if_revision=revision, rule=call.principal.rule)
+        return msgspec.structs.replace(command, if_revision=call.principal.seen, rule=call.principal.rule)
     return command
 
 

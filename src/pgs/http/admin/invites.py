@@ -3,10 +3,10 @@
 import msgspec
 
 from pgs.actors import messages as m
-from pgs.domain.errors import BadRequest, refuse
+from pgs.domain.errors import refuse
 from pgs.domain.invites import Invite
 from pgs.domain.roles import Role
-from pgs.http.admin.gate import AdminCall, change, if_revision
+from pgs.http.admin.gate import AdminCall, change
 from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, wanted_page
 from pgs.http.endpoint import Answer, Endpoint
 from pgs.storage.invites import END, find_account_of, invites_page
@@ -67,13 +67,10 @@ async def accept_invite(call: AdminCall) -> Answer:
     """Make a member of the caller, who need not be one of any account yet."""
     services, caller = call.services, call.principal
     invite_id = call.path["invite_id"]
-    revision = if_revision(call)
-    if isinstance(revision, BadRequest):
-        return revision
     partner_id = find_account_of(services.parts.database.reader, invite_id)
     if partner_id is None:
         return refuse("invite_not_found")
-    command = m.AcceptInvite(caller.uid, caller.identity.email, invite_id, if_revision=revision)
+    command = m.AcceptInvite(caller.uid, caller.identity.email, invite_id, if_revision=caller.seen)
     reply = await services.directory.house(partner_id).account().ask(command)
     return _record(call, reply) if isinstance(reply, Invite) else reply
 

@@ -1,7 +1,8 @@
 """`GET live`: a stream of what is happening in an environment, as `text/event-stream`.
 
 Every event has its kind as `event` and a JSON object as `data`. The stream is no record: it begins now, and ends after a while so that its
-watcher comes again and is looked at anew. It ends at once when its watcher ceases to be a member.
+watcher comes again with a token that is valid then. It ends when the token with which it was asked for expires, and within a second when
+its watcher would not be let in any more; nothing is written after that.
 """
 
 from typing import Final
@@ -13,7 +14,7 @@ from pgs.actors.activity import Happening
 from pgs.actors.gate import policy_of
 from pgs.domain.environments import Environment, is_environment
 from pgs.domain.errors import BadRequest, refuse
-from pgs.http.admin.gate import AdminCall
+from pgs.http.admin.gate import AdminCall, may_go_on
 from pgs.http.auth import overloaded
 from pgs.http.endpoint import Answer, Endpoint, Reply, Stream, Write
 
@@ -21,7 +22,7 @@ LIFE_S: Final = 50.0
 """Seconds of one stream. The connection's own guard ends a silent client after a minute; the page asks again within this time."""
 
 LOOK_S: Final = 1.0
-"""How often the budget is told, and the watcher's membership looked at."""
+"""How often the budget is told, and looked whether the watcher would still be let in."""
 
 COME_AGAIN_MS: Final = 500
 BUSY_RETRY_S: Final = 10  # what a watcher too many is told to wait
@@ -52,23 +53,29 @@ async def watch(call: AdminCall) -> Answer:
 
 
 async def _stream(call: AdminCall, environment: Environment, write: Write) -> None:
-    parts, partner_id = call.services.parts, call.principal.account.partner_id
-    with parts.activity.watching(partner_id, environment) as watcher:
+    activity = call.services.parts.activity
+    with activity.watching(call.principal.account.partner_id, environment) as watcher:
         await write(b"retry: %d\n\n" % COME_AGAIN_MS)
-        end, told = trio.current_time() + LIFE_S, None
-        while watcher is not None and trio.current_time() < end:
+        end, until, told = trio.current_time() + LIFE_S, trio.current_time(), None
+        while watcher is not None and may_go_on(call) and trio.current_time() < end:
+            happened, lost = await watcher.take(until)
             budget = _budget(call)
-            if budget.detail != told:
-                told = budget.detail
-                await write(_event(budget))
-            happened, lost = await watcher.take(trio.current_time() + LOOK_S)
-            known = parts.registry.member(call.principal.uid)
-            if known is None or known.account.partner_id != partner_id:
-                return
+            pieces = [] if budget.detail == told else [_event(budget)]
+            told = budget.detail
             if lost:
-                await write(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
-            for happening in happened:
-                await write(_event(happening))
+                pieces.append(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
+            pieces += map(_event, happened)
+            for piece in pieces:
+                if not may_go_on(call):  # before every piece: a reader who is slow may take seconds for each
+                    return
+                await write(piece)
+            until = min(end, trio.current_time() + _until_look(call))
+
+
+def _until_look(call: AdminCall) -> float:
+    """Return the seconds until the next look: `LOOK_S`, or less when the token expires before that."""
+    now, expires_at = call.services.parts.clock.now_ms() / 1000, call.principal.identity.expires_at
+    return LOOK_S if expires_at >= now + LOOK_S else max(0.001, expires_at - now)
 
 
 def _budget(call: AdminCall) -> Happening:

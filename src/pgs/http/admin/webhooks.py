@@ -105,7 +105,7 @@ async def switch_off(call: AdminCall) -> Answer:
 async def send_test(call: AdminCall) -> Answer:
     """Send one signed test event; return the try."""
     partner_id, environment, parts = call.principal.account.partner_id, environment_of(call), call.services.parts
-    reply = await call.services.directory.house(partner_id).courier(environment).ask(m.SendTest())
+    reply = await call.services.directory.house(partner_id).courier(environment).ask(m.SendTest(call.principal.seen))
     if isinstance(reply, Attempt):
         return attempt_record(reply)
     if reply.reason != "test_event_too_soon":
@@ -164,7 +164,7 @@ ENDPOINTS = (
         handler=send_test,
         response=AttemptRecord,
         credential="identity",
-        errors=("webhook_not_configured", "webhook_not_enabled", "account_inactive", "test_event_too_soon"),
+        errors=("webhook_not_configured", "webhook_not_enabled", "account_inactive", "test_event_too_soon", "partner_changed"),
         summary="Send a test event",
     ),
     Endpoint(

@@ -38,10 +38,11 @@ _EMAIL = re.compile(r"[^\x00-\x20\x7f-\xa0\ud800-\udfff@]+@[^\x00-\x20\x7f-\xa0\
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """A verified account of the issuer. `uid` is its `sub`; `email` is as the issuer spells it."""
+    """A verified account of the issuer. `uid` is its `sub`; `email` is as the issuer spells it; its token `expires_at` epoch seconds."""
 
     uid: str
     email: str
+    expires_at: int | float
 
 
 class ParsedToken(msgspec.Struct, frozen=True):
@@ -86,7 +87,7 @@ def check_claims(claims: Mapping[str, object], issuer: str, audience: str, now: 
         return None
     if _UID.fullmatch(uid) is None or len(email) > EMAIL_MAX or _EMAIL.fullmatch(email) is None:
         return None
-    return Identity(uid, email)
+    return Identity(uid, email, expires)
 
 
 def _is_date(value: object) -> TypeGuard[int | float]:

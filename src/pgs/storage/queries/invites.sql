@@ -22,6 +22,22 @@ where partner_id = :partner_id and seq < :before
 order by seq desc
 limit :page_size;
 
+-- name: count_invites^
+select count(*) from invite where partner_id = :partner_id;
+
+-- name: oldest_settled^
+select invite_id
+from invite
+where partner_id = :partner_id and (accepted_by is not null or revoked_at is not null or expires_at <= :now)
+order by seq
+limit 1;
+
+-- name: delete_invite!
+delete from invite where partner_id = :partner_id and invite_id = :invite_id;
+
+-- name: delete_invite_index!
+delete from invite_index where invite_id = :invite_id and partner_id = :partner_id;
+
 -- name: accept_invite!
 update invite set accepted_by = :uid
 where partner_id = :partner_id and invite_id = :invite_id and accepted_by is null and revoked_at is null;

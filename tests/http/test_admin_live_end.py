@@ -1,0 +1,157 @@
+"""When a stream of `GET live` ends, on a virtual clock: with its token, with its watcher's place in the account, and never a word later."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from pgs.actors import messages as m
+from pgs.actors.activity import Happening
+from pgs.app import services
+from pgs.config import Config
+from pgs.domain.errors import Refusal
+from pgs.domain.roles import rule_of
+from pgs.http.admin import live
+from pgs.http.admin.gate import AdminCall, Caller
+from pgs.http.endpoint import Stream
+from pgs.http.identity import Identity
+from tests.actors.people import ask, invite, join
+from tests.actors.stage import Stage, stage
+from tests.virtual import START
+
+LONG = START + 10**9
+
+
+class Watched:
+    """A stream that is being read: when each piece was written, and when it ended. `pause_s` is what a slow reader takes for each."""
+
+    def __init__(self, pause_s: float = 0) -> None:
+        self.pieces: list[tuple[float, bytes]] = []
+        self.ended_at: float | None = None
+        self._pause_s = pause_s
+
+    async def write(self, piece: bytes) -> None:
+        self.pieces.append((trio.current_time(), piece))
+        await trio.sleep(self._pause_s)
+
+    async def read(self, stream: Stream) -> None:
+        await stream.produce(self.write)
+        self.ended_at = trio.current_time()
+
+
+async def watch(s: Stage, uid: str, expires_at: int | float) -> Stream:
+    context = services(s.core, Config(), "http://service")
+    caller = Caller(Identity(uid, f"{uid}@acme.example", expires_at), rule_of("GET", "/partner/admin/live"), s.parts.registry.member(uid))
+    answer = await live.watch(AdminCall(context, caller, {}, {"environment": "test"}, None, "req_1"))
+    assert isinstance(answer, Stream), answer
+    return answer
+
+
+@asynccontextmanager
+async def chatter(s: Stage, every_s: float) -> AsyncIterator[None]:
+    """Let something happen all the time, so that the stream always has something to say."""
+
+    async def talk() -> None:
+        while True:
+            s.parts.activity.tell("acme", "test", Happening("seat", s.parts.clock.now(), {"seatId": "sea_1"}))
+            await trio.sleep(every_s)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(talk)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("expires_in_s", [1, 7, 7.25, 49])
+async def test_it_ends_when_its_token_expires_and_says_nothing_after(
+    tmp_path: Path, autojump_clock: MockClock, expires_in_s: float
+) -> None:
+    async with stage(tmp_path) as s:
+        await join(s, "ada")
+        watched = Watched()
+        expires_at = trio.current_time() + expires_in_s
+        async with chatter(s, 0.1):
+            await watched.read(await watch(s, "ada", START + expires_at))
+        assert watched.ended_at == pytest.approx(expires_at, abs=0.01)
+        assert len(watched.pieces) > 5 * expires_in_s, "it was heard until then"
+        assert watched.pieces[-1][0] < expires_at
+        assert not s.parts.activity.is_watched("acme", "test")
+
+
+async def test_it_ends_after_its_life_when_the_token_lasts_longer(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await join(s, "ada")
+        watched, began = Watched(), trio.current_time()
+        await watched.read(await watch(s, "ada", 10**400))  # beyond what a float can hold, as a token may have it
+        assert watched.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)
+
+
+@pytest.mark.parametrize("expires_in_s", [0, -1])
+async def test_a_token_that_expired_on_the_way_is_told_nothing(tmp_path: Path, autojump_clock: MockClock, expires_in_s: int) -> None:
+    async with stage(tmp_path) as s:
+        await join(s, "ada")
+        watched = Watched()
+        await watched.read(await watch(s, "ada", s.parts.clock.now() + expires_in_s))
+        assert [piece for _, piece in watched.pieces if b"event:" in piece] == []
+        assert watched.ended_at == trio.current_time()
+
+
+async def test_a_slow_reader_gets_no_piece_that_was_not_begun_before_the_token_expired(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await join(s, "ada")
+        watched, expires_at = Watched(pause_s=0.4), trio.current_time() + 5
+        async with chatter(s, 0.01):  # forty for each that is read
+            await watched.read(await watch(s, "ada", START + expires_at))
+        assert watched.pieces[-1][0] < expires_at
+        assert watched.ended_at is not None
+        assert watched.ended_at < expires_at + 0.5
+
+
+async def _removed(s: Stage) -> None:
+    await ask(s, m.RemoveMember("ben", "ada"))
+
+
+async def _in_another_account(s: Stage) -> None:
+    await s.open_partner("other")
+    await ask(s, m.RemoveMember("ben", "ada"))
+    made = await invite(s, "ada@acme.example", "admin", "other")
+    assert not isinstance(await ask(s, m.AcceptInvite("ada", "ada@acme.example", made.invite_id), "other"), Refusal)
+
+
+async def _registry_too_old(s: Stage) -> None:
+    s.parts.registry._age._read_at = float("-inf")
+
+
+@pytest.mark.parametrize("change", [_removed, _in_another_account, _registry_too_old])
+async def test_it_ends_within_a_second_of_a_change_that_would_keep_its_watcher_out(
+    tmp_path: Path, autojump_clock: MockClock, change: Callable[[Stage], Awaitable[None]]
+) -> None:
+    async with stage(tmp_path) as s:
+        await join(s, "ada")
+        await join(s, "ben")
+        watched = Watched()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watched.read, await watch(s, "ada", LONG))
+            await trio.sleep(10.3)
+            assert s.parts.activity.is_watched("acme", "test"), "it ended by itself"
+            await change(s)
+            changed_at = trio.current_time()
+            s.parts.activity.tell("acme", "test", Happening("seat", 0, {"seatId": "too late"}))
+        assert watched.ended_at is not None
+        assert watched.ended_at <= changed_at + live.LOOK_S
+        assert not any(b"too late" in piece for _, piece in watched.pieces)
+
+
+async def test_a_new_role_that_may_still_watch_ends_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await join(s, "ada")
+        await join(s, "ben")
+        watched, began = Watched(), trio.current_time()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watched.read, await watch(s, "ada", LONG))
+            await trio.sleep(10)
+            await ask(s, m.ChangeRole("ben", "ada", "viewer"))
+        assert watched.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)

@@ -1,0 +1,138 @@
+"""`If-Match` on every write of the admin API that is served: behind the gates, before the body and whatever the path names."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from pgs.actors import messages as m
+from pgs.domain.roles import ADMIN_RULES
+from pgs.http.endpoint import Endpoint
+from pgs.http.surface import ENDPOINTS
+from tests.journeys.client import NOTHING, Reply, check_refusal
+from tests.journeys.office import BOSS, Office, hooked_office, open_office, person
+
+WRITES = [endpoint for endpoint in ENDPOINTS if endpoint.path.startswith("/partner/admin/") and endpoint.method != "GET"]
+RULES = {(rule.method, rule.path): rule for rule in ADMIN_RULES}
+OF_THE_ACCOUNT = [endpoint for endpoint in WRITES if RULES[endpoint.method, endpoint.path].membership]
+MALFORMED = ("x", "", "1.0", '"1', "*", 'W/"1"', "-1", "1, 2", "\uff11", "9" * 19)
+
+
+def name(endpoint: Endpoint) -> str:
+    return f"{endpoint.method} {endpoint.path}"
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    """An account with its first admin, whose window is fresh."""
+    async with open_office(tmp_path) as opened:
+        yield opened
+
+
+async def write(office: Office, endpoint: Endpoint, *revisions: str, who: str = BOSS) -> Reply:
+    """Make a call whose path names nothing that there is, and whose body is none."""
+    path = endpoint.path.removeprefix("/partner/admin/").replace("{env}", "test")
+    path = "/".join("nothing" if word.startswith("{") else word for word in path.split("/"))
+    content = b"{" if endpoint.request is not None else None
+    headers = [("If-Match", revision.encode()) for revision in revisions]
+    return await office.call(endpoint.method, path, who=who, headers=headers, content=content)
+
+
+def test_there_are_writes_to_look_at() -> None:
+    assert len(OF_THE_ACCOUNT) == len(WRITES) - 1 > 20
+    assert {name(endpoint) for endpoint in WRITES if endpoint not in OF_THE_ACCOUNT} == {"POST /partner/admin/invites/{invite_id}/accept"}
+
+
+async def test_a_revision_that_is_no_integer_is_a_plain_400_on_every_write(office: Office) -> None:
+    before = await office.done("GET", "account")
+    for endpoint in WRITES:
+        for revisions in [(text,) for text in MALFORMED] + [(str(before["revision"]),) * 2]:
+            reply = await write(office, endpoint, *revisions)
+            check_refusal(reply, 400, None)
+            assert "If-Match" in reply.json["error"], (name(endpoint), revisions)
+    assert await office.done("GET", "account") == before
+
+
+async def test_a_stale_revision_is_partner_changed_on_every_write(office: Office) -> None:
+    before = await office.done("GET", "account")
+    for endpoint in OF_THE_ACCOUNT:
+        for revision in (before["revision"] - 1, before["revision"] + 1, 10**18 - 1):
+            for spelling in ("%d", '"%d"'):
+                reply = await write(office, endpoint, spelling % revision)
+                assert (reply.status, reply.reason) == (409, "partner_changed"), name(endpoint)
+    assert await office.done("GET", "account") == before
+
+
+async def test_the_revision_of_now_lets_every_write_go_on_to_its_own_checks(office: Office) -> None:
+    for endpoint in WRITES:
+        if endpoint.path.rpartition("/")[2] in ("deactivate", "reactivate"):
+            continue  # nothing in the call stops these; the race and the error journeys make them
+        await office.stand(BOSS, "fresh")
+        revision = (await office.done("GET", "account"))["revision"]
+        reply = await write(office, endpoint, str(revision))
+        assert reply.reason != "partner_changed", name(endpoint)
+        assert "If-Match" not in reply.json.get("error", ""), name(endpoint)
+
+
+async def test_gates_come_before_the_revision_on_every_write(office: Office) -> None:
+    await office.join("val", "viewer", "none")
+    seen = set()
+    for endpoint in OF_THE_ACCOUNT:
+        rule = RULES[endpoint.method, endpoint.path]
+        for revision in ("x", "0"):
+            check_refusal(await write(office, endpoint, revision, who="stranger"), 403, "not_a_partner_admin")
+            if "viewer" not in rule.roles:
+                check_refusal(await write(office, endpoint, revision, who="val"), 403, "role_forbidden")
+            if rule.step_up != "none":
+                await office.stand(BOSS, "closed")
+                check_refusal(await write(office, endpoint, revision), 403, "step_up_required")
+                await office.stand(BOSS, "fresh")
+                seen.add(name(endpoint))
+    assert len(seen) > 15
+
+
+async def test_reads_do_not_look_at_it(office: Office) -> None:
+    await office.done("GET", "account", headers=[("If-Match", "x")])
+    await office.done("GET", "events", headers=[("If-Match", "0")])
+
+
+# --- a test event: a write that changes no account --------------------------------------------------------------------------------
+
+
+async def test_a_test_event_whose_caller_saw_another_account_is_not_sent(tmp_path: Path) -> None:
+    async with hooked_office(tmp_path) as (office, inbox):
+        inbox.secret = (await office.done("POST", "webhooks/test", {"url": inbox.url}))["signingSecret"]
+        seen = (await office.done("GET", "account"))["revision"]
+        for stale in (seen - 1, seen + 1):
+            reply = await office.call("POST", "webhooks/test/test", headers=[("If-Match", str(stale))])
+            check_refusal(reply, 409, "partner_changed")
+        assert (await office.done("GET", "webhooks/test/attempts"))["attempts"] == []
+        sent = await office.done("POST", "webhooks/test/test", headers=[("If-Match", f'"{seen}"')])
+        assert (sent["test"], sent["delivered"]) == (True, True)
+        # Nothing of the account is another: who saw it before may write after it.
+        assert (await office.done("GET", "account"))["revision"] == seen
+
+
+# --- accepting an invite: the account is that of the invite -----------------------------------------------------------------------
+
+
+async def test_who_accepts_names_the_revision_of_the_account_that_invites(office: Office) -> None:
+    made = await office.invited("new", "viewer")
+    path = f"invites/{made.invite_id}/accept"
+    reply = await office.call("POST", path, who="new", headers=[("If-Match", "x")])
+    check_refusal(reply, 400, None)
+    check_refusal(await office.call("POST", "invites/ivt_no/accept", who="new", headers=[("If-Match", "0")]), 404, "invite_not_found")
+    revision = (await office.done("GET", "account"))["revision"]
+    check_refusal(await office.call("POST", path, who="new", headers=[("If-Match", str(revision - 1))]), 409, "partner_changed")
+    assert (await office.call("GET", "account", who="new")).reason == "not_a_partner_admin"
+    assert (await office.done("POST", path, NOTHING, who="new", headers=[("If-Match", str(revision))]))["status"] == "accepted"
+
+
+async def test_a_member_of_one_account_who_accepts_anothers_invite_is_not_held_to_their_own_revision(office: Office) -> None:
+    created = await office.command(m.CreatePartner("Other", person(BOSS).email), "other")
+    account, invite_id = created
+    own = (await office.done("GET", "account"))["revision"]
+    assert own != account.revision
+    for revision, reason in ((own, "partner_changed"), (account.revision, "already_administers_another_partner")):
+        reply = await office.call("POST", f"invites/{invite_id}/accept", headers=[("If-Match", str(revision))])
+        check_refusal(reply, 409, reason)
