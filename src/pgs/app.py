@@ -12,7 +12,7 @@ from pgs.actors.activity import Activity
 from pgs.actors.alarms import Alarms
 from pgs.actors.catalogue import Catalogue
 from pgs.actors.clerk import keep_disabling, keep_pruning
-from pgs.actors.closing import Closings, close_what_is_off, keep_closed
+from pgs.actors.closing import Closings, close_what_is_off, keep_closed, keep_voided
 from pgs.actors.core import Core
 from pgs.actors.courier import CourierActor, NudgePort
 from pgs.actors.deadlines import Deadlines
@@ -156,6 +156,7 @@ def _start(core: Core, nursery: trio.Nursery) -> None:
 
     parts.registry.on_foreign_write = foreign_write
     nursery.start_soon(keep_closed, parts, directory)
+    nursery.start_soon(keep_voided, parts, directory)
     nursery.start_soon(keep_stopped, parts, directory)
     nursery.start_soon(parts.key_uses.keep_writing)
     nursery.start_soon(wake_lobbies, parts, directory)

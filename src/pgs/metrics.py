@@ -40,9 +40,9 @@ class Metrics:
             observe = self._request_timers[endpoint, status] = self._requests.labels(endpoint, str(status)).observe
         observe(seconds)
 
-    def watch(self, core: Core) -> None:
-        """Measure the core at every scrape."""
-        self._registry.register(_CoreGauges(core))
+    def watch(self, core: Core, open_sockets: Callable[[], int]) -> None:
+        """Measure the core at every scrape, and the game sockets that `open_sockets` counts."""
+        self._registry.register(_CoreGauges(core, open_sockets))
 
     def scrape(self) -> bytes:
         """Return everything in Prometheus' text format. Call it inside the trio run."""
@@ -52,8 +52,9 @@ class Metrics:
 class _CoreGauges(Collector):
     """Reads the core when it is asked, so that nothing is kept up to date for nobody."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, open_sockets: Callable[[], int]) -> None:
         self._core = core
+        self._open_sockets = open_sockets
 
     def describe(self) -> Iterable[Metric]:
         """Return nothing: names are only known at a scrape."""
@@ -66,4 +67,7 @@ class _CoreGauges(Collector):
         yield GaugeMetricFamily("pgs_partners", "Accounts", value=len(parts.registry.accounts()))
         yield GaugeMetricFamily("pgs_open_houses", "Partners whose actors are open", value=len(self._core.directory))
         yield GaugeMetricFamily("pgs_live_actors", "Actors with a running task", value=len(parts.system.cells))
+        yield GaugeMetricFamily("pgs_open_sockets", "Open game sockets", value=self._open_sockets())
+        yield GaugeMetricFamily("pgs_players_here", "Players with an open game socket", value=len(parts.visitors))
+        yield GaugeMetricFamily("pgs_open_tables", "Matches whose table is open", value=self._core.directory.count_tables())
         yield GaugeMetricFamily("pgs_writer_stalled", "1 while a commit takes too long", value=int(parts.database.writer.stalled()))

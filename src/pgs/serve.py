@@ -101,8 +101,8 @@ async def running(
 
     with ExitStack() as bound:
         # Both addresses are taken first, so that a taken one is told before anything is touched; closing a served socket again is harmless.
-        public = bound.enter_context(closing(_bind(config.listen)))
-        internal = bound.enter_context(closing(_bind(config.internal_listen)))
+        public = bound.enter_context(closing(_bind(config.listen, "PGS_LISTEN")))
+        internal = bound.enter_context(closing(_bind(config.internal_listen, "PGS_INTERNAL_LISTEN")))
         failure: Exception | None = None
         # The internal listener outlives the public one on both sides: it is what tells that the service is starting, or draining.
         async with trio.open_nursery() as outer:
@@ -117,7 +117,7 @@ async def running(
                     failure = error  # raised below, so that its caller sees it as it is, and not in the nursery's group
                 else:
                     stack.callback(stop_internal.set)  # again: before the core closes, since its readings end with it
-                    metrics.watch(core)
+                    metrics.watch(core, lambda: sockets.count)
                     async with trio.open_nursery() as nursery:
                         listening = f"http://{_address(public)}"
                         base_url = config.base_url or listening
@@ -164,11 +164,11 @@ def _verifier(config: Config, core: Core) -> IdentityVerifier | None:
     return IdentityVerifier(config.identity_issuer, config.token_audience, jwks_url, fetch, core.parts.clock, core.parts.on_event)
 
 
-def _bind(listen: str) -> socket.socket:
+def _bind(listen: str, setting: str) -> socket.socket:
     try:
         return bind(listen)
     except OSError as error:
-        raise OSError(error.errno, f"cannot listen on {listen}: {error.strerror}") from error
+        raise OSError(error.errno, f"cannot listen on {listen}: {error.strerror}. End what listens there, or set {setting}") from error
 
 
 async def _listen(

@@ -1,19 +1,21 @@
 """Closing a partner's play in one environment: every seat that waits and every match that runs ends without a contest.
 
 Whoever switches play off goes through `switch_off`, which says how much was ended. What it leaves open, because it broke or the process
-died, `keep_closed` finishes.
+died, `keep_closed` finishes. `keep_voided` ends the matches of games that this installation has no more.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import groupby
 from typing import TypeVar
 
 import structlog
 import trio
 
 from pgs.actors.house import Directory, House, Parts
-from pgs.actors.kernel import Command
+from pgs.actors.kernel import Command, Crashed, Overloaded
 from pgs.actors.messages import CloseMatches, CloseSeats
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal
@@ -147,3 +149,33 @@ async def keep_closed(parts: Parts, directory: Directory) -> None:
             parts.on_event("closing_unreadable")
             log.exception("closing_unreadable")
         await trio.sleep(LOOK_AGAIN_S)
+
+
+async def keep_voided(parts: Parts, directory: Directory) -> None:
+    """End matches of games that are not installed, for ever: the first round at the start, behind its back.
+
+    Later rounds finish what a failed write, a full mailbox or a partner's rest left open. They also find matches of seats that were waiting
+    when the game went: nobody can take a new one at it.
+    """
+    while True:
+        try:
+            for game_id in await read_in_bulk(parts.database, rows.running_games):
+                if game_id not in parts.games:
+                    await _void(parts, directory, game_id)
+        except StoreOutage:
+            parts.on_event("closing_unreadable")
+            log.exception("closing_unreadable")
+        await trio.sleep(LOOK_AGAIN_S)
+
+
+async def _void(parts: Parts, directory: Directory, game_id: str) -> None:
+    last: rows.Running | None = None
+    while page := await read_in_bulk(parts.database, partial(rows.running_matches_of_game, game_id=game_id, after=last, page_size=PAGE)):
+        for (partner_id, environment), matches in groupby(page, lambda match: (match.partner_id, match.environment)):
+            command = CloseMatches(tuple(match.match_id for match in matches), "platform_void")
+            try:
+                await directory.house(partner_id).seats(environment).ask(command)
+            except (Overloaded, Crashed) as error:  # that partner's are left to the next round, and hold up nobody else's
+                parts.on_event("void_put_off")
+                log.warning("void_put_off", partner_id=partner_id, environment=environment, game_id=game_id, why=str(error))
+        last = page[-1]

@@ -119,6 +119,11 @@ class House:
         """Return the table of a match that has been opened of late."""
         return self.table(match_id) if match_id in self._tables else None
 
+    def count_tables(self) -> int:
+        """Return how many tables are open: those whose actors have a running task."""
+        alive = self.parts.system.cells
+        return sum(cell in alive for cell in self._tables.values())
+
     def clear_tables(self) -> None:
         """Forget the tables whose actors have ended."""
         alive = self.parts.system.cells
@@ -169,6 +174,10 @@ class Directory:
 
     def __len__(self) -> int:
         return len(self._houses)
+
+    def count_tables(self) -> int:
+        """Return how many tables are open, of all partners."""
+        return sum(house.count_tables() for house in self._houses.values())
 
     async def sweep(self) -> None:
         """Close idle houses, for ever."""

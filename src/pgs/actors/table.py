@@ -8,19 +8,19 @@ the seats actor, which has the money, and hears of it like of an end from elsewh
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 import structlog
 import trio
 from msgspec import UNSET
 
 from pgs.actors import messages_table as m
+from pgs.actors.held import Ending, Held
 from pgs.actors.house import House
-from pgs.actors.kernel import Cell, Crashed, Envelope, Message
+from pgs.actors.kernel import LATER, Cell, Crashed, Envelope, Message
+from pgs.actors.positions import Position, allowance_of, position_of, replay
 from pgs.actors.visitors import Visitor
 from pgs.domain import frames
-from pgs.domain.clocks import Allowance, Clock, restarted
+from pgs.domain.clocks import Clock, restarted
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.play import START_AFTER_MS, Move, Presence, judge
 from pgs.domain.seats import Decision, Match, Seat
@@ -53,6 +53,7 @@ class TableActor:
         self._seats: tuple[Seat, ...] = ()
         self._ending: Decision | None = None
         self._ask_at = 0.0  # when the seats actor is asked again
+        self._held = Held()
 
     # --- from rows -----------------------------------------------------------------------------------------------------------------
 
@@ -68,7 +69,7 @@ class TableActor:
         self._moves = rows.moves_of_match(reader, self._partner_id, self._match_id)
         self._rules = self._parts.games.get(self._match.game_id) if self._match else None
         self._replay()
-        self._allowance = _allowance(self._rules)
+        self._allowance = allowance_of(self._rules)
         left = self._moves[-1].left_ms if self._moves else self._allowance.full()
         self._clock = restarted(left, self._presence.clocks_ms is not None, now_ms)
         self._connected = [visitor is not None for visitor in self._visitors()]
@@ -86,39 +87,38 @@ class TableActor:
         self._match = match
 
     def _replay(self) -> None:
-        self._state: Any = None
-        self._legal: tuple[str, ...] = ()
-        self._turn = 0
-        rules = self._rules
-        if rules is None:
+        self._stand(Position())
+        if self._rules is None:
             return
         try:
-            self._state = rules.initial()
-            for move in self._moves:
-                self._state = rules.apply(self._state, move.move)
+            self._stand(replay(self._rules, self._moves))
         except ValueError:  # the game was replaced by one with other rules: it cannot be played on
             log.exception("moves_unreadable", partner_id=self._partner_id, match_id=self._match_id)
             self._parts.on_event("moves_unreadable")
             self._rules = None
-            return
-        self._turn = rules.turn(self._state)
-        self._legal = rules.legal_moves(self._state)
-        outcome = rules.outcome(self._state)
-        if outcome is not None:
-            self._ending = self._completed(outcome)
+
+    def _stand(self, position: Position) -> None:
+        self._state, self._turn, self._legal = position.state, position.turn, position.legal
+        if position.outcome is not None:
+            self._ending = self._completed(position.outcome)
 
     # --- messages ------------------------------------------------------------------------------------------------------------------
 
     async def receive(self, message: Message, envelope: Envelope) -> object:
         """Handle a message; where rows were written past this table, once more from what they say now."""
         try:
-            return await self._handle(message)
-        except _Stale:
-            await self.load()
             try:
-                return await self._handle(message)
-            except _Stale as error:
-                raise Crashed("the rows keep changing") from error
+                answer = await self._handle(message)
+            except _Stale:
+                await self.load()
+                answer = await self._handle(message)
+            await self._answer_held()
+            return answer
+        except _Stale as error:
+            raise Crashed("the rows keep changing") from error
+        except Ending as ending:
+            self._held.add(envelope, decides=ending.decides)
+            return LATER
         finally:
             self._rest()
 
@@ -144,7 +144,7 @@ class TableActor:
             return
         now_ms, now = self._parts.clock.now_ms(), trio.current_time()
         if self._ending is not None:
-            self._parts.alarms.set(key, self._ask_at)
+            self._parts.alarms.set(key, min(self._ask_at, self._held.deadline()))
             return
         deadline = self._clock.deadline(self._turn)
         # A move in the last millisecond is in time, so the table looks one later.
@@ -152,11 +152,19 @@ class TableActor:
         if next_ms is not None:
             self._parts.alarms.set(key, now + (next_ms - now_ms) / 1000)
 
+    async def _admit(self, player_id: str, name: str | None = None) -> int | None:
+        """Return the side of a player who asks for something, with the match brought up to now. Raises `Ending`."""
+        side = self._side(player_id)
+        if side is not None:
+            await self._catch_up(side, name)
+            if self._is_ending():
+                raise Ending
+        return side
+
     async def _join(self, command: m.JoinTable) -> frames.Snapshot | Refusal:
-        side = self._side(command.player_id)
+        side = await self._admit(command.player_id, command.name)
         if side is None:
             return refuse("match_not_found")
-        await self._catch_up(side, command.name)
         visitor = command.visitor
         if visitor is not None:
             visitor.joined.add(self._match_id)
@@ -165,10 +173,9 @@ class TableActor:
         return self._snapshot(side)
 
     async def _play(self, command: m.PlayMove) -> str | None:
-        side = self._side(command.player_id)
+        side = await self._admit(command.player_id)
         if side is None:
             return "match_not_found"
-        await self._catch_up(side)
         verdict = judge(
             over=self._is_over(), played=self._moves, side=side, turn=self._turn, legal=self._legal, ply=command.ply, move=command.move
         )
@@ -180,14 +187,13 @@ class TableActor:
         return None
 
     async def _resign(self, command: m.Resign) -> str | None:
-        side = self._side(command.player_id)
+        side = await self._admit(command.player_id)
         if side is None:
             return "match_not_found"
-        await self._catch_up(side)
         if self._is_over():
             return "match_over"
         self._end(Decision("ended", self._seats[1 - side].player_id, "resigned"))
-        return None
+        raise Ending(decides=True)
 
     # --- playing -------------------------------------------------------------------------------------------------------------------
 
@@ -196,17 +202,15 @@ class TableActor:
         assert rules is not None  # noqa: S101  without rules the match is over
         since = self._clock.since_ms
         left = self._clock.left if since is None else self._allowance.after_move(self._clock.left, side, now_ms - since)
-        state = rules.apply(self._state, move)
-        outcome = rules.outcome(state)
-        turn = rules.turn(state)
-        clock = Clock(left, None if since is None or outcome is not None else now_ms)
+        to = position_of(rules, rules.apply(self._state, move))
+        clock = Clock(left, None if since is None or to.outcome is not None else now_ms)
         made = Move(len(self._moves), side, move, now_ms, left)
         # After the last move the match is due soon: should this process end before the match has, the next one ends it.
-        due_at = now_ms // 1000 + END_GRACE_S if outcome is not None else self._due_at(self._presence, clock, turn)
+        due_at = now_ms // 1000 + END_GRACE_S if to.outcome is not None else self._due_at(self._presence, clock, to.turn)
         await self._commit((rows.insert_move(self._partner_id, self._match_id, made),), due_at)
-        self._state, self._turn, self._clock = state, turn, clock
+        self._stand(to)
+        self._clock = clock
         self._moves.append(made)
-        self._legal = () if outcome is not None else rules.legal_moves(state)
         self._seq += 1
         deadline, remaining = self._times(now_ms)
         text = frames.encode(
@@ -216,8 +220,8 @@ class TableActor:
                 ply=len(self._moves),
                 by=side,
                 move=move,
-                state=rules.view(state),
-                turn=turn,
+                state=rules.view(to.state),
+                turn=to.turn,
                 legal_moves=self._legal,
                 deadline_at_ms=deadline,
                 remaining_ms=remaining,
@@ -226,12 +230,12 @@ class TableActor:
         for visitor in self._visitors():
             if visitor is not None and self._match_id in visitor.joined:
                 visitor.connection.send(text)
-        if outcome is not None:
-            self._end(self._completed(outcome))
+        if to.outcome is not None:
+            self._end(self._completed(to.outcome))
 
     async def _catch_up(self, side: int | None = None, name: str | None = None) -> None:
         """Bring the match up to now: who is here, whether the clocks start, whether one has run out. `side` is here, socket or not."""
-        if self._is_over():
+        if self._is_over() or self._is_ending():
             return
         if self._rules is None:
             self._end(Decision("no_contest", None, "platform_void"))
@@ -290,7 +294,24 @@ class TableActor:
     # --- the end -------------------------------------------------------------------------------------------------------------------
 
     def _is_over(self) -> bool:
-        return self._ending is not None or self._match is None or self._match.status != "started"
+        """Whether the disk says that the match is over: its row does, or its moves, which come to the same end at every replay."""
+        match, ending = self._match, self._ending
+        return match is None or match.status != "started" or (ending is not None and ending.end_reason == "completed")
+
+    def _is_ending(self) -> bool:
+        """Whether this table has decided an end that is in no row: who resigned, whose time was up, a void. A crash would undo it."""
+        return self._ending is not None and not self._is_over()
+
+    async def _answer_held(self) -> None:
+        """Answer what was asked since the end was decided, as soon as the end is on disk."""
+        if self._is_ending():
+            self._held.expire()
+            return
+        for envelope, decides in self._held.take():
+            if decides and self._match is not None and self._match.end_reason == "resigned":
+                envelope.answer(None)
+            else:
+                envelope.answer(await self._handle(envelope.message))
 
     def _end(self, decision: Decision) -> None:
         self._ending, self._ask_at = decision, 0.0
@@ -377,12 +398,3 @@ class TableActor:
 
     def _send_snapshot(self, side: int, visitor: Visitor) -> None:
         visitor.connection.send(frames.encode(self._snapshot(side)))
-
-
-def _allowance(rules: games.Rules | None) -> Allowance:
-    if rules is None:
-        return Allowance(0)
-    clock = rules.clock
-    if isinstance(clock, games.SideClock):
-        return Allowance(clock.side_ms, per_turn=False, increment_ms=clock.increment_ms)
-    return Allowance(clock.turn_ms)

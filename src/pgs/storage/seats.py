@@ -51,6 +51,14 @@ class Due(msgspec.Struct, frozen=True):
     due_at: int
 
 
+class Running(msgspec.Struct, frozen=True):
+    """A match that runs."""
+
+    partner_id: str
+    environment: Environment
+    match_id: str
+
+
 def insert_seat(seat: Seat) -> Stmt:
     """Return the statement that adds a seat; a second one of its idempotency key conflicts."""
     return Stmt("seats.insert_seat", msgspec.structs.asdict(seat), 1)
@@ -197,3 +205,21 @@ def running_matches_after(reader: Reader, partner_id: str, environment: Environm
     """Return ids of matches that run, in the order of their ids."""
     rows = reader.all("matches.running_matches_after", partner_id=partner_id, environment=environment, after=after, page_size=page_size)
     return [match_id for (match_id,) in rows]
+
+
+def running_games(reader: Reader) -> list[str]:
+    """Return the ids of the games of all matches that run. It reads as many rows as there are such matches."""
+    return [game_id for (game_id,) in reader.all("matches.running_games")]
+
+
+def running_matches_of_game(reader: Reader, game_id: str, after: Running | None, page_size: int) -> list[Running]:
+    """Return matches of a game that run, from behind `after` on, those of a partner's environment together."""
+    rows = reader.all(
+        "matches.running_matches_of_game",
+        game_id=game_id,
+        after_partner_id=after.partner_id if after else "",
+        after_environment=after.environment if after else "",
+        after_match_id=after.match_id if after else "",
+        page_size=page_size,
+    )
+    return [Running(*row) for row in rows]

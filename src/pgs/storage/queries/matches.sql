@@ -41,3 +41,14 @@ from match
 where partner_id = :partner_id and environment = :environment and status = 'started' and match_id > :after
 order by match_id
 limit :page_size;
+
+-- name: running_games
+select distinct game_id from match where status = 'started' order by game_id;
+
+-- name: running_matches_of_game
+select partner_id, environment, match_id
+from match
+where status = 'started' and game_id = :game_id
+  and (partner_id, environment, match_id) > (:after_partner_id, :after_environment, :after_match_id)
+order by partner_id, environment, match_id
+limit :page_size;

@@ -1,0 +1,125 @@
+"""A game that is taken out of the installation: the next start ends its matches."""
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+import pgs.app
+from pgs.actors import closing
+from pgs.domain.seats import Match, Seat
+from pgs.games.catalogue import load_games
+from tests.actors.playing import at_table
+from tests.actors.stage import GAME, Stage, money, stage, until
+from tests.virtual import Faults
+
+
+def without_the_game() -> AbstractContextManager[object]:
+    games = load_games()
+    del games[GAME]
+    return mock.patch.object(pgs.app, "load_games", return_value=games)
+
+
+async def pair(s: Stage, name: str, game: str = GAME, partner: str = "acme") -> Seat:
+    """Start a match in test and return its older seat."""
+    older = await s.seat(f"{name}-1", game=game, partner=partner)
+    assert (await s.seat(f"{name}-2", game=game, partner=partner)).status == "matched"
+    return older
+
+
+def ended_as(match: Match) -> tuple[str, str | None, str]:
+    return match.status, match.end_reason, match.money
+
+
+VOID = ("no_contest", "platform_void", "recorded")
+
+
+async def settle() -> None:
+    await trio.testing.wait_all_tasks_blocked()
+
+
+@pytest.mark.parametrize("many", [3, 2 * closing.PAGE + 1])
+async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(many: int, tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await s.open_partner("beta")
+        removed = [await pair(s, f"acme{number}") for number in range(many)] + [await pair(s, "beta", partner="beta")]
+        kept = await pair(s, "reversi", game="reversi")
+    with without_the_game():
+        async with stage(tmp_path) as s:
+            assert {s.match_of(seat).status for seat in removed} == {"started"}, "nobody waits for it"
+            await settle()
+            assert {ended_as(s.match_of(seat)) for seat in removed} == {VOID}
+            assert {money(s.row(seat)) for seat in removed} == {(0, 100, 0)}
+            assert s.match_of(kept).status == "started"
+            s.check_money()
+
+
+async def test_a_match_at_which_somebody_had_played_ends_too(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        match_id, ann, _ = await at_table(s)
+        assert await ann.move(match_id, 0, "a1") is None
+    with without_the_game():
+        async with stage(tmp_path) as s:
+            await settle()
+            assert ended_as(s.match_of(s.by_key("ann"))) == VOID
+
+
+async def test_what_one_start_leaves_open_the_next_one_ends(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        seats = [await pair(s, str(number)) for number in range(closing.PAGE + 1)]
+    faults = Faults()
+    with without_the_game():
+        faults.fail("update match set", skip=closing.PAGE)  # the first page's ends pass
+        async with stage(tmp_path, faults=faults) as s:
+            await settle()
+            assert [s.match_of(seat).status for seat in seats].count("started") == 1
+        async with stage(tmp_path) as s:
+            await settle()
+            assert {ended_as(s.match_of(seat))[:2] for seat in seats} == {VOID[:2]}
+            await until(70)
+            assert {ended_as(s.match_of(seat)) for seat in seats} == {VOID}
+            s.check_money()
+
+
+async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await s.open_partner("beta")
+        acme, beta = await pair(s, "acme"), await pair(s, "beta", partner="beta")
+    events: list[str] = []
+    with without_the_game():
+        async with stage(tmp_path, on_event=events.append) as s:
+            now = trio.current_time()
+            for _ in range(4):
+                s.house().watch.crashed(now)
+            await settle()
+            assert (s.match_of(acme).status, ended_as(s.match_of(beta))) == ("started", VOID)
+            assert "void_put_off" in events
+            await until(61)
+            assert ended_as(s.match_of(acme)) == VOID
+
+
+async def test_seats_that_wait_for_such_a_game_expire_by_themselves(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        await s.seat("ann", environment="live")
+    with without_the_game():
+        async with stage(tmp_path) as s:
+            await until(299)
+            assert s.by_key("ann", "live").status == "waiting"
+            await until(301)
+            seat = s.by_key("ann", "live")
+            assert (seat.status, seat.end_reason, money(seat)) == ("no_contest", "no_opponent", (0, 100, 0))
+
+
+async def test_a_match_that_such_seats_come_to_after_the_start_ends_within_a_minute(tmp_path: Path, autojump_clock: MockClock) -> None:
+    with without_the_game():
+        async with stage(tmp_path) as s:
+            await until(1)
+            seat = await pair(s, "late")  # an actor asks for no licence: it does what a wave would do with seats of before
+            await until(59)
+            assert s.match_of(seat).status == "started"
+            await until(61)
+            assert ended_as(s.match_of(seat)) == VOID

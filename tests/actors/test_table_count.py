@@ -1,0 +1,82 @@
+"""How many tables are open, as the metrics count them, whatever became of an actor."""
+
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import trio.testing
+from trio.testing import MockClock
+
+from pgs.actors import messages_table as m
+from pgs.actors.kernel import IDLE_CLOSE_S, Crashed
+from pgs.actors.table import TableActor
+from pgs.actors.watch import RESTART_LIMIT
+from pgs.games.rules import SideClock
+from pgs.games.tic_tac_toe import TicTacToe
+from pgs.metrics import Metrics
+from tests.actors.playing import Player, at_table, match_row, seated
+from tests.actors.stage import GAME, Stage, stage, until
+
+
+def shown(s: Stage) -> int:
+    """Return what a scrape says."""
+    metrics = Metrics()
+    metrics.watch(s.core, lambda: 0)
+    (line,) = [line for line in metrics.scrape().decode().splitlines() if line.startswith("pgs_open_tables ")]
+    return int(float(line.partition(" ")[2]))
+
+
+async def settle() -> None:
+    await trio.testing.wait_all_tasks_blocked()
+
+
+async def test_a_table_that_breaks_and_comes_back_is_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        assert shown(s) == 0
+        match_id, ann, _ = await at_table(s)
+        assert shown(s) == 1
+        with mock.patch.object(TableActor, "_make_move", side_effect=RuntimeError), pytest.raises(Crashed):
+            await ann.move(match_id, 0, "a1")
+        await settle()
+        assert shown(s) == 1
+        assert await ann.move(match_id, 0, "a1") is None
+        assert shown(s) == 1
+
+
+async def test_a_table_of_a_partner_that_rests_is_not_open(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        match_id, ann, _ = await at_table(s)
+        with mock.patch.object(TableActor, "_make_move", side_effect=RuntimeError):
+            for _ in range(RESTART_LIMIT.restarts + 1):
+                assert shown(s) == 1
+                with pytest.raises(Crashed):
+                    await ann.move(match_id, 0, "a1")
+                await settle()
+        assert shown(s) == 0
+        await until(RESTART_LIMIT.cool_down_s + 1)
+        ann.table(match_id).tell(m.LookAgain())
+        await settle()
+        assert shown(s) == 1
+
+
+class Slow(TicTacToe):
+    """Tic-tac-toe with an hour for each side."""
+
+    clock = SideClock(3_600_000, 0)  # type: ignore[assignment]  # any clock will do
+
+
+async def test_a_table_whose_match_has_ended_or_that_was_idle_is_not_open(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        with mock.patch.dict(s.parts.games, {GAME: Slow()}), mock.patch.object(s.parts.alarms, "set"):  # nothing wakes who is idle
+            idle, _, _ = await at_table(s)
+            ended = await seated(s, "carol", "dave")
+            await Player(s, "carol").join(ended)
+            assert shown(s) == 2
+            await s.decide(ended, None)
+            await settle()
+            assert shown(s) == 1
+            await until(IDLE_CLOSE_S - 5)
+            assert shown(s) == 1
+            await until(IDLE_CLOSE_S + 5)
+            assert match_row(s, idle).status == "started"
+            assert shown(s) == 0

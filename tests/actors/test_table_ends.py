@@ -1,0 +1,175 @@
+"""Between the end that a table decides and its commit: nobody hears of what a crash could still undo."""
+
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from pgs.actors import messages_table as m
+from pgs.actors import seats
+from pgs.actors.held import HELD_MAX
+from pgs.actors.kernel import Command, Crashed, Envelope, Overloaded
+from pgs.domain.frames import Snapshot
+from pgs.storage.moves import moves_of_match
+from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
+from tests.actors.stage import Stage, stage, until
+
+
+async def never(*_: object) -> None:
+    """In place of the seats actor's handler: it does not get round to the end."""
+
+
+async def slowly(actor: seats.SeatsActor, message: m.EndPlay, envelope: Envelope) -> None:
+    """In place of it, too: it gets round to the end after three seconds."""
+    await trio.sleep(3)
+    await actor._end_play(message, envelope)
+
+
+def ends_are(handler: Callable[..., object]) -> mock._patch_dict:
+    return mock.patch.dict(seats._HANDLERS, {m.EndPlay: handler})
+
+
+class Asked:
+    """What was asked of a match's table, and what came of it so far: the answers in the order of the questions."""
+
+    def __init__(self, stage: Stage, match_id: str, nursery: trio.Nursery) -> None:
+        self._stage, self._match_id, self._nursery = stage, match_id, nursery
+        self._asked = 0
+        self._answered: dict[int, object] = {}
+
+    def ask(self, command: Command[object]) -> None:
+        self._asked += 1
+        self._nursery.start_soon(self._ask, self._asked, command)
+
+    async def _ask(self, number: int, command: Command[object]) -> None:
+        try:
+            self._answered[number] = await self._stage.house().table(self._match_id).ask(command)
+        except (Crashed, Overloaded) as error:
+            self._answered[number] = type(error)
+
+    @property
+    def answers(self) -> list[object]:
+        return [self._answered[number] for number in sorted(self._answered)]
+
+
+@pytest.mark.parametrize("why", ["resigned", "forfeit_timeout", "platform_void"])
+async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(why: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s, trio.open_nursery() as nursery:
+        with ends_are(slowly), mock.patch.dict(s.parts.games, clear=why == "platform_void"):
+            match_id = await seated(s, "ann", "bob")
+            ann = Player(s, "ann").enter()
+            started = Asked(s, match_id, nursery)
+            begun = trio.current_time()
+            if why == "resigned":
+                started.ask(m.Resign("bob"))
+            elif why == "forfeit_timeout":
+                Player(s, "bob").enter()
+                begun += 30
+            await until(begun + 1)
+            asked = Asked(s, match_id, nursery)
+            for command in (m.PlayMove("ann", 0, "a1"), m.Resign("ann"), m.JoinTable("ann", None, ann.visitor)):
+                asked.ask(command)
+                await trio.testing.wait_all_tasks_blocked()
+            await until(begun + 2.5)
+            assert match_row(s, match_id).status == "started"
+            assert (started.answers, asked.answers, ann.take()) == ([], [], [])
+            await until(begun + 4.5)
+        assert match_row(s, match_id).end_reason == why
+        over, again, snapshot = asked.answers
+        assert (over, again) == ("match_over", "match_over")
+        assert isinstance(snapshot, Snapshot)
+        assert (snapshot.status, snapshot.end_reason) == (match_row(s, match_id).status, why)
+        assert started.answers == ([None] if why == "resigned" else []), "who resigned was not refused"
+        assert ann.kinds() == ["snapshot", "ended"]
+
+
+async def test_a_match_whose_last_move_is_written_is_over_at_once(tmp_path: Path, autojump_clock: MockClock) -> None:
+    """The moves are the rows of that end: whoever replays them comes to it, in this life of the process or in the next one."""
+    async with stage(tmp_path) as s:
+        with ends_are(never):
+            match_id, ann, bob = await at_table(s)
+            await play(match_id, (ann, bob), *A_WINS)
+            assert await bob.move(match_id, 5, "c3") == "match_over"
+            assert match_row(s, match_id).status == "started"
+    with ends_are(never):
+        async with stage(tmp_path) as s:
+            bob = Player(s, "bob")
+            assert await bob.move(match_id, 5, "c3") == "match_over"
+            assert await bob.resign(match_id) == "match_over"
+            snapshot = await bob.join(match_id)
+            assert isinstance(snapshot, Snapshot)
+            assert (snapshot.status, snapshot.legal_moves, snapshot.ply) == ("started", (), 5)
+
+
+async def test_an_end_that_a_crash_undoes_was_told_to_nobody(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with trio.open_nursery() as nursery:
+        async with stage(tmp_path) as s:
+            with ends_are(never):
+                match_id, ann, bob = await at_table(s)
+                asked = Asked(s, match_id, nursery)
+                for command in (m.Resign("bob"), m.PlayMove("ann", 0, "a1")):
+                    asked.ask(command)
+                    await trio.testing.wait_all_tasks_blocked()
+                assert asked.answers == []
+        await trio.testing.wait_all_tasks_blocked()
+        assert asked.answers == [Crashed, Crashed]
+        assert ann.take() == bob.take() == []
+    async with stage(tmp_path) as s:
+        assert match_row(s, match_id).status == "started"
+        assert await Player(s, "ann").enter().move(match_id, 0, "a1") is None
+        assert [move.move for move in moves_of_match(s.reader, "acme", match_id)] == ["a1"]
+
+
+async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s, trio.open_nursery() as nursery:
+        with ends_are(never):
+            match_id, ann, _ = await at_table(s)
+            resigned, moved = (Asked(s, match_id, nursery) for _ in range(2))
+            resigned.ask(m.Resign("bob"))
+            await until(2)
+            moved.ask(m.PlayMove("ann", 0, "a1"))
+            await until(4.9)
+            assert resigned.answers == []
+            await until(5)
+            assert resigned.answers == [Crashed], "it may still come about"
+            await until(6.9)
+            assert moved.answers == []
+            await until(7)
+            assert moved.answers == [Overloaded], "nothing was done"
+            assert moves_of_match(s.reader, "acme", match_id) == []
+        await until(11)
+        assert match_row(s, match_id).end_reason == "resigned"
+        assert ann.kinds() == ["ended"]
+
+
+async def test_only_so_many_wait_for_an_end(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s, trio.open_nursery() as nursery:
+        with ends_are(slowly):
+            match_id, _, _ = await at_table(s)
+            asked = Asked(s, match_id, nursery)
+            asked.ask(m.Resign("bob"))
+            await trio.testing.wait_all_tasks_blocked()
+            for _ in range(HELD_MAX):
+                asked.ask(m.JoinTable("ann", None, None))
+            await until(1)
+            assert asked.answers == [Overloaded]
+            await until(4)
+        assert len(asked.answers) == HELD_MAX + 1
+        assert asked.answers.count(None) == 1
+        assert match_row(s, match_id).end_reason == "resigned"
+
+
+async def test_who_resigns_in_a_match_that_ends_otherwise_hears_that_it_is_over(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s, trio.open_nursery() as nursery:
+        with ends_are(never):
+            match_id, _, _ = await at_table(s)
+            asked = Asked(s, match_id, nursery)
+            asked.ask(m.Resign("bob"))
+            await until(1)
+            await s.decide(match_id, None)
+            await trio.testing.wait_all_tasks_blocked()
+        assert asked.answers == ["match_over"]

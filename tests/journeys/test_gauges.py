@@ -1,0 +1,80 @@
+"""What the metrics say of open sockets and tables, over real sockets that end in every way."""
+
+import re
+import socket as sockets
+import struct
+from pathlib import Path
+
+import trio
+
+from tests.journeys.client import PATIENCE_S
+from tests.journeys.play import match, mint, socket_of
+from tests.journeys.service import Service, in_process
+
+GAUGES = ("pgs_open_sockets", "pgs_players_here", "pgs_open_tables")
+
+
+async def scraped(service: Service) -> tuple[int, ...]:
+    """Return open sockets, players and tables."""
+    status, text = await service.internal.get("/internal/metrics")
+    assert status == 200
+    found = dict(re.findall(r"^(pgs_\w+) (\S+)$", text.decode(), re.MULTILINE))
+    return tuple(int(float(found[name])) for name in GAUGES)
+
+
+async def come_to(service: Service, *wanted: int) -> None:
+    """Return once the gauges say so."""
+    with trio.fail_after(PATIENCE_S):
+        while True:
+            if await scraped(service) == wanted:
+                return
+            await trio.sleep(0.01)
+
+
+async def torn(base_url: str, token: str) -> trio.SocketStream:
+    """Open a game socket whose end this test has in its hands."""
+    host, _, port = base_url.removeprefix("http://").partition(":")
+    stream = await trio.open_tcp_stream(host, int(port))
+    await stream.send_all(
+        f"GET /game/socket HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        f"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+    )
+    assert (await stream.receive_some()).startswith(b"HTTP/1.1 101")
+    return stream
+
+
+async def test_sockets_are_counted_however_they_end(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        ann, bob = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
+        await come_to(service, 0, 0, 0)
+        async with socket_of(service.public.base_url, ann) as older:
+            stream = await torn(service.public.base_url, bob)
+            await come_to(service, 2, 2, 0)
+            async with socket_of(service.public.base_url, ann):
+                assert await older.closed() == 4409
+                await come_to(service, 2, 2, 0)
+                stream.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, struct.pack("ii", 1, 0))  # the close is a reset
+                await trio.aclose_forcefully(stream)
+                await come_to(service, 1, 1, 0)
+            await come_to(service, 0, 0, 0)
+        async with socket_of(service.public.base_url, ann) as abuser:
+            await abuser.socket.send_message("no json")
+            assert await abuser.closed() == 4400
+        await come_to(service, 0, 0, 0)
+
+
+async def test_tables_are_counted_from_whoever_comes_first_to_the_end(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        ann, bob = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
+        match_id = await match(service.public, partner.test, "ann", "bob")
+        await come_to(service, 0, 0, 0)
+        async with socket_of(service.public.base_url, ann):
+            await come_to(service, 1, 1, 1)
+        async with socket_of(service.public.base_url, bob) as last:
+            await come_to(service, 1, 1, 1)
+            await last.ask("resign", matchId=match_id)
+            await last.hear_until("ended")
+            await come_to(service, 1, 1, 0)
+        await come_to(service, 0, 0, 0)
