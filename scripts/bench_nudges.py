@@ -1,11 +1,16 @@
+#!/usr/bin/env python3
 """What nudges cost, and whether endpoints that hang slow the others down. Each command rewrites its section of docs/benchmarks.md.
 
-    .venv/bin/python scripts/bench_nudges.py isolation    500 endpoints, 50 of which hang: about five minutes; ends with 1 on a failure
-    .venv/bin/python scripts/bench_nudges.py cpu          processor time of a nudge: about a quarter of a minute
+    scripts/bench_nudges.py isolation    500 endpoints, 50 of which hang: about five minutes; ends with 1 on a failure
+    scripts/bench_nudges.py cpu          processor time of a nudge: about a quarter of a minute
 
 `--quick` runs on a small scale, judges nothing, and writes only where `--out` says. The service's core, with the real courier and the
 real way out, is in this process; all endpoints are in another, scripts/nudge_endpoints.py, behind TLS on loopback.
 """
+
+import in_venv  # noqa: F401  first: what follows is installed there
+
+# isort: split
 
 import logging
 import sys

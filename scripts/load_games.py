@@ -1,11 +1,16 @@
+#!/usr/bin/env python3
 """Whether a thousand matches at once run to their ends. Rewrites its section of docs/benchmarks.md.
 
-    .venv/bin/python scripts/load_games.py             1,000 matches, 2,000 sockets, two rounds: about five minutes
-    .venv/bin/python scripts/load_games.py --quick     50 matches, one round; writes only where --out says
+    scripts/load_games.py             1,000 matches, 2,000 sockets, two rounds: about five minutes
+    scripts/load_games.py --quick     50 matches, one round; writes only where --out says
 
 The service is a process of its own on a fresh data folder; the bots are in this one. Ends with 1 unless every match ran to its end
 as its two players saw it, its result is in the feed with its money, and the ledger is sound.
 """
+
+import in_venv  # noqa: F401  first: what follows is installed there
+
+# isort: split
 
 import logging
 import sys

@@ -1,11 +1,16 @@
+#!/usr/bin/env python3
 """What matched seats that nobody has joined cost in memory. Rewrites its section of docs/benchmarks.md.
 
-    .venv/bin/python scripts/measure_seats.py                         100,000 seats, of one partner and of a hundred: about three minutes
-    .venv/bin/python scripts/measure_seats.py --seats 10000 --most 15    on a smaller scale; writes only where --out says
+    scripts/measure_seats.py                         100,000 seats, of one partner and of a hundred: about three minutes
+    scripts/measure_seats.py --seats 10000 --most 15    on a smaller scale; writes only where --out says
 
 Each measurement has a process of its own: a service with its listeners, idle, and then the seats, written by the actors of the partners'
 seats. Ends with 1 if the seats take more than `--most` MB.
 """
+
+import in_venv  # noqa: F401  first: what follows is installed there
+
+# isort: split
 
 import ctypes
 import gc

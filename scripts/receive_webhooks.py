@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Receives nudges and says of each whether its signature holds: for trying webhooks out. Needs Python alone, nothing installed.
 
     PGS_WEBHOOK_SECRET=whsec_… python receive_webhooks.py --port 9000

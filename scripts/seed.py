@@ -1,11 +1,16 @@
+#!/usr/bin/env python3
 """A fresh data folder for load tests: partners who can play at once, and a file with their keys.
 
-    .venv/bin/python scripts/seed.py --data DIR --partners 1000 --out partners.json
+    scripts/seed.py --data DIR --partners 1000 --out partners.json
 
 Every partner `load-0001`, `load-0002` … has a test and a live key, every game of the catalogue on in both environments and the rake terms
 agreed. Both environments have one tier, `test-bronze` and `live-bronze`: floor 100, prize 180 US cents. It all goes through the account
 commands, on the data folder, while no service runs there.
 """
+
+import in_venv  # noqa: F401  first: what follows is installed there
+
+# isort: split
 
 import logging
 import os

@@ -1,13 +1,18 @@
+#!/usr/bin/env python3
 """What live pairing makes of waiting time and rating gap, against pairing in the order of arrival.
 
 Writes the picture of docs/pairing.md and prints the table that stands below it.
 
-    .venv/bin/python scripts/simulate_pairing.py            every crowd from 20 to 5,000 players: about half a minute
-    .venv/bin/python scripts/simulate_pairing.py --quick    small crowds for a short while, to see that it works
+    scripts/simulate_pairing.py            every crowd from 20 to 5,000 players: about half a minute
+    scripts/simulate_pairing.py --quick    small crowds for a short while, to see that it works
 
 The waves are those of the service: the same pure function, `pgs.domain.live_pairing.pair_wave`, called once for each simulated second. The
 same seed draws the same players, so that both rules serve the same crowd.
 """
+
+import in_venv  # noqa: F401  first: what follows is installed there
+
+# isort: split
 
 import math
 import random

@@ -153,7 +153,7 @@ def _check_known(field: str, name: str, near: list[str]) -> None:
     if field in _NOT_BUILT:
         raise BadSettings(f"{name} is not available in this build: {_NOT_BUILT[field]}. Leave it out")
     if field not in _KINDS:
-        raise BadSettings(f"{name} is no setting{f'; is {near[0]} meant?' if near else ''}")
+        raise BadSettings(f"{name} is no setting{f'; is {near[0]} meant?' if near else '; docs/operations.md lists them all'}")
 
 
 def _check_kind(field: str, value: object) -> bool:

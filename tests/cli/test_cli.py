@@ -1,9 +1,11 @@
 """The command line: exit codes, what goes to which stream, and errors that say what to do."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,20 @@ def test_a_command_in_a_process_of_its_own_prints_json_alone(tmp_path: Path) -> 
     assert "Traceback" not in again.stderr
 
 
+def test_the_version_is_the_packages() -> None:
+    result = pgs("--version")
+    assert (result.exit_code, result.stdout) == (0, f"pgs {version('pgs')}\n")
+
+
+def test_a_port_that_is_in_use_is_named_with_its_setting(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        for setting, other in (("PGS_LISTEN", "PGS_INTERNAL_LISTEN"), ("PGS_INTERNAL_LISTEN", "PGS_LISTEN")):
+            done = process("serve", "--data", tmp_path / "data", **{setting: address, other: "127.0.0.1:0"})
+            assert done.returncode == 1
+            assert done.stderr.endswith(f"cannot listen on {address}: Address already in use. End what listens there, or set {setting}\n")
+
+
 def test_a_wrong_call_ends_with_2(tmp_path: Path) -> None:
     wrong = process("tier", "set", "bronze", "--environment", "prod", "--floor", "1", "--prize", "1", "--json", "--data", tmp_path)
     assert (wrong.returncode, wrong.stdout) == (2, "")
@@ -126,7 +142,7 @@ def test_every_command_prints_one_json_value_and_nothing_else(tmp_path: Path) ->
     assert json_of(pgs("db", "check", *at))["sound"] is True
     refused = pgs("game", "licence", "acme", "chess", "grant", *at)
     assert (refused.exit_code, refused.stdout) == (1, "")
-    assert "portal" in refused.stderr
+    assert "live-request" in refused.stderr
     refused = pgs("match", "void", "mat_0", *at)
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "match_not_found" in refused.stderr
@@ -239,7 +255,7 @@ def test_terms_are_read_as_utf_8_of_a_bounded_length(tmp_path: Path) -> None:
 
 async def test_an_unsound_ledger_ends_with_1_and_is_still_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unsound = LedgerReport([("test", "escrow", 5, 1)], 5, ["acme sea_1"], [], [], [], [], 5, 0)
-    monkeypatch.setattr("pgs.operator.commands.check_ledger", lambda reader: unsound)
+    monkeypatch.setattr("pgs.operator.commands.ledger.check_ledger", lambda reader: unsound)
     await prepare(tmp_path)
     result = await trio.to_thread.run_sync(lambda: pgs("ledger", "check", "--json", "--data", tmp_path))
     assert result.exit_code == 1
@@ -248,7 +264,7 @@ async def test_an_unsound_ledger_ends_with_1_and_is_still_printed(tmp_path: Path
 
 
 def test_a_long_list_is_fetched_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pgs.operator.commands.PAGE", 2)
+    monkeypatch.setattr("pgs.operator.commands.partner.PAGE", 2)
     for number in range(3):
         pgs("partner", "create", f"partner-{number}", "--name", "x", "--admin-email", "a@b.example", "--data", tmp_path)
     assert [partner["partnerId"] for partner in json_of(pgs("partner", "list", "--json", "--data", tmp_path))] == [

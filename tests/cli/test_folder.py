@@ -21,8 +21,9 @@ from pgs.clock import SystemRng
 from pgs.config import Config
 from pgs.games.catalogue import GAMES, BadGame, installed_games
 from pgs.keyfile import KeyFile
-from pgs.operator import commands as c
 from pgs.operator.answers import Done
+from pgs.operator.commands.match import MATCH_VOID, MatchId
+from pgs.operator.commands.partner import PARTNER_DEACTIVATE, PARTNER_SHOW, PartnerId
 from pgs.operator.records import partner_record
 from pgs.storage.seats import find_match, is_money_due
 from tests.cli.test_cli import NEW, json_of, pgs, process
@@ -90,7 +91,7 @@ async def test_a_voided_match_of_a_stopped_service_is_paid_back_at_once(tmp_path
     async with open_core(Config(data_dir=tmp_path)) as core:
         rows = core.parts.database.reader.all("matches.running_matches_after", partner_id="acme", environment="test", after="", page_size=9)
         match_id = rows[0][0]
-    assert isinstance(await Operator(tmp_path).ask(c.MATCH_VOID, c.MatchId(match_id)), Done)
+    assert isinstance(await Operator(tmp_path).ask(MATCH_VOID, MatchId(match_id)), Done)
     async with open_core(Config(data_dir=tmp_path)) as core:
         match = find_match(core.parts.database.reader, "acme", match_id)
         assert match is not None
@@ -111,9 +112,9 @@ async def test_payouts_that_do_not_come_hold_a_command_up_no_longer_than_their_b
     monkeypatch.setattr(call, "PAYOUTS_S", 0.1)
     await prepare(tmp_path, "ann", "bob")
     with trio.fail_after(5):
-        assert isinstance(await Operator(tmp_path).ask(c.PARTNER_SHOW, c.PartnerId("acme")), Done)
+        assert isinstance(await Operator(tmp_path).ask(PARTNER_SHOW, PartnerId("acme")), Done)
         assert not looked
-        assert isinstance(await Operator(tmp_path).ask(c.PARTNER_DEACTIVATE, c.PartnerId("acme")), Done)
+        assert isinstance(await Operator(tmp_path).ask(PARTNER_DEACTIVATE, PartnerId("acme")), Done)
         assert looked
 
 
@@ -150,7 +151,7 @@ async def test_games_that_are_not_installed_are_not_shown_as_playable(tmp_path: 
 
 async def test_an_installation_shows_the_games_that_it_can_run(tmp_path: Path) -> None:
     await prepare(tmp_path)
-    shown = await Operator(tmp_path).done(c.PARTNER_SHOW, c.PartnerId("acme"))
+    shown = await Operator(tmp_path).done(PARTNER_SHOW, PartnerId("acme"))
     assert set(shown.games["test"]) == installed_games()
 
 

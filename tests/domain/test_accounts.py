@@ -7,6 +7,7 @@ from pgs.domain.accounts import Account, ApiKey, Licence, check_licence, in_orde
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.keys import hash_key
+from tests import making
 
 INSTALLED = frozenset({"reversi", "tic-tac-toe"})
 NOWHERE = refuse("game_not_licensed")
@@ -14,26 +15,7 @@ ELSEWHERE = refuse("game_not_licensed_in_this_environment")
 
 
 def account(**licences: Licence) -> Account:
-    return Account(
-        partner_id="acme",
-        name="Acme",
-        active=True,
-        switched_off_by=None,
-        revision=1,
-        burst=None,
-        rate=None,
-        pins={"test": 1, "live": 1},
-        generations={"test": 0, "live": 0},
-        admin_domain=None,
-        agreed_terms_version=None,
-        agreed_terms_at=None,
-        event_seq=1,
-        created_at=1,
-        keys=(),
-        licences=licences,
-        origins={"test": (), "live": ()},
-        prices={"test": {}, "live": {}},
-    )
+    return making.account(licences=licences)
 
 
 def test_a_key_is_revoked_from_its_second_on() -> None:

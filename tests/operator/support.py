@@ -14,7 +14,7 @@ from pgs.app import open_core
 from pgs.cli.call import perform
 from pgs.config import Config
 from pgs.operator.answers import Answer, Done, Refused
-from pgs.operator.commands import Args, OperatorCommand
+from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.protocol import serve_operator
 from pgs.operator.ready import ReadyPartner, make_ready, offer_tier
 from pgs.operator.records import Record

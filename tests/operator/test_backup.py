@@ -9,8 +9,10 @@ from pgs.clock import SystemRng
 from pgs.config import Config
 from pgs.domain.keyring import MAX_KEYS
 from pgs.keyfile import BadKeyFile, KeyFile
-from pgs.operator import commands as c
 from pgs.operator.answers import Failed
+from pgs.operator.command import NoArgs
+from pgs.operator.commands.db import DB_BACKUP, BackupFolder
+from pgs.operator.commands.keyring import KEYRING_ROTATE
 from tests.operator.support import Operator, prepare
 
 
@@ -25,22 +27,22 @@ async def test_a_backup_goes_into_an_empty_folder_or_nowhere(operator: Operator,
     taken = tmp_path / "taken"
     taken.mkdir()
     (taken / "something").write_text("else")
-    assert "not empty" in (await operator.refused(c.DB_BACKUP, c.BackupFolder(str(taken)))).error
+    assert "not empty" in (await operator.refused(DB_BACKUP, BackupFolder(str(taken)))).error
     assert [path.name for path in taken.iterdir()] == ["something"]
 
 
 async def test_a_backup_that_cannot_be_written_is_refused(operator: Operator, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert "cannot be written" in (await operator.refused(c.DB_BACKUP, c.BackupFolder(str(tmp_path / "file" / "below")))).error
+    assert "cannot be written" in (await operator.refused(DB_BACKUP, BackupFolder(str(tmp_path / "file" / "below")))).error
 
 
 async def test_a_backup_needs_an_absolute_folder(operator: Operator) -> None:
-    assert "absolute" in (await operator.refused(c.DB_BACKUP, c.BackupFolder("backup"))).error
+    assert "absolute" in (await operator.refused(DB_BACKUP, BackupFolder("backup"))).error
 
 
 async def test_a_backup_into_the_data_folder_is_refused(operator: Operator) -> None:
     folder = operator.config.data_dir / "backup"
-    assert "data folder" in (await operator.refused(c.DB_BACKUP, c.BackupFolder(str(folder)))).error
+    assert "data folder" in (await operator.refused(DB_BACKUP, BackupFolder(str(folder)))).error
     assert not folder.exists()
 
 
@@ -50,8 +52,8 @@ async def test_a_backup_holds_the_key_ring_wherever_it_lies(tmp_path: Path) -> N
     operator.config = Config(data_dir=tmp_path / "data", secret_key_file=ring)
     async with open_core(operator.config):
         pass
-    await operator.done(c.KEYRING_ROTATE, c.NoArgs())
-    await operator.done(c.DB_BACKUP, c.BackupFolder(str(tmp_path / "backup")))
+    await operator.done(KEYRING_ROTATE, NoArgs())
+    await operator.done(DB_BACKUP, BackupFolder(str(tmp_path / "backup")))
     assert (tmp_path / "backup" / "keys").read_bytes() == ring.read_bytes()
     async with open_core(Config(data_dir=tmp_path / "backup")) as core:
         assert len(core.parts.ring.keys) == 2
@@ -64,7 +66,7 @@ async def test_a_backup_whose_key_ring_cannot_be_written_fails_and_leaves_nothin
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(KeyFile, "copy_to", full)
-    answer = await operator.ask(c.DB_BACKUP, c.BackupFolder(str(tmp_path / "backup")))
+    answer = await operator.ask(DB_BACKUP, BackupFolder(str(tmp_path / "backup")))
     assert isinstance(answer, Failed)
     assert "No space left" in answer.error
     assert not (tmp_path / "backup" / "pgs.db").exists()

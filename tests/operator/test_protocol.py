@@ -16,7 +16,8 @@ from pgs.actors.kernel import Crashed, Degraded, Overloaded
 from pgs.operator import execute as execution
 from pgs.operator import protocol
 from pgs.operator.answers import MAX_REQUEST_BYTES, BadCall, Done, Failed, encode_request
-from pgs.operator.commands import COMMANDS, NoArgs, OperatorCommand
+from pgs.operator.command import NoArgs, OperatorCommand
+from pgs.operator.commands import COMMANDS
 from pgs.operator.protocol import SOCKET_NAME, ConnectionLost, NotRunning, call_operator, read_line, running, serve_operator
 from pgs.operator.records import TierList
 from pgs.storage.database import DataFolderInUse, StoreOutage, WriterFull

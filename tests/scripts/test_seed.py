@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -76,3 +77,21 @@ def test_nothing_is_made_when_the_file_has_nowhere_to_go(tmp_path: Path) -> None
     assert refused.returncode == 1
     assert "nowhere" in refused.stderr
     assert not (tmp_path / "data").exists()
+
+
+PLAIN_PYTHON = Path(sys.base_prefix) / "bin" / "python3"  # the one that the environment was made with: nothing is installed in it
+
+
+def test_a_script_that_any_python_started_goes_on_in_the_checkouts_environment() -> None:
+    done = subprocess.run([PLAIN_PYTHON, ROOT / "scripts" / "seed.py", "--help"], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "--partners" in done.stdout
+
+
+def test_a_script_in_a_checkout_without_an_environment_says_what_makes_one(tmp_path: Path) -> None:
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    for name in ("seed.py", "in_venv.py"):
+        shutil.copy(ROOT / "scripts" / name, scripts)
+    done = subprocess.run([PLAIN_PYTHON, scripts / "seed.py"], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "seed.py: pgs is not installed here. Run scripts/setup first.\n")

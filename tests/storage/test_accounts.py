@@ -1,10 +1,5 @@
 """Accounts in rows."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
-import msgspec
 import pytest
 
 from pgs.domain.accounts import Account, ApiKey, Licence
@@ -12,39 +7,7 @@ from pgs.domain.tiers import Price
 from pgs.storage import accounts as rows
 from pgs.storage import seats
 from pgs.storage.database import Database, Outcome, Stmt, Tx
-from tests.storage.test_seats import match, seat
-from tests.virtual import open_store
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_store(tmp_path) as opened:
-        yield opened
-
-
-def account(partner_id: str = "acme", **changes: Any) -> Account:
-    made = Account(
-        partner_id=partner_id,
-        name="Acme",
-        active=True,
-        switched_off_by=None,
-        revision=1,
-        burst=None,
-        rate=None,
-        pins={"test": 1, "live": 2},
-        generations={"test": 3, "live": 4},
-        admin_domain=None,
-        agreed_terms_version=None,
-        agreed_terms_at=None,
-        event_seq=1,
-        created_at=10,
-        keys=(),
-        licences={},
-        origins={"test": (), "live": ()},
-        prices={"test": {}, "live": {}},
-    )
-    return msgspec.structs.replace(made, **changes)
-
+from tests.making import account, match, seat
 
 FULL = account(
     active=False,

@@ -1,8 +1,5 @@
 """The attempt log in rows."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import msgspec
 import pytest
 
@@ -11,15 +8,8 @@ from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt
 from pgs.storage.database import Database, Outcome, Tx
 from pgs.storage.queries import QUERIES
-from tests.virtual import open_store
 
 FIRST = Attempt(1, "att_1", "ndg_1", 100, 1, False, None, 5000, "", "mat_1", False, "no response within 5 seconds")
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_store(tmp_path) as opened:
-        yield opened
 
 
 def attempt(seq: int, at: int, **fields: object) -> Attempt:

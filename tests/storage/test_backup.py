@@ -13,7 +13,7 @@ from pgs.storage.accounts import insert_partner
 from pgs.storage.backup import FEED_EPOCH, FEED_GAP, POSITIONS_A_SECOND, BadTarget, back_up, take_over
 from pgs.storage.database import Database, StoreOutage, Tx
 from pgs.storage.seats import Head, find_head, move_head
-from tests.storage.test_accounts import account
+from tests.making import account
 from tests.virtual import START, open_store
 
 INLINE = pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread"])

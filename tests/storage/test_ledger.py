@@ -3,11 +3,7 @@
 That a report finds what was changed in seats and matches after they were played is tested in `test_ledger_tampering.py`.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import msgspec
-import pytest
 
 from pgs.domain import ledger
 from pgs.domain.ledger import Line, Transfer
@@ -15,14 +11,7 @@ from pgs.domain.seats import Decision, Match, Seat, confirm, end, record_money, 
 from pgs.storage import seats as rows
 from pgs.storage.database import Database, Stmt, Tx
 from pgs.storage.ledger import SHOWN_LIMIT, check_ledger
-from tests.storage.test_seats import seat
-from tests.virtual import open_store
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_store(tmp_path) as opened:
-        yield opened
+from tests.making import seat
 
 
 async def commit(database: Database, *stmts: Stmt) -> None:

@@ -1,8 +1,5 @@
 """Members, invites, authenticators, the event log, stops and uses of keys in rows."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from pgs.domain.invites import INVITE_S, Invite
@@ -10,19 +7,13 @@ from pgs.domain.members import Member
 from pgs.domain.stepup import Factor
 from pgs.storage import accounts, events, factors, invites, key_uses, members, stops
 from pgs.storage.database import Database, Outcome, Stmt, Tx
-from tests.storage.test_accounts import account
-from tests.virtual import START, open_store
+from tests.making import account
+from tests.virtual import START
 
 ADA = Member("ada", "ada@acme.example", "admin", 5)
 BEN = Member("ben", "ben@acme.example", "viewer", 4)
 INVITE = Invite("ivt_1", "ada@acme.example", "admin", START, START + INVITE_S)
 FULL = Factor("sealed", 7, 2, 99, 50, "pending")
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_store(tmp_path) as opened:
-        yield opened
 
 
 async def commit(database: Database, *stmts: Stmt) -> Outcome:

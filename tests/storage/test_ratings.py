@@ -1,8 +1,5 @@
 """Ratings in rows."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import msgspec
 import pytest
 
@@ -11,15 +8,8 @@ from pgs.storage import ratings as rows
 from pgs.storage.database import Database, Outcome, Tx
 from pgs.storage.seats import insert_seat
 from tests.domain.test_seats import seat
-from tests.virtual import open_store
 
 FIRST = Rating(27_000_000, 8_000_000, 1, "bob")
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_store(tmp_path) as opened:
-        yield opened
 
 
 async def save(database: Database, was: Rating, rating: Rating, partner: str = "acme") -> Outcome:

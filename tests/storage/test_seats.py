@@ -1,7 +1,5 @@
 """Seats, matches, heads and the feed in rows."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,39 +12,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.seats import Decision, Match, Seat
 from pgs.storage import seats as rows
 from pgs.storage.database import Database, Outcome, Stmt, Tx
-from tests.virtual import open_store
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_store(tmp_path) as opened:
-        yield opened
-
-
-def seat(number: int, **changes: Any) -> Seat:
-    made = Seat(
-        partner_id="acme",
-        environment="test",
-        seat_id=f"sea_{number:03}",
-        seq=number,
-        idempotency_key=f"k{number}",
-        player_id=f"p{number}",
-        game_id="reversi",
-        tier_id="bronze",
-        tier_revision=1,
-        sent_usd_cents=120,
-        stake_usd_cents=100,
-        prize_usd_cents=180,
-        partner_ref=None,
-        status="waiting",
-        stake_status="confirmed",
-        seated_at=50,
-    )
-    return msgspec.structs.replace(made, **changes)
-
-
-def match(match_id: str, **changes: Any) -> Match:
-    return msgspec.structs.replace(Match("acme", "test", match_id, "reversi", "bronze", 1, 180, "started", started_at=60), **changes)
+from tests.making import match, seat
 
 
 async def commit(database: Database, *stmts: Stmt) -> Outcome:

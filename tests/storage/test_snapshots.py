@@ -14,7 +14,7 @@ from pgs.storage.accounts import insert_origin, insert_partner, read_account, re
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.database import Database, Reader, ReadFailed, Tx, at_one_moment
 from pgs.storage.tiers import read_book
-from tests.storage.test_accounts import account
+from tests.making import account
 from tests.virtual import Faults, open_store
 
 

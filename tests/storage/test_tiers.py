@@ -1,21 +1,9 @@
 """Tiers, locks and terms in rows."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from pgs.domain.tiers import Tier, TierRevision
 from pgs.storage import tiers as rows
 from pgs.storage.database import Database, Outcome, Stmt, Tx
 from pgs.storage.terms import insert_terms
-from tests.virtual import open_store
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_store(tmp_path) as opened:
-        yield opened
 
 
 async def commit(database: Database, *stmts: Stmt) -> Outcome:

@@ -8,32 +8,16 @@ import pytest
 
 from pgs.domain import ledger
 from pgs.domain.accounts import ApiKey
-from pgs.domain.seats import Match, Seat, confirm
+from pgs.domain.seats import Seat, confirm
 from pgs.storage import accounts, seats
 from pgs.storage.database import Outcome, Stmt, Tx
+from tests.making import match, seat
 from tests.virtual import START, open_store
 
 
 def _seat(number: int, **fields: object) -> Seat:
-    seat = Seat(
-        partner_id="acme",
-        environment="test",
-        seat_id=f"sea_{number}",
-        seq=number,
-        idempotency_key=f"key-{number}",
-        player_id=f"player-{number}",
-        game_id="tic-tac-toe",
-        tier_id="bronze",
-        tier_revision=1,
-        sent_usd_cents=100,
-        stake_usd_cents=100,
-        prize_usd_cents=180,
-        partner_ref=None,
-        status="pending",
-        stake_status="pending",
-        seated_at=START,
-    )
-    return msgspec.structs.replace(confirm(seat, START), **fields)
+    made = seat(number, seat_id=f"sea_{number}", idempotency_key=f"key-{number}", player_id=f"player-{number}", game_id="tic-tac-toe")
+    return msgspec.structs.replace(confirm(made, START), **fields)
 
 
 def _key(partner_id: str, key_id: str, key_hash: str) -> tuple[Stmt, ...]:
@@ -45,7 +29,7 @@ def _charge(seat: Seat) -> tuple[Stmt, ...]:
 
 
 def _match() -> Stmt:
-    return seats.insert_match(Match("acme", "test", "mat_1", "tic-tac-toe", "bronze", 1, 180, "started"))
+    return seats.insert_match(match("mat_1", game_id="tic-tac-toe"))
 
 
 CASES: dict[str, tuple[Callable[[], tuple[Stmt, ...]], Callable[[], tuple[Stmt, ...]]]] = {

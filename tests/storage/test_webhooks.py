@@ -1,22 +1,10 @@
 """Webhook endpoints in rows."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from pgs.domain.accounts import Webhook
 from pgs.storage import webhooks as rows
 from pgs.storage.database import Database, Outcome, Stmt, Tx
-from tests.virtual import open_store
 
 URL, OTHER = "https://a.example.com/x", "https://b.example.com/y"
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_store(tmp_path) as opened:
-        yield opened
 
 
 async def commit(database: Database, *stmts: Stmt) -> Outcome:

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 
 import msgspec
-import structlog
 import trio
 
 from pgs.actors import messages as m
 from pgs.actors.kernel import Cell, Crashed, Envelope, Ref, System, Watch
-from pgs.actors.snapshots import REFRESH_S, Age
+from pgs.actors.snapshots import Age, keep_fresh
 from pgs.clock import Clock
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.names import LABEL_MAX, is_tier_id
@@ -16,12 +15,10 @@ from pgs.domain.tiers import TierBook, TierRevision, check_numbers
 from pgs.games.catalogue import GAMES
 from pgs.storage import tiers as rows
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.database import Database, Outcome, Stmt, StoreOutage, Tx
+from pgs.storage.database import Database, Outcome, Stmt, Tx
 from pgs.storage.terms import insert_terms
 
 TERMS_MAX = 100_000  # characters of rake terms: a long contract, not a library
-
-log = structlog.get_logger("pgs.catalogue")
 
 
 class _Stale(Exception):
@@ -65,13 +62,7 @@ class Catalogue:
 
     async def keep_fresh(self) -> None:
         """Refresh every minute, for ever; a failure is logged and counted."""
-        while True:
-            await trio.sleep(REFRESH_S)
-            try:
-                await self.refresh()
-            except StoreOutage:
-                self._on_event("tiers_refresh_failed")
-                log.exception("tiers_refresh_failed", age_s=self._age.seconds(trio.current_time()))
+        await keep_fresh(self, self._age, "tiers_refresh_failed", self._on_event)
 
     async def write(self, *stmts: Stmt) -> None:
         """Commit statements and publish the book that follows from them. Raises `_Stale`."""

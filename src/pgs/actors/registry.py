@@ -11,12 +11,12 @@ import msgspec
 import structlog
 import trio
 
-from pgs.actors.snapshots import REFRESH_S, Age
+from pgs.actors.snapshots import Age, keep_fresh
 from pgs.domain.accounts import Account, ApiKey
 from pgs.domain.members import Member
 from pgs.storage.accounts import read_accounts
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.database import Database, StoreOutage
+from pgs.storage.database import Database
 
 log = structlog.get_logger("pgs.registry")
 
@@ -107,13 +107,7 @@ class Registry:
 
     async def keep_fresh(self) -> None:
         """Refresh every minute, for ever; a failure is logged and counted."""
-        while True:
-            await trio.sleep(REFRESH_S)
-            try:
-                await self.refresh()
-            except StoreOutage:
-                self._on_event("registry_refresh_failed")
-                log.exception("registry_refresh_failed", age_s=self.age_s(trio.current_time()))
+        await keep_fresh(self, self._age, "registry_refresh_failed", self._on_event)
 
 
 def _is_newer(one: Account, other: Account) -> bool:

@@ -11,7 +11,7 @@ import trio
 from pgs.cli.errors import NoDatabase
 from pgs.config import Config
 from pgs.operator.answers import Answer, decode_args, decode_request, encode_request
-from pgs.operator.commands import Args, OperatorCommand
+from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.protocol import NotRunning, call_operator
 from pgs.operator.records import Record
 from pgs.storage.database import DataFolderInUse, StoreOutage

@@ -1,5 +1,6 @@
 """`pgs`: every command of the command line in its place."""
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -25,9 +26,25 @@ app.add_typer(platform.db, name="db")
 app.add_typer(platform.keyring, name="keyring")
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pgs {version('pgs')}")
+        raise typer.Exit
+
+
+@app.callback()
+def pgs(
+    _: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")] = False,
+) -> None:
+    """Take the options that stand before any command."""
+
+
 @app.command("serve")
 def serve(config: ConfigFile = None, data: DataDir = None) -> None:
-    """Run the service until SIGINT or SIGTERM."""
+    """Run the service until SIGINT or SIGTERM.
+
+    It listens where PGS_LISTEN and PGS_INTERNAL_LISTEN say; docs/operations.md has every setting.
+    """
     with expected():
         loaded = settings(config, data)
         from pgs.serve import run  # most commands need nothing of what it imports

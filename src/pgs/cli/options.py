@@ -16,7 +16,7 @@ from pgs.cli.errors import REFUSED, expected, printing, stop
 from pgs.config import Config, check_config, load_config
 from pgs.games.catalogue import GAMES
 from pgs.operator.answers import Answer, Done, Failed
-from pgs.operator.commands import Args, OperatorCommand
+from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.records import Record
 
 A = TypeVar("A", bound=Args)

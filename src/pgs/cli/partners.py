@@ -7,7 +7,8 @@ import typer
 from pgs.cli import tables
 from pgs.cli.errors import WRONG_CALL, stop
 from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
-from pgs.operator import commands as c
+from pgs.operator.commands import partner as c
+from pgs.operator.commands.game import GAME_LICENCE, LicenceStep
 from pgs.operator.records import PartnerSummary
 
 partner = typer.Typer(no_args_is_help=True, help="Accounts of partners.")
@@ -103,4 +104,4 @@ def licence(
     data: DataDir = None,
 ) -> None:
     """Grant or deny a partner's request for live access to a game, or withdraw what was granted."""
-    show(ask(c.GAME_LICENCE, c.LicenceStep(partner_id, game_id, step, note), config, data), tables.partner, as_json=as_json)
+    show(ask(GAME_LICENCE, LicenceStep(partner_id, game_id, step, note), config, data), tables.partner, as_json=as_json)

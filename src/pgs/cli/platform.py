@@ -10,7 +10,14 @@ from pgs.cli import tables
 from pgs.cli.errors import REFUSED, WRONG_CALL, expected, stop
 from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
 from pgs.domain.environments import Environment
-from pgs.operator import commands as c
+from pgs.operator.command import NoArgs
+from pgs.operator.commands.db import DB_BACKUP, DB_CHECK, DB_MIGRATE, BackupFolder
+from pgs.operator.commands.keyring import KEYRING_LIST, KEYRING_ROTATE
+from pgs.operator.commands.ledger import LEDGER_CHECK
+from pgs.operator.commands.match import MATCH_VOID, MatchId
+from pgs.operator.commands.partner import PartnerId
+from pgs.operator.commands.terms import TERMS_END, TERMS_PUBLISH, NewTerms
+from pgs.operator.commands.tier import TIER_LIST, TIER_LOCK, TIER_SET, TIER_UNLOCK, TierNumbers, TierOfGame
 
 tier = typer.Typer(no_args_is_help=True, help="Tiers: what a seat costs and what its match pays.")
 terms = typer.Typer(no_args_is_help=True, help="Rake terms.")
@@ -36,7 +43,7 @@ def set_tier(
     data: DataDir = None,
 ) -> None:
     """Make a tier, or give it new numbers. Seats that are taken keep theirs."""
-    show(ask(c.TIER_SET, c.TierNumbers(environment, tier_id, floor, prize, name), config, data), tables.tier, as_json=as_json)
+    show(ask(TIER_SET, TierNumbers(environment, tier_id, floor, prize, name), config, data), tables.tier, as_json=as_json)
 
 
 @tier.command("lock")
@@ -44,7 +51,7 @@ def lock(
     tier_id: TierId, environment: InEnvironment, game: ForGame, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
 ) -> None:
     """Take a tier out of a game. Seats that are taken play on."""
-    show(ask(c.TIER_LOCK, c.TierOfGame(environment, tier_id, game), config, data), tables.tier, as_json=as_json)
+    show(ask(TIER_LOCK, TierOfGame(environment, tier_id, game), config, data), tables.tier, as_json=as_json)
 
 
 @tier.command("unlock")
@@ -52,13 +59,13 @@ def unlock(
     tier_id: TierId, environment: InEnvironment, game: ForGame, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
 ) -> None:
     """Offer a tier for a game again."""
-    show(ask(c.TIER_UNLOCK, c.TierOfGame(environment, tier_id, game), config, data), tables.tier, as_json=as_json)
+    show(ask(TIER_UNLOCK, TierOfGame(environment, tier_id, game), config, data), tables.tier, as_json=as_json)
 
 
 @tier.command("list")
 def list_tiers(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """List every tier of both environments."""
-    show(ask(c.TIER_LIST, c.NoArgs(), config, data).tiers, tables.tiers, as_json=as_json)
+    show(ask(TIER_LIST, NoArgs(), config, data).tiers, tables.tiers, as_json=as_json)
 
 
 @terms.callback()
@@ -80,7 +87,7 @@ def publish(
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise stop(f"{file} is not UTF-8 text, or is over {TERMS_MAX} characters", WRONG_CALL) from None
-    show(ask(c.TERMS_PUBLISH, c.NewTerms(text), config, data), tables.terms, as_json=as_json)
+    show(ask(TERMS_PUBLISH, NewTerms(text), config, data), tables.terms, as_json=as_json)
 
 
 @terms.command("end")
@@ -91,7 +98,7 @@ def end(
     data: DataDir = None,
 ) -> None:
     """End a partner's agreement. It takes no seat until it agrees to what is on offer; what runs is played and paid."""
-    show(ask(c.TERMS_END, c.PartnerId(partner_id), config, data), tables.partner, as_json=as_json)
+    show(ask(TERMS_END, PartnerId(partner_id), config, data), tables.partner, as_json=as_json)
 
 
 @match.callback()
@@ -107,7 +114,7 @@ def void(
     data: DataDir = None,
 ) -> None:
     """End a running match without a contest: both stakes go back."""
-    show(ask(c.MATCH_VOID, c.MatchId(match_id), config, data), tables.match_voided, as_json=as_json)
+    show(ask(MATCH_VOID, MatchId(match_id), config, data), tables.match_voided, as_json=as_json)
 
 
 @ledger.callback()
@@ -118,7 +125,7 @@ def the_ledger() -> None:
 @ledger.command("check")
 def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """Add the whole ledger up. Ends with 1 when it is not sound."""
-    report = ask(c.LEDGER_CHECK, c.NoArgs(), config, data)
+    report = ask(LEDGER_CHECK, NoArgs(), config, data)
     show(report, tables.ledger, as_json=as_json)
     if not report.sound:
         raise stop(
@@ -129,13 +136,13 @@ def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir
 @db.command("migrate")
 def migrate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """Bring the database up to date, or make a new one. A service does it too, when it starts."""
-    show(ask(c.DB_MIGRATE, c.NoArgs(), config, data), tables.migrated, as_json=as_json)
+    show(ask(DB_MIGRATE, NoArgs(), config, data), tables.migrated, as_json=as_json)
 
 
 @db.command("check")
 def check_database(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """Let the database read itself from end to end. Ends with 1 when it finds a fault."""
-    report = ask(c.DB_CHECK, c.NoArgs(), config, data)
+    report = ask(DB_CHECK, NoArgs(), config, data)
     show(report, tables.database, as_json=as_json)
     if not report.sound:
         raise stop("the database is damaged. Stop the service, keep a copy of the data folder, and go back to a backup.", REFUSED)
@@ -149,16 +156,16 @@ def back_up(
     data: DataDir = None,
 ) -> None:
     """Copy the database and the key ring while the service goes on. Start a service on the folder to restore it."""
-    show(ask(c.DB_BACKUP, c.BackupFolder(str(folder.absolute())), config, data), tables.backed_up, as_json=as_json)
+    show(ask(DB_BACKUP, BackupFolder(str(folder.absolute())), config, data), tables.backed_up, as_json=as_json)
 
 
 @keyring.command("rotate")
 def rotate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """Put a new key in front. Tokens, cursors and secrets made with the others stay good."""
-    show(ask(c.KEYRING_ROTATE, c.NoArgs(), config, data), tables.keyring, as_json=as_json)
+    show(ask(KEYRING_ROTATE, NoArgs(), config, data), tables.keyring, as_json=as_json)
 
 
 @keyring.command("list")
 def list_keyring(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """Name the keys on the ring, the newest first."""
-    show(ask(c.KEYRING_LIST, c.NoArgs(), config, data), tables.keyring, as_json=as_json)
+    show(ask(KEYRING_LIST, NoArgs(), config, data), tables.keyring, as_json=as_json)

@@ -63,15 +63,15 @@ _ROWS: Final = (
     # Key-authenticated calls
     ErrorKind("invalid_key", 401, "This API key is not valid. Check that it is complete and has not been revoked."),
     ErrorKind("rate_limited", 429, "Too many requests. Wait for the seconds in Retry-After, then slow down."),
-    ErrorKind("partner_inactive", 403, "This account is switched off. One of its admins can switch it on in the portal."),
+    ErrorKind("partner_inactive", 403, "This account is switched off. One of its admins can switch it on."),
     ErrorKind("unsupported_api_version", 400, "This API version is not served. Send a served version as a bare integer."),
     ErrorKind("test_key_against_live", 403, "This deployment serves the live environment only. Use a live key."),
     ErrorKind("live_key_against_test", 403, "This deployment serves the test environment only. Use a test key."),
-    ErrorKind("game_not_licensed", 403, "This account has no licence for the game. Turn it on for test in the portal first."),
+    ErrorKind("game_not_licensed", 403, "This account has no licence for the game. Turn it on for test first."),
     ErrorKind(
         "game_not_licensed_in_this_environment",
         403,
-        "The game is licensed in the other environment only. Turn it on for test, or request live access, in the portal.",
+        "The game is licensed in the other environment only. Turn it on for test, or request live access.",
     ),
     ErrorKind("malformed_player_id", 400, "playerId must be a string of 1 to 64 letters, digits, underscores and hyphens."),
     # 500 where an API key or an identity token authenticates, 503 on the Game API.
@@ -83,7 +83,7 @@ _ROWS: Final = (
     ErrorKind("stake_does_not_match_price", 400, "The stake is not the price set for this tier.", ("expectedUsdCents",)),
     ErrorKind("stake_above_prize", 400, "The stake is above this tier's prize. Amounts are in cents.", ("ceilingUsdCents",)),
     ErrorKind("tier_locked", 409, "This tier is not offered for the game. Choose one from the tier list."),
-    ErrorKind("rake_terms_not_agreed", 403, "No rake terms are agreed. An admin of the account has to agree to them in the portal."),
+    ErrorKind("rake_terms_not_agreed", 403, "No rake terms are agreed. An admin of the account has to agree to them."),
     ErrorKind("idempotency_key_conflict", 409, "This idempotencyKey was already used with another player, game, tier or stake."),
     ErrorKind("settlement_unavailable", 503, "Settlement cannot answer at the moment. Retry; when seating, with the same idempotencyKey."),
     ErrorKind("stake_declined", 402, "The stake was declined. Nobody was charged.", _SEAT_FIELDS, _SEAT_FIELDS),

@@ -1,5 +1,7 @@
 """What operators are shown: accounts, tiers and reports, without any secret or hash. Absent means not set."""
 
+from typing import Self
+
 import msgspec
 
 from pgs.actors.gate import policy_of
@@ -11,6 +13,11 @@ from pgs.storage.ledger import LedgerReport
 
 class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A record as JSON shows it: a field that is not set is absent."""
+
+    @classmethod
+    def of(cls, source: object, **more: object) -> Self:
+        """Return the record of `source`: a field is what `source` has by its name, unless `more` gives it."""
+        return cls(**{name: getattr(source, name) for name in cls.__struct_fields__ if name not in more}, **more)
 
 
 class KeyRecord(Record, frozen=True):
@@ -191,9 +198,19 @@ class DatabaseMigrated(Record, frozen=True):
     migrations: list[str]
 
 
-def summary_of(account: Account) -> PartnerSummary:
-    """Return an account as one line of a list."""
-    return PartnerSummary(account.partner_id, account.name, account.active, account.created_at, account.revision)
+class DatabaseBackedUp(Record, frozen=True):
+    """A backup: a folder that a service can be started on. It holds the database and the key ring."""
+
+    folder: str
+    bytes: int
+    at: int
+
+
+class Keyring(Record, frozen=True):
+    """The names of the keys on the ring, the newest first: never the keys."""
+
+    file: str
+    kids: list[str]
 
 
 def partner_record(
@@ -201,12 +218,8 @@ def partner_record(
 ) -> PartnerRecord:
     """Return an account as operators see it. `webhooks` are its endpoints, `book` tells which of its prices still count."""
     policy = policy_of(account)
-    return PartnerRecord(
-        partner_id=account.partner_id,
-        name=account.name,
-        active=account.active,
-        created_at=account.created_at,
-        revision=account.revision,
+    return PartnerRecord.of(
+        account,
         burst=policy.burst,
         rate=policy.rate,
         games={
@@ -214,25 +227,15 @@ def partner_record(
             for environment in ENVIRONMENTS
         },
         licences=[
-            LicenceRecord(game_id, held.test, held.live, held.note, game_id in installed_games)
+            LicenceRecord.of(held, game_id=game_id, installed=game_id in installed_games)
             for game_id, held in sorted(account.licences.items())
         ],
-        members=[MemberRecord(member.uid, member.email, member.role) for member in account.members.values()],
-        keys=[
-            KeyRecord(key.key_id, key.environment, key.label, key.status(now), key.last4, key.created_at, key.revokes_at)
-            for key in account.keys
-        ],
+        members=[MemberRecord.of(member) for member in account.members.values()],
+        keys=[KeyRecord.of(key, status=key.status(now)) for key in account.keys],
         origins=dict(account.origins),
         prices={environment: _prices(account, environment, book) for environment in ENVIRONMENTS},
-        webhooks={
-            environment: WebhookRecord(hook.url, hook.enabled, hook.consecutive_failures, hook.disabled_at)
-            for environment, hook in webhooks.items()
-        },
+        webhooks={environment: WebhookRecord.of(hook) for environment, hook in webhooks.items()},
         pins=dict(account.pins),
-        switched_off_by=account.switched_off_by,
-        agreed_terms_version=account.agreed_terms_version,
-        agreed_terms_at=account.agreed_terms_at,
-        admin_domain=account.admin_domain,
     )
 
 
@@ -248,13 +251,10 @@ def _prices(account: Account, environment: Environment, book: TierBook | None) -
 def tier_record(tier: Tier) -> TierRecord:
     """Return a tier as operators see it."""
     now = tier.current
-    return TierRecord(
+    return TierRecord.of(
+        now,
         environment=tier.environment,
         tier_id=tier.tier_id,
-        revision=now.revision,
-        name=now.name,
-        floor_usd_cents=now.floor_usd_cents,
-        prize_usd_cents=now.prize_usd_cents,
         locked_games=sorted(tier.locked_games),
         pays_in=now.prize_usd_cents > 2 * now.floor_usd_cents,
     )
@@ -262,30 +262,4 @@ def tier_record(tier: Tier) -> TierRecord:
 
 def ledger_checked(report: LedgerReport) -> LedgerChecked:
     """Return the report on the ledger as operators see it."""
-    return LedgerChecked(
-        sound=report.sound,
-        sum_usd_cents=report.sum_usd_cents,
-        escrow_usd_cents=report.escrow_usd_cents,
-        open_stakes_usd_cents=report.open_stakes_usd_cents,
-        balances=[Balance(*balance) for balance in report.balances],
-        unbalanced_transfers=report.unbalanced_transfers,
-        seats_charged_other_than_once=report.seats_charged_other_than_once,
-        seats_settled_other_than_booked=report.seats_settled_other_than_booked,
-        matches_that_do_not_add_up=report.matches_that_do_not_add_up,
-        stray_lines=report.stray_lines,
-    )
-
-
-class DatabaseBackedUp(Record, frozen=True):
-    """A backup: a folder that a service can be started on. It holds the database and the key ring."""
-
-    folder: str
-    bytes: int
-    at: int
-
-
-class Keyring(Record, frozen=True):
-    """The names of the keys on the ring, the newest first: never the keys."""
-
-    file: str
-    kids: list[str]
+    return LedgerChecked.of(report, balances=[Balance(*balance) for balance in report.balances])

@@ -1,5 +1,7 @@
 """The games that the account may run, and the steps towards a licence."""
 
+from typing import Literal
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
@@ -10,7 +12,7 @@ from pgs.domain.licences import Step
 from pgs.games.catalogue import GAMES
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, follow, wanted_page
-from pgs.http.endpoint import Answer, Endpoint, Handler
+from pgs.http.endpoint import Answer, Endpoint
 
 
 class GameRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -55,7 +57,12 @@ async def list_games(call: AdminCall) -> Answer:
     return GamePage([_record(account, game_id) for game_id in shown], page.next_cursor, page.has_more)
 
 
-def _stepping(step: Step) -> Handler:
+_PATH = "/partner/admin/games"
+
+
+def _step(method: Literal["POST", "DELETE"], path: str, step: Step, summary: str, *errors: str) -> Endpoint:
+    """Return the call that takes a step towards a game's licence, or back. `errors` are the refusals that only this step knows."""
+
     async def take_step(call: AdminCall) -> Answer:
         game_id = call.path["game_id"]
         if game_id not in call.services.parts.installed_games:
@@ -63,10 +70,16 @@ def _stepping(step: Step) -> Handler:
         reply = await change(call, m.ChangeLicence, game_id, step)
         return _record(reply, game_id) if isinstance(reply, Account) else reply
 
-    return take_step
+    return Endpoint(
+        method=method,
+        path=f"{_PATH}/{{game_id}}/{path}",
+        handler=take_step,
+        response=GameRecord,
+        credential="identity",
+        errors=("unknown_game", *errors, "partner_changed"),
+        summary=summary,
+    )
 
-
-_PATH = "/partner/admin/games"
 
 ENDPOINTS = (
     Endpoint(
@@ -79,40 +92,8 @@ ENDPOINTS = (
         errors=("invalid_cursor",),
         summary="The games and their licences",
     ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/{{game_id}}/test",
-        handler=_stepping("test_on"),
-        response=GameRecord,
-        credential="identity",
-        errors=("unknown_game", "partner_changed"),
-        summary="Turn a game on for test",
-    ),
-    Endpoint(
-        method="DELETE",
-        path=f"{_PATH}/{{game_id}}/test",
-        handler=_stepping("test_off"),
-        response=GameRecord,
-        credential="identity",
-        errors=("unknown_game", "partner_changed"),
-        summary="Turn a game off for test",
-    ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/{{game_id}}/live-request",
-        handler=_stepping("request_live"),
-        response=GameRecord,
-        credential="identity",
-        errors=("unknown_game", "not_licensed_in_test", "already_live", "partner_changed"),
-        summary="Request live access to a game",
-    ),
-    Endpoint(
-        method="DELETE",
-        path=f"{_PATH}/{{game_id}}/live-request",
-        handler=_stepping("take_back_live"),
-        response=GameRecord,
-        credential="identity",
-        errors=("unknown_game", "partner_changed"),
-        summary="Take back a live request or grant",
-    ),
+    _step("POST", "test", "test_on", "Turn a game on for test"),
+    _step("DELETE", "test", "test_off", "Turn a game off for test"),
+    _step("POST", "live-request", "request_live", "Request live access to a game", "not_licensed_in_test", "already_live"),
+    _step("DELETE", "live-request", "take_back_live", "Take back a live request or grant"),
 )

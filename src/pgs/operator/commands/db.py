@@ -1,0 +1,52 @@
+"""`db.…`: the database and its folder."""
+
+from pathlib import Path
+from typing import Annotated
+
+import trio
+from msgspec import Meta
+
+from pgs.actors.core import Core
+from pgs.domain.errors import BadRequest
+from pgs.operator.command import Args, NoArgs, OperatorCommand
+from pgs.operator.records import DatabaseBackedUp, DatabaseChecked, DatabaseMigrated
+from pgs.storage.backup import BadTarget, back_up
+from pgs.storage.integrity import check_integrity, migrations_of
+
+
+class BackupFolder(Args, frozen=True):
+    """Where a backup goes: an absolute path to a folder that does not exist or is empty."""
+
+    folder: Annotated[str, Meta(min_length=1, max_length=4096)]
+
+
+async def check_the_database(core: Core, args: NoArgs) -> DatabaseChecked:
+    """Let the database read itself from end to end."""
+    problems = await check_integrity(core.parts.database)
+    return DatabaseChecked(not problems, migrations_of(core.parts.database), problems)
+
+
+async def migrate_the_database(core: Core, args: NoArgs) -> DatabaseMigrated:
+    """Return the migrations that the database has had: opening it applied whatever was missing."""
+    return DatabaseMigrated(migrations_of(core.parts.database))
+
+
+async def back_up_the_database(core: Core, args: BackupFolder) -> DatabaseBackedUp | BadRequest:
+    """Copy the database and the key ring, which is of no use without the other, into a folder."""
+    folder = Path(args.folder)
+    if not folder.is_absolute():
+        return BadRequest("the folder must be an absolute path")
+
+    at = core.parts.clock.now()
+    try:
+        copy = await back_up(core.parts.database, folder, core.parts.keys.copy_to)
+    except BadTarget as error:
+        return BadRequest(str(error))
+    return DatabaseBackedUp(str(folder), (await trio.Path(copy).stat()).st_size, at)
+
+
+DB_CHECK = OperatorCommand("db.check", NoArgs, DatabaseChecked, check_the_database)
+DB_MIGRATE = OperatorCommand("db.migrate", NoArgs, DatabaseMigrated, migrate_the_database, starts_a_folder=True)
+DB_BACKUP = OperatorCommand("db.backup", BackupFolder, DatabaseBackedUp, back_up_the_database)
+
+COMMANDS = (DB_CHECK, DB_MIGRATE, DB_BACKUP)

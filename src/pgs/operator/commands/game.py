@@ -1,0 +1,39 @@
+"""`game.…`: partners' licences for games."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from pgs.actors import messages as m
+from pgs.actors.core import Core
+from pgs.domain.errors import BadRequest, Refusal
+from pgs.operator.accounts import change_account, find_account
+from pgs.operator.command import Args, Id, OperatorCommand
+from pgs.operator.records import PartnerRecord
+
+NOTE_MAX = 500  # characters of the note that goes with a licence
+
+
+class LicenceStep(Args, frozen=True):
+    """What the platform says to a partner's live access to a game."""
+
+    partner_id: Id
+    game_id: Id
+    step: Literal["grant", "deny", "withdraw"]
+    note: Annotated[str, Meta(max_length=NOTE_MAX)] | None = None
+
+
+async def step_licence(core: Core, args: LicenceStep) -> PartnerRecord | Refusal | BadRequest:
+    """Grant or deny a request for live access, or withdraw what was granted."""
+    known = find_account(core, args.partner_id)
+    if isinstance(known, BadRequest):
+        return known
+    answer = await change_account(core, args.partner_id, m.ChangeLicence(m.PLATFORM, args.game_id, args.step, args.note))
+    if isinstance(answer, BadRequest) and args.step != "withdraw":
+        return BadRequest(f"{answer.message} The partner asks with `POST /partner/admin/games/{args.game_id}/live-request`.")
+    return answer
+
+
+GAME_LICENCE = OperatorCommand("game.licence", LicenceStep, PartnerRecord, step_licence)
+
+COMMANDS = (GAME_LICENCE,)

@@ -1,0 +1,17 @@
+"""`ledger.…`: the money of all partners."""
+
+from pgs.actors.core import Core
+from pgs.operator.command import NoArgs, OperatorCommand
+from pgs.operator.records import LedgerChecked, ledger_checked
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.ledger import check_ledger
+
+
+async def check_the_ledger(core: Core, args: NoArgs) -> LedgerChecked:
+    """Add the whole ledger up."""
+    return ledger_checked(await read_in_bulk(core.parts.database, check_ledger, core.parts.database.check_limit))
+
+
+LEDGER_CHECK = OperatorCommand("ledger.check", NoArgs, LedgerChecked, check_the_ledger)
+
+COMMANDS = (LEDGER_CHECK,)

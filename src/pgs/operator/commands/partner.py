@@ -1,0 +1,128 @@
+"""`partner.…`: the accounts of partners."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from pgs.actors import messages as m
+from pgs.actors.core import Core
+from pgs.domain.accounts import Account
+from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.members import UID_MAX, Member
+from pgs.operator.accounts import ask_account, change_account, find_account, record_of
+from pgs.operator.command import Args, Id, OperatorCommand, Text
+from pgs.operator.records import AuthenticatorReset, PartnerCreated, PartnerPage, PartnerRecord, PartnerSummary, PartnerSwitchedOff
+
+PAGE = 10_000  # partners in one answer: a few MB, a fraction of a second
+MAX_RATE = 1_000_000  # requests: far beyond what one process serves
+
+Rate = Annotated[int, Meta(ge=-MAX_RATE, le=MAX_RATE)]
+
+
+class NewPartner(Args, frozen=True):
+    """Whom to open an account for, and the address of its first admin."""
+
+    partner_id: Id
+    name: Text
+    admin_email: Text
+
+
+class PartnersAfter(Args, frozen=True):
+    """A page of partners: those whose ids come after one."""
+
+    after: Id = ""
+    limit: Annotated[int, Meta(ge=1, le=PAGE)] = PAGE
+
+
+class PartnerId(Args, frozen=True):
+    """A partner."""
+
+    partner_id: Id
+
+
+class PartnerRate(Args, frozen=True):
+    """A partner and its bucket: requests at once, and requests a second. One that is left out stays as it is."""
+
+    partner_id: Id
+    burst: Rate | None = None
+    rate: Rate | None = None
+
+
+class MemberOf(Args, frozen=True):
+    """A member of a partner, by the user id that their identity tokens carry."""
+
+    partner_id: Id
+    uid: Annotated[str, Meta(max_length=UID_MAX)]
+
+
+async def create_partner(core: Core, args: NewPartner) -> PartnerCreated | Refusal | BadRequest:
+    """Open an account. Its first admin has an invite, and nothing else is there."""
+    reply = await core.directory.house(args.partner_id).account().ask(m.CreatePartner(args.name, args.admin_email))
+    if not isinstance(reply, tuple):
+        return reply
+    account, invite_id = reply
+    return PartnerCreated.of(record_of(core, account), invite_id=invite_id)
+
+
+async def list_partners(core: Core, args: PartnersAfter) -> PartnerPage:
+    """Return partners by id."""
+    limit = min(args.limit, PAGE)
+    accounts = [account for account in core.parts.registry.accounts() if account.partner_id > args.after]
+    page = [PartnerSummary.of(account) for account in accounts[:limit]]
+    return PartnerPage(page, page[-1].partner_id if len(accounts) > limit else None)
+
+
+async def show_partner(core: Core, args: PartnerId) -> PartnerRecord | BadRequest:
+    """Return everything that decides a partner's calls."""
+    account = find_account(core, args.partner_id)
+    return account if isinstance(account, BadRequest) else record_of(core, account)
+
+
+async def deactivate_partner(core: Core, args: PartnerId) -> PartnerSwitchedOff | Refusal | BadRequest:
+    """Switch an account off, then end its seats and matches: once the mark is in rows, no new ones come up, whatever happens here."""
+    known = find_account(core, args.partner_id)
+    if isinstance(known, BadRequest):
+        return known
+    reply, ended = await core.switch_off(args.partner_id, m.SwitchAccount(by=m.PLATFORM, active=False))
+    return PartnerSwitchedOff.of(record_of(core, reply), ended=ended) if isinstance(reply, Account) else reply
+
+
+async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Refusal | BadRequest:
+    """Switch an account on, once nothing is open of the time before."""
+    known = find_account(core, args.partner_id)
+    if isinstance(known, BadRequest):
+        return known
+    reply = await core.switch_on(args.partner_id, m.SwitchAccount(by=m.PLATFORM, active=True))
+    return record_of(core, reply) if isinstance(reply, Account) else reply
+
+
+async def set_partner(core: Core, args: PartnerRate) -> PartnerRecord | Refusal | BadRequest:
+    """Give a partner a rate bucket of its own."""
+    if args.burst is None and args.rate is None:
+        return BadRequest("Nothing to set: name a burst, a rate or both.")
+    return await change_account(core, args.partner_id, m.SetRate(m.PLATFORM, args.burst, args.rate))
+
+
+async def reset_authenticator(core: Core, args: MemberOf) -> AuthenticatorReset | Refusal | BadRequest:
+    """Drop a member's authenticator, for who has lost it: they enrol a new one with their next sign-in."""
+    reply = await ask_account(core, args.partner_id, m.ResetFactor(m.PLATFORM, args.uid))
+    return AuthenticatorReset.of(reply, partner_id=args.partner_id) if isinstance(reply, Member) else reply
+
+
+PARTNER_CREATE = OperatorCommand("partner.create", NewPartner, PartnerCreated, create_partner, starts_a_folder=True)
+PARTNER_LIST = OperatorCommand("partner.list", PartnersAfter, PartnerPage, list_partners)
+PARTNER_SHOW = OperatorCommand("partner.show", PartnerId, PartnerRecord, show_partner)
+PARTNER_DEACTIVATE = OperatorCommand("partner.deactivate", PartnerId, PartnerSwitchedOff, deactivate_partner, moves_money=True)
+PARTNER_REACTIVATE = OperatorCommand("partner.reactivate", PartnerId, PartnerRecord, reactivate_partner)
+PARTNER_SET = OperatorCommand("partner.set", PartnerRate, PartnerRecord, set_partner)
+PARTNER_RESET_AUTHENTICATOR = OperatorCommand("partner.reset-authenticator", MemberOf, AuthenticatorReset, reset_authenticator)
+
+COMMANDS = (
+    PARTNER_CREATE,
+    PARTNER_LIST,
+    PARTNER_SHOW,
+    PARTNER_DEACTIVATE,
+    PARTNER_REACTIVATE,
+    PARTNER_SET,
+    PARTNER_RESET_AUTHENTICATOR,
+)

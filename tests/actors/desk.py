@@ -1,0 +1,141 @@
+"""An actor that tests drive by hand: a counter on rows, and a desk with short ways to ask it."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from pgs.actors import kernel
+from pgs.actors.kernel import LATER, Cell, Command, Crashed, Envelope, Message, System, Watch
+
+
+class Add(Command[int], frozen=True):
+    """Add to the total; answers the new total."""
+
+    amount: int = 1
+
+
+class Do(Command[object], frozen=True):
+    """Call something inside the actor; answers what it returns."""
+
+    call: Callable[[], Awaitable[object]]
+
+
+class Defer(Command[str], frozen=True):
+    """Answered by the message that resolves its key."""
+
+    key: str
+
+
+class Resolve(Message, frozen=True):
+    """Answers whoever waits for a key."""
+
+    key: str
+    answer: str
+
+
+class Tell(Message, frozen=True):
+    """Call something inside the actor."""
+
+    call: Callable[[], Awaitable[object]]
+
+
+class Rows:
+    """What a counter keeps on disk."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.loads = 0
+        self.load_error: Exception | None = None
+        self.commit_s = 0.0
+
+
+class Counter:
+    """An actor with a total, which it reads from rows."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._total = -1
+        self._waiting: dict[str, Envelope] = {}
+
+    async def load(self) -> None:
+        self._rows.loads += 1
+        if self._rows.load_error is not None:
+            raise self._rows.load_error
+        self._total = self._rows.total
+
+    async def receive(self, message: Message, envelope: Envelope) -> object:
+        match message:
+            case Add(amount):
+                await trio.sleep(self._rows.commit_s)
+                self._rows.total += amount
+                self._total += amount
+                return self._total
+            case Do(call) | Tell(call):
+                self._total += 1000  # lost unless the state is kept
+                result = await call()
+                self._total -= 1000
+                return result
+            case Defer(key):
+                self._waiting[key] = envelope
+                return LATER
+            case Resolve(key, answer):
+                self._waiting.pop(key).answer(answer)
+        return None
+
+
+class Asked:
+    """An ask under way, and what came of it, when."""
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.at: float | None = None
+
+
+def raises(error: Exception) -> Callable[[], Awaitable[object]]:
+    async def call() -> object:
+        raise error
+
+    return call
+
+
+class Desk:
+    """One cell with its rows, and short ways to ask it."""
+
+    def __init__(self, system: System, watch: Watch | None = None, limit: int = kernel.MAILBOX_LIMIT, name: str = "desk") -> None:
+        self.rows = Rows()
+        self.watch = watch or Watch()
+        self.cell = Cell(name, system, self.watch, lambda _: Counter(self.rows), limit)
+        self._system = system
+
+    def later(self, command: Command[Any], within: float = kernel.ASK_DEADLINE_S) -> Asked:
+        """Put an ask into the mailbox now, and wait for its answer in a task of its own."""
+        asked, envelope = Asked(), Envelope(command, trio.current_time() + within)
+        self.cell.post(envelope)
+
+        async def wait() -> None:
+            try:
+                asked.result = await envelope.wait()
+            except Exception as error:
+                asked.result = error
+            asked.at = trio.current_time()
+
+        trio.lowlevel.spawn_system_task(wait)
+        return asked
+
+    async def crash(self) -> None:
+        with pytest.raises(Crashed):
+            await self.cell.ref.ask(Do(raises(ZeroDivisionError())))
+
+    async def hold(self) -> trio.Event:
+        """Make the actor busy until the event is set."""
+        release = trio.Event()
+        self.later(Do(release.wait))
+        await wait_all_tasks_blocked()
+        return release
+
+
+def error_name(parameter: object) -> str:
+    return parameter.__name__ if isinstance(parameter, type) else type(parameter).__name__

@@ -1,0 +1,114 @@
+"""The kernel: an actor that breaks starts again from rows, and a partner whose actors break too often rests."""
+
+from functools import partial
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from pgs.actors.kernel import Crashed, Degraded, Watch
+from tests.actors.desk import Add, Desk, Do, Tell, raises
+from tests.virtual import actor_system
+
+
+async def test_a_crash_loses_its_message_alone_and_the_next_one_finds_the_state_of_the_rows(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        assert await desk.cell.ref.ask(Add()) == 1
+        release = await desk.hold()
+        broken, next_one = desk.later(Do(raises(ZeroDivisionError()))), desk.later(Add())
+        release.set()
+        await wait_all_tasks_blocked()
+        assert isinstance(broken.result, Crashed)
+        assert not isinstance(broken.result, Degraded)
+        assert next_one.result == 2
+        assert desk.rows.loads == 2
+
+
+async def test_what_a_crash_tells_holds_no_value_of_the_actors(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        with pytest.raises(Crashed) as crashed:
+            await Desk(system).cell.ref.ask(Do(raises(ValueError("whsec_secret"))))
+        assert str(crashed.value) == "ValueError"
+
+
+async def test_a_partner_whose_actors_break_too_often_rests_for_its_cool_down_to_the_second(autojump_clock: MockClock) -> None:
+    events: list[str] = []
+    async with actor_system(events.append) as system:
+        desk = Desk(system)
+        for _ in range(3):
+            await desk.crash()
+            await trio.sleep(1)
+        assert await desk.cell.ref.ask(Add()) == 1, "three restarts are allowed"
+        release = await desk.hold()
+        broken, queued = desk.later(Do(raises(ZeroDivisionError()))), desk.later(Add())
+        release.set()
+        await wait_all_tasks_blocked()
+        assert isinstance(broken.result, Crashed)
+        assert isinstance(queued.result, Degraded)
+        assert events.count("partner_degraded") == 1
+        loads, began = desk.rows.loads, trio.current_time()
+        for seconds in (0.0, 15.0, 29.999):
+            await trio.sleep_until(began + seconds)
+            with pytest.raises(Degraded):
+                await desk.cell.ref.ask(Add())
+            assert not desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
+        assert desk.rows.loads == loads, "nobody tried meanwhile"
+        await trio.sleep_until(began + 30)
+        assert await desk.cell.ref.ask(Add()) == 2
+        for _ in range(3):
+            await desk.crash()
+        assert await desk.cell.ref.ask(Add()) == 3, "the count began afresh"
+
+
+async def test_all_actors_of_a_degraded_partner_rest_and_no_neighbours(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        watch = Watch()
+        desk, sibling, neighbour = Desk(system, watch), Desk(system, watch), Desk(system)
+        await sibling.cell.ref.ask(Add())
+        busy = sibling.later(Do(partial(trio.sleep, 1)))
+        for _ in range(4):
+            await desk.crash()
+        with pytest.raises(Degraded):
+            await sibling.cell.ref.ask(Add())
+        assert await neighbour.cell.ref.ask(Add()) == 1
+        await trio.sleep(2)
+        assert busy.at is not None
+        assert busy.result is None, "what was taken before goes its way"
+
+
+def test_crashes_further_apart_than_the_window_never_degrade() -> None:
+    watch = Watch()
+    assert not any(watch.crashed(now) for now in (0.0, 1.0, 2.0, 30.0, 31.0, 32.0, 60.0, 61.0, 62.0))
+    assert not watch.degraded(62.0)
+    assert watch.crashed(89.999)
+    assert watch.degraded(119.998)
+    assert not watch.degraded(119.999)
+
+
+def test_crashes_during_the_cool_down_do_not_lengthen_it() -> None:
+    watch = Watch()
+    assert [watch.crashed(0.0) for _ in range(4)] == [False, False, False, True]
+    assert not any(watch.crashed(29.0) for _ in range(10))
+    assert not watch.degraded(30.0)
+    assert not watch.crashed(30.0)
+
+
+async def test_a_child_that_breaks_takes_nobody_down(autojump_clock: MockClock) -> None:
+    events: list[str] = []
+    async with actor_system(events.append) as system:
+        desk = Desk(system)
+        system.spawn(raises(ZeroDivisionError()))  # type: ignore[arg-type]
+        await wait_all_tasks_blocked()
+        assert events == ["child_crashed"]
+        assert await desk.cell.ref.ask(Add()) == 1
+
+
+async def test_a_log_that_cannot_be_written_takes_nobody_down(autojump_clock: MockClock) -> None:
+    def broken(name: str) -> None:
+        raise BrokenPipeError
+
+    async with actor_system(broken) as system:
+        desk = Desk(system)
+        await desk.crash()
+        assert await desk.cell.ref.ask(Add()) == 1

@@ -1,0 +1,84 @@
+"""The kernel: mailboxes are bounded, and no ask waits in one past its deadline."""
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from pgs.actors import kernel
+from pgs.actors.kernel import Overloaded
+from tests.actors.desk import Add, Desk, Tell
+from tests.virtual import actor_system
+
+
+async def test_a_full_mailbox_is_an_answer_and_nothing_is_done(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system, limit=3)
+        release = await desk.hold()
+        queued = [desk.later(Add()) for _ in range(3)]
+        await wait_all_tasks_blocked()
+        with pytest.raises(Overloaded, match="full"):
+            await desk.cell.ref.ask(Add())
+        release.set()
+        await wait_all_tasks_blocked()
+        assert [asked.result for asked in queued] == [1, 2, 3]
+        assert desk.rows.total == 3
+
+
+async def test_events_have_room_left_when_asks_have_not_until_that_is_full_too(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "TELL_RESERVE", 2)
+    events: list[str] = []
+    async with actor_system(events.append) as system:
+        desk = Desk(system, limit=1)
+        release = await desk.hold()
+        assert [desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint)) for _ in range(5)] == [True, True, True, False, False]
+        assert events == ["mailbox_full", "message_dropped"] * 2
+        release.set()
+        await wait_all_tasks_blocked()
+        assert desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
+
+
+async def test_an_ask_that_is_past_its_deadline_makes_room_for_another(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system, limit=1)
+        release = await desk.hold()
+        late = desk.later(Add(10), within=0.2)
+        await trio.sleep(0.3)  # the janitor has not come yet
+        assert late.at is None
+        other = desk.later(Add())
+        await wait_all_tasks_blocked()
+        assert isinstance(late.result, Overloaded)
+        release.set()
+        await wait_all_tasks_blocked()
+        assert other.result == 1
+        assert desk.rows.total == 1
+
+
+async def test_a_queued_ask_is_answered_at_its_deadline_however_stuck_the_actor_is(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        release = await desk.hold()
+        assert desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint))  # has no deadline, and stands in front
+        long, short = desk.later(Add()), desk.later(Add(), within=2)
+        await trio.sleep(20)
+        for asked, deadline in ((long, kernel.ASK_DEADLINE_S), (short, 2)):
+            assert isinstance(asked.result, Overloaded)
+            assert asked.at is not None
+            assert deadline <= asked.at <= deadline + kernel.JANITOR_S
+        release.set()
+        await wait_all_tasks_blocked()
+        assert desk.rows.total == 0
+        assert await desk.cell.ref.ask(Add()) == 1
+
+
+async def test_an_ask_that_is_taken_at_its_deadline_is_dropped_untouched(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        desk.rows.commit_s = 1.5
+        first, second = desk.later(Add()), desk.later(Add(), within=1.5)
+        await trio.sleep(10)
+        assert first.result == 1
+        assert isinstance(second.result, Overloaded)
+        assert second.at == 1.5
+        assert desk.rows.total == 1

@@ -1,0 +1,100 @@
+"""The kernel: what becomes of asks, events and the actor while rows cannot be read or written."""
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from pgs.actors.kernel import Crashed, Degraded, Overloaded
+from pgs.storage.database import OutcomeUnknown, ReadFailed, WriteFailed, WriterFull
+from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell, error_name, raises
+from tests.virtual import actor_system
+
+
+async def test_a_load_that_fails_is_tried_once_for_each_message_until_the_partner_rests(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        desk.rows.load_error = ReadFailed("seats.find_head", OSError())
+        with pytest.raises(Crashed) as crashed:
+            await desk.cell.ref.ask(Add())
+        assert crashed.value.noun == "seats"
+        await trio.sleep(10)
+        assert desk.rows.loads == 1, "nobody asked again"
+        queued = [desk.later(Add()) for _ in range(6)]
+        await wait_all_tasks_blocked()
+        assert desk.rows.loads == 4
+        assert [type(asked.result) for asked in queued] == [Crashed] * 3 + [Degraded] * 3
+        desk.rows.load_error = None
+        await trio.sleep(30)
+        assert await desk.cell.ref.ask(Add()) == 1
+
+
+async def test_a_load_that_fails_after_a_crash_waits_for_the_next_message(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        await desk.cell.ref.ask(Add())
+        desk.rows.load_error = ZeroDivisionError()
+        await desk.crash()
+        await trio.sleep(10)
+        assert desk.rows.loads == 2
+        desk.rows.load_error = None
+        assert await desk.cell.ref.ask(Add()) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "answer"),
+    [(WriterFull(), Overloaded), (Overloaded(), Overloaded), (WriteFailed(), Crashed)],
+    ids=error_name,
+)
+async def test_a_write_that_was_not_done_fails_its_ask_and_keeps_the_state(
+    autojump_clock: MockClock, error: Exception, answer: type[Exception]
+) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        waiting = desk.later(Defer("a"))
+        for _ in range(10):
+            with pytest.raises(answer):
+                await desk.cell.ref.ask(Do(raises(error)))
+        assert desk.rows.loads == 1
+        desk.cell.ref.tell(Resolve("a", "still there"))
+        await wait_all_tasks_blocked()
+        assert waiting.result == "still there"
+
+
+@pytest.mark.parametrize("error", [WriterFull(), WriteFailed(), OutcomeUnknown(), Overloaded()], ids=error_name)
+async def test_an_event_that_could_not_be_written_starts_the_actor_again_from_rows(autojump_clock: MockClock, error: Exception) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        waiting = desk.later(Defer("a"))
+        await wait_all_tasks_blocked()
+        for _ in range(10):
+            desk.cell.ref.tell(Tell(raises(error)))
+        await wait_all_tasks_blocked()
+        assert isinstance(waiting.result, Crashed), "who would answer it now?"
+        assert desk.rows.loads == 11
+        assert await desk.cell.ref.ask(Add()) == 1, "an outage degrades nobody"
+
+
+@pytest.mark.parametrize("error", [OutcomeUnknown(), ReadFailed("seats.find_seat", OSError())], ids=error_name)
+async def test_an_outage_makes_the_actor_start_again_from_rows_and_degrades_nobody(autojump_clock: MockClock, error: Exception) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        for _ in range(10):
+            with pytest.raises(Crashed) as crashed:
+                await desk.cell.ref.ask(Do(raises(error)))
+            assert crashed.value.noun == getattr(error, "noun", None)
+        assert desk.rows.loads == 11
+        assert await desk.cell.ref.ask(Add()) == 1
+
+
+async def test_a_crash_below_is_counted_where_it_happened(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        above, below = Desk(system), Desk(system)
+
+        async def ask_below() -> object:
+            return await below.cell.ref.ask(Do(raises(ZeroDivisionError())))
+
+        for _ in range(4):
+            with pytest.raises(Crashed):
+                await above.cell.ref.ask(Do(ask_below))
+        assert below.watch.degraded(trio.current_time())
+        assert not above.watch.degraded(trio.current_time())

@@ -1,0 +1,163 @@
+"""The kernel: idle actors are closed and opened again, and a stop answers everybody within its grace."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from pgs.actors import kernel
+from pgs.actors.kernel import LATER, Crashed, Envelope, Message, Overloaded, System
+from pgs.storage.database import Stmt, Tx
+from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell
+from tests.virtual import Faults, actor_system, open_store
+
+
+async def test_an_idle_actor_is_closed_and_opened_again_from_rows(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        await desk.cell.ref.ask(Add())
+        await trio.sleep_until(kernel.IDLE_CLOSE_S - 1)
+        assert system.cells == {desk.cell}
+        await trio.sleep_until(kernel.IDLE_CLOSE_S + 1)
+        assert system.cells == set()
+        assert await desk.cell.ref.ask(Add()) == 2
+        assert await desk.cell.ref.ask(Add()) == 3
+        assert desk.rows.loads == 2, "and then stays open again"
+
+
+async def test_an_event_put_off_for_later_does_not_keep_an_actor_open(autojump_clock: MockClock) -> None:
+    async def later() -> object:
+        return LATER
+
+    async with actor_system() as system:
+        desk = Desk(system)
+        desk.cell.ref.tell(Tell(later))
+        await trio.sleep(kernel.IDLE_CLOSE_S + 1)
+        assert system.cells == set()
+
+
+async def test_a_message_keeps_an_actor_open(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        for _ in range(10):
+            await desk.cell.ref.ask(Add())
+            await trio.sleep(kernel.IDLE_CLOSE_S * 0.9)
+        assert desk.rows.loads == 1
+
+
+async def test_an_actor_that_owes_an_answer_or_is_at_work_is_not_idle(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        owed = desk.later(Defer("a"))
+        await trio.sleep(kernel.IDLE_CLOSE_S * 3)
+        assert desk.cell.idle_since is None
+        assert owed.at is None
+        desk.later(Do(partial(trio.sleep, kernel.IDLE_CLOSE_S * 3)))
+        await trio.sleep(kernel.IDLE_CLOSE_S * 2)
+        assert desk.cell.idle_since is None
+        desk.cell.ref.tell(Resolve("a", "at last"))
+        await trio.sleep(kernel.IDLE_CLOSE_S * 1.1)
+        assert owed.result == "at last"
+        assert desk.rows.loads == 1
+        await trio.sleep(kernel.IDLE_CLOSE_S)
+        assert system.cells == set()
+
+
+async def test_an_address_that_was_retired_is_a_bug_to_use(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk = Desk(system)
+        desk.cell.retired = True
+        with pytest.raises(RuntimeError, match="closed"):
+            await desk.cell.ref.ask(Add())
+
+
+async def test_stopping_finishes_what_was_taken_and_refuses_what_is_queued_or_still_comes(autojump_clock: MockClock) -> None:
+    async with actor_system() as system:
+        desk, idle = Desk(system), Desk(system)
+        desk.rows.commit_s = 1
+        await idle.cell.ref.ask(Add())
+        owed = idle.later(Defer("a"))
+        taken = desk.later(Add())
+        await wait_all_tasks_blocked()
+        queued = [desk.later(Add()) for _ in range(3)]
+        await wait_all_tasks_blocked()
+        with trio.CancelScope(shield=True):
+            await system.stop()
+        assert trio.current_time() == 1, "it waits no longer than it must"
+        await wait_all_tasks_blocked()
+        assert taken.result == 1
+        assert [type(asked.result) for asked in queued] == [Overloaded] * 3
+        assert isinstance(owed.result, Crashed)
+        assert desk.rows.total == 1
+        with pytest.raises(Overloaded):
+            await desk.cell.ref.ask(Add())
+        assert not desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
+
+
+@pytest.mark.parametrize("loading", [False, True], ids=["at work", "loading"])
+async def test_stopping_waits_for_a_stuck_actor_no_longer_than_the_grace(autojump_clock: MockClock, loading: bool) -> None:
+    class Stuck:
+        async def load(self) -> None:
+            if loading:
+                await trio.sleep_forever()
+
+        async def receive(self, message: Message, envelope: Envelope) -> object:
+            await trio.sleep_forever()
+
+    async with actor_system() as system:
+        desk = Desk(system)
+        desk.cell._make = lambda _: Stuck()
+        stuck = desk.later(Add())
+        await wait_all_tasks_blocked()
+        with trio.CancelScope(shield=True):
+            await system.stop()
+        await wait_all_tasks_blocked()
+        assert trio.current_time() == kernel.STOP_GRACE_S
+        assert isinstance(stuck.result, Overloaded if loading else Crashed)
+        assert system.cells == set()
+
+
+async def test_cancelling_the_nursery_without_stopping_answers_everybody_within_the_grace(autojump_clock: MockClock) -> None:
+    async with trio.open_nursery() as nursery:
+        system = System(nursery)
+        nursery.start_soon(system.janitor)
+        stuck, busy, idle = Desk(system), Desk(system), Desk(system)
+        busy.rows.commit_s = 1
+        await idle.cell.ref.ask(Add())
+        asks = [stuck.later(Do(trio.sleep_forever)), busy.later(Add()), idle.later(Defer("a"))]
+        await wait_all_tasks_blocked()
+        asks.append(stuck.later(Add()))
+        await wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    await wait_all_tasks_blocked()
+    assert trio.current_time() == kernel.STOP_GRACE_S
+    assert [type(asked.result) for asked in asks] == [Crashed, int, Crashed, Overloaded]
+
+
+async def test_an_ask_after_the_nursery_has_closed_is_answered() -> None:
+    async with trio.open_nursery() as nursery:
+        system = System(nursery)
+    with pytest.raises(Overloaded):
+        await Desk(system).cell.ref.ask(Add())
+    assert system.cells == set()
+
+
+async def test_a_disk_that_hangs_in_a_commit_does_not_keep_the_actors_from_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "STOP_GRACE_S", 0.05)
+    faults = Faults()
+    tx = Tx("platform", (Stmt("tiers.insert_lock", {"environment": "test", "tier_id": "bronze", "game_id": "chess"}, 1),))
+    with open_store(tmp_path, faults, inline=False) as database, faults.hold("commit"):
+        database.start()
+        with trio.fail_after(30):
+            async with actor_system() as system:
+                stuck = Desk(system).later(Do(lambda: database.writer.submit(tx)))
+                while not faults.count("commit"):  # noqa: ASYNC110  a thread sets no event of trio's
+                    await trio.sleep(0.001)
+                with trio.CancelScope(shield=True):
+                    await system.stop()
+        await wait_all_tasks_blocked()
+        assert isinstance(stuck.result, Crashed)

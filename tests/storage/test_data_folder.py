@@ -1,0 +1,65 @@
+"""The data folder: one process at a time, for its owner alone, and a power cut loses nothing that was acknowledged."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pgs.storage.database import Database, DataFolderInUse, StoreOutage, connect
+from tests.virtual import open_store
+
+
+def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path) -> None:
+    """FULL is 2. With NORMAL a write-ahead log may lose its last commits."""
+    for query_only in (False, True):
+        connection = connect(tmp_path / "pgs.db", query_only=query_only)
+        assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
+        assert connection.execute("pragma synchronous").fetchone() == (2,)
+        assert connection.execute("pragma query_only").fetchone() == (int(query_only),)
+        assert connection.isolation_level is None
+        connection.close()
+
+
+def test_a_file_that_is_no_database_is_an_outage_and_leaves_no_lock(tmp_path: Path) -> None:
+    (tmp_path / "pgs.db").write_bytes(b"this is no database, whatever its name says" * 100)
+    for _ in range(2):
+        with pytest.raises(StoreOutage, match="not a database"):
+            Database(tmp_path)
+
+
+def test_a_folder_that_is_open_cannot_be_opened_again(tmp_path: Path) -> None:
+    with open_store(tmp_path), pytest.raises(DataFolderInUse):
+        Database(tmp_path)
+    Database(tmp_path).close()
+
+
+def test_another_process_cannot_open_a_folder_that_is_in_use(tmp_path: Path) -> None:
+    script = """
+import pathlib, sys
+from pgs.storage.database import Database, DataFolderInUse
+try:
+    Database(pathlib.Path(sys.argv[1]))
+except DataFolderInUse:
+    sys.exit(9)
+"""
+
+    def open_elsewhere() -> int:
+        return subprocess.run([sys.executable, "-c", script, tmp_path], check=False).returncode
+
+    with open_store(tmp_path):
+        assert open_elsewhere() == 9
+    assert open_elsewhere() == 0
+
+
+def test_a_new_folder_and_its_files_are_their_owners_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    mask = os.umask(0)
+    try:
+        with open_store(folder):
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.iterdir()]}
+    finally:
+        os.umask(mask)
+    assert modes == {"data": 0o700, "lock": 0o600, "pgs.db": 0o600, "pgs.db-wal": 0o600, "pgs.db-shm": 0o600}

@@ -1,0 +1,112 @@
+"""No list is read through: a page of it costs the same in a log of a million entries, and nobody's question reads others' rows."""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from pgs.storage.migrations import migrate
+from pgs.storage.queries import QUERIES
+
+LISTS = ["events.events_page", "invites.invites_page", "attempts.attempts_before", "seats.feed_page"]
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection)
+    yield connection
+    connection.close()
+
+
+def sql_of(name: str) -> str:
+    sql: str = QUERIES[name].sql  # type: ignore[attr-defined]
+    return sql
+
+
+def plan_of(connection: sqlite3.Connection, name: str) -> list[str]:
+    parameters = dict.fromkeys(re.findall(r"(?<!:):([a-z_]\w*)", sql_of(name)))
+    return [row[3] for row in connection.execute(f"explain query plan {sql_of(name)}", parameters)]
+
+
+OF_A_PARTNER = sorted(name for name in QUERIES if re.search(r"\bwhere (\w\.)?partner_id = :partner_id", sql_of(name)))
+"""Whatever is asked, or changed, of one partner. What goes over all partners' rows has tests of its own."""
+
+PAGES = [name for name in OF_A_PARTNER if "limit :page_size" in sql_of(name)]
+
+
+@pytest.mark.parametrize("name", OF_A_PARTNER)
+def test_what_is_asked_of_one_partner_never_scans_a_table(connection: sqlite3.Connection, name: str) -> None:
+    steps = plan_of(connection, name)
+    assert [step for step in steps if step.startswith("SCAN")] == []
+    assert any(step.startswith("SEARCH") and "partner_id=?" in step for step in steps), steps
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_is_sorted_after_it_was_found(connection: sqlite3.Connection, name: str) -> None:
+    assert [step for step in plan_of(connection, name) if "TEMP B-TREE" in step] == []
+
+
+def test_the_lists_of_the_admin_api_and_the_feed_are_among_them() -> None:
+    assert set(LISTS) <= set(PAGES)
+    assert len(OF_A_PARTNER) > 30
+
+
+def fill(connection: sqlite3.Connection, table: str, rows: int) -> None:
+    """Put rows into a table, of one partner: numbers count up wherever they may, text is unique."""
+    columns = [(row[1], row[2]) for row in connection.execute(f"pragma table_info({table})")]
+    fixed: dict[str, object] = {
+        "partner_id": "acme",
+        "environment": "test",
+        "role": "viewer",
+        "status": "ended",
+        "stake_status": "confirmed",
+        "result": "won",
+    }
+    fixed |= {"delivered": 0, "test": 0, "accepted_by": None, "revoked_at": None}
+    numbers = count(1)
+
+    def row() -> list[object]:
+        number = next(numbers)
+        return [fixed.get(name, number if kind == "bigint" else f"{name}-{number}") for name, kind in columns]
+
+    connection.execute("begin")
+    places = ", ".join("?" for _ in columns)
+    connection.executemany(f"insert into {table} values ({places})", (row() for _ in range(rows)))  # noqa: S608 - names of this test's own
+    connection.execute("commit")
+
+
+def steps_of(connection: sqlite3.Connection, name: str, **parameters: object) -> tuple[int, int]:
+    """Return the virtual machine's steps for a query, and its rows."""
+    steps = count()
+
+    def step() -> int:
+        next(steps)
+        return 0
+
+    needed = {"partner_id": "acme", "environment": "test", **parameters}
+    connection.set_progress_handler(step, 1)
+    found = len(connection.execute(sql_of(name), needed).fetchall())
+    connection.set_progress_handler(None, 1)
+    return next(steps), found
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_page_out_of_a_long_list_takes_the_steps_of_one_out_of_a_short_one(name: str) -> None:
+    """The first page, one in the middle, and the last, told in steps of the database's own machine, which no other load changes."""
+    file = name.partition(".")[0]
+    table = {"events": "event", "invites": "invite", "attempts": "attempt", "seats": "seat"}[file]
+    taken = []
+    for rows in (300, 30_000):
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        migrate(connection)
+        fill(connection, table, rows)
+        for place in (rows, rows // 2, 150):
+            edges = {"before": place, "after": rows - place, "since": 0, "page_size": 100}
+            steps, found = steps_of(connection, name, **edges)
+            assert found >= 99
+            taken.append(steps / found)
+        connection.close()
+    assert max(taken) < 1.1 * min(taken), taken

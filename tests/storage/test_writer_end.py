@@ -1,0 +1,144 @@
+"""The writer: closing finishes what has queued, and no fault of it leaves anybody waiting."""
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+import trio
+
+from pgs.storage import writer as writer_module
+from pgs.storage.database import Database, DataFolderInUse, Outcome, OutcomeUnknown, WriteFailed
+from tests.storage.writing import INLINE, lock, locked_games, submit_all, submit_or_error, tx_of, unlock, until
+from tests.virtual import Faults, open_store
+
+
+async def test_closing_finishes_what_has_queued(tmp_path: Path, faults: Faults) -> None:
+    with open_store(tmp_path, faults, inline=False) as database:
+        database.start()
+        with faults.hold("commit") as release, trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                for number in range(20):
+                    nursery.start_soon(submit_or_error, database, tx_of(lock(f"game-{number}")))
+                await until(lambda: database.writer.waiting == 20 and faults.count("commit") == 1)
+                threading.Timer(0.05, release.set).start()
+                database.close()
+                scope.cancel()
+    connection = sqlite3.connect(database.path)
+    assert connection.execute("select count(*) from tier_lock").fetchone() == (20,)
+    connection.close()
+
+
+def test_closing_after_the_run_finishes_what_nobody_waits_for_any_more(tmp_path: Path, faults: Faults) -> None:
+    database = Database(tmp_path, factory=faults.factory)
+    faults.statements.clear()
+
+    async def leave_writes_behind() -> None:
+        database.start()
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(submit_or_error, database, tx_of(lock("a")))
+                await until(lambda: faults.count("commit") == 1)
+                nursery.start_soon(submit_or_error, database, tx_of(lock("b")))
+                await until(lambda: database.writer.waiting == 2)
+                scope.cancel()
+
+    with faults.hold("commit"):
+        trio.run(leave_writes_behind)
+    database.close()
+    with open_store(tmp_path) as again:
+        assert locked_games(again) == {"a", "b"}
+
+
+async def test_closing_finishes_what_has_queued_in_line_too(tmp_path: Path) -> None:
+    with open_store(tmp_path) as database:
+        submit = database.writer.submit(tx_of(lock("a")))
+        submit.send(None)  # it is in the queue now, and lets others run
+        database.close()
+        submit.close()
+    with open_store(tmp_path) as again:
+        assert locked_games(again) == {"a"}
+
+
+async def test_a_write_after_closing_is_refused(tmp_path: Path) -> None:
+    for inline in (True, False):
+        database = Database(tmp_path, inline=inline)
+        database.start()
+        database.close()
+        with pytest.raises(WriteFailed):
+            await database.writer.submit(tx_of(lock("a")))
+
+
+async def test_a_writer_that_was_never_started_is_a_bug_and_not_a_long_wait(threaded: Database) -> None:
+    with pytest.raises(RuntimeError, match="not started"):
+        await threaded.writer.submit(tx_of(lock("a")))
+
+
+async def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
+    tmp_path: Path, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "CLOSE_GRACE_S", 0.05)
+    database = Database(tmp_path, factory=faults.factory)
+    faults.statements.clear()
+    database.start()
+    with faults.hold("commit") as release:
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(submit_or_error, database, tx_of(lock("a")))
+                await until(lambda: faults.count("commit") == 1)
+                scope.cancel()
+        database.close()
+        with pytest.raises(DataFolderInUse):
+            Database(tmp_path)  # the commit may still land: nobody else may write yet
+        release.set()
+    monkeypatch.setattr(writer_module, "CLOSE_GRACE_S", 30)
+    database.close()
+    with open_store(tmp_path) as again:
+        assert locked_games(again) == {"a"}
+
+
+@INLINE
+async def test_an_unforeseen_error_in_the_writer_leaves_nobody_waiting(
+    tmp_path: Path, inline: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(tmp_path, inline=inline) as database:
+        database.start()
+
+        def broken(*_: object) -> None:
+            raise MemoryError
+
+        with monkeypatch.context() as patch:
+            patch.setattr(database.writer, "_commit", broken)
+            outcomes = await submit_all(database, tx_of(lock("a")), tx_of(lock("b")))
+        assert [type(result) for result in outcomes] == [OutcomeUnknown] * 2
+        assert await database.writer.submit(tx_of(lock("c"))) is Outcome.COMMITTED
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_the_death_of_the_writer_is_told_to_all_who_wait_and_all_who_come(
+    threaded: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "GROUP_LIMIT", 2)
+    threaded.start()
+
+    def die(*_: object) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(threaded.writer, "_settle", die)
+    outcomes = await submit_all(threaded, *[tx_of(lock(f"game-{number}")) for number in range(5)])
+    assert {type(result) for result in outcomes} <= {OutcomeUnknown, WriteFailed}
+    await until(threaded.writer.stalled)
+    with pytest.raises(WriteFailed):
+        await threaded.writer.submit(tx_of(lock("late")))
+
+
+async def test_a_log_that_cannot_be_written_changes_no_outcome(threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+    class BrokenPipe:
+        def error(self, *_: object, **__: object) -> None:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(writer_module, "log", BrokenPipe())
+    threaded.start()
+    faults.fail("delete from tier_lock")
+    outcomes = await submit_all(threaded, tx_of(lock("a")), tx_of(unlock("b")), tx_of(lock("c")))
+    assert [type(result) for result in outcomes] == [Outcome, WriteFailed, Outcome]

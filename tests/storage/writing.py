@@ -1,0 +1,81 @@
+"""Transactions for tests of the writer, and what became of them."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+import trio
+
+from pgs.storage.database import Database, Outcome, Stmt, Tx
+from tests.virtual import Faults
+
+INLINE = pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread"])
+
+
+def lock(game: str, expected_rows: int | None = 1) -> Stmt:
+    return Stmt("tiers.insert_lock", {"environment": "test", "tier_id": "bronze", "game_id": game}, expected_rows)
+
+
+def unlock(game: str, expected_rows: int | None = 1) -> Stmt:
+    return Stmt("tiers.delete_lock", {"environment": "test", "tier_id": "bronze", "game_id": game}, expected_rows)
+
+
+def tx_of(*stmts: Stmt) -> Tx:
+    return Tx("platform", stmts)
+
+
+def locked_games(database: Database) -> set[str]:
+    return {game for _, _, game in database.reader.all("tiers.locks")}
+
+
+async def submit_or_error(database: Database, tx: Tx) -> Outcome | Exception:
+    try:
+        return await database.writer.submit(tx)
+    except Exception as error:
+        return error
+
+
+async def submit_all(database: Database, *txs: Tx) -> list[Outcome | Exception]:
+    """Submit all at once; return what became of each, in their order."""
+    outcomes: dict[int, Outcome | Exception] = {}
+
+    async def one(number: int, tx: Tx) -> None:
+        outcomes[number] = await submit_or_error(database, tx)
+
+    async with trio.open_nursery() as nursery:
+        for number, tx in enumerate(txs):
+            nursery.start_soon(one, number, tx)
+    return [outcomes[number] for number in range(len(txs))]
+
+
+async def submit_as_one_group(database: Database, faults: Faults, *txs: Tx) -> list[Outcome | Exception]:
+    """Let all of them queue behind a commit that is held up, so that the writer takes them as one group."""
+    outcomes: list[Outcome | Exception] = []
+    with faults.hold("delete from tier_lock") as release:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(submit_or_error, database, tx_of(unlock("nothing", None)))
+            await until(lambda: faults.count("delete from tier_lock") > 0)
+
+            async def rest() -> None:
+                outcomes.extend(await submit_all(database, *txs))
+
+            nursery.start_soon(rest)
+            await until(lambda: database.writer.waiting == 1 + len(txs))
+            faults.statements.clear()
+            release.set()
+    return outcomes
+
+
+async def until_real(condition: Callable[[], bool]) -> None:
+    """Wait for a thread while trio's clock stands still."""
+    for _ in range(30_000):
+        if condition():
+            return
+        await trio.to_thread.run_sync(time.sleep, 0.001)
+    raise AssertionError("it never came true")
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    with trio.fail_after(30):
+        while not condition():  # noqa: ASYNC110  nothing in a thread under test could set an event of trio's
+            await trio.sleep(0.001)
