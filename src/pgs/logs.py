@@ -1,7 +1,15 @@
-"""The log: one JSON object a line on standard error, with the request's id where there is a request."""
+"""The log: one JSON object a line on standard error, with the request's id where there is a request.
+
+Whoever reads the log may stop reading, hang up, or run out of disk. A log call never waits and never raises: lines go through a bounded
+queue to a thread of their own, and what cannot be written is counted, and told as soon as something can be written again.
+"""
 
 import logging
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import Any, BinaryIO
 
 import msgspec
@@ -9,22 +17,89 @@ import structlog
 
 from pgs.clock import Clock
 
+LINES_MAX = 5000  # lines on their way to the file: seconds of a busy service; 40 MB if every one of them had a traceback
+BATCH_LINES = 1000  # written with one call, and lost together when it fails
+GATHER_S = 0.02  # what comes within this goes with the first line: at full load the thread wakes fifty times a second, not a thousand
+FLUSH_S = 0.5  # what a stop gives a file that takes no more lines
+
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
-class _Lines:
-    """Writes each line with one call, so that lines of several threads do not mix."""
+class Lines:
+    """Takes lines from any thread and writes them in their order. `file` should be unbuffered; None takes nothing."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO | None, tell_lost: Callable[[int], bytes]) -> None:
         self._file = file
+        self._tell_lost = tell_lost
+        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._closing = threading.Event()
+        self._no_room = 0  # counted by those who log; two threads at once may count one line
+        self._not_written = 0  # counted by the thread
+        self._told = 0
+        self._torn = False  # the file ends in the middle of a line
+        self._thread = threading.Thread(target=self._work, name="pgs-log", daemon=True)
+        self._thread.start()
 
     def msg(self, line: bytes) -> None:
-        """Write one line."""
-        self._file.write(line + b"\n")
-        self._file.flush()
+        """Leave one line to be written."""
+        if self._queue.qsize() >= LINES_MAX:
+            self._no_room += 1
+        else:
+            self._queue.put(line + b"\n")
 
     debug = info = warning = error = critical = exception = log = msg
+
+    def lost(self) -> int:
+        """Return how many lines have been lost so far."""
+        return self._no_room + self._not_written
+
+    def close(self) -> None:
+        """Write what has been left, for as long as the file takes it, and `FLUSH_S` at most."""
+        self._closing.set()
+        self._queue.put(None)
+        self._thread.join(FLUSH_S)
+
+    def _work(self) -> None:
+        ending = False
+        while not ending:
+            batch, ending = self._take()
+            lost = self.lost()
+            if lost > self._told and self._write([self._tell_lost(lost - self._told) + b"\n"]):
+                self._told = lost
+            if not self._write(batch):
+                self._not_written += len(batch)
+
+    def _take(self) -> tuple[list[bytes], bool]:
+        """Return the lines that wait, once there are some, and whether they are the last."""
+        batch: list[bytes] = []
+        line = self._queue.get()
+        self._closing.wait(GATHER_S)
+        with suppress(Empty):
+            while line is not None:
+                batch.append(line)
+                if len(batch) == BATCH_LINES:
+                    return batch, False
+                line = self._queue.get_nowait()
+            return batch, True
+        return batch, False
+
+    def _write(self, lines: list[bytes]) -> bool:
+        if self._file is None:
+            return not lines
+        try:
+            left = memoryview(b"\n" * self._torn + b"".join(lines))
+            while left:
+                # A file in non-blocking mode, which it can be made to by another process that has it open, answers None when it is full.
+                taken = self._file.write(left)
+                self._torn = bool(taken and left[taken - 1] != ord("\n")) or (self._torn and not taken)
+                left = left[taken or 0 :]
+                if not taken and self._closing.wait(GATHER_S):
+                    return False
+            self._file.flush()
+        except Exception:  # it has no place left to be told
+            return False
+        return True
 
 
 class _FromStandardLibrary(logging.Handler):
@@ -37,16 +112,23 @@ class _FromStandardLibrary(logging.Handler):
         getattr(logger, level)("library", text=record.getMessage(), exc_info=record.exc_info)
 
 
-def configure_logs(level: str, clock: Clock, file: BinaryIO | None = None) -> None:
-    """Send every log line to `file` (standard error by default), from `level` on: debug, info, warning or error."""
-    lines = _Lines(file or sys.stderr.buffer)
+@contextmanager
+def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Lines]:
+    """Send every log line to `file` for a block, from `level` on: debug, info, warning or error."""
 
     def stamp(_: Any, level_name: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         return {"at_ms": clock.now_ms(), "level": level_name, **event}
 
     def render(_: Any, __: str, event: structlog.typing.EventDict) -> bytes:
-        return _encode(event)
+        try:
+            return _encode(event)
+        except Exception:  # text that is no UTF-8, or a repr that fails: what it is about is told all the same
+            return _encode({"at_ms": event["at_ms"], "level": event["level"], "event": "unwritable", "was": ascii(event.get("event"))})
 
+    def tell_lost(number: int) -> bytes:
+        return _encode({"at_ms": clock.now_ms(), "level": "warning", "event": "log_lines_lost", "lines": number})
+
+    lines = Lines(file, tell_lost)
     structlog.configure(
         processors=[stamp, structlog.processors.format_exc_info, render],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
@@ -54,3 +136,17 @@ def configure_logs(level: str, clock: Clock, file: BinaryIO | None = None) -> No
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(handlers=[_FromStandardLibrary()], level=max(logging.WARNING, _LEVELS[level]), force=True)
+    logging.captureWarnings(True)
+    try:
+        yield lines
+    finally:
+        lines.close()
+
+
+def standard_error() -> BinaryIO | None:
+    """Return standard error without a buffer, which would keep what failed and fail again; None where it was closed before we began."""
+    if sys.stderr is None:
+        return None
+    with suppress(OSError, ValueError):
+        return open(sys.stderr.fileno(), "wb", buffering=0, closefd=False)
+    return None

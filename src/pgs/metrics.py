@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import trio
 from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
@@ -40,9 +40,9 @@ class Metrics:
             observe = self._request_timers[endpoint, status] = self._requests.labels(endpoint, str(status)).observe
         observe(seconds)
 
-    def watch(self, core: Core, open_sockets: Callable[[], int]) -> None:
-        """Measure the core at every scrape, and the game sockets that `open_sockets` counts."""
-        self._registry.register(_CoreGauges(core, open_sockets))
+    def watch(self, core: Core, open_sockets: Callable[[], int], lost_lines: Callable[[], int]) -> None:
+        """Measure the core at every scrape, the game sockets that are open, and the lines that the log has lost."""
+        self._registry.register(_CoreGauges(core, open_sockets, lost_lines))
 
     def scrape(self) -> bytes:
         """Return everything in Prometheus' text format. Call it inside the trio run."""
@@ -52,9 +52,10 @@ class Metrics:
 class _CoreGauges(Collector):
     """Reads the core when it is asked, so that nothing is kept up to date for nobody."""
 
-    def __init__(self, core: Core, open_sockets: Callable[[], int]) -> None:
+    def __init__(self, core: Core, open_sockets: Callable[[], int], lost_lines: Callable[[], int]) -> None:
         self._core = core
         self._open_sockets = open_sockets
+        self._lost_lines = lost_lines
 
     def describe(self) -> Iterable[Metric]:
         """Return nothing: names are only known at a scrape."""
@@ -70,4 +71,5 @@ class _CoreGauges(Collector):
         yield GaugeMetricFamily("pgs_open_sockets", "Open game sockets", value=self._open_sockets())
         yield GaugeMetricFamily("pgs_players_here", "Players with an open game socket", value=len(parts.visitors))
         yield GaugeMetricFamily("pgs_open_tables", "Matches whose table is open", value=self._core.directory.count_tables())
+        yield CounterMetricFamily("pgs_log_lines_lost", "Lines of the log that could not be written", value=self._lost_lines())
         yield GaugeMetricFamily("pgs_writer_stalled", "1 while a commit takes too long", value=int(parts.database.writer.stalled()))

@@ -1,11 +1,12 @@
 """`pgs serve`: the core behind its listeners, from the first bind to the last commit."""
 
 import gc
+import os
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
 
 import msgspec
 import structlog
@@ -36,7 +37,7 @@ from pgs.http.routes import body_limits
 from pgs.http.server import bind, serve
 from pgs.http.sockets import TELL_S, OpenSockets
 from pgs.http.surface import ENDPOINTS, WEBSOCKETS
-from pgs.logs import configure_logs
+from pgs.logs import Lines, logging_to, standard_error
 from pgs.metrics import Metrics
 from pgs.operator.protocol import serve_operator
 from pgs.privacy import kept_files, warn_of_open
@@ -73,10 +74,12 @@ async def running(
     resolver: trio.abc.HostnameResolver | None = None,
     versions: ServedVersions = VERSIONS,
     limits: ServerLimits | None = None,
+    lines: Lines | None = None,
 ) -> AsyncIterator[Running]:
     """Give the service with its listeners open; on leaving, drain and stop it. Raises what binding and opening the data folder raise.
 
-    `outbound` and `resolver` stand in for the way to partners' endpoints and its look-ups: by code alone, never by a setting.
+    `lines` is where the log goes, to be measured with everything else. `outbound` and `resolver` stand in for the way to partners'
+    endpoints and its look-ups: by code alone, never by a setting.
     """
     metrics, readiness, rng = Metrics(), Readiness(), SystemRng()
     sockets = OpenSockets(metrics.on_event)
@@ -117,7 +120,7 @@ async def running(
                     failure = error  # raised below, so that its caller sees it as it is, and not in the nursery's group
                 else:
                     stack.callback(stop_internal.set)  # again: before the core closes, since its readings end with it
-                    metrics.watch(core, lambda: sockets.count)
+                    metrics.watch(core, lambda: sockets.count, lines.lost if lines else lambda: 0)
                     async with trio.open_nursery() as nursery:
                         listening = f"http://{_address(public)}"
                         base_url = config.base_url or listening
@@ -205,20 +208,26 @@ def settle_memory() -> None:
     gc.set_threshold(GC_AFTER)
 
 
-async def _until_signalled(config: Config) -> None:
+def _say(text: str) -> None:
+    """Write to standard output, past its buffer, which would fail once more at the end; nobody has to be there to read it."""
+    if sys.stdout is not None:
+        with suppress(OSError):
+            os.write(sys.stdout.fileno(), text.encode())
+
+
+async def _until_signalled(config: Config, lines: Lines) -> None:
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async with running(config) as service:
+        async with running(config, lines=lines) as service:
             settle_memory()
             at = "" if service.base_url == service.listening else f"listening on {service.listening}, "
-            sys.stdout.write(f"pgs is ready: {service.base_url} ({at}internal {service.internal_url}, data {config.data_dir})\n")
-            sys.stdout.flush()
+            _say(f"pgs is ready: {service.base_url} ({at}internal {service.internal_url}, data {config.data_dir})\n")
             async for _ in signals:
                 return
 
 
 def run(config: Config) -> int:
     """Serve until SIGINT or SIGTERM; return the exit code."""
-    configure_logs(config.log_level, SystemClock())
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    trio.run(_until_signalled, config)
+    with logging_to(standard_error(), config.log_level, SystemClock()) as lines:
+        trio.run(_until_signalled, config, lines)
     return 0

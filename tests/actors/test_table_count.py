@@ -21,7 +21,7 @@ from tests.actors.stage import GAME, Stage, stage, until
 def shown(s: Stage) -> int:
     """Return what a scrape says."""
     metrics = Metrics()
-    metrics.watch(s.core, lambda: 0)
+    metrics.watch(s.core, lambda: 0, lambda: 0)
     (line,) = [line for line in metrics.scrape().decode().splitlines() if line.startswith("pgs_open_tables ")]
     return int(float(line.partition(" ")[2]))
 

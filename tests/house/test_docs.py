@@ -86,7 +86,8 @@ def test_the_readme_lists_the_query_parameters_of_each_call() -> None:
 
 def test_every_metric_is_documented() -> None:
     source = (SOURCE / "metrics.py").read_text(encoding="utf-8")
-    exported = {f"{name}_total" if f'Counter("{name}"' in source else name for name in re.findall(r'"(pgs_\w+)"', source)}
+    counters = re.findall(r'Counter(?:MetricFamily)?\("(pgs_\w+)"', source)
+    exported = {f"{name}_total" if name in counters else name for name in re.findall(r'"(pgs_\w+)"', source)}
     assert exported == set(re.findall(r"^\| `(pgs_\w+)`", _text(OPERATIONS), re.MULTILINE))
 
 

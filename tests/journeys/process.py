@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 from tests.journeys.client import PATIENCE_S, SyncClient
 
@@ -31,6 +31,7 @@ class Process:
         self.port = free_port() if port is None else port
         self.internal_port = free_port() if internal_port is None else internal_port
         self.log = folder.with_suffix(".log")
+        self.stderr: BinaryIO | int | None = None  # where the log goes instead
         self._settings = settings
         self._process: subprocess.Popen[str] | None = None
         self._client: SyncClient | None = None
@@ -53,7 +54,12 @@ class Process:
         }
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "pgs", "serve"], env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True
+                [sys.executable, "-m", "pgs", "serve"],
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log if self.stderr is None else self.stderr,
+                text=True,
             )
         return self._process
 

@@ -11,7 +11,7 @@ import structlog
 
 from pgs.clock import SystemClock
 from pgs.domain.totp import STEP_S, code_at
-from pgs.logs import configure_logs
+from pgs.logs import logging_to
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.leaks import contents, leaks, shaped_like_secrets, spellings
 from tests.journeys.office import BOSS, hooked_office, person
@@ -26,8 +26,7 @@ def logged_to(path: Path) -> Iterator[None]:
     """Send every line of the log to a file for a block, from the least severe on, and leave no trace of that."""
     was, root = structlog.get_config(), logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    with path.open("wb") as lines:
-        configure_logs("debug", SystemClock(), lines)
+    with path.open("wb", buffering=0) as file, logging_to(file, "debug", SystemClock()):
         structlog.configure(cache_logger_on_first_use=False)  # loggers outlive this block
         try:
             yield

@@ -29,7 +29,7 @@ from pgs.demo.story import Unexpected, tell
 from pgs.demo.telling import Teller
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.http.server import bind
-from pgs.logs import configure_logs
+from pgs.logs import logging_to
 from pgs.operator.ready import NotMade, ReadyPartner
 from pgs.serve import SWITCH_INTERVAL_S, Running, running
 
@@ -59,8 +59,7 @@ def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT, bots: in
         sys.stderr.write(f"{refused}\n")
         return 1
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    with open_log(folder) as log:
-        configure_logs("info", SystemClock(), log)
+    with open_log(folder) as log, logging_to(log, "info", SystemClock()):
         return trio.run(_main, _Options(folder, once, port, bots), Teller(Console(highlight=False)))
 
 

@@ -64,7 +64,7 @@ def _empty(folder: Path) -> None:
 
 def open_log(folder: Path) -> BinaryIO:
     """Return the demo's log, opened for appending, mode 0600: its lines name players' calls and the partner's addresses."""
-    return os.fdopen(os.open(folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+    return os.fdopen(os.open(folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0)
 
 
 def write_demo_file(folder: Path, content: DemoFile) -> None:

@@ -1,0 +1,81 @@
+"""The service goes on whatever becomes of the stream that it logs to."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpcore
+import pytest
+
+from tests.house.tree import ROOT
+from tests.journeys.process import Process
+
+CALLS = 700  # of 200 bytes of log each: twice what a pipe takes
+
+
+@contextmanager
+def stream(kind: str) -> Iterator[int]:
+    """Give where a service shall log to: a pipe that nobody reads, one whose reader has gone, or a full disk."""
+    if kind == "full":
+        with open("/dev/full", "wb", buffering=0) as full:
+            yield full.fileno()
+        return
+    reading, writing = os.pipe()
+    if kind == "gone":
+        os.close(reading)
+    try:
+        yield writing
+    finally:
+        os.close(writing)
+        if kind != "gone":
+            os.close(reading)
+
+
+def lost_lines(process: Process) -> float:
+    metrics = httpcore.request("GET", f"http://127.0.0.1:{process.internal_port}/internal/metrics").content.decode()
+    return float(next(line.split()[1] for line in metrics.splitlines() if line.startswith("pgs_log_lines_lost_total ")))
+
+
+@pytest.mark.parametrize("kind", ["unread", "gone", "full"])
+def test_calls_commands_and_a_stop_are_served_while_the_log_cannot_be_written(tmp_path: Path, kind: str) -> None:
+    with stream(kind) as log:
+        process = Process(tmp_path / "data")
+        process.stderr = log
+        with process:
+            with httpcore.ConnectionPool() as pool:
+                for _ in range(CALLS):
+                    answer = pool.request("GET", f"{process.base_url}/partner/nowhere")
+                    assert answer.status == 404
+                    assert b"error" in answer.content
+                    assert any(name.lower() == b"x-request-id" for name, _ in answer.headers)
+                assert pool.request("GET", f"http://127.0.0.1:{process.internal_port}/internal/healthz").status == 200
+            listed = subprocess.run(
+                [sys.executable, "-m", "pgs", "tier", "list", "--json", "--data", str(process.folder)],
+                cwd=ROOT,
+                capture_output=True,
+                check=False,
+                timeout=60,
+            )
+            assert (listed.returncode, listed.stdout.strip(), listed.stderr) == (0, b"[]", b"")
+            if kind != "unread":  # what a stalled reader has not taken is not lost yet
+                assert lost_lines(process) >= CALLS
+            code, seconds = process.stop()
+    assert code == 0
+    assert seconds < 15
+
+
+def test_the_service_starts_without_standard_streams(tmp_path: Path) -> None:
+    process = Process(tmp_path / "data")
+    environ = {"PGS_LISTEN": f"127.0.0.1:{process.port}", "PGS_INTERNAL_LISTEN": f"127.0.0.1:{process.internal_port}"}
+    shell = f"exec {sys.executable} -m pgs serve --data {process.folder} >&- 2>&- <&-"
+    with subprocess.Popen(["/bin/sh", "-c", shell], env=os.environ | environ) as served:
+        try:
+            with httpcore.ConnectionPool(retries=20) as pool:
+                assert pool.request("GET", f"http://127.0.0.1:{process.internal_port}/internal/healthz").status == 200
+            served.terminate()
+            assert served.wait(20) == 0
+        finally:
+            served.kill()

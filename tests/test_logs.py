@@ -1,0 +1,245 @@
+"""The log's lines: in order, never torn, never in anybody's way."""
+
+import io
+import json
+import logging
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytest
+import structlog
+
+import pgs.logs
+from pgs.clock import SystemClock
+from pgs.config import LOG_LEVELS
+from pgs.logs import BATCH_LINES, FLUSH_S, LINES_MAX, Lines, logging_to
+
+PATIENCE_S = 10.0
+
+
+class Moody(io.RawIOBase):
+    """A file that takes so many bytes at once, fails while `broken`, and hangs while `hanging` is not set."""
+
+    def __init__(self, at_once: int = 1 << 30) -> None:
+        self.at_once = at_once
+        self.broken = False
+        self.going = threading.Event()
+        self.going.set()
+        self.content = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        assert self.going.wait(PATIENCE_S)
+        if self.broken:
+            raise OSError(28, "No space left on device")
+        taken = bytes(data)[: self.at_once]
+        self.content += taken
+        return len(taken)
+
+
+@contextmanager
+def logging_into(file: BinaryIO | Moody | None, level: str = "info") -> Iterator[Lines]:
+    was, root = structlog.get_config(), logging.getLogger()
+    handlers, root_level = root.handlers[:], root.level
+    try:
+        with logging_to(file, level, SystemClock()) as lines:  # type: ignore[arg-type]  # raw files are what it is for
+            structlog.configure(cache_logger_on_first_use=False)
+            yield lines
+    finally:
+        logging.captureWarnings(False)
+        structlog.configure(**was)
+        root.handlers[:], root.level = handlers, root_level
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def events(content: bytes) -> list[str]:
+    return [json.loads(line)["event"] for line in content.splitlines()]
+
+
+@pytest.mark.parametrize("level", LOG_LEVELS)
+def test_there_is_a_line_from_the_level_on_that_is_set(level: str) -> None:
+    file = Moody()
+    with logging_into(file, level):
+        for name in LOG_LEVELS:
+            getattr(structlog.get_logger(), name)(f"something at {name}")
+    lines = [json.loads(line) for line in file.content.splitlines()]
+    assert [(line["level"], line["event"]) for line in lines] == [
+        (name, f"something at {name}") for name in LOG_LEVELS[LOG_LEVELS.index(level) :]
+    ]
+
+
+def test_lines_are_written_whole_and_in_order_however_little_the_file_takes_at_once() -> None:
+    file = Moody(at_once=7)
+    with logging_into(file):
+        for number in range(100):
+            structlog.get_logger().info(f"line {number}")
+    assert events(file.content) == [f"line {number}" for number in range(100)]
+
+
+def test_more_lines_than_a_batch_are_all_written() -> None:
+    file = Moody()
+    with logging_into(file) as lines:
+        for number in range(BATCH_LINES + 5):
+            structlog.get_logger().info(str(number))
+        until(lambda: file.content.count(b"\n") == BATCH_LINES + 5)
+    assert lines.lost() == 0
+
+
+def test_lines_of_several_threads_do_not_mix() -> None:
+    file = Moody(at_once=11)
+    with logging_into(file):
+        threads = [threading.Thread(target=lambda: [structlog.get_logger().info("x" * 50, n=n) for n in range(100)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert events(file.content) == ["x" * 50] * 400
+
+
+def test_a_file_that_fails_costs_lines_and_says_so_once_it_works_again() -> None:
+    file = Moody()
+    with logging_into(file) as lines:
+        file.broken = True
+        for _ in range(3):
+            structlog.get_logger().info("lost")
+        until(lambda: lines.lost() == 3)
+        file.broken = False
+        structlog.get_logger().info("kept")
+        until(lambda: b"kept" in file.content)
+    told, kept = (json.loads(line) for line in file.content.splitlines())
+    assert (told["event"], told["level"], told["lines"], kept["event"]) == ("log_lines_lost", "warning", 3, "kept")
+
+
+def test_a_line_that_was_cut_short_is_ended_before_the_next_one() -> None:
+    class Torn(Moody):
+        def write(self, data: Any, /) -> int:
+            taken = super().write(data)
+            self.broken = self.at_once == 5  # it takes five bytes, and then no more
+            return taken
+
+    file = Torn(at_once=5)
+    with logging_into(file) as lines:
+        structlog.get_logger().info("cut")
+        until(lambda: lines.lost() == 1)
+        file.broken, file.at_once = False, 1 << 30
+        structlog.get_logger().info("whole")
+        until(lambda: b"whole" in file.content)
+    first, *others = file.content.splitlines(keepends=True)
+    assert first == b'{"at_\n'
+    assert events(b"".join(others)) == ["log_lines_lost", "whole"]
+
+
+def test_a_file_that_hangs_holds_nobody_up_and_what_is_too_much_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pgs.logs, "LINES_MAX", 10)
+    file = Moody()
+    with logging_into(file) as lines:
+        file.going.clear()
+        structlog.get_logger().info("first")
+        until(lambda: lines._queue.qsize() == 0)  # the thread has it, and hangs
+        for _ in range(25):
+            structlog.get_logger().info("more")
+        assert lines.lost() == 15
+        file.going.set()
+        until(lambda: file.content.count(b"more") == 10)
+    assert "log_lines_lost" in events(file.content)
+
+
+def test_closing_waits_for_a_file_that_hangs_no_longer_than_it_may() -> None:
+    file = Moody()
+    began = time.monotonic()
+    with logging_into(file):
+        file.going.clear()
+        structlog.get_logger().info("never")
+    assert time.monotonic() - began >= FLUSH_S
+    file.going.set()
+
+
+def test_closing_writes_what_is_left() -> None:
+    file = Moody()
+    with logging_into(file):
+        structlog.get_logger().info("the last")
+    assert events(file.content) == ["the last"]
+
+
+def test_a_pipe_in_non_blocking_mode_gets_every_line() -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    full, content = threading.Event(), bytearray()
+
+    def drain() -> None:
+        assert full.wait(PATIENCE_S)
+        while piece := os.read(reading, 1 << 16):
+            content.extend(piece)
+
+    thread = threading.Thread(target=drain)
+    thread.start()
+    with open(writing, "wb", buffering=0) as file, logging_into(file) as lines:
+        for number in range(900):
+            structlog.get_logger().info("x" * 200, n=number)
+        until(lines._queue.empty)  # the thread has all of them, and the pipe has as many as it holds
+        full.set()
+        until(lambda: content.count(b"\n") == 900)
+    thread.join()
+    os.close(reading)
+    assert [json.loads(line)["n"] for line in content.splitlines()] == list(range(900))
+
+
+def test_without_a_file_lines_are_counted_as_lost() -> None:
+    with logging_into(None) as lines:
+        structlog.get_logger().info("nowhere")
+        until(lambda: lines.lost() == 1)
+
+
+class Unspeakable:
+    def __repr__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize("field", ["\ud800", Unspeakable()], ids=["no UTF-8", "no repr"])
+def test_what_cannot_be_written_is_told_by_its_event(field: object) -> None:
+    file = Moody()
+    with logging_into(file):
+        structlog.get_logger().error("odd", field=field)
+    line = json.loads(file.content)
+    assert (line["event"], line["was"], line["level"]) == ("unwritable", "'odd'", "error")
+
+
+def test_warnings_and_libraries_go_the_same_way() -> None:
+    file = Moody()
+    with logging_into(file):
+        logging.getLogger("some.library").error("it %s", "broke")
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn("soon gone", stacklevel=1)
+    texts = [json.loads(line)["text"] for line in file.content.splitlines()]
+    assert texts[0] == "it broke"
+    assert "soon gone" in texts[1]
+
+
+def test_the_bound_is_some_seconds_of_a_busy_service() -> None:
+    assert LINES_MAX >= 2 * 2000
+
+
+def test_standard_error_is_written_past_its_buffer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (tmp_path / "err").open("w") as file:
+        monkeypatch.setattr("sys.stderr", file)
+        raw = pgs.logs.standard_error()
+        assert raw is not None
+        raw.write(b"at once")
+        assert (tmp_path / "err").read_bytes() == b"at once"
+    monkeypatch.setattr("sys.stderr", None)
+    assert pgs.logs.standard_error() is None
