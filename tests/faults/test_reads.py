@@ -28,7 +28,7 @@ async def _seat(service: Service, partner: Partner, player_id: str = "alice", id
         ("matches.find_match", "GET", "/partner/matches/{match}", None),
         ("seats.seats_of_match", "GET", "/partner/matches/{match}", None),
         ("webhooks.find_webhook", "GET", "/partner/me", None),
-        ("seats.running_matches_of_player", "POST", "/partner/sessions", {"gameId": BOTH, "playerId": "alice"}),
+        ("moves.running_seats_of_player", "POST", "/partner/sessions", {"gameId": BOTH, "playerId": "alice"}),
         ("matches.find_match", "POST", "/partner/test/matches/{match}/decide", {"outcome": "no_contest"}),
         ("seats.seats_of_match", "POST", "/partner/test/matches/{match}/decide", {"outcome": "no_contest"}),
     ],

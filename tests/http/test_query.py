@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain.errors import BadRequest
-from pgs.http.query import MAX_PARAMETERS, MAX_QUERY_BYTES, int_param, parse_query
+from pgs.http.query import MAX_PARAMETERS, UNREADABLE_CURSOR, int_param, parse_query
 
 KNOWN = frozenset({"cursor", "limit"})
 
@@ -36,22 +36,29 @@ def test_known_parameters_are_decoded_and_others_ignored(raw: bytes, found: dict
         b"x=1&x=1",
         b"x&%78=2",
         b"=1&=2",
-        b"cursor=%",
-        b"cursor=%4",
-        b"cursor=%zz",
-        b"cursor=%00",
+        b"limit=%",
+        b"limit=%4",
+        b"limit=%zz",
+        b"limit=%00",
         b"x=%00",
-        b"cursor=\x00",
-        b"cursor=%ff",
-        b"cursor=%ED%A0%80",
+        b"limit=\x00",
+        b"limit=%ff",
+        b"limit=%ED%A0%80",
         b"x=%ff",
-        b"cursor=" + b"a" * MAX_QUERY_BYTES,
+        b"cursor%ff=a",
+        b"cursor=%ff&cursor=a",
         b"&" * MAX_PARAMETERS,
     ],
     ids=lambda raw: repr(raw[:20]),
 )
 def test_what_can_be_read_in_two_ways_is_a_bad_request(raw: bytes) -> None:
     assert isinstance(parse_query(raw, KNOWN), BadRequest)
+
+
+@pytest.mark.parametrize("value", [b"%", b"%4", b"%zz", b"%00", b"\x00", b"%ff", b"%ED%A0%80"])
+def test_a_cursor_that_is_no_text_is_left_to_the_call_to_refuse(value: bytes) -> None:
+    assert parse_query(b"limit=5&cursor=" + value, KNOWN) == {"limit": "5", "cursor": UNREADABLE_CURSOR}
+    assert isinstance(parse_query(b"cursor=" + value, frozenset({"limit"})), BadRequest)
 
 
 @given(st.binary(max_size=100))

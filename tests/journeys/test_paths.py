@@ -128,6 +128,35 @@ def test_a_repeated_or_undecodable_parameter_is_a_plain_400(client: SyncClient, 
     check_refusal(client.call("GET", f"/partner/results?{query}", known.test), 400, None)
 
 
+@pytest.mark.parametrize("cursor", ["%00", "%ff", "%", "%zz", "A" * 5000, "%F0%9F%98%80"], ids=lambda cursor: cursor[:10])
+def test_whatever_is_no_cursor_is_answered_as_an_invalid_one(client: SyncClient, known: Partner, cursor: str) -> None:
+    check_refusal(client.call("GET", f"/partner/results?cursor={cursor}", known.test), 400, "invalid_cursor")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/partner/seats/%00", "seat_not_found"),
+        ("/partner/matches/a%00b", "match_not_found"),
+        ("/partner/seats/%ff", None),
+        ("/%00", None),
+        ("/docs/%00", None),
+        ("/docs/changelog.md%00", None),
+        ("/partner/%00", None),
+    ],
+)
+def test_a_path_may_hold_any_byte_and_leads_nowhere(client: SyncClient, known: Partner, path: str, reason: str | None) -> None:
+    check_refusal(client.call("GET", path, known.test), 404, reason)
+
+
+@pytest.mark.parametrize(
+    "path", ["/embed/%00", "/embed/test/%00", "/embed/a%00b", "/embed/assets/%00", "/embed/%00/x", "/embed/pgs-embed.js%00"]
+)
+def test_a_frame_of_no_partner_is_the_bare_404_whatever_its_name(client: SyncClient, path: str) -> None:
+    reply = client.call("GET", path)
+    assert (reply.status, reply.content, reply.header("content-type")) == (404, b"", "text/plain")
+
+
 def test_private_request_headers_change_nothing(client: SyncClient, known: Partner) -> None:
     headers = [("X-Pgs-Request-Id", "req_mine"), ("X-Request-Id", "req_mine"), ("X-Pgs-Anything", "1")]
     reply = client.call("GET", "/partner/me", known.test, headers=headers)

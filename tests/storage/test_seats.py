@@ -12,6 +12,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.seats import Decision, Match, Seat
 from pgs.storage import seats as rows
 from pgs.storage.database import Database, Outcome, Stmt, Tx
+from pgs.storage.moves import running_seats_of_player
 from tests.making import match, seat
 
 
@@ -147,12 +148,35 @@ async def test_the_waiting_and_the_open_and_the_playing_are_found_in_order(datab
     assert [each.seq for each in rows.waiting_seats(database.reader, "acme", "test")] == [3, 8]
     assert rows.open_seats_after(database.reader, "acme", "test", "", 10) == ["sea_003", "sea_007", "sea_008"]
     assert rows.open_seats_after(database.reader, "acme", "test", "sea_003", 1) == ["sea_007"]
-    assert rows.running_matches_of_player(database.reader, "acme", "test", "p5") == ["mat_1"]
-    assert rows.running_matches_of_player(database.reader, "acme", "live", "p5") == []
+    assert [match_id for _, match_id in running_seats_of_player(database.reader, "acme", "test", "p5", 9)] == ["mat_1"]
+    assert running_seats_of_player(database.reader, "acme", "live", "p5", 9) == []
     matches = [match("mat_3"), match("mat_1"), match("mat_2", status="ended"), match("mat_4", environment="live")]
     await commit(database, *(rows.insert_match(each) for each in matches))
     assert rows.running_matches_after(database.reader, "acme", "test", "", 10) == ["mat_1", "mat_3"]
     assert rows.running_matches_after(database.reader, "acme", "test", "mat_1", 10) == ["mat_3"]
+
+
+async def test_who_waits_comes_in_the_order_of_the_sequence_whatever_the_seats_ids(database: Database) -> None:
+    seats = [seat(number, seat_id=f"sea_{name}", seated_at=90 - number) for number, name in enumerate("cab", start=1)]
+    await commit(database, *(rows.insert_seat(each) for each in seats))
+    assert rows.waiting_seats(database.reader, "acme", "test") == seats
+
+
+async def test_a_player_is_in_the_matches_that_run_and_in_no_other(database: Database) -> None:
+    statuses = ["matched", "ended", "no_contest", "waiting", "pending", "declined", "matched"]
+    own = [
+        seat(9 - n, player_id="ann", status=status, match_id=None if status in ("waiting", "pending", "declined") else f"mat_{n}")
+        for n, status in enumerate(statuses, start=1)
+    ]
+    foreign = [
+        seat(20, player_id="ann", status="matched", match_id="mat_20", environment="live"),
+        seat(21, player_id="ann", status="matched", match_id="mat_21", partner_id="other"),
+        seat(22, player_id="bob", status="matched", match_id="mat_22"),
+    ]
+    await commit(database, *(rows.insert_seat(each) for each in (*own, *foreign)))
+    listed = running_seats_of_player(database.reader, "acme", "test", "ann", 9)
+    assert [match_id for _, match_id in listed] == ["mat_7", "mat_1"]  # the oldest seat first
+    assert running_seats_of_player(database.reader, "acme", "test", "ann", 1) == listed[:1]
 
 
 async def test_the_feed_shows_rows_behind_a_position_in_order(database: Database) -> None:
@@ -218,7 +242,7 @@ async def test_the_looked_up_rows_are_found_by_an_index(database: Database) -> N
     rows.feed_page(reader, "acme", "test", 0, 10)
     rows.find_head(reader, "acme", "test")
     rows.find_match(reader, "acme", "m")
-    rows.running_matches_of_player(reader, "acme", "test", "p")
+    running_seats_of_player(reader, "acme", "test", "p", 5)
     rows.due_seats(reader, 10, None, 5)
     rows.due_matches(reader, 10, None, 5)
     rows.next_due(reader)

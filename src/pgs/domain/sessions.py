@@ -18,6 +18,9 @@ TTL_MAX: Final = 3600
 TTL_DEFAULT: Final = TTL_MAX
 """Seconds that a token may live."""
 
+LISTED_MAX: Final = 100
+"""Matches, and seats of one kind, that a session tells of: the oldest. A player at more boards at once is a test."""
+
 TOKEN_MAX: Final = 1024
 """Characters of the longest token that is looked at. Names at their bounds, four UTF-8 bytes a character, make some 630."""
 

@@ -74,7 +74,7 @@ def check_head(scope: Scope) -> Head | Fault:
     size = len(path) + len(query)
     if size > MAX_TARGET_BYTES:
         return _TOO_LONG
-    if path[:1] != b"/" or not _VISIBLE.fullmatch(path) or not _VISIBLE.fullmatch(query) or "\x00" in scope["path"]:
+    if path[:1] != b"/" or not _VISIBLE.fullmatch(path) or not _VISIBLE.fullmatch(query):
         return _TARGET
     headers: Headers = scope["headers"]
     if len(headers) > MAX_HEADERS:

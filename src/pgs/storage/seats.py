@@ -156,12 +156,6 @@ def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | None:
     return Match(*row) if row else None
 
 
-def running_matches_of_player(reader: Reader, partner_id: str, environment: Environment, player_id: str) -> list[str]:
-    """Return the ids of the matches that a player is in and that have not ended, the oldest first."""
-    rows = reader.all("seats.running_matches_of_player", partner_id=partner_id, environment=environment, player_id=player_id)
-    return [match_id for (match_id,) in rows]
-
-
 def due_seats(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:
     """Return seats that are due, the longest due first, from behind `after` on."""
     return _due(reader, "seats.due_seats", until, after, page_size)

@@ -5,14 +5,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.domain.sessions import player_uid
+from pgs.domain.sessions import LISTED_MAX, player_uid
 from pgs.http.endpoint import CallBy, Endpoint, Reply
 from pgs.http.game.auth import Session
 from pgs.http.services import Services
 from pgs.storage.moves import expecting_seats_of_player, running_seats_of_player
-
-LISTED_MAX: Final = 100
-"""Matches, and seats of one kind, that are told of: the oldest. A player at more boards at once is a test."""
 
 NOT_STORED: Final = ((b"cache-control", b"no-store"),)
 

@@ -14,11 +14,12 @@ from pgs.actors.visitors import Visitor, admits
 from pgs.domain import frames
 from pgs.domain.errors import CATALOGUE, Refusal, message_of
 from pgs.domain.play import ABUSE, EXPIRED, PUT_OUT
+from pgs.domain.sessions import LISTED_MAX
 from pgs.http.asgi import Receive, Scope, Send
 from pgs.http.endpoint import Plain, Reply
 from pgs.http.game.auth import Session, judge, token_of
 from pgs.http.game.join import check_own
-from pgs.http.game.session import LISTED_MAX, Welcome, read_own
+from pgs.http.game.session import Welcome, read_own
 from pgs.http.services import Services
 from pgs.http.socket_session import SocketLimits, SocketSession
 from pgs.http.sockets import OpenSockets, refuse_handshake, serve_socket

@@ -6,9 +6,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.names import DISPLAY_NAME_MAX
-from pgs.domain.sessions import TTL_DEFAULT, TTL_MAX, TTL_MIN, SessionClaims, player_uid, sign_session
+from pgs.domain.sessions import LISTED_MAX, TTL_DEFAULT, TTL_MAX, TTL_MIN, SessionClaims, player_uid, sign_session
 from pgs.http.endpoint import Call, Endpoint
-from pgs.storage.seats import running_matches_of_player
+from pgs.storage.moves import running_seats_of_player
 
 
 class MintSession(msgspec.Struct, frozen=True, rename="camel"):
@@ -28,7 +28,7 @@ class RunningMatch(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Session(msgspec.Struct, frozen=True, rename="camel"):
-    """A session token with what a host page needs beside it. Times in epoch seconds."""
+    """A session token with what a host page needs beside it. Times in epoch seconds. `resume`: the oldest matches that still run."""
 
     session_token: str
     token_type: str
@@ -59,7 +59,8 @@ async def mint_session(call: Call) -> Session:
         generation=principal.account.generations[principal.environment],
     )
     base_url = call.services.base_url
-    running = running_matches_of_player(parts.database.reader, principal.partner_id, principal.environment, request.player_id)
+    player = (principal.partner_id, principal.environment, request.player_id)
+    running = running_seats_of_player(parts.database.reader, *player, LISTED_MAX)
     return Session(
         session_token=sign_session(claims, parts.ring),
         token_type="Bearer",  # noqa: S106  the scheme's name, no secret
@@ -71,7 +72,7 @@ async def mint_session(call: Call) -> Session:
         expires_at=claims.expires_at,
         embed_url=f"{base_url}/embed/{'test/' if claims.environment == 'test' else ''}{claims.partner_id}",
         game_socket_url=f"ws{base_url.removeprefix('http')}/game/socket",
-        resume=[RunningMatch(match_id) for match_id in running],
+        resume=[RunningMatch(match_id) for _, match_id in running],
     )
 
 

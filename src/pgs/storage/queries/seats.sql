@@ -88,12 +88,6 @@ where partner_id = :partner_id and environment = :environment and status in ('wa
 order by seat_id
 limit :page_size;
 
--- name: running_matches_of_player
-select match_id
-from seat
-where partner_id = :partner_id and environment = :environment and player_id = :player_id and status = 'matched'
-order by seq;
-
 -- name: find_head^
 select seat_seq, feed_position from head where partner_id = :partner_id and environment = :environment;
 
