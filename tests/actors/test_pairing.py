@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from trio.testing import MockClock
 
@@ -76,6 +77,19 @@ async def test_a_stake_confirmed_late_joins_whoever_waits(tmp_path: Path, autoju
         assert s.row(alice).match_id == s.by_key("bob").match_id is not None
         assert keys_of(s.feed()) == ["bob", "a1"]
         s.check_money()
+
+
+async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed(tmp_path: Path, autojump_clock: MockClock) -> None:
+    port = Money()
+    port.of_charge = {"a1": ["pending", "confirmed"]}
+    async with stage(tmp_path, port) as s:
+        alice = await s.seat("alice", "a1")
+        await until(20)
+        assert s.row(alice).confirmed_at == at(5)
+        await s.seat("bob")
+        pairing = s.match_of(alice).pairing
+        assert pairing is not None
+        assert msgspec.json.decode(pairing) == {"rule": "test.v1", "waitedSeconds": 15}
 
 
 @pytest.mark.parametrize(

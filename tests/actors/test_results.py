@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 import trio
 from trio.testing import MockClock
@@ -18,7 +19,7 @@ from pgs.domain.seats import Seat
 from pgs.http.endpoint import Answer, Call, Principal
 from pgs.http.partner.results import ResultsPage, read_results
 from pgs.storage import accounts
-from tests.actors.stage import Money, Stage, keys_of, money, stage, until
+from tests.actors.stage import Money, Stage, at, keys_of, money, stage, until
 
 
 async def test_positions_leave_no_gap_and_rise_in_the_order_of_commits(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -203,6 +204,32 @@ async def test_no_more_than_32_calls_of_a_partner_are_held_in_both_environments_
         after = Held()
         await after.run(call(s, principal, waitSeconds="5"))
         assert after.at == 6
+
+
+async def test_a_held_call_whose_key_is_revoked_as_its_feed_moves_is_told_nothing_of_it(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        principal = await key_for(s)
+        held = Held()
+        await s.seat("alice")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(held.run, call(s, principal, waitSeconds="25"))
+            await until(2)
+            revoked = msgspec.structs.replace(principal.key, revokes_at=at(1))
+            s.parts.registry.publish(msgspec.structs.replace(s.account(), keys=(revoked,)))
+            await s.seat("bob")
+        assert (held.at, held.answer) == (2, refuse("invalid_key"))
+
+
+async def test_a_bell_that_has_rung_wakes_nobody_who_comes_later(autojump_clock: MockClock) -> None:
+    """Else every later poll would look at the rows without a pause for as long as it is held."""
+    bells = ResultsBells()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(bells.wait, "acme", "test", 100.0)
+        await trio.sleep(1)
+        bells.ring("acme", "test")
+    assert trio.current_time() < 2
+    await bells.wait("acme", "test", 50.0)
+    assert trio.current_time() == 50.0
 
 
 async def test_bells_keep_partners_and_environments_apart(autojump_clock: MockClock) -> None:

@@ -193,6 +193,29 @@ async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_playe
 # --- what a stake must be -----------------------------------------------------------------------------------------------------
 
 
+async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_ended(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        alice, bob = await s.seat("alice"), await s.seat("bob")
+        ended = [await s.seat(player) for player in ("carol", "dave")]
+        await s.decide(ended[1].match_id, "dave")
+        await until(1)
+        seats = [s.row(seat) for seat in (alice, bob, *ended)]
+        ids = tuple(seat.seat_id for seat in seats)
+        assert await s.house().seats("test").ask(m.CloseSeats((*ids, "sea_unknown"), "account_inactive")) == 0
+        assert [s.row(seat) for seat in seats] == seats
+        assert s.match_of(alice).status == "started"
+
+
+async def test_what_an_environment_is_told_of_a_seat_of_the_other_changes_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        live = await s.seat("alice", environment="live")
+        ref = s.house().seats("test")
+        assert await ref.ask(m.CloseSeats((live.seat_id,), "account_inactive")) == 0
+        assert s.row(live) == live
+        assert (s.feed("test"), s.head("test").feed_position) == ([], 0)
+        s.check_money()
+
+
 async def refusal(s: Stage, cents: int = FLOOR, tier: str = "bronze", environment: Environment = "test") -> object:
     """Return why a stake is refused; it must leave nothing behind."""
     before = s.head(environment)

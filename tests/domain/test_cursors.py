@@ -4,6 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pgs.domain import base64url
 from pgs.domain.cursors import CURSOR_MAX, make_cursor, read_cursor
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.keyring import KeyRing, RingKey, with_new_key
@@ -48,6 +49,10 @@ def test_a_cursor_has_one_spelling_down_to_its_spare_bits() -> None:
     for position in range(len(CURSOR)):
         accepted = [one for one in alphabet if read(CURSOR[:position] + one + CURSOR[position + 1 :]) is not None]
         assert accepted in ([CURSOR[position]], [])
+
+
+def test_a_cursors_mac_has_128_bits() -> None:
+    assert len(base64url.decode(CURSOR.rpartition(".")[2]) or b"") == 16
 
 
 @pytest.mark.parametrize(

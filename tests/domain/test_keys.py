@@ -1,5 +1,6 @@
 import hashlib
 import zlib
+from random import Random
 
 import pytest
 from hypothesis import assume, given
@@ -92,6 +93,12 @@ def test_no_text_makes_the_parser_raise(text: str) -> None:
 def test_different_entropy_gives_different_keys(seeds: list[bytes]) -> None:
     assume((int.from_bytes(seeds[0], "big") - int.from_bytes(seeds[1], "big")) % 62**37 != 0)
     assert make_key("live", "acme", seeds[0]) != make_key("live", "acme", seeds[1])
+
+
+def test_all_37_random_characters_take_every_value() -> None:
+    chance = Random(1)
+    drawn = [make_key("live", "acme", chance.randbytes(keys.ENTROPY_BYTES))[12:49] for _ in range(1500)]
+    assert [set(column) for column in zip(*drawn, strict=True)] == [set(ALPHABET)] * 37
 
 
 def test_a_key_takes_exactly_its_entropy() -> None:

@@ -46,6 +46,10 @@ def test_a_token_tells_format_slot_and_key() -> None:
     assert len(TOKEN.split(".")) == 5
 
 
+def test_a_tokens_mac_has_256_bits() -> None:
+    assert len(base64url.decode(TOKEN.rpartition(".")[2]) or b"") == 32
+
+
 @given(st.integers(0, len(TOKEN) - 1), st.sampled_from("ABCXYZabcxyz0189-_.~"))
 def test_one_altered_character_anywhere_spoils_a_token(position: int, character: str) -> None:
     altered = TOKEN[:position] + character + TOKEN[position + 1 :]

@@ -6,11 +6,13 @@ from functools import partial
 import msgspec
 import pytest
 import trio
+from hypercorn.events import Event, RawData
 from quart import websocket
 from quart_trio import QuartTrio
 from trio.testing import wait_all_tasks_blocked
 
 from pgs.http.asgi import App, Receive, Scope, Send
+from pgs.http.guards import GuardedH11
 from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, Way, live, ok, only, read_body, reply, serving, text_frame
 
 BLOCK = b"x" * (256 * 1024)
@@ -113,6 +115,25 @@ async def test_an_exception_inside_is_one_connections_affair(way: Way) -> None:
     async with serving(way, only("/broken", broken)) as server, await server.client() as client:
         await client.send(b"GET /broken HTTP/1.1\r\nHost: h\r\n\r\n")
         await client.end()
+        assert await server.is_alive()
+
+
+@pytest.mark.parametrize("error", [LookupError("protocol"), ExceptionGroup("protocol", [KeyError("within"), TypeError("within")])])
+async def test_a_fault_of_the_protocol_itself_is_one_connections_affair(
+    way: Way, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handle = GuardedH11.handle
+
+    async def broken(self: GuardedH11, event: Event) -> None:
+        if isinstance(event, RawData) and b"/broken" in event.data:
+            raise error
+        await handle(self, event)
+
+    monkeypatch.setattr(GuardedH11, "handle", broken)
+    async with serving(way, ok) as server, await server.client() as client:
+        await client.send(b"GET /broken HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert await client.end() == b""
+        assert server.events["connection_crash"] == 1
         assert await server.is_alive()
 
 

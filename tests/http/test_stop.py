@@ -70,6 +70,16 @@ async def test_an_idle_connection_does_not_delay_the_stop(way: Way) -> None:
         assert await silent.end() == b""
 
 
+async def test_half_a_head_does_not_delay_the_stop(way: Way) -> None:
+    limits = msgspec.structs.replace(QUICK, head_s=600, grace_s=600)
+    async with serving(way, ok, limits) as server, await server.client() as client:
+        await client.send(b"GET /half-a-he")
+        await wait_all_tasks_blocked(0.05)
+        server.stop.set()
+        with trio.fail_after(PATIENCE_S):
+            await server.stopped.wait()
+
+
 async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(way: Way) -> None:
     async def stubborn(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -34,6 +34,7 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_server.py::test_an_upgrade_that_cannot_be_is_answered_as_a_plain_request",
         "http/test_server.py::test_a_handler_behind_an_early_frame_learns_that_the_client_is_gone",
         "http/test_server.py::test_an_exception_inside_is_one_connections_affair",
+        "http/test_server.py::test_a_fault_of_the_protocol_itself_is_one_connections_affair",
     ),
     "2. writes were shielded and unbounded, so that a client that never reads pinned its handler and the stop": (
         "http/test_server.py::test_a_client_that_never_reads_is_cut_off",

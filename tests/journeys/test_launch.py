@@ -1,12 +1,15 @@
 """A launch from its mint to its money, over real sockets."""
 
+from functools import partial
 from pathlib import Path
 
+import pytest
 import trio
 
 from pgs.actors import messages as m
 from pgs.actors.settlement import ChargeAnswer
 from pgs.domain.seats import Payout, Seat
+from pgs.http.partner import results
 from tests.journeys.client import PATIENCE_S, Client, Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, BRONZE, SILVER, Partner, account, seat_body
 from tests.journeys.service import Service, in_process, until
@@ -80,6 +83,8 @@ async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) 
         record = ok(await service.public.call("POST", decide, key, {"outcome": "ended", "winnerPlayerId": "bob"}))
         assert (record["status"], record["endReason"], record["prizeUsdCents"]) == ("ended", "decided_by_test_key", 180)
         assert {seat["playerId"]: seat["result"] for seat in record["seats"]} == {"alice": "lost", "bob": "won"}
+        session = ok(await service.public.call("POST", "/partner/sessions", key, {"gameId": BOTH, "playerId": "alice"}))
+        assert session["resume"] == []  # what has ended is not resumed
         ended = ok(await _feed(service.public, key, started["nextCursor"]))
         assert {row["playerId"]: row["result"] for row in ended["results"]} == {"alice": "lost", "bob": "won"}
         for row in ended["results"]:
@@ -121,6 +126,17 @@ async def test_a_long_poll_is_woken_by_a_commit(tmp_path: Path) -> None:
 async def _until_held(service: Service, partner: Partner, polls: int = 1) -> None:
     """Return once that many long polls of a partner are held: what they wait for comes after they began to wait."""
     await until(lambda: service.core.parts.bells._held.get(partner.partner_id, 0) >= polls)
+
+
+async def test_a_client_that_leaves_its_long_poll_gives_its_place_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "WAIT_MAX_S", 600)  # no wait for it that ends by itself
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        async with trio.open_nursery() as polling:
+            polling.start_soon(partial(_feed, service.public, partner.test, wait_s=600))
+            await _until_held(service, partner)
+            polling.cancel_scope.cancel()
+        await until(lambda: not service.core.parts.bells._held)
 
 
 async def test_a_long_poll_without_news_ends_empty_with_a_cursor_to_go_on_from(tmp_path: Path) -> None:
@@ -292,3 +308,17 @@ async def test_a_cursor_of_an_unchanged_feed_still_works_later(tmp_path: Path) -
         ok(await _seat(service, key, "alice", "a", tierId=BRONZE))
         ok(await _seat(service, key, "bob", "b"))
         assert len(ok(await _feed(service.public, key, cursor))["results"]) == 2
+
+
+async def test_an_empty_page_at_the_feeds_end_leads_on_from_there_and_not_from_the_beginning(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        key = (await service.partner()).test
+        for name in ("alice", "bob"):
+            ok(await _seat(service, key, name, name))
+        end = ok(await _feed(service.public, key))["nextCursor"]
+        for wait_s in (0, 1):
+            empty = ok(await _feed(service.public, key, end, wait_s=wait_s))
+            assert (empty["results"], empty["hasMore"], empty["nextCursor"]) == ([], False, end)
+        for name in ("carol", "dave"):
+            ok(await _seat(service, key, name, name))
+        assert {row["playerId"] for row in ok(await _feed(service.public, key, end))["results"]} == {"carol", "dave"}

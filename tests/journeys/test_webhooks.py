@@ -14,6 +14,7 @@ from pgs.domain.nudges import verify_signature
 from pgs.http.outbound import Outbound
 from pgs.serve import running
 from pgs.storage.attempts import NEWEST, Attempt, attempts_before
+from pgs.storage.seats import find_match
 from tests.http.internet import HOST, client_context, read_request, server_context
 from tests.journeys.client import PATIENCE_S, Client, ok
 from tests.journeys.partners import Partner, account, make_partner, make_tiers, seat_body
@@ -77,6 +78,12 @@ class Hooked:
             match_id = seat["matchId"]
         body = {"outcome": "ended", "winnerPlayerId": "alice"}
         ok(await self.client.call("POST", f"/partner/test/matches/{match_id}/decide", self.partner.test, body))
+
+        def is_settled() -> bool:
+            found = find_match(self.core.parts.database.reader, self.partner.partner_id, match_id)
+            return found is not None and found.money == "recorded"
+
+        await until(is_settled)
         return match_id
 
     async def webhook(self, key: str = "") -> Any:

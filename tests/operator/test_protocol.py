@@ -10,12 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from pgs.actors.core import Core
 from pgs.actors.kernel import Crashed, Degraded, Overloaded
 from pgs.operator import execute as execution
 from pgs.operator import protocol
-from pgs.operator.answers import MAX_REQUEST_BYTES, BadCall, Done, Failed, encode_request
+from pgs.operator.answers import MAX_REQUEST_BYTES, Answer, BadCall, Done, Failed, Refused, encode_request
 from pgs.operator.command import NoArgs, OperatorCommand
 from pgs.operator.commands import COMMANDS
 from pgs.operator.protocol import SOCKET_NAME, ConnectionLost, NotRunning, call_operator, read_line, running, serve_operator
@@ -191,6 +192,30 @@ async def test_a_silent_connection_is_closed(tmp_path: Path, autojump_clock: tri
         await stream.send_all(b'{"command"')
         assert await stream.receive_some() == b""
         assert protocol.LINE_S <= trio.current_time() <= protocol.LINE_S + 1
+
+
+async def test_the_log_tells_which_command_was_given_and_not_whom_it_named(tmp_path: Path) -> None:
+    async with serving(tmp_path):
+        with capture_logs() as logged:
+            args = {"partnerId": "acme", "name": "Acme", "adminEmail": "ann@acme.example"}
+            assert isinstance(await call_operator(tmp_path, "partner.create", args), Done)
+            assert isinstance(await call_operator(tmp_path, "partner.create", args), Refused)
+    told = [line for line in logged if line["event"] == "operator_command"]
+    assert [(line["command"], line["answer"]) for line in told] == [("partner.create", "done"), ("partner.create", "refused")]
+    assert "ann@acme.example" not in str(logged)
+
+
+async def test_a_fault_of_ours_ends_its_own_connection_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(core: Core, line: bytes) -> Answer:
+        raise LookupError("a bug")
+
+    async with serving(tmp_path), await connect(tmp_path) as stream:
+        with monkeypatch.context() as patched:
+            patched.setattr(protocol, "execute", broken)
+            await stream.send_all(LIST_TIERS)
+            with trio.fail_after(5):
+                assert await stream.receive_some() == b""
+        assert await still_serves(tmp_path)
 
 
 async def test_what_was_asked_for_is_done_though_the_caller_has_gone(tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 That a report finds what was changed in seats and matches after they were played is tested in `test_ledger_tampering.py`.
 """
 
+from typing import Any
+
 import msgspec
+import pytest
 
 from pgs.domain import ledger
 from pgs.domain.ledger import Line, Transfer
 from pgs.domain.seats import Decision, Match, Seat, confirm, end, record_money, start
 from pgs.storage import seats as rows
 from pgs.storage.database import Database, Stmt, Tx
-from pgs.storage.ledger import SHOWN_LIMIT, check_ledger
+from pgs.storage.ledger import SHOWN_LIMIT, LedgerReport, check_ledger
 from tests.making import seat
 
 
@@ -102,3 +105,24 @@ async def test_escrow_that_holds_other_than_the_open_stakes_is_not_sound(databas
 async def test_a_report_lists_a_bounded_number_of_faults(database: Database) -> None:
     await commit(database, *(stmt for n in range(SHOWN_LIMIT + 5) for stmt in book(Transfer(f"t{n}", "charge", (Line("rake", "s", 1),)))))
     assert len(check_ledger(database.reader).unbalanced_transfers) == SHOWN_LIMIT
+
+
+SOUND = LedgerReport([("test", "escrow", 0, 2)], 0, [], [], [], [], [], 100, 100)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"sum_usd_cents": -1},
+        {"unbalanced_transfers": ["acme charge:sea_1"]},
+        {"seats_charged_other_than_once": ["acme sea_1"]},
+        {"seats_settled_other_than_booked": ["acme sea_1"]},
+        {"matches_that_do_not_add_up": ["acme mat_1"]},
+        {"stray_lines": ["acme charge:sea_1, line 0"]},
+        {"escrow_usd_cents": 99},
+        {"open_stakes_usd_cents": 101},
+    ],
+)
+def test_any_one_fault_makes_a_ledger_unsound(fault: dict[str, Any]) -> None:
+    assert SOUND.sound
+    assert not msgspec.structs.replace(SOUND, **fault).sound

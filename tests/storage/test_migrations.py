@@ -8,6 +8,7 @@ import pytest
 
 from pgs.storage.database import Database, SchemaNewer
 from pgs.storage.migrations import FOLDER, migrate, statements
+from tests.virtual import Faults
 
 
 @pytest.fixture
@@ -53,6 +54,22 @@ def test_a_migration_that_fails_leaves_nothing_of_itself_and_all_of_those_before
     assert not connection.in_transaction
     _write(folder, two="create table b (x bigint);\n")
     assert migrate(connection, folder) == ["two"]
+
+
+def test_a_migration_that_cannot_be_noted_down_is_undone(tmp_path: Path) -> None:
+    """Else the next start would apply it a second time."""
+    faults = Faults()
+    connection = sqlite3.connect(tmp_path / "schema.db", isolation_level=None, factory=faults.factory)
+    try:
+        folder = _write(tmp_path / "sql", one="create table a (x bigint);\n")
+        faults.fail("insert into migration")
+        with pytest.raises(sqlite3.OperationalError, match="I/O"):
+            migrate(connection, folder)
+        assert _tables(connection) == {"migration"}
+        faults.heal()
+        assert migrate(connection, folder) == ["one"]
+    finally:
+        connection.close()
 
 
 def test_a_database_of_a_newer_version_is_refused_untouched(connection: sqlite3.Connection, tmp_path: Path) -> None:

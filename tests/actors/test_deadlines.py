@@ -1,0 +1,85 @@
+"""Who is told what has fallen due, and who is passed over."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+import trio
+from trio.testing import MockClock
+
+from pgs.actors import deadlines
+from pgs.storage import seats as rows
+from tests.actors.stage import FLOOR, PRIZE, Money, Stage, at, money, stage, until
+
+
+async def _seats_of(s: Stage, partner: str, count: int) -> None:
+    await s.open_partner(partner)
+    for number in range(count):  # each on a tier of its own, so that none finds an opponent
+        await s.set_tier(f"tier-{number}", FLOOR, 2 * FLOOR)
+        await s.seat("alice", f"{number}", environment="live", tier=f"tier-{number}", partner=partner)
+
+
+async def test_a_partner_that_rests_holds_up_nobodys_deadlines_and_is_told_nothing(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows fill the first page, and stay due for as long as it rests."""
+    monkeypatch.setattr(deadlines, "PAGE", 2)
+    events: list[str] = []
+    async with stage(tmp_path, on_event=events.append) as s:
+        await _seats_of(s, "aaa", 5)
+        await _seats_of(s, "zzz", 5)
+        await until(299)
+        watch = s.house("aaa").watch
+        while not watch.crashed(trio.current_time()):
+            pass
+        await until(302)
+        assert watch.degraded(trio.current_time())
+        assert {s.by_key(f"{number}", "live", "aaa").status for number in range(5)} == {"waiting"}
+        assert {s.by_key(f"{number}", "live", "zzz").end_reason for number in range(5)} == {"no_opponent"}
+        assert "message_dropped" not in events
+        await until(299 + watch.limit.cool_down_s + 2)
+        assert {s.by_key(f"{number}", "live", "aaa").end_reason for number in range(5)} == {"no_opponent"}
+        s.check_money()
+
+
+async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(tmp_path: Path, autojump_clock: MockClock) -> None:
+    """The next deadline that anybody knows of lies an hour ahead."""
+    async with stage(tmp_path) as s:
+        seat = await s.seat("alice")
+        await until(65)  # the rows have been looked at a moment ago
+        await s.write_past_the_actors(rows.update_seat(seat, msgspec.structs.replace(seat, due_at=at(100))))
+        await until(99)
+        assert s.row(seat).status == "waiting"
+        await until(100 + deadlines.LOOK_AT_LEAST_S + deadlines.LOOK_AGAIN_S)
+        assert s.row(seat).end_reason == "no_opponent"
+        s.check_money()
+
+
+# --- before the next look: the rows have been looked at, nothing was due, and without a word they are looked at again in a minute
+
+
+async def test_a_stake_without_an_answer_is_asked_for_again_in_time(tmp_path: Path, autojump_clock: MockClock) -> None:
+    port = Money()
+    port.of_charge = {"alice": ["unpublished", "confirmed"]}
+    async with stage(tmp_path, port) as s:
+        await until(30)
+        await s.ask_seat("alice", environment="live")
+        await until(34)
+        assert s.by_key("alice", "live").status == "pending"
+        await until(37)
+        assert s.by_key("alice", "live").status == "waiting"
+
+
+async def test_a_payout_without_an_answer_is_asked_for_again_in_time(tmp_path: Path, autojump_clock: MockClock) -> None:
+    port = Money()
+    port.of_payout = {"bob": ["unpublished", "confirmed"]}
+    async with stage(tmp_path, port) as s:
+        await s.seat("alice")
+        match_id = (await s.seat("bob")).match_id
+        await until(30)
+        await s.decide(match_id, "bob")
+        await until(34)
+        assert money(s.by_key("bob")) == (None, None, None)
+        await until(37)
+        assert money(s.by_key("bob")) == (PRIZE, 0, 0)
+        s.check_money()

@@ -1,0 +1,59 @@
+"""What a partner reads of its own prices once a tier's numbers have moved past them."""
+
+from pathlib import Path
+from typing import Any
+
+from pgs.actors import messages as m
+from tests.journeys.client import ok
+from tests.journeys.partners import BOTH, BRONZE, SILVER, SILVER_CENTS, TEST_TIER, Partner, account
+from tests.journeys.service import Service, in_process
+
+
+async def _silver(service: Service, key: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return the tier as the ladder shows it, and the prices of the account read."""
+    ladder = ok(await service.public.call("GET", f"/partner/tiers?gameId={BOTH}", key))
+    (tier,) = (tier for tier in ladder["tiers"] if tier["tierId"] == SILVER)
+    return tier, ok(await service.public.call("GET", "/partner/me", key))["prices"]
+
+
+async def _set_silver(service: Service, floor: int, prize: int) -> None:
+    assert isinstance(await service.core.parts.catalogue.ref.ask(m.SetTier("test", SILVER, None, floor, prize)), int)
+
+
+async def _set_price(service: Service, partner: Partner) -> None:
+    await account(service.core, partner.partner_id, m.SetPrices(m.PLATFORM, "test", {SILVER: SILVER_CENTS}))
+
+
+async def test_a_price_that_its_tier_has_left_behind_is_shown_nowhere_until_it_is_set_again(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        await _set_silver(service, SILVER_CENTS + 10, 2 * SILVER_CENTS)
+        tier, prices = await _silver(service, partner.test)
+        assert (tier["priced"], tier["entryUsdCents"], prices) == (False, SILVER_CENTS + 10, {})
+        await _set_silver(service, 100, 200)  # it would fit again, and nobody has set it again
+        tier, prices = await _silver(service, partner.test)
+        assert (tier["priced"], tier["entryUsdCents"], prices) == (False, 100, {})
+        await _set_price(service, partner)
+        tier, prices = await _silver(service, partner.test)
+        assert (tier["priced"], tier["entryUsdCents"], prices) == (True, SILVER_CENTS, {SILVER: SILVER_CENTS})
+        tier, prices = await _silver(service, partner.live)  # the tier of the other environment never moved
+        assert (tier["priced"], prices) == (True, {SILVER: SILVER_CENTS})
+
+
+async def test_the_ladder_goes_by_what_a_seat_costs_this_partner_and_then_by_id(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        for tier_id, floor in (("a-dear", 900), ("b-priced", 100), ("z-cheap", 50), ("y-cheap", 50)):
+            assert isinstance(await service.core.parts.catalogue.ref.ask(m.SetTier("test", tier_id, None, floor, 2 * floor)), int)
+        await account(service.core, partner.partner_id, m.SetPrices(m.PLATFORM, "test", {"b-priced": 200}))
+        ladder = ok(await service.public.call("GET", f"/partner/tiers?gameId={BOTH}", partner.test))["tiers"]
+        costs = [(tier["entryUsdCents"], tier["tierId"]) for tier in ladder]
+        assert costs == [
+            (50, "y-cheap"),
+            (50, "z-cheap"),
+            (100, BRONZE),
+            (100, TEST_TIER),
+            (100, SILVER),
+            (200, "b-priced"),
+            (900, "a-dear"),
+        ]
