@@ -20,6 +20,7 @@ class Rings:
 
     def __init__(self) -> None:
         self.rung: list[tuple[float, str]] = []
+        self.deaf_until = 0.0
         self._of = ""
 
     def house(self, partner_id: str) -> "Rings":
@@ -32,7 +33,7 @@ class Rings:
     def tell(self, message: object) -> bool:
         assert message == LookAgain()
         self.rung.append((round(trio.current_time(), 3), self._of))
-        return True
+        return trio.current_time() >= self.deaf_until
 
 
 @asynccontextmanager
@@ -52,6 +53,15 @@ async def test_each_table_is_woken_at_its_time(autojump_clock: MockClock) -> Non
             alarms.set(("acme", match_id), at)
         await trio.sleep(20)
         assert rings.rung == [(3, "soon"), (5, "next"), (9, "late")]
+        assert len(alarms) == 0
+
+
+async def test_a_table_that_cannot_be_told_is_told_again_a_second_later(autojump_clock: MockClock) -> None:
+    async with ringing() as (alarms, rings):
+        rings.deaf_until = 6
+        alarms.set(KEY, 4)
+        await trio.sleep(20)
+        assert [at for at, _ in rings.rung] == [4, 5, 6]
         assert len(alarms) == 0
 
 

@@ -11,6 +11,7 @@ from trio.testing import MockClock
 
 import pgs.app
 from pgs.actors import closing
+from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.seats import Match, Seat
 from pgs.games.catalogue import load_games
 from tests.actors.playing import at_table
@@ -88,7 +89,8 @@ async def test_what_one_start_leaves_open_the_next_one_ends(tmp_path: Path, auto
 async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("beta")
-        acme, beta = await pair(s, "acme"), await pair(s, "beta", partner="beta")
+        acme = [await pair(s, f"acme{number}") for number in range(2 * closing.PAGE + 1)]
+        beta = await pair(s, "beta", partner="beta")
     events: list[str] = []
     with without_the_game():
         async with stage(tmp_path, on_event=events.append) as s:
@@ -96,8 +98,20 @@ async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(tmp
             for _ in range(4):
                 s.house().watch.crashed(now)
             await settle()
-            assert (s.match_of(acme).status, ended_as(s.match_of(beta))) == ("started", VOID)
-            assert "void_put_off" in events
+            assert ({s.match_of(seat).status for seat in acme}, ended_as(s.match_of(beta))) == ({"started"}, VOID)
+            assert events.count("void_put_off") == 1, "not once for each page"
+            await until(61)
+            assert {ended_as(s.match_of(seat)) for seat in acme} == {VOID}
+
+
+async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with stage(tmp_path) as s:
+        acme = await pair(s, "acme")
+    with without_the_game():
+        async with stage(tmp_path) as s:
+            with s.parts.closings.begun("acme", ENVIRONMENTS):
+                await settle()
+                assert s.match_of(acme).status == "started"
             await until(61)
             assert ended_as(s.match_of(acme)) == VOID
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pgs.actors.house import Directory
 
 FAR_S = 240.0  # a table is woken at least this often: less than an actor may be idle, so that a slow clock does not close it
+RING_AGAIN_S = 1.0  # a table that cannot be told now is told again this soon
 NEVER = float("inf")
 
 Key = tuple[str, str]  # partner, match
@@ -72,4 +73,5 @@ class Alarms:
             else:
                 del self._at[key]
                 partner_id, match_id = key
-                directory.house(partner_id).table(match_id).tell(LookAgain())
+                if not directory.house(partner_id).table(match_id).tell(LookAgain()):  # its partner rests: somebody may wait for it
+                    self.set(key, now + RING_AGAIN_S)

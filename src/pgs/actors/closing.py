@@ -154,8 +154,8 @@ async def keep_closed(parts: Parts, directory: Directory) -> None:
 async def keep_voided(parts: Parts, directory: Directory) -> None:
     """End matches of games that are not installed, for ever: the first round at the start, behind its back.
 
-    Later rounds finish what a failed write, a full mailbox or a partner's rest left open. They also find matches of seats that were waiting
-    when the game went: nobody can take a new one at it.
+    Later rounds finish what a failed write, a full mailbox, a partner's rest or a closing under way left open. They also find matches of
+    seats that were waiting when the game went: nobody can take a new one at it.
     """
     while True:
         try:
@@ -170,12 +170,16 @@ async def keep_voided(parts: Parts, directory: Directory) -> None:
 
 async def _void(parts: Parts, directory: Directory, game_id: str) -> None:
     last: rows.Running | None = None
+    put_off: set[tuple[str, Environment]] = set()
     while page := await read_in_bulk(parts.database, partial(rows.running_matches_of_game, game_id=game_id, after=last, page_size=PAGE)):
         for (partner_id, environment), matches in groupby(page, lambda match: (match.partner_id, match.environment)):
+            if (partner_id, environment) in put_off or parts.closings.under_way(partner_id, environment):
+                continue
             command = CloseMatches(tuple(match.match_id for match in matches), "platform_void")
             try:
                 await directory.house(partner_id).seats(environment).ask(command)
             except (Overloaded, Crashed) as error:  # that partner's are left to the next round, and hold up nobody else's
+                put_off.add((partner_id, environment))
                 parts.on_event("void_put_off")
                 log.warning("void_put_off", partner_id=partner_id, environment=environment, game_id=game_id, why=str(error))
         last = page[-1]

@@ -48,7 +48,7 @@ TELL_RESERVE = 4096  # room above MAILBOX_LIMIT for events, whose sender cannot 
 ASK_DEADLINE_S = 5.0  # a command still queued then is dropped untouched
 JANITOR_S = 1.0  # how often mailboxes are looked through: an ask is answered at most this long after its deadline
 IDLE_CLOSE_S = 300.0  # an actor without messages this long gives its memory back; its rows stay
-STOP_GRACE_S = 4.0  # on stopping: how long a message already taken may still run
+STOP_GRACE_S = 3.5  # on stopping: how long a message already taken may still run
 
 # What an actor breaks on without being broken itself: the disk's fault, or counted already where it happened.
 _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)

@@ -1,4 +1,4 @@
-"""Where a match stands by its moves, and the time that its game gives."""
+"""Where a match stands by its moves, and the time that its game gives. Pure, and yet no rule of `domain`, which knows no games."""
 
 from collections.abc import Sequence
 from typing import Any

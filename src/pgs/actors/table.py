@@ -14,7 +14,7 @@ import trio
 from msgspec import UNSET
 
 from pgs.actors import messages_table as m
-from pgs.actors.held import Ending, Held
+from pgs.actors.held import Ending, Held, has_ended
 from pgs.actors.house import House
 from pgs.actors.kernel import LATER, Cell, Crashed, Envelope, Message
 from pgs.actors.positions import Position, allowance_of, position_of, replay
@@ -116,8 +116,8 @@ class TableActor:
             return answer
         except _Stale as error:
             raise Crashed("the rows keep changing") from error
-        except Ending as ending:
-            self._held.add(envelope, decides=ending.decides)
+        except Ending:
+            self._held.add(envelope)
             return LATER
         finally:
             self._rest()
@@ -193,7 +193,7 @@ class TableActor:
         if self._is_over():
             return "match_over"
         self._end(Decision("ended", self._seats[1 - side].player_id, "resigned"))
-        raise Ending(decides=True)
+        raise Ending
 
     # --- playing -------------------------------------------------------------------------------------------------------------------
 
@@ -307,11 +307,9 @@ class TableActor:
         if self._is_ending():
             self._held.expire()
             return
-        for envelope, decides in self._held.take():
-            if decides and self._match is not None and self._match.end_reason == "resigned":
-                envelope.answer(None)
-            else:
-                envelope.answer(await self._handle(envelope.message))
+        for envelope in self._held.take():
+            ended_it = has_ended(envelope.message, self._seats)
+            envelope.answer(None if ended_it else await self._handle(envelope.message))
 
     def _end(self, decision: Decision) -> None:
         self._ending, self._ask_at = decision, 0.0
