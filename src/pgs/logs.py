@@ -4,6 +4,7 @@ Whoever reads the log may stop reading, hang up, or run out of disk. A log call 
 queue to a thread of their own, and what cannot be written is counted, and told as soon as something can be written again.
 """
 
+import json
 import logging
 import sys
 import threading
@@ -17,13 +18,29 @@ import structlog
 
 from pgs.clock import Clock
 
-LINES_MAX = 5000  # lines on their way to the file: seconds of a busy service; 40 MB if every one of them had a traceback
-BATCH_LINES = 1000  # written with one call, and lost together when it fails
+LINES_MAX = 5000  # lines that wait for the file: seconds of a busy service; 40 MB if every one of them had a traceback
+BATCH_LINES = 1000  # written with one call
 GATHER_S = 0.02  # what comes within this goes with the first line: at full load the thread wakes fifty times a second, not a thousand
-FLUSH_S = 0.5  # what a stop gives a file that takes no more lines
+FLUSH_S = 0.25  # what a stop gives a file that takes no more lines
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-_encode = msgspec.json.Encoder(enc_hook=repr).encode
+
+
+def _spell(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:  # whoever logs something is not told that it cannot be spelled
+        return f"<{type(value).__name__}>"
+
+
+_encode = msgspec.json.Encoder(enc_hook=_spell).encode
+
+
+def _line(event: structlog.typing.EventDict) -> bytes:
+    try:
+        return _encode(event)
+    except Exception:  # text that is no UTF-8: a slower encoder writes it in escapes
+        return json.dumps(event, default=_spell, skipkeys=True).encode()
 
 
 class Lines:
@@ -34,6 +51,7 @@ class Lines:
         self._tell_lost = tell_lost
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._closing = threading.Event()
+        self._given_up = threading.Event()
         self._no_room = 0  # counted by those who log; two threads at once may count one line
         self._not_written = 0  # counted by the thread
         self._told = 0
@@ -43,7 +61,7 @@ class Lines:
 
     def msg(self, line: bytes) -> None:
         """Leave one line to be written."""
-        if self._queue.qsize() >= LINES_MAX:
+        if self._closing.is_set() or self._queue.qsize() >= LINES_MAX:
             self._no_room += 1
         else:
             self._queue.put(line + b"\n")
@@ -55,20 +73,18 @@ class Lines:
         return self._no_room + self._not_written
 
     def close(self) -> None:
-        """Write what has been left, for as long as the file takes it, and `FLUSH_S` at most."""
+        """Write what has been left, for as long as the file takes it, and for `FLUSH_S` if it takes nothing."""
         self._closing.set()
         self._queue.put(None)
         self._thread.join(FLUSH_S)
+        self._given_up.set()
 
     def _work(self) -> None:
         ending = False
         while not ending:
             batch, ending = self._take()
-            lost = self.lost()
-            if lost > self._told and self._write([self._tell_lost(lost - self._told) + b"\n"]):
-                self._told = lost
-            if not self._write(batch):
-                self._not_written += len(batch)
+            self._tell()
+            self._not_written += self._write(batch)
 
     def _take(self) -> tuple[list[bytes], bool]:
         """Return the lines that wait, once there are some, and whether they are the last."""
@@ -84,22 +100,30 @@ class Lines:
             return batch, True
         return batch, False
 
-    def _write(self, lines: list[bytes]) -> bool:
+    def _tell(self) -> None:
+        """Say how many lines were lost since that was last said, if the file takes it."""
+        lost = self.lost()
+        if lost > self._told:
+            with suppress(Exception):
+                if not self._write([self._tell_lost(lost - self._told) + b"\n"]):
+                    self._told = lost
+
+    def _write(self, lines: list[bytes]) -> int:
+        """Return how many of the lines have not been written."""
         if self._file is None:
-            return not lines
-        try:
-            left = memoryview(b"\n" * self._torn + b"".join(lines))
+            return len(lines)
+        left = memoryview(b"\n" * self._torn + b"".join(lines))
+        with suppress(Exception):  # there is no place left to tell of it
             while left:
                 # A file in non-blocking mode, which it can be made to by another process that has it open, answers None when it is full.
-                taken = self._file.write(left)
-                self._torn = bool(taken and left[taken - 1] != ord("\n")) or (self._torn and not taken)
-                left = left[taken or 0 :]
-                if not taken and self._closing.wait(GATHER_S):
-                    return False
+                taken = self._file.write(left) or 0
+                if taken:
+                    self._torn = left[taken - 1] != ord("\n")
+                    left = left[taken:]
+                elif self._given_up.wait(GATHER_S):
+                    break
             self._file.flush()
-        except Exception:  # it has no place left to be told
-            return False
-        return True
+        return min(len(lines), bytes(left).count(b"\n"))
 
 
 class _FromStandardLibrary(logging.Handler):
@@ -107,9 +131,13 @@ class _FromStandardLibrary(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Log a library's record as an event of its own."""
+        try:
+            text = record.getMessage()
+        except Exception:  # the arguments do not fit the text
+            text = _spell(record.msg)
         logger = structlog.get_logger(record.name)
         level = record.levelname.lower() if record.levelname.lower() in _LEVELS else "error"
-        getattr(logger, level)("library", text=record.getMessage(), exc_info=record.exc_info)
+        getattr(logger, level)("library", text=text, exc_info=record.exc_info)
 
 
 @contextmanager
@@ -119,18 +147,12 @@ def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Line
     def stamp(_: Any, level_name: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         return {"at_ms": clock.now_ms(), "level": level_name, **event}
 
-    def render(_: Any, __: str, event: structlog.typing.EventDict) -> bytes:
-        try:
-            return _encode(event)
-        except Exception:  # text that is no UTF-8, or a repr that fails: what it is about is told all the same
-            return _encode({"at_ms": event["at_ms"], "level": event["level"], "event": "unwritable", "was": ascii(event.get("event"))})
-
     def tell_lost(number: int) -> bytes:
-        return _encode({"at_ms": clock.now_ms(), "level": "warning", "event": "log_lines_lost", "lines": number})
+        return _line({"at_ms": clock.now_ms(), "level": "warning", "event": "log_lines_lost", "lines": number})
 
     lines = Lines(file, tell_lost)
     structlog.configure(
-        processors=[stamp, structlog.processors.format_exc_info, render],
+        processors=[stamp, structlog.processors.format_exc_info, lambda _, __, event: _line(event)],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
         logger_factory=lambda *_: lines,
         cache_logger_on_first_use=True,

@@ -44,8 +44,8 @@ from pgs.privacy import kept_files, warn_of_open
 from pgs.readiness import Readiness
 from pgs.storage.database import StoreOutage
 
-# A stop takes at most, in seconds of 15: the grace for calls in flight and the application's own shutdown, the same of the internal
-# listener, the actors' grace, the writer's: 5 + 2, 0.25 + 0.25, 4, 3.
+# A stop takes at most, in seconds of 15: telling the sockets, the grace for calls in flight and the application's own shutdown, the same of
+# the internal listener, the actors' grace, the writer's, the log's: 0.5, 5 + 2, 0.25 + 0.25, 3.5, 3, 0.25.
 GRACE_S = 5.0
 INTERNAL_LIMITS = ServerLimits(max_connections=64, grace_s=0.25, shutdown_s=0.25)
 # The interpreter hands the lock between loop and writer thread this often; at the default of 5 ms either waits for the other.
@@ -212,7 +212,7 @@ def _say(text: str) -> None:
     """Write to standard output, past its buffer, which would fail once more at the end; nobody has to be there to read it."""
     if sys.stdout is not None:
         with suppress(OSError):
-            os.write(sys.stdout.fileno(), text.encode())
+            os.write(sys.stdout.fileno(), os.fsencode(text))  # a folder's name may be no UTF-8
 
 
 async def _until_signalled(config: Config, lines: Lines) -> None:

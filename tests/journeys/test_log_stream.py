@@ -79,3 +79,17 @@ def test_the_service_starts_without_standard_streams(tmp_path: Path) -> None:
             assert served.wait(20) == 0
         finally:
             served.kill()
+
+
+def test_a_data_folder_whose_name_is_no_utf_8_is_served(tmp_path: Path) -> None:
+    process = Process(tmp_path / "data")
+    process.folder = Path(os.fsdecode(bytes(tmp_path) + b"/d\xff"))
+    served = process.launch()
+    assert served.stdout is not None
+    try:
+        line = served.stdout.buffer.readline()  # type: ignore[attr-defined]  # the bytes of a text stream
+        assert line.startswith(b"pgs is ready: ")
+        assert line.endswith(b"/d\xff)\n")
+    finally:
+        assert process.stop()[0] == 0
+    assert b'"event":"stopped"' in process.log.read_bytes()

@@ -29,7 +29,7 @@ from pgs.demo.story import Unexpected, tell
 from pgs.demo.telling import Teller
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.http.server import bind
-from pgs.logs import logging_to
+from pgs.logs import Lines, logging_to
 from pgs.operator.ready import NotMade, ReadyPartner
 from pgs.serve import SWITCH_INTERVAL_S, Running, running
 
@@ -59,11 +59,11 @@ def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT, bots: in
         sys.stderr.write(f"{refused}\n")
         return 1
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    with open_log(folder) as log, logging_to(log, "info", SystemClock()):
-        return trio.run(_main, _Options(folder, once, port, bots), Teller(Console(highlight=False)))
+    with open_log(folder) as log, logging_to(log, "info", SystemClock()) as lines:
+        return trio.run(_main, _Options(folder, once, port, bots), Teller(Console(highlight=False)), lines)
 
 
-async def _main(options: _Options, teller: Teller) -> int:
+async def _main(options: _Options, teller: Teller, lines: Lines) -> int:
     listen, internal = _addresses(options.port)
     settlement = StagedSettlement()
     clock = SystemClock()
@@ -76,7 +76,11 @@ async def _main(options: _Options, teller: Teller) -> int:
             open_inbox(authority, clock) as inbox,
             development_issuer(PEOPLE, clock, SystemRng()) as issuer,
             running(
-                _config(options.folder, listen, internal, issuer), settlement=settlement, outbound=outbound, resolver=resolver
+                _config(options.folder, listen, internal, issuer),
+                settlement=settlement,
+                outbound=outbound,
+                resolver=resolver,
+                lines=lines,
             ) as service,
             trio.open_nursery() as nursery,
         ):
