@@ -59,6 +59,8 @@ def main(
         raise stop(f"{data} holds a database already. Name another folder, or remove this one: seeding adds to nothing.", REFUSED)
     if not out.absolute().parent.is_dir():
         raise stop(f"there is no folder {out.absolute().parent} to write {out.name} into", REFUSED)
+    if out.exists() and not out.is_file():
+        raise stop(f"{out} is no file that could be replaced: name another one", REFUSED)
     console = Console(stderr=True)
     with expected(), Progress(console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("Partners", total=partners)

@@ -146,6 +146,8 @@ async def test_the_platform_withdraws_what_it_granted_and_grants_what_is_asked_f
     early = await operator.refused(GAME_LICENCE, LicenceStep("acme", "reversi", "grant"))
     assert "not been requested" in early.error
     assert early.error.endswith("The partner asks with `POST /partner/admin/games/reversi/live-request`.")
+    twice = await operator.refused(GAME_LICENCE, LicenceStep("acme", "tic-tac-toe", "grant"))
+    assert twice.error == "Live access has been granted already. It can be withdrawn."
     unknown = await operator.refused(GAME_LICENCE, LicenceStep("nobody", "reversi", "grant"))
     assert unknown.error == "There is no partner nobody; `pgs partner list` names those there are."
     assert (await operator.refused(GAME_LICENCE, LicenceStep("acme", "poker", "deny"))).reason == "unknown_game"

@@ -79,6 +79,14 @@ def test_nothing_is_made_when_the_file_has_nowhere_to_go(tmp_path: Path) -> None
     assert not (tmp_path / "data").exists()
 
 
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    done = seed(tmp_path / "data", 1, tmp_path / "pipe")
+    assert (done.returncode, (tmp_path / "data").exists()) == (1, False)
+    assert "is no file that could be replaced" in done.stderr
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
 PLAIN_PYTHON = Path(sys.base_prefix) / "bin" / "python3"  # the one that the environment was made with: nothing is installed in it
 
 

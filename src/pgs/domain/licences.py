@@ -49,6 +49,8 @@ def take_step(licence: Licence, step: Step, note: str | None) -> Licence | Refus
             if live == "granted"
             else BadRequest(f"The game is not live here: it stands at {live}.")
         )
+    if live == "granted":
+        return BadRequest("Live access has been granted already. It can be withdrawn.")
     if live != "requested":
         return BadRequest(f"Live access has not been requested: it stands at {live}.")
     return Licence(licence.test, "granted" if step == "grant" else "denied", note)

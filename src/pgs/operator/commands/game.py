@@ -29,7 +29,8 @@ async def step_licence(core: Core, args: LicenceStep) -> PartnerRecord | Refusal
     if isinstance(known, BadRequest):
         return known
     answer = await change_account(core, args.partner_id, m.ChangeLicence(m.PLATFORM, args.game_id, args.step, args.note))
-    if isinstance(answer, BadRequest) and args.step != "withdraw":
+    licence = known.licences.get(args.game_id)
+    if isinstance(answer, BadRequest) and args.step != "withdraw" and (licence is None or licence.live != "granted"):
         return BadRequest(f"{answer.message} The partner asks with `POST /partner/admin/games/{args.game_id}/live-request`.")
     return answer
 
