@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from random import Random
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import structlog
 import trio
@@ -41,8 +41,23 @@ class SeededRng:
         return self._random.randbytes(count)
 
 
+class _ChoiceOfThread(threading.local):
+    """What trio's scheduler draws from: for each thread its own, of which a service in another thread takes nothing away."""
+
+    _main: ClassVar[Random] = trio_run._r  # hypothesis seeds it for its tests
+
+    def __init__(self) -> None:
+        self._random = self._main if threading.current_thread() is threading.main_thread() else Random()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._random, name)
+
+
+trio_run._r = _ChoiceOfThread()  # type: ignore[assignment]  # all of a Random that trio asks for
+
+
 def seed_scheduler(seed: int) -> None:
-    """Make trio choose the order of tasks that are ready at once as this seed says. Call it inside the run."""
+    """Make trio choose the order of tasks that are ready at once as this seed says, in this thread. Call it inside the run."""
     trio_run._r.seed(seed)
 
 

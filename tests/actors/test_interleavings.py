@@ -3,6 +3,7 @@
 A round is one trio run with a virtual clock, in which everything that chooses is fed by the round's seed: a failing seed fails again.
 """
 
+import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,3 +164,39 @@ def test_a_round_runs_the_same_way_every_time(seed: int, environment: Environmen
         trio.run(traced, tmp_path / name, clock=MockClock(autojump_threshold=0))
     assert msgspec.to_builtins(histories[0]) == msgspec.to_builtins(histories[1])
     assert len(histories[0]) > 20
+
+
+def test_a_seeded_run_is_the_same_beside_a_run_in_another_thread() -> None:
+    """Tests share a process with the service of the journeys, which has a thread of its own until all tests have run."""
+    stop, busy = threading.Event(), threading.Event()
+
+    async def step(order: list[int], number: int) -> None:
+        for _ in range(300):
+            await trio.lowlevel.checkpoint()
+            order.append(number)
+
+    async def ordered() -> list[int]:
+        seed_scheduler(1)
+        order: list[int] = []
+        async with trio.open_nursery() as nursery:
+            for number in range(5):
+                nursery.start_soon(step, order, number)
+        return order
+
+    async def other() -> None:
+        while not stop.is_set():
+            async with trio.open_nursery() as nursery:
+                for number in range(5):
+                    nursery.start_soon(step, [], number)
+            busy.set()
+
+    alone = trio.run(ordered)
+    thread = threading.Thread(target=trio.run, args=(other,))
+    thread.start()
+    try:
+        assert busy.wait(60)
+        beside = [trio.run(ordered) for _ in range(20)]
+    finally:
+        stop.set()
+        thread.join()
+    assert beside == [alone] * 20

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_cli import NEW, pgs
+from tests.full import full_disk
 
 
 def _writing_to(stdout: int | None, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -30,13 +31,11 @@ def test_a_reader_who_has_left_is_told_nothing(tmp_path: Path, how: list[str]) -
     assert (done.returncode, done.stderr) == (1, "")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("arguments", [["partner", "list", "--json"], ["partner", "list"], ["--help"]])
 def test_an_answer_that_cannot_be_written_is_told_in_a_line(tmp_path: Path, arguments: list[str]) -> None:
     pgs(*NEW, "--data", tmp_path)
-    full = os.open("/dev/full", os.O_WRONLY)
-    done = _writing_to(full, *arguments, *([] if "--help" in arguments else ["--data", str(tmp_path)]))
-    os.close(full)
+    with full_disk() as full:
+        done = _writing_to(full, *arguments, *([] if "--help" in arguments else ["--data", str(tmp_path)]))
     assert done.returncode == 1
     assert "standard output: No space left on device" in done.stderr
     assert len(done.stderr.splitlines()) == 1

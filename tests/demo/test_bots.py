@@ -26,6 +26,13 @@ async def _session(site: Visit, game_id: str, player: Player) -> tuple[str, str]
     return session.game_socket_url, session.session_token
 
 
+async def _until_sockets(site: Visit, open_ones: int) -> None:
+    """Return once the service has so many open sockets."""
+    told = b""
+    while f"\npgs_open_sockets {open_ones}".encode() not in told:
+        told = (await site.pool.request("GET", f"{site.service.internal_url}/internal/metrics")).content
+
+
 # A random game of chess goes on for hundreds of moves, at most 16 a second.
 @pytest.mark.parametrize(
     "game_id", [pytest.param(game_id, marks=[pytest.mark.slow] if game_id == "chess" else []) for game_id in sorted(installed_games())]
@@ -90,6 +97,7 @@ async def test_a_token_that_is_none_and_a_newer_socket_stop_a_bot(tmp_path: Path
                 await play_match(url, token[:-4] + "AAAA", SystemRng(), 0.0)
             with pytest.raises(BotStopped, match="match_not_found"):
                 await play_match(url, token, SystemRng(), 0.0, match_id="mat_" + "A" * 22)
+            await _until_sockets(site, 0)
             async with trio.open_nursery() as nursery:
 
                 async def replaced() -> None:
@@ -98,7 +106,7 @@ async def test_a_token_that_is_none_and_a_newer_socket_stop_a_bot(tmp_path: Path
                     nursery.cancel_scope.cancel()
 
                 nursery.start_soon(replaced)
-                await trio.sleep(0.3)
+                await _until_sockets(site, 1)
                 nursery.start_soon(play_match, url, token, SystemRng(), 0.0)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpcore
 import pytest
 
+from tests.full import full_disk
 from tests.house.tree import ROOT
 from tests.journeys.process import Process
 
@@ -20,8 +21,8 @@ CALLS = 700  # of 200 bytes of log each: twice what a pipe takes
 def stream(kind: str) -> Iterator[int]:
     """Give where a service shall log to: a pipe that nobody reads, one whose reader has gone, or a full disk."""
     if kind == "full":
-        with open("/dev/full", "wb", buffering=0) as full:
-            yield full.fileno()
+        with full_disk() as full:
+            yield full
         return
     reading, writing = os.pipe()
     if kind == "gone":
