@@ -265,7 +265,7 @@ def main(
             results[crowd] = {}
             for name, rule in rules.items():
                 task = progress.add_task(f"{crowd:,} players, {name}", total=day_s)
-                results[crowd][name] = play(crowd, rule, day_s, seed, lambda task=task: progress.advance(task))  # type: ignore[misc]
+                results[crowd][name] = play(crowd, rule, day_s, seed, lambda task=task: progress.advance(task))  # type: ignore[misc]  # mypy infers no type for a lambda's default
     out.write_text(picture(results, seed), encoding="utf-8")
     print(table(results))
     for crowd, by_rule in results.items():

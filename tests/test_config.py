@@ -23,7 +23,7 @@ def from_file(tmp_path: Path, text: str, environ: Mapping[str, str] | None = Non
 @pytest.mark.parametrize("address", BAD)
 def test_an_address_that_is_none_is_refused_by_name(name: str, address: str) -> None:
     with pytest.raises(BadSettings, match=f"PGS_{name.upper()}"):
-        check_config(Config(**{name: address}))  # type: ignore[arg-type]
+        check_config(Config(**{name: address}))  # type: ignore[arg-type]  # fields by name
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:0", "[::1]:8000", "localhost:65535"])

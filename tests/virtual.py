@@ -116,7 +116,7 @@ class Faults:
                 return super().cursor(Cursor)
 
             def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-                return self.cursor().execute(sql, parameters)  # type: ignore[no-any-return]
+                return self.cursor().execute(sql, parameters)  # type: ignore[no-any-return]  # sqlite3's own answer
 
         return Connection
 

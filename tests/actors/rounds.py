@@ -113,7 +113,7 @@ class Round:
                 self.history.append(tx)
             return outcome
 
-        s.parts.database.writer.submit = recorded  # type: ignore[method-assign]
+        s.parts.database.writer.submit = recorded  # type: ignore[method-assign]  # it writes down what passes
 
     async def pause(self, longest: float) -> None:
         kind = self.chance.random()

@@ -134,12 +134,12 @@ async def test_revoking_an_invite_that_is_claimed_in_that_moment_says_so(tmp_pat
         submit = s.parts.database.writer.submit
 
         async def claim_first(tx: Any) -> Any:
-            s.parts.database.writer.submit = submit  # type: ignore[method-assign]
+            s.parts.database.writer.submit = submit  # type: ignore[method-assign]  # somebody else writes first
             after = msgspec.structs.replace(was, revision=was.revision + 1)
             await s.write_past_the_actors(accept_invite("acme", made.invite_id, "ada"), rows.update_partner(was, after))
             return await submit(tx)
 
-        s.parts.database.writer.submit = claim_first  # type: ignore[method-assign]
+        s.parts.database.writer.submit = claim_first  # type: ignore[method-assign]  # somebody else writes first
         assert await ask(s, m.RevokeInvite(m.PLATFORM, made.invite_id)) == refuse("partner_changed")
 
 

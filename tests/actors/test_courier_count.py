@@ -38,7 +38,7 @@ class Model(Endpoints):
         self.open[me] = self.open.get(me, 0) + 1
         status = self.random.choice(STATUSES) if self.random.random() < self.failing else 200
         self.answers[url] = [Answer(status, 0.001 + self.random.random() * (5 if self.random.random() < 0.2 else 0.5))]
-        outcome = await super().post(url, body, headers)  # type: ignore[arg-type]
+        outcome = await super().post(url, body, headers)  # type: ignore[arg-type]  # handed on as it came
         verdict = nudges.verdict(outcome)
         if verdict != "retry" or self.open[me] == len(TRY_AT_S):
             del self.open[me]

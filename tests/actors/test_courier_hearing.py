@@ -75,7 +75,7 @@ async def test_an_outcome_that_comes_before_the_courier_hears_of_a_change_counts
         nudge(s)
         await until(0.2)
         monkeypatch.setattr("pgs.actors.account.AccountActor._tell_couriers", lambda *arguments: None)
-        await change(s)  # type: ignore[misc]
+        await change(s)  # type: ignore[misc]  # each case is a coroutine function
         await until(30)
         assert (len(endpoints.posts), len(log(s)), failures(s)) == (1, 1, 0)
 

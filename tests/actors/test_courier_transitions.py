@@ -167,7 +167,7 @@ async def test_an_endpoint_that_hangs_or_fails_delays_neither_seats_nor_the_feed
     answer: object, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(OK)
-    endpoints.answers[URL] = [answer]  # type: ignore[list-item]
+    endpoints.answers[URL] = [answer]  # type: ignore[list-item]  # any answer that the cases name
     async with stage(tmp_path, outbound=endpoints) as s:
         await s.open_partner("zebra")
         await save(s)

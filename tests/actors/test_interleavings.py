@@ -27,7 +27,7 @@ from tests.actors.stage import stage
 from tests.virtual import Faults, seed_scheduler
 
 PLAY_S = 60.0
-_ALL_SEATS = f"select {', '.join(Seat.__struct_fields__)} from seat where partner_id = 'acme' order by seq"  # noqa: S608
+_ALL_SEATS = f"select {', '.join(Seat.__struct_fields__)} from seat where partner_id = 'acme' order by seq"  # noqa: S608  names of our own
 
 
 def check_what_must_hold(play: Round, readers: list[Reader]) -> None:

@@ -98,7 +98,7 @@ async def test_a_child_that_breaks_takes_nobody_down(autojump_clock: MockClock) 
     events: list[str] = []
     async with actor_system(events.append) as system:
         desk = Desk(system)
-        system.spawn(raises(ZeroDivisionError()))  # type: ignore[arg-type]
+        system.spawn(raises(ZeroDivisionError()))  # type: ignore[arg-type]  # a bug, on purpose
         await wait_all_tasks_blocked()
         assert events == ["child_crashed"]
         assert await desk.cell.ref.ask(Add()) == 1

@@ -41,7 +41,7 @@ async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
         await s.seat("alice", "a3")
         await until(20)
         assert [s.by_key(key).status for key in ("a1", "a2", "a3")] == ["waiting"] * 3
-        assert s.by_key("a1").confirmed_at > s.by_key("a2").confirmed_at  # type: ignore[operator]
+        assert s.by_key("a1").confirmed_at > s.by_key("a2").confirmed_at  # type: ignore[operator]  # both are confirmed
         for player, key in (("bob", "a1"), ("carol", "a2"), ("dave", "a3")):
             assert (await s.seat(player)).match_id == s.by_key(key).match_id
         s.check_money()

@@ -40,11 +40,11 @@ async def test_a_result_moves_both_ratings_as_the_model_says(
     async with stage(tmp_path) as s:
         seat = await running(s)
         await s.decide(seat.match_id, winner, LIVE)
-        expected = after_match(("alice", "bob"), (UNRATED, UNRATED), result)  # type: ignore[arg-type]
+        expected = after_match(("alice", "bob"), (UNRATED, UNRATED), result)  # type: ignore[arg-type]  # the cases are plain text
         assert (rating(s, "alice"), rating(s, "bob")) == expected
         again = await running(s)
         await s.decide(again.match_id, winner, LIVE)
-        assert (rating(s, "alice"), rating(s, "bob")) == after_match(("alice", "bob"), expected, result)  # type: ignore[arg-type]
+        assert (rating(s, "alice"), rating(s, "bob")) == after_match(("alice", "bob"), expected, result)  # type: ignore[arg-type]  # the cases are plain text
 
 
 async def test_ratings_of_games_environments_and_partners_are_apart(tmp_path: Path, autojump_clock: MockClock) -> None:

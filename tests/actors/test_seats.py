@@ -166,7 +166,7 @@ async def test_a_decision_can_be_repeated_but_not_changed(tmp_path: Path, autoju
         assert (again.status, again.winner_player_id, again.ended_at) == ("ended", "alice", ended.ended_at)
         seats = s.house().seats("test")
         for outcome, winner in (("ended", "bob"), ("ended", None), ("no_contest", None)):
-            command = m.DecideMatch(ended.match_id, outcome, winner, "decided_by_test_key")  # type: ignore[arg-type]
+            command = m.DecideMatch(ended.match_id, outcome, winner, "decided_by_test_key")  # type: ignore[arg-type]  # the cases are plain text
             assert await seats.ask(command) == refuse("match_already_decided")
         assert s.feed() == feed
 

@@ -18,7 +18,7 @@ AGAIN = refuse("settlement_unavailable")
 def scripted(**of_charge: list[object]) -> Money:
     """Return a settlement that answers the charge of these idempotency keys as listed, and confirms every other."""
     port = Money()
-    port.of_charge = of_charge  # type: ignore[assignment]
+    port.of_charge = of_charge  # type: ignore[assignment]  # a port that the test scripts
     return port
 
 
@@ -261,7 +261,7 @@ async def test_money_is_recorded_once_settlement_has_confirmed_all_of_a_match(
     fault: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = Money()
-    port.of_payout = {"bob": [fault, fault, "confirmed"]}  # type: ignore[list-item]
+    port.of_payout = {"bob": [fault, fault, "confirmed"]}  # type: ignore[list-item]  # a port that the test scripts
     async with stage(tmp_path, port) as s:
         alice, bob = await s.seat("alice"), await s.seat("bob")
         await s.decide(bob.match_id, None)

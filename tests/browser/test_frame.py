@@ -151,7 +151,7 @@ def test_a_game_that_is_not_known_is_not_a_blank_page(server: GameServer, tabs: 
 
 def test_nothing_moves_for_those_who_asked_for_that(browser: Browser, service: SharedService, partner: Partner, site: str) -> None:
     for motion, names in (("reduce", {"none"}), ("no-preference", {"settle"})):
-        context = browser.new_context(reduced_motion=motion)  # type: ignore[arg-type]
+        context = browser.new_context(reduced_motion=motion)  # type: ignore[arg-type]  # the cases are plain text
         tab = Tab(context.new_page())
         scripted = GameServer(tab.page)
         tab.embed(site, service.client.base_url, f"{service.client.base_url}/embed/test/{partner.partner_id}", "token")

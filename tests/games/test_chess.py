@@ -11,7 +11,7 @@ from tests.games.playing import SEEDS, a_game, played, seeds
 
 # Skipping stands in pytest's summary; what runs in continuous integration installs the extra.
 chess = pytest.importorskip("chess", reason="NOT TESTED: the extra `chess` is not installed (pip install -r requirements-chess.txt)")
-from pgs.games.chess import QUIET_PLIES, REPETITIONS, RULES, State  # noqa: E402
+from pgs.games.chess import QUIET_PLIES, REPETITIONS, RULES, State  # noqa: E402  it needs the extra that is looked for above
 
 DRAW = Outcome(None)
 

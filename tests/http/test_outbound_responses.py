@@ -262,7 +262,7 @@ async def test_no_garble_below_http_makes_a_try_raise(autojump_clock: trio.testi
             await trio.aclose_forcefully(stream)
 
         for number in range(120):
-            internet.serve = corrupt if number % 3 else babble  # type: ignore[method-assign]
+            internet.serve = corrupt if number % 3 else babble  # type: ignore[method-assign]  # an internet of the test's making
             statuses.append((await Outbound(client_context()).post(URL, BODY, {})).status)
             assert internet.open_sockets == 0
     assert set(statuses) == {None, 200}

@@ -94,7 +94,7 @@ async def test_a_connection_that_ends_within_the_handshake_is_no_response(autoju
             await trio.sleep(0.25)
             await stream.aclose()
 
-        internet.serve = serve  # type: ignore[method-assign]
+        internet.serve = serve  # type: ignore[method-assign]  # an internet of the test's making
         assert _told(await _try(internet)) == (None, NO_TLS, 250)
 
 

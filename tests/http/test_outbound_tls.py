@@ -24,7 +24,7 @@ LOOPBACK = "127.0.0.1"
 class _Loopback(trio.abc.HostnameResolver):
     """Every name is this machine."""
 
-    async def getaddrinfo(self, host: bytes | None, port: object, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> list:  # type: ignore[type-arg]
+    async def getaddrinfo(self, host: bytes | None, port: object, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> list:  # type: ignore[type-arg]  # trio's signature
         return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", (LOOPBACK, port))]
 
     async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:
@@ -195,7 +195,7 @@ def test_a_missing_file_of_roots_is_told_at_once(tmp_path: Path, monkeypatch: py
 
 def test_where_the_system_has_no_roots_the_packaged_ones_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    nothing = ssl.DefaultVerifyPaths(None, None, "", "", "", "")  # type: ignore[arg-type]
+    nothing = ssl.DefaultVerifyPaths(None, None, "", "", "", "")  # type: ignore[arg-type]  # a system without any roots
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
     monkeypatch.setattr(ssl.SSLContext, "set_default_verify_paths", lambda context: None)
     assert len(trusted_roots().get_ca_certs()) > 50

@@ -14,8 +14,8 @@ _LEAST: Final = 12
 def _aligned(secret: bytes, encode: object, group: int) -> Iterable[bytes]:
     """Give what a text encoding makes of bytes wherever in a longer text they stand, without what depends on their neighbours."""
     for before in range(group):
-        encoded: bytes = encode(bytes(before) + secret + bytes(group))  # type: ignore[operator]
-        per = len(encode(bytes(group))) / group  # type: ignore[operator]
+        encoded: bytes = encode(bytes(before) + secret + bytes(group))  # type: ignore[operator]  # each case is a function on bytes
+        per = len(encode(bytes(group))) / group  # type: ignore[operator]  # each case is a function on bytes
         begin, end = -int(-(before * per) // 1), int((before + len(secret)) * per // 1)
         yield encoded[begin:end].rstrip(b"=")
 

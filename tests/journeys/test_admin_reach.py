@@ -42,7 +42,7 @@ async def open_for_play(office: Office) -> str:
 
 
 async def keyed(office: Office, key: str, method: str = "GET", path: str = "/partner/me", **how: object) -> Reply:
-    return await office.service.public.call(method, path, key, **how)  # type: ignore[arg-type]
+    return await office.service.public.call(method, path, key, **how)  # type: ignore[arg-type]  # handed on as it came
 
 
 # What is written past the actors

@@ -126,7 +126,7 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
     ],
 )
 def test_the_search_knows_a_secret_however_it_is_spelled(spell: object) -> None:
-    spelled = spell(TOTP_SECRET.encode())  # type: ignore[operator]
+    spelled = spell(TOTP_SECRET.encode())  # type: ignore[operator]  # each case is a function on bytes
     content = b"before" + (spelled.encode() if isinstance(spelled, str) else spelled) + b"after"
     assert any(spelling in content for spelling in spellings(TOTP_SECRET))
 

@@ -300,7 +300,7 @@ async def test_stopping_ends_the_socket_with_operators_still_connected(tmp_path:
 
 def test_serving_needs_the_folder_to_be_there(tmp_path: Path) -> None:
     async def serve_nowhere() -> None:
-        await serve_operator(None, tmp_path / "nowhere")  # type: ignore[arg-type]
+        await serve_operator(None, tmp_path / "nowhere")  # type: ignore[arg-type]  # it ends before it looks at its core
 
     with pytest.raises(FileNotFoundError):
         trio.run(serve_nowhere)

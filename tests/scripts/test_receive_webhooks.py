@@ -73,7 +73,7 @@ async def _receiver(folder: Path, *options: str) -> AsyncIterator[_Running]:
 class _Loopback(trio.abc.HostnameResolver):
     """Every name is this machine."""
 
-    async def getaddrinfo(self, host: bytes | None, port: object, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> list:  # type: ignore[type-arg]
+    async def getaddrinfo(self, host: bytes | None, port: object, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> list:  # type: ignore[type-arg]  # trio's signature
         return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
     async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:

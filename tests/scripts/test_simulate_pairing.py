@@ -30,7 +30,7 @@ def test_the_same_seed_draws_the_same_picture_and_live_pairing_brings_players_cl
     assert [(row[0], row[1]) for row in rows] == [(n, rule) for n in ("20", "100") for rule in ("live.v1", "order of arrival")]
     for live, arrival in (rows[:2], rows[2:]):
         assert float(live[6]) < float(arrival[6]) / 2
-    titles = [text.text for text in ElementTree.parse(first).getroot().iter() if text.tag.endswith("text")]  # noqa: S314
+    titles = [text.text for text in ElementTree.parse(first).getroot().iter() if text.tag.endswith("text")]  # noqa: S314  a picture of our own
     assert {"20 players", "100 players"} <= set(titles)
 
 
@@ -38,5 +38,5 @@ def test_the_document_shows_the_picture_and_names_every_crowd_and_constant() -> 
     text = (ROOT / "docs" / "pairing.md").read_text()
     assert "(pairing.svg)" in text
     assert re.findall(r"^\| ([0-9,]+) \| live\.v1 \|", text, re.MULTILINE) == ["20", "100", "500", "2,000", "5,000"]
-    picture = ElementTree.parse(ROOT / "docs" / "pairing.svg").getroot()  # noqa: S314
+    picture = ElementTree.parse(ROOT / "docs" / "pairing.svg").getroot()  # noqa: S314  a picture of our own
     assert sum(element.tag.endswith("path") for element in picture.iter()) == 10

@@ -1,11 +1,13 @@
-"""Databases of a test's own: one that commits in-line, and one that breaks as the test says."""
+"""Databases of a test's own: one that commits in-line, one that breaks as the test says, and an empty one of the whole schema."""
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pgs.storage.database import Database
+from pgs.storage.migrations import migrate
 from tests.virtual import Faults, open_store
 
 
@@ -25,3 +27,11 @@ def threaded(tmp_path: Path, faults: Faults) -> Iterator[Database]:
     """A database whose writer, once started, is a thread that obeys `faults`."""
     with open_store(tmp_path, faults, inline=False) as database:
         yield database
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection)
+    yield connection
+    connection.close()

@@ -7,7 +7,7 @@ from pgs.domain.environments import Environment
 from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt
 from pgs.storage.database import Database, Outcome, Tx
-from pgs.storage.queries import QUERIES
+from tests.storage.statements import sql_of
 
 FIRST = Attempt(1, "att_1", "ndg_1", 100, 1, False, None, 5000, "", "mat_1", False, "no response within 5 seconds")
 
@@ -86,7 +86,7 @@ async def test_only_old_tries_of_one_endpoint_are_removed(database: Database) ->
 
 @pytest.mark.parametrize("name", ["newest_attempt", "newest_test", "attempts_before", "oldest_attempts", "delete_old_attempts"])
 def test_no_query_reads_through_a_long_log(name: str, database: Database) -> None:
-    sql: str = QUERIES[f"attempts.{name}"].sql  # type: ignore[attr-defined]
+    sql = sql_of(f"attempts.{name}")
     numbers = dict.fromkeys(("before", "since", "until", "seq", "page_size"), 1)
     plan = database.reader._connection.execute(f"explain query plan {sql}", {"partner_id": "a", "environment": "test"} | numbers)
     steps = [row[3] for row in plan if "attempt" in row[3]]

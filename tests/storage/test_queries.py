@@ -2,26 +2,17 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pgs.storage.migrations import migrate
 from pgs.storage.queries import FOLDER, QUERIES, load
-
-
-@pytest.fixture(scope="module")
-def connection() -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    migrate(connection)
-    yield connection
-    connection.close()
+from tests.storage.statements import sql_of
 
 
 @pytest.mark.parametrize("name", sorted(QUERIES))
 def test_every_query_prepares_against_the_schema(connection: sqlite3.Connection, name: str) -> None:
-    sql: str = QUERIES[name].sql  # type: ignore[attr-defined]
+    sql = sql_of(name)
     parameters = dict.fromkeys(re.findall(r"(?<!:):([a-z_]\w*)", sql))
     assert connection.execute(f"explain {sql}", parameters).fetchall()
 

@@ -2,28 +2,15 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
 from itertools import count
 
 import pytest
 
 from pgs.storage.migrations import migrate
 from pgs.storage.queries import QUERIES
+from tests.storage.statements import sql_of
 
 LISTS = ["events.events_page", "invites.invites_page", "attempts.attempts_before", "seats.feed_page"]
-
-
-@pytest.fixture(scope="module")
-def connection() -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    migrate(connection)
-    yield connection
-    connection.close()
-
-
-def sql_of(name: str) -> str:
-    sql: str = QUERIES[name].sql  # type: ignore[attr-defined]
-    return sql
 
 
 def plan_of(connection: sqlite3.Connection, name: str) -> list[str]:

@@ -35,7 +35,7 @@ async def _launch(server: Server, keys: dict[str, str], name: str) -> None:
     body = {"playerId": name, "gameId": "tic-tac-toe"}
     status, _, answer = await connection.call("POST", "/partner/sessions", keys["testKey"], body)
     assert status == 200, answer
-    body |= {"tierId": keys["tierId"], "stakeUsdCents": 100, "idempotencyKey": name}  # type: ignore[dict-item]
+    body |= {"tierId": keys["tierId"], "stakeUsdCents": 100, "idempotencyKey": name}  # type: ignore[dict-item]  # a body of mixed values
     status, _, answer = await connection.call("POST", "/partner/matches", keys["testKey"], body)
     assert status == 200, answer
     await connection.close()

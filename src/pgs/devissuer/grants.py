@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import msgspec
-from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]
+from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]  # authlib has no types
     AuthorizationServer,
     ClientMixin,
     InvalidRequestError,
@@ -16,8 +16,8 @@ from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]
     OAuth2Payload,
     OAuth2Request,
 )
-from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant  # type: ignore[import-untyped]
-from authlib.oauth2.rfc7636 import CodeChallenge  # type: ignore[import-untyped]
+from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant  # type: ignore[import-untyped]  # authlib has no types
+from authlib.oauth2.rfc7636 import CodeChallenge  # type: ignore[import-untyped]  # authlib has no types
 
 from pgs.clock import Clock, Rng
 from pgs.devissuer.people import Person
@@ -41,7 +41,7 @@ class Reply(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-class _Client(ClientMixin):  # type: ignore[misc]
+class _Client(ClientMixin):  # type: ignore[misc]  # nor has what is derived from it
     """The one client: public, for it runs in a browser, with the addresses that it may be sent back to."""
 
     def __init__(self, client_id: str) -> None:
@@ -89,7 +89,7 @@ class _Code(msgspec.Struct, frozen=True):
         return self.scope
 
 
-class _Payload(OAuth2Payload):  # type: ignore[misc]
+class _Payload(OAuth2Payload):  # type: ignore[misc]  # nor has what is derived from it
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._lists: dict[str, list[str]] = {}
         for name, value in pairs:
@@ -104,7 +104,7 @@ class _Payload(OAuth2Payload):  # type: ignore[misc]
         return self._lists
 
 
-class _Request(OAuth2Request):  # type: ignore[misc]
+class _Request(OAuth2Request):  # type: ignore[misc]  # nor has what is derived from it
     """A request whose parameters come from one place: the query of an authorization, the form of a token request."""
 
     def __init__(self, method: str, uri: str, parameters: str) -> None:
@@ -120,7 +120,7 @@ class _Request(OAuth2Request):  # type: ignore[misc]
         return self.payload.data
 
 
-class _Pkce(CodeChallenge):  # type: ignore[misc]
+class _Pkce(CodeChallenge):  # type: ignore[misc]  # nor has what is derived from it
     """PKCE that cannot be left out. authlib lets a request without a challenge pass, and takes one without a method for `plain`."""
 
     SUPPORTED_CODE_CHALLENGE_METHOD = ("S256",)
@@ -131,7 +131,7 @@ class _Pkce(CodeChallenge):  # type: ignore[misc]
         super().validate_code_challenge(grant, redirect_uri)
 
 
-class _Server(AuthorizationServer):  # type: ignore[misc]
+class _Server(AuthorizationServer):  # type: ignore[misc]  # nor has what is derived from it
     """authlib's server on our requests and replies. Its grants reach what they store through it."""
 
     def __init__(self, client: _Client, signer: Signer, clock: Clock, rng: Rng) -> None:
@@ -161,7 +161,7 @@ class _Server(AuthorizationServer):  # type: ignore[misc]
         return Reply(status, body or {}, tuple(headers))
 
 
-class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]
+class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # nor has what is derived from it
     TOKEN_ENDPOINT_AUTH_METHODS = ("none",)
 
     def generate_authorization_code(self) -> str:

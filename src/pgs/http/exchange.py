@@ -1,5 +1,6 @@
 """One request and its answer as they pass the edge: over HTTP, or as a WebSocket."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
@@ -51,7 +52,7 @@ class Terms(msgspec.Struct, frozen=True):
     body_s: float
 
 
-class Exchange:
+class Exchange(ABC):
     """What both kinds have in common. `status` is the answer's, 0 while there is none (and for ever, if the client leaves first)."""
 
     def __init__(self, terms: Terms, scope: Scope, head: Head | Fault, request_id: str, receive: Receive, send: Send) -> None:
@@ -103,14 +104,14 @@ class Exchange:
         await self._send({"type": f"{prefix}.response.start", "status": fault.status, "headers": self._stamped(headers)})
         await self._send({"type": f"{prefix}.response.body", "body": body, "more_body": False})
 
-    async def _guarded_receive(self) -> Message:
-        raise NotImplementedError
+    @abstractmethod
+    async def _guarded_receive(self) -> Message: ...
 
-    async def _guarded_send(self, message: Message) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def _guarded_send(self, message: Message) -> None: ...
 
-    async def _after_crash(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def _after_crash(self) -> None: ...
 
 
 class HttpExchange(Exchange):

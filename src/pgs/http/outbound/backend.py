@@ -103,7 +103,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._left = min(self._left, size) if self._in_body else size
         self._in_body = True
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109  httpcore's signature
         """Send what was written, return what has come: b"" at the end of a body. Raises NoResponse for an early end, and for too much."""
         if self._left <= 0:
             raise NoResponse(TOO_LONG)
@@ -119,7 +119,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._left -= len(data)
         return data
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109  httpcore's signature
         """Keep it until the first read: a request in one piece. Sent in two, the second one fails where an endpoint answers and closes
         without reading a body, and the response is lost with it.
         """
@@ -137,7 +137,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self,
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109
+        timeout: float | None = None,  # noqa: ASYNC109  httpcore's signature
     ) -> httpcore.AsyncNetworkStream:
         """Return this connection with TLS on it, the certificate checked against `server_hostname`. Raises NoResponse."""
         with trio.move_on_at(self._connect_by):
