@@ -25,7 +25,9 @@ def files(folder: Path, suffix: str = "") -> Iterator[Path]:
 
 def texts() -> Iterator[tuple[Path, str]]:
     """Every committed text file, relative to the checkout, with its text."""
-    for path in [*(path for path in sorted(ROOT.iterdir()) if path.is_file()), *(path for room in _ROOMS for path in files(ROOT / room))]:
+    # In a git worktree, .git is a file that names a path of this machine.
+    at_the_top = [path for path in sorted(ROOT.iterdir()) if path.is_file() and path.name != ".git"]
+    for path in [*at_the_top, *(path for room in _ROOMS for path in files(ROOT / room))]:
         try:
             yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
