@@ -19,7 +19,8 @@ KEY_FILE_NAME = "keys"  # of the key ring, in the data folder or a backup of it
 PREFIX: Final = "PGS_"
 TABLE: Final = "pgs"
 
-# Variables with our prefix that are no settings: where the file is, and what scripts/receive_webhooks.py reads.
+# Variables with our prefix that are not settings: the place of the settings file, and the signing
+# secret that examples/receive_webhooks.py reads.
 _OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_WEBHOOK_SECRET"})
 
 _NOT_BUILT = {"settlement_url": "settlement is embedded"}

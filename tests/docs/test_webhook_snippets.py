@@ -78,6 +78,11 @@ def test_the_python_snippet_agrees_with_the_service() -> None:
     assert not names["signature_is_valid"](SECRET, signature_header(SECRET, now - 400, BODY), BODY)
 
 
+def test_the_python_snippet_is_the_one_of_the_example() -> None:
+    function = _snippet("python").partition("\n\n\n")[2]
+    assert function in (ROOT / "examples" / "receive_webhooks.py").read_text(encoding="utf-8")
+
+
 async def test_the_node_snippet_agrees_with_the_service(tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:

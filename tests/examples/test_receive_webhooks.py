@@ -16,18 +16,31 @@ import trio
 import trustme
 
 from pgs.clock import SystemClock
-from pgs.domain.nudges import SIGNATURE_HEADER, TryOutcome, nudge_body, signature_header, verify_signature
+from pgs.domain.nudges import (
+    SIGNATURE_HEADER,
+    TryOutcome,
+    nudge_body,
+    signature_header,
+    verify_signature,
+)
 from pgs.http.outbound import Outbound
 from tests.house.tree import ROOT
 
-SCRIPT = ROOT / "scripts" / "receive_webhooks.py"
+SCRIPT = ROOT / "examples" / "receive_webhooks.py"
+PYTHON = [sys.executable, "-I", "-S"]  # the standard library alone
 SECRET = "whsec_" + "s" * 43
 
 
 class _Running:
     """A receiver in a process of its own, and what it has printed."""
 
-    def __init__(self, process: trio.Process, lines: trio.MemoryReceiveChannel[str], port: int, outbound: Outbound) -> None:
+    def __init__(
+        self,
+        process: trio.Process,
+        lines: trio.MemoryReceiveChannel[str],
+        port: int,
+        outbound: Outbound,
+    ) -> None:
         self.process, self.lines, self._port, self._outbound = process, lines, port, outbound
 
     async def send(self, body: bytes, headers: dict[str, str]) -> TryOutcome:
@@ -49,7 +62,17 @@ async def _receiver(folder: Path, *options: str) -> AsyncIterator[_Running]:
     certificate, secret = folder / "chain.pem", folder / "secret.txt"
     authority.issue_cert("receiver.localhost").private_key_and_cert_chain_pem.write_to_path(certificate)
     secret.write_text(f"{SECRET}\n", encoding="utf-8")
-    command: list[str | Path] = [sys.executable, SCRIPT, "--port", "0", "--certificate", certificate, "--secret-file", secret, *options]
+    command: list[str | Path] = [
+        *PYTHON,
+        SCRIPT,
+        "--port",
+        "0",
+        "--certificate",
+        certificate,
+        "--secret-file",
+        secret,
+        *options,
+    ]
     trust = ssl.create_default_context(cadata=authority.cert_pem.bytes().decode())
     before = trio.socket.set_custom_hostname_resolver(_Loopback())
     try:
@@ -60,9 +83,17 @@ async def _receiver(folder: Path, *options: str) -> AsyncIterator[_Running]:
                 into, lines = trio.open_memory_channel[str](100)
                 nursery.start_soon(_read_lines, process.stdout, into)
                 try:
-                    listening = re.fullmatch(r"\d\d:\d\d:\d\d listening on https://127\.0\.0\.1:(\d+)", await lines.receive())
+                    listening = re.fullmatch(
+                        r"\d\d:\d\d:\d\d listening on https://127\.0\.0\.1:(\d+)",
+                        await lines.receive(),
+                    )
                     assert listening
-                    yield _Running(process, lines, int(listening[1]), Outbound(trust, lambda address: address == "127.0.0.1"))
+                    yield _Running(
+                        process,
+                        lines,
+                        int(listening[1]),
+                        Outbound(trust, lambda address: address == "127.0.0.1"),
+                    )
                 finally:
                     process.terminate()
                     await process.wait()
@@ -73,7 +104,15 @@ async def _receiver(folder: Path, *options: str) -> AsyncIterator[_Running]:
 class _Loopback(trio.abc.HostnameResolver):
     """Every name is this machine."""
 
-    async def getaddrinfo(self, host: bytes | None, port: object, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> list:  # type: ignore[type-arg]  # trio's signature
+    async def getaddrinfo(
+        self,
+        host: bytes | None,
+        port: object,
+        family: int = 0,
+        type: int = 0,
+        proto: int = 0,
+        flags: int = 0,
+    ) -> list:  # type: ignore[type-arg]  # trio's signature
         return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
     async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:
@@ -89,7 +128,7 @@ async def test_it_verifies_what_the_service_signs_and_refuses_the_rest(tmp_path:
         assert (outcome.status, outcome.error, outcome.response_body) == (200, None, "ok\n")
         assert (await receiver.lines.receive()).endswith(f" verified  results.available for acme, sent at {now}  (answered 200)")
         assert (await receiver.send(body + b" ", {SIGNATURE_HEADER: signed})).status == 400
-        assert "REFUSED   the signature does not hold" in await receiver.lines.receive()
+        assert "REFUSED   the signature is not valid" in await receiver.lines.receive()
         assert (await receiver.send(body, {})).status == 400
         assert "REFUSED   no signature" in await receiver.lines.receive()
         old = nudge_body("acme", now - 400)
@@ -97,7 +136,7 @@ async def test_it_verifies_what_the_service_signs_and_refuses_the_rest(tmp_path:
         assert "REFUSED" in await receiver.lines.receive()
         odd = b'"\x1b[2J"'
         assert (await receiver.send(odd, {SIGNATURE_HEADER: signature_header(SECRET, now, odd)})).status == 200
-        assert "signed, but no nudge" in await receiver.lines.receive()
+        assert "signed, but not a nudge" in await receiver.lines.receive()
         assert (await receiver.send(b"x" * 70_000, {})).status in (413, None)
         assert "too long  (answered 413)" in await receiver.lines.receive()
 
@@ -116,7 +155,7 @@ async def test_it_does_not_start_without_a_secret(secret: str | None) -> None:
     if secret is not None:
         environment["PGS_WEBHOOK_SECRET"] = secret
     with trio.fail_after(60):
-        done = await trio.run_process([sys.executable, SCRIPT, "--port", "0"], env=environment, capture_stderr=True, check=False)
+        done = await trio.run_process([*PYTHON, SCRIPT, "--port", "0"], env=environment, capture_stderr=True, check=False)
     assert done.returncode == 2
     assert b"no signing secret" in done.stderr
 
@@ -141,3 +180,17 @@ def test_its_verifier_agrees_with_the_service_s() -> None:
         ("", b"{}", 0),
     ]:
         assert verifies(SECRET, sent, body, now) is verify_signature(SECRET, sent, body, now)
+
+
+def test_its_verifier_takes_what_the_service_signs_and_nothing_else() -> None:
+    verify = _load().signature_is_valid
+    now = SystemClock().now()
+    body = nudge_body("acme", now)
+    header = signature_header(SECRET, now, body)
+    assert verify(SECRET, header, body)
+    assert not verify(SECRET, header, body + b" ")
+    assert not verify(SECRET[:-1] + "B", header, body)
+    for at in (now - 400, now + 400):
+        assert not verify(SECRET, signature_header(SECRET, at, body), body)
+    for header in ("", "t=", "v1=", f"t={now}", "t=²,v1=ä", f"t={'1' * 5000},v1=0"):
+        assert not verify(SECRET, header, body)
