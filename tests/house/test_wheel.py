@@ -41,3 +41,21 @@ def test_the_sdist_holds_the_package_and_not_the_sources_of_the_frame(built: Pat
     made_by_hatchling = {"PKG-INFO", "pyproject.toml", ".gitignore"}
     others = {name for name in names if not name.startswith("src/pgs/")}
     assert others - made_by_hatchling == {"LICENSE", "README.md", "CHANGELOG.md"}
+
+
+_FRAME = ["frame.html", "pgs-embed.js", "pgs-frame-Ab12Cd34.js", "pgs-frame-Ef56Gh78.css"]
+
+
+@pytest.mark.parametrize("missing", _FRAME)
+def test_a_wheel_that_lacks_a_file_of_the_frame_is_refused(missing: str, tmp_path: Path) -> None:
+    wheel = tmp_path / "pgs-0.1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("pgs/__init__.py", "")
+        for name in _FRAME:
+            if name != missing:
+                archive.writestr(f"pgs/web/frame/{name}", "")
+    done = subprocess.run([ROOT / "scripts" / "check_wheel", wheel], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    kept_part = missing.split("Ab12Cd34")[0].split("Ef56Gh78")[0]
+    assert f"holds no pgs/web/frame/{kept_part}" in done.stderr
+    assert "Run scripts/web" in done.stderr
