@@ -39,13 +39,22 @@ R = TypeVar("R")
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 Quick = Annotated[bool, typer.Option(help="A few seconds on a small scale, to see that it works.")]
-Out = Annotated[Path | None, typer.Option(metavar="FILE", help=f"The document to write into; without --quick docs/{DOCUMENT.name}.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help=f"The document to write into; without --quick docs/{DOCUMENT.name}."
+    ),
+]
 
 
 @app.command()
 def isolation(quick: Quick = False, out: Out = None) -> None:
     """Measure whether endpoints that hang slow the others down."""
-    plan = Isolation(partners=20, hanging=2, rate=40, settle_s=0.5, measured_s=1, pairs=1) if quick else Isolation()
+    plan = (
+        Isolation(partners=20, hanging=2, rate=40, settle_s=0.5, measured_s=1, pairs=1)
+        if quick
+        else Isolation()
+    )
     pairs = _measured(measure_isolation, plan)
     section, holds = isolation_section(plan, pairs)
     _report("Endpoints that hang", section, quick, out)
@@ -62,7 +71,8 @@ def cpu(quick: Quick = False, out: Out = None) -> None:
 
 def _measured(measure: Callable[[P, Progress], Awaitable[R]], plan: P) -> R:
     structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING), logger_factory=lambda *_: structlog.PrintLogger(sys.stderr)
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     console = Console(stderr=True)

@@ -32,15 +32,26 @@ GAMES = "tic-tac-toe,connect-four,reversi"
 
 
 def main(
-    matches: Annotated[int | None, typer.Option(min=1, help="At once; without --quick 1000.")] = None,
-    think: Annotated[list[float] | None, typer.Option(metavar="SECONDS", help="A round for each; without --quick 0 and 1.5.")] = None,
+    matches: Annotated[
+        int | None, typer.Option(min=1, help="At once; without --quick 1000.")
+    ] = None,
+    think: Annotated[
+        list[float] | None,
+        typer.Option(metavar="SECONDS", help="A round for each; without --quick 0 and 1.5."),
+    ] = None,
     games: Annotated[str, typer.Option(metavar="ID,ID", help="Which are played, in turn.")] = GAMES,
-    quick: Annotated[bool, typer.Option(help="A few seconds on a small scale, to see that it works.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The document to write into; alone docs/benchmarks.md.")] = None,
+    quick: Annotated[
+        bool, typer.Option(help="A few seconds on a small scale, to see that it works.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The document to write into; alone docs/benchmarks.md."),
+    ] = None,
 ) -> None:
     """Play matches to their ends."""
     structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING), logger_factory=lambda *_: structlog.PrintLogger(sys.stderr)
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
     console = Console(stderr=True)
     full = matches is None and think is None and games == GAMES and not quick

@@ -32,10 +32,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from pgs.actors.core import Core
-from pgs.actors.messages import Seated, StakeSeat
+from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.config import Config
 from pgs.operator.ready import make_ready, offer_tier
-from pgs.serve import SWITCH_INTERVAL_S, running, settle_memory
+from pgs.serve import SWITCH_INTERVAL_S, running, tune_garbage_collector
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 TITLE = "Seats that nobody has joined"
@@ -63,9 +63,15 @@ class Cost(msgspec.Struct, frozen=True):
 
 def main(
     seats: Annotated[int, typer.Option(min=2, help="How many, half as many matches.")] = SEATS,
-    partners: Annotated[list[int] | None, typer.Option(min=1, help="Among how many; a measurement for each. By default 1 and 100.")] = None,
+    partners: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Among how many; a measurement for each. By default 1 and 100."),
+    ] = None,
     most: Annotated[float, typer.Option(metavar="MB", help="What they may take.")] = 100.0,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The document to write into; alone docs/benchmarks.md.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The document to write into; alone docs/benchmarks.md."),
+    ] = None,
     alone: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
     """Measure what seats take."""
@@ -84,14 +90,23 @@ def main(
 
 def _measured(seats: int, partners: int) -> Cost:
     """Return what a process of its own measures."""
-    command = [sys.executable, __file__, "--alone", "--seats", str(seats), "--partners", str(partners)]
+    command = [
+        sys.executable,
+        __file__,
+        "--alone",
+        "--seats",
+        str(seats),
+        "--partners",
+        str(partners),
+    ]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     return msgspec.json.decode(done.stdout, type=Cost)
 
 
 def _measure_here(seats: int, partners: int) -> None:
     structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR), logger_factory=lambda *_: structlog.PrintLogger(sys.stderr)
+        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     console = Console(stderr=True)
@@ -103,7 +118,9 @@ def _measure_here(seats: int, partners: int) -> None:
 
 async def _measure(seats: int, partners: int, tick: Callable[[], None]) -> Cost:
     with TemporaryDirectory() as folder:
-        config = Config(data_dir=Path(folder) / "data", listen="127.0.0.1:0", internal_listen="127.0.0.1:0")
+        config = Config(
+            data_dir=Path(folder) / "data", listen="127.0.0.1:0", internal_listen="127.0.0.1:0"
+        )
         names = [f"seats-{number:04}" for number in range(partners)]
         async with running(config) as service:
             await offer_tier(service.core, "test", TIER, FLOOR_USD_CENTS, PRIZE_USD_CENTS)
@@ -111,7 +128,7 @@ async def _measure(seats: int, partners: int, tick: Callable[[], None]) -> Cost:
                 await make_ready(service.core, name, name, f"admin@{name}.example", games=(GAME,))
         # A second start, so that what making partners left behind does not pass for what an idle service takes.
         async with running(config) as service:
-            settle_memory()
+            tune_garbage_collector()
             _trim()
             idle = _memory()
             matches = await _fill(service.core, names, seats, tick)
@@ -132,9 +149,11 @@ async def _fill(core: Core, names: list[str], seats: int, tick: Callable[[], Non
             for side in "ab":
                 player = f"{side}-{number:06}"
                 stake = StakeSeat(player, GAME, TIER, FLOOR_USD_CENTS, f"key-{player}", None)
-                seated = await core.directory.house(name).seats("test").ask(stake)
+                seated = await core.directory.partner(name).seats("test").ask(stake)
                 assert isinstance(seated, Seated), seated
-                matches += seated.seat.match_id is not None  # of the two seats of a match the younger one, which began it
+                matches += (
+                    seated.seat.match_id is not None
+                )  # of the two seats of a match the younger one, which began it
             tick()
 
     async with trio.open_nursery() as nursery:
@@ -172,9 +191,16 @@ def _section(costs: list[Cost], most: float) -> str:
     ]
     for cost in costs:
         figures = (cost.idle, cost.with_seats, cost.trimmed, cost.taken)
-        cells = (str(cost.partners), str(cost.matches), *(f"{figure:.1f}" for figure in figures), f"{cost.taken * MB / cost.seats:.0f}")
+        cells = (
+            str(cost.partners),
+            str(cost.matches),
+            *(f"{figure:.1f}" for figure in figures),
+            f"{cost.taken * MB / cost.seats:.0f}",
+        )
         lines.append(f"| {' | '.join(cells)} |")
-    drawn = {f"{cost.partners} partner{'' if cost.partners == 1 else 's'}": cost.taken for cost in costs}
+    drawn = {
+        f"{cost.partners} partner{'' if cost.partners == 1 else 's'}": cost.taken for cost in costs
+    }
     lines += ["", *bars({**drawn, "allowed": most}, "MB"), ""]
     held = "they do" if all(cost.taken <= most for cost in costs) else "they do **not**"
     lines += paragraph(

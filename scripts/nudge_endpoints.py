@@ -50,7 +50,10 @@ class Endpoints:
                     await self._release.wait()
                     return
                 said = b"resumed" if stream.session_reused else b"full"
-                await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(said), said))
+                await stream.send_all(
+                    b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s"
+                    % (len(said), said)
+                )
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass  # the caller has given up
         finally:
@@ -89,7 +92,11 @@ async def main() -> None:
     context = server_context(Issued(setup.certificate.encode("ascii"), setup.key.encode("ascii")))
     (plain,) = await trio.open_tcp_listeners(0, host=ADDRESS, backlog=1024)
     async with trio.open_nursery() as nursery:
-        await nursery.start(trio.serve_listeners, endpoints.serve, [trio.SSLListener(plain, context, https_compatible=True)])
+        await nursery.start(
+            trio.serve_listeners,
+            endpoints.serve,
+            [trio.SSLListener(plain, context, https_compatible=True)],
+        )
         _say(str(plain.socket.getsockname()[1]))
         async for line in lines:
             {b"hang": endpoints.hang, b"answer": endpoints.answer}[line]()

@@ -47,16 +47,30 @@ class Seeded(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def main(
-    data: Annotated[Path, typer.Option(metavar="DIR", help="The data folder to make; one that is already in use is refused.")],
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR", help="The data folder to make; one that is already in use is refused."
+        ),
+    ],
     partners: Annotated[int, typer.Option(min=1, max=100_000, help="How many partners.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the keys, as JSON that only you can read.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="Where to write the keys, as JSON that only you can read."
+        ),
+    ],
 ) -> None:
     """Make a fresh data folder for load tests."""
     structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING), logger_factory=lambda *_: structlog.PrintLogger(sys.stderr)
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
     if (data / "pgs.db").exists():
-        raise stop(f"{data} holds a database already. Name another folder, or remove this one: seeding adds to nothing.", REFUSED)
+        raise stop(
+            f"{data} holds a database already. Name another folder, or remove this one: seeding adds to nothing.",
+            REFUSED,
+        )
     if not out.absolute().parent.is_dir():
         raise stop(f"there is no folder {out.absolute().parent} to write {out.name} into", REFUSED)
     if out.exists() and not out.is_file():
@@ -71,7 +85,9 @@ def main(
         write_keys(out, made)
 
 
-async def seed(data: Path, partners: int, tick: Callable[[], None] = lambda: None) -> list[ReadyPartner]:
+async def seed(
+    data: Path, partners: int, tick: Callable[[], None] = lambda: None
+) -> list[ReadyPartner]:
     """Return the partners that were made, by id. `tick` is called after each.
 
     Raises a group of `NotMade`, and what opening a folder raises.
@@ -79,7 +95,14 @@ async def seed(data: Path, partners: int, tick: Callable[[], None] = lambda: Non
     made: dict[str, ReadyPartner] = {}
     async with open_core(Config(data_dir=data)) as core:
         for environment in ENVIRONMENTS:
-            await offer_tier(core, environment, f"{environment}-bronze", FLOOR_USD_CENTS, PRIZE_USD_CENTS, "Bronze")
+            await offer_tier(
+                core,
+                environment,
+                f"{environment}-bronze",
+                FLOOR_USD_CENTS,
+                PRIZE_USD_CENTS,
+                "Bronze",
+            )
         numbers = iter(range(1, partners + 1))
         async with trio.open_nursery() as nursery:
             for _ in range(min(AT_ONCE, partners)):
@@ -87,11 +110,15 @@ async def seed(data: Path, partners: int, tick: Callable[[], None] = lambda: Non
     return [made[partner_id] for partner_id in sorted(made)]
 
 
-async def _make(core: Core, numbers: Iterator[int], made: dict[str, ReadyPartner], tick: Callable[[], None]) -> None:
+async def _make(
+    core: Core, numbers: Iterator[int], made: dict[str, ReadyPartner], tick: Callable[[], None]
+) -> None:
     """Make partners until the numbers, which all makers share, run out."""
     for number in numbers:
         partner_id = f"load-{number:04}"
-        made[partner_id] = await make_ready(core, partner_id, f"Load {number:04}", f"admin@{partner_id}.example", label="load test")
+        made[partner_id] = await make_ready(
+            core, partner_id, f"Load {number:04}", f"admin@{partner_id}.example", label="load test"
+        )
         tick()
 
 
@@ -104,7 +131,10 @@ def _first(error: BaseException) -> BaseException:
 
 def write_keys(out: Path, made: list[ReadyPartner]) -> None:
     """Write the file, whole or not at all, readable by its owner alone."""
-    entries = [Seeded(partner.partner_id, partner.test_key, partner.live_key, "test-bronze") for partner in made]
+    entries = [
+        Seeded(partner.partner_id, partner.test_key, partner.live_key, "test-bronze")
+        for partner in made
+    ]
     part = out.with_name(out.name + ".new")
     part.unlink(missing_ok=True)  # its mode would outlive it
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

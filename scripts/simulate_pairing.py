@@ -84,7 +84,9 @@ def arrivals(players: int, day_s: int, chance: random.Random) -> Iterator[int]:
     yield players
     mean_rate = players / WAIT_S["live"]
     for second in range(1, day_s):
-        yield _poisson(mean_rate * (1 + 0.75 * math.sin(2 * math.pi * second / day_s - math.pi / 2)), chance)
+        yield _poisson(
+            mean_rate * (1 + 0.75 * math.sin(2 * math.pi * second / day_s - math.pi / 2)), chance
+        )
 
 
 def _poisson(expected: float, chance: random.Random) -> int:
@@ -130,7 +132,9 @@ def play(players: int, rule: Rule, day_s: int, seed: int, tick: Callable[[], Non
                 outcome.met.append(Met(now + 1 - (one.seat.confirmed_at or 0), gap))
                 if skills.random() < RETURNS:
                     at = now + 1 + round(skills.expovariate(1 / BACK_AFTER_S))
-                    back.setdefault(at, []).append((one.seat.player_id, one.rating.mu, other.seat.player_id))
+                    back.setdefault(at, []).append(
+                        (one.seat.player_id, one.rating.mu, other.seat.player_id)
+                    )
         tick()
     return outcome
 
@@ -174,10 +178,16 @@ def table(results: dict[int, dict[str, Outcome]]) -> str:
     ]
     for crowd, rules in results.items():
         for rule, outcome in rules.items():
-            waits, gaps = [float(met.waited_s) for met in outcome.met], [met.gap for met in outcome.met]
+            waits, gaps = (
+                [float(met.waited_s) for met in outcome.met],
+                [met.gap for met in outcome.met],
+            )
             cells = [f"{crowd:,}", rule, f"{len(outcome.met):,}", f"{mean(waits or [0]):.1f}"]
             cells += [f"{quantile(waits, part):.0f}" for part in (0.5, 0.95)]
-            cells += [f"{mean(gaps or [0]):.2f}", *(f"{quantile(gaps, part):.2f}" for part in (0.5, 0.95))]
+            cells += [
+                f"{mean(gaps or [0]):.2f}",
+                *(f"{quantile(gaps, part):.2f}" for part in (0.5, 0.95)),
+            ]
             cells += [f"{outcome.rematches:,}", f"{outcome.expired:,}", f"{outcome.most_waiting:,}"]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -201,27 +211,44 @@ def picture(results: dict[int, dict[str, Outcome]], seed: int) -> str:
     ]
     for number, (rule, colour) in enumerate(COLOURS.items()):
         mark = LEFT + 6 + number * 150
-        out.append(f'<circle cx="{mark}" cy="36" r="4" fill="{colour}"/><text x="{mark + 9}" y="40" fill="#222222">{rule}</text>')
-    out.append(f'<text x="{LEFT + 300}" y="40" fill="#555555">a dot: one seat; a ring: the mean</text>')
+        out.append(
+            f'<circle cx="{mark}" cy="36" r="4" fill="{colour}"/><text x="{mark + 9}" y="40" fill="#222222">{rule}</text>'
+        )
+    out.append(
+        f'<text x="{LEFT + 300}" y="40" fill="#555555">a dot: one seat; a ring: the mean</text>'
+    )
     for column, (crowd, rules) in enumerate(results.items()):
         left = LEFT + column * (PANEL_W + SPACE)
         out += _axes(left, f"{crowd:,} players", first=column == 0)
         chance = random.Random(seed)
         for rule in reversed(rules):
             met = rules[rule].met
-            dots = [_at(left, one.waited_s + chance.uniform(-0.5, 0.5), one.gap) for one in chance.sample(met, min(DOTS, len(met)))]
+            dots = [
+                _at(left, one.waited_s + chance.uniform(-0.5, 0.5), one.gap)
+                for one in chance.sample(met, min(DOTS, len(met)))
+            ]
             # Strokes of no length with round ends: a dot in a dozen characters.
             path = "".join(f"M{x:g} {y:g}h0" for x, y in dots)
-            out.append(f'<path d="{path}" stroke="{COLOURS[rule]}" stroke-opacity="0.45" stroke-width="3.4" stroke-linecap="round"/>')
+            out.append(
+                f'<path d="{path}" stroke="{COLOURS[rule]}" stroke-opacity="0.45" stroke-width="3.4" stroke-linecap="round"/>'
+            )
         for rule, outcome in rules.items():
             if outcome.met:
-                x, y = _at(left, mean(one.waited_s for one in outcome.met), mean(one.gap for one in outcome.met))
-                out.append(f'<circle cx="{x}" cy="{y}" r="6" fill="#ffffff" stroke="{COLOURS[rule]}" stroke-width="3"/>')
+                x, y = _at(
+                    left,
+                    mean(one.waited_s for one in outcome.met),
+                    mean(one.gap for one in outcome.met),
+                )
+                out.append(
+                    f'<circle cx="{x}" cy="{y}" r="6" fill="#ffffff" stroke="{COLOURS[rule]}" stroke-width="3"/>'
+                )
     middle = TOP + PANEL_H / 2
     out.append(
         f'<text x="14" y="{middle}" text-anchor="middle" fill="#222222" transform="rotate(-90 14 {middle})">rating gap, points</text>'
     )
-    out.append(f'<text x="{width / 2}" y="{height - 10}" text-anchor="middle" fill="#222222">seconds waited (square-root scale)</text>')
+    out.append(
+        f'<text x="{width / 2}" y="{height - 10}" text-anchor="middle" fill="#222222">seconds waited (square-root scale)</text>'
+    )
     return "\n".join([*out, "</svg>", ""])
 
 
@@ -240,12 +267,16 @@ def _axes(left: int, title: str, *, first: bool) -> list[str]:
     for seconds in (1, 10, 60, 150, 300):
         x, _ = _at(left, seconds, 0)
         out.append(f'<line x1="{x}" y1="{bottom}" x2="{x}" y2="{bottom + 4}" stroke="#999999"/>')
-        out.append(f'<text x="{x}" y="{bottom + 17}" text-anchor="middle" font-size="10" fill="#555555">{seconds}</text>')
+        out.append(
+            f'<text x="{x}" y="{bottom + 17}" text-anchor="middle" font-size="10" fill="#555555">{seconds}</text>'
+        )
     for points in (0, 5, 10, 15, 20, 25):
         _, y = _at(left, 0, points)
         out.append(f'<line x1="{left}" y1="{y}" x2="{left + PANEL_W}" y2="{y}" stroke="#eeeeee"/>')
         if first:
-            out.append(f'<text x="{left - 6}" y="{y + 4}" text-anchor="end" font-size="10" fill="#555555">{points}</text>')
+            out.append(
+                f'<text x="{left - 6}" y="{y + 4}" text-anchor="end" font-size="10" fill="#555555">{points}</text>'
+            )
     return out
 
 
@@ -265,11 +296,15 @@ def main(
             results[crowd] = {}
             for name, rule in rules.items():
                 task = progress.add_task(f"{crowd:,} players, {name}", total=day_s)
-                results[crowd][name] = play(crowd, rule, day_s, seed, lambda task=task: progress.advance(task))  # type: ignore[misc]  # mypy infers no type for a lambda's default
+                results[crowd][name] = play(
+                    crowd, rule, day_s, seed, lambda task=task: progress.advance(task)
+                )  # type: ignore[misc]  # mypy infers no type for a lambda's default
     out.write_text(picture(results, seed), encoding="utf-8")
     print(table(results))
     for crowd, by_rule in results.items():
-        console.print(f"{crowd:,} players: a wave took {by_rule[LIVE].slowest_wave_ms:.0f} ms of processor time at most")
+        console.print(
+            f"{crowd:,} players: a wave took {by_rule[LIVE].slowest_wave_ms:.0f} ms of processor time at most"
+        )
 
 
 if __name__ == "__main__":

@@ -41,7 +41,11 @@ def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
         address = arguments[1]
         if isinstance(address, tuple) and not _is_local(address[0]):
             raise AssertionError(f"a test connects to {address!r}: loopback only")
-    elif event == "socket.getaddrinfo" and not _is_literal_or_local(arguments[0]) and not _is_numeric_only():
+    elif (
+        event == "socket.getaddrinfo"
+        and not _is_literal_or_local(arguments[0])
+        and not _is_numeric_only()
+    ):
         raise AssertionError(f"a test looks up {arguments[0]!r}: loopback only")
 
 
@@ -55,7 +59,9 @@ def _is_literal_or_local(host: object) -> bool:
     if _is_local(host):
         return True
     try:
-        ipaddress.ip_address(host.decode("ascii", "replace") if isinstance(host, bytes) else str(host))
+        ipaddress.ip_address(
+            host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
+        )
     except ValueError:
         return False
     return True

@@ -33,7 +33,10 @@ def seat(number: int, **changes: Any) -> Seat:
 
 def match(match_id: str, **changes: Any) -> Match:
     """Return acme's match of two such seats, running, with fields of a test's own."""
-    return msgspec.structs.replace(Match("acme", "test", match_id, "reversi", "bronze", 1, 180, "started", started_at=60), **changes)
+    return msgspec.structs.replace(
+        Match("acme", "test", match_id, "reversi", "bronze", 1, 180, "started", started_at=60),
+        **changes,
+    )
 
 
 def account(partner_id: str = "acme", **changes: Any) -> Account:

@@ -11,17 +11,27 @@ from pgs.clock import BEHIND_MS, HeldTime, SystemClock, SystemRng
 from tests.virtual import START, SeededRng, clock
 
 
-def test_the_clock_stands_still_while_the_machines_is_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_clock_stands_still_while_the_machines_is_set_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     readings = iter([1_000_500, 999_000, 1_000_900, 1_001_000])
     monkeypatch.setattr(time, "time_ns", lambda: next(readings) * 1_000_000)
     wall = SystemClock()
-    assert [wall.now_ms(), wall.now_ms(), wall.now(), wall.now()] == [1_000_500, 1_000_500, 1000, 1001]
+    assert [wall.now_ms(), wall.now_ms(), wall.now(), wall.now()] == [
+        1_000_500,
+        1_000_500,
+        1000,
+        1001,
+    ]
 
 
 def test_time_is_told_to_stand_still_once_for_each_time_that_it_does() -> None:
     held = HeldTime()
     jump = 100_000
-    told = {reading: held.newly_behind_ms(reading) for reading in (0, 1_000, 1_000 + jump, 2_000, 3_000, 1_000 + jump - BEHIND_MS)}
+    told = {
+        reading: held.newly_behind_ms(reading)
+        for reading in (0, 1_000, 1_000 + jump, 2_000, 3_000, 1_000 + jump - BEHIND_MS)
+    }
     assert {reading: behind for reading, behind in told.items() if behind} == {2_000: jump - 1_000}
     assert held.latest_ms == 1_000 + jump
     assert held.newly_behind_ms(2_000 + jump) == 0  # it has caught up
@@ -31,10 +41,16 @@ def test_time_is_told_to_stand_still_once_for_each_time_that_it_does() -> None:
 
 def test_a_small_correction_of_the_machines_clock_is_told_to_nobody() -> None:
     held = HeldTime()
-    assert [held.newly_behind_ms(reading) for reading in (10_000, 10_000 - BEHIND_MS, 10_001)] == [0, 0, 0]
+    assert [held.newly_behind_ms(reading) for reading in (10_000, 10_000 - BEHIND_MS, 10_001)] == [
+        0,
+        0,
+        0,
+    ]
 
 
-def test_a_clock_that_is_behind_is_an_event_and_a_line_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_that_is_behind_is_an_event_and_a_line_of_the_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     readings = iter([1_000_000, 100_000, 200_000, 1_000_001, 300_000])
     monkeypatch.setattr(time, "time_ns", lambda: next(readings) * 1_000_000)
     events: list[str] = []

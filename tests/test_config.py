@@ -7,7 +7,15 @@ import pytest
 
 from pgs.config import BadSettings, Config, check_config, load_config
 
-BAD = ["foo", ":8000", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:8000000000000", "127.0.0.1:\uff18\uff10", "5"]
+BAD = [
+    "foo",
+    ":8000",
+    "127.0.0.1:",
+    "127.0.0.1:99999",
+    "127.0.0.1:8000000000000",
+    "127.0.0.1:\uff18\uff10",
+    "5",
+]
 
 ISSUER = {"identity_issuer": "https://id.example", "identity_client_id": "portal"}
 
@@ -32,7 +40,9 @@ def test_an_address_that_can_be_is_taken(address: str) -> None:
 
 
 def test_variables_stand_over_the_file_and_the_file_over_the_defaults(tmp_path: Path) -> None:
-    config = from_file(tmp_path, '[pgs]\nprocess_rate = 7\nlisten = "127.0.0.1:1"\n', {"PGS_LISTEN": "127.0.0.1:2"})
+    config = from_file(
+        tmp_path, '[pgs]\nprocess_rate = 7\nlisten = "127.0.0.1:1"\n', {"PGS_LISTEN": "127.0.0.1:2"}
+    )
     assert (config.process_rate, config.listen, config.log_level) == (7, "127.0.0.1:2", "info")
 
 
@@ -57,7 +67,10 @@ def test_the_file_may_be_named_by_a_variable(tmp_path: Path) -> None:
         ("[pgs]\nlistne = 1\n", r"listne in .*pgs\.toml is no setting; is listen meant\?"),
         ('[pgs]\nbase-url = "https://a.example"\n', r"base-url in .* is base_url meant\?"),
         ("[pgs.identity]\n", r"identity in .* is no setting"),
-        ('[pgs]\nsettlement_url = "https://s.example"\n', "settlement_url in .* not available in this build"),
+        (
+            '[pgs]\nsettlement_url = "https://s.example"\n',
+            "settlement_url in .* not available in this build",
+        ),
         ("[pgs\n", "no TOML"),
         ("[pgs]\nlisten = 5\n", "PGS_LISTEN must be a text"),
         ("[pgs]\nprocess_rate = true\n", "PGS_PROCESS_RATE must be a whole number"),
@@ -84,7 +97,11 @@ def test_a_file_that_cannot_be_read_as_text_is_refused_by_name(tmp_path: Path) -
         ("PGS_LISTNE", "", r"PGS_LISTNE is no setting; is PGS_LISTEN meant\?"),
         ("PGS_listen", "127.0.0.1:1", "PGS_listen is no setting"),
         ("PGS_DATABASE", "x", "PGS_DATABASE is no setting"),
-        ("PGS_SETTLEMENT_URL", "https://s.example", "PGS_SETTLEMENT_URL is not available in this build"),
+        (
+            "PGS_SETTLEMENT_URL",
+            "https://s.example",
+            "PGS_SETTLEMENT_URL is not available in this build",
+        ),
         ("PGS_PROCESS_RATE", "abc", "PGS_PROCESS_RATE"),
         ("PGS_PROCESS_RATE", "1_0", "PGS_PROCESS_RATE"),
         ("PGS_PROCESS_RATE", "", "PGS_PROCESS_RATE"),
@@ -95,13 +112,21 @@ def test_a_file_that_cannot_be_read_as_text_is_refused_by_name(tmp_path: Path) -
         ("PGS_RESTRICT_ENVIRONMENT", "prod", "PGS_RESTRICT_ENVIRONMENT"),
     ],
 )
-def test_a_variable_that_says_nothing_we_know_is_refused_by_name(name: str, value: str, named: str) -> None:
+def test_a_variable_that_says_nothing_we_know_is_refused_by_name(
+    name: str, value: str, named: str
+) -> None:
     with pytest.raises(BadSettings, match=named):
         load_config(None, {name: value})
 
 
 def test_variables_that_others_read_are_left_to_them() -> None:
-    environ = {"PGS_CONFIG": "", "PGS_WEBHOOK_SECRET": "whsec_x", "PGSQL_HOST": "x", "HOME": "/", "PGS_SETTLEMENT_URL": ""}
+    environ = {
+        "PGS_CONFIG": "",
+        "PGS_WEBHOOK_SECRET": "whsec_x",
+        "PGSQL_HOST": "x",
+        "HOME": "/",
+        "PGS_SETTLEMENT_URL": "",
+    }
     assert load_config(None, environ) == load_config(None, {})
 
 
@@ -112,7 +137,15 @@ def test_an_empty_variable_for_the_key_file_leaves_it_where_it_is() -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["http://[::1", "ftp://a.example", "https://", "https://a.example/", "https://a.example?", "https://u@a.example", "http://a:99999"],
+    [
+        "http://[::1",
+        "ftp://a.example",
+        "https://",
+        "https://a.example/",
+        "https://a.example?",
+        "https://u@a.example",
+        "http://a:99999",
+    ],
 )
 def test_a_base_url_that_is_more_or_less_than_an_origin_is_refused(url: str) -> None:
     with pytest.raises(BadSettings, match="PGS_BASE_URL"):
@@ -129,20 +162,40 @@ def test_a_base_url_that_is_an_origin_is_taken(url: str) -> None:
     [
         (ISSUER | {"identity_issuer": "http://id.example"}, "PGS_IDENTITY_ISSUER must be"),
         (ISSUER | {"identity_issuer": "id.example"}, "PGS_IDENTITY_ISSUER must be"),
-        (ISSUER | {"identity_issuer": "https://id.example?tenant=1"}, "PGS_IDENTITY_ISSUER must be"),
-        ({"identity_issuer": "https://id.example"}, "PGS_IDENTITY_ISSUER needs PGS_IDENTITY_AUDIENCE or PGS_IDENTITY_CLIENT_ID"),
+        (
+            ISSUER | {"identity_issuer": "https://id.example?tenant=1"},
+            "PGS_IDENTITY_ISSUER must be",
+        ),
+        (
+            {"identity_issuer": "https://id.example"},
+            "PGS_IDENTITY_ISSUER needs PGS_IDENTITY_AUDIENCE or PGS_IDENTITY_CLIENT_ID",
+        ),
         (ISSUER | {"identity_jwks_url": "http://id.example/keys"}, "PGS_IDENTITY_JWKS_URL must be"),
-        (ISSUER | {"identity_jwks_url": "http://127.0.0.1/keys"}, "PGS_IDENTITY_JWKS_URL must be https"),
+        (
+            ISSUER | {"identity_jwks_url": "http://127.0.0.1/keys"},
+            "PGS_IDENTITY_JWKS_URL must be https",
+        ),
         (ISSUER | {"identity_audience": "a\nb"}, "PGS_IDENTITY_AUDIENCE"),
         (ISSUER | {"identity_client_id": " portal"}, "PGS_IDENTITY_CLIENT_ID"),
-        ({"identity_audience": "a"}, "PGS_IDENTITY_AUDIENCE means nothing without PGS_IDENTITY_ISSUER"),
-        ({"identity_client_id": "a"}, "PGS_IDENTITY_CLIENT_ID means nothing without PGS_IDENTITY_ISSUER"),
-        ({"identity_jwks_url": "https://id.example/keys"}, "PGS_IDENTITY_JWKS_URL means nothing without PGS_IDENTITY_ISSUER"),
+        (
+            {"identity_audience": "a"},
+            "PGS_IDENTITY_AUDIENCE means nothing without PGS_IDENTITY_ISSUER",
+        ),
+        (
+            {"identity_client_id": "a"},
+            "PGS_IDENTITY_CLIENT_ID means nothing without PGS_IDENTITY_ISSUER",
+        ),
+        (
+            {"identity_jwks_url": "https://id.example/keys"},
+            "PGS_IDENTITY_JWKS_URL means nothing without PGS_IDENTITY_ISSUER",
+        ),
         ({"frame_url": "http://frame.example/"}, "PGS_FRAME_URL"),
         ({"frame_url": "/frame"}, "PGS_FRAME_URL"),
     ],
 )
-def test_an_address_that_no_secret_should_go_to_is_refused_by_name(settings: dict[str, str], named: str) -> None:
+def test_an_address_that_no_secret_should_go_to_is_refused_by_name(
+    settings: dict[str, str], named: str
+) -> None:
     with pytest.raises(BadSettings, match=named):
         load_config(None, {f"PGS_{name.upper()}": value for name, value in settings.items()})
 
@@ -153,14 +206,20 @@ def test_an_address_that_no_secret_should_go_to_is_refused_by_name(settings: dic
         (ISSUER, "portal"),
         (ISSUER | {"identity_audience": "games"}, "games"),
         (
-            {"identity_issuer": "http://127.0.0.1:9000/id", "identity_audience": "a", "identity_jwks_url": "http://127.0.0.1:9000/k?v=1"},
+            {
+                "identity_issuer": "http://127.0.0.1:9000/id",
+                "identity_audience": "a",
+                "identity_jwks_url": "http://127.0.0.1:9000/k?v=1",
+            },
             "a",
         ),
         ({"frame_url": "https://frame.example/v1/frame.html?a=b"}, ""),
         ({"frame_url": "http://localhost:5173"}, ""),
     ],
 )
-def test_an_issuer_and_a_frame_that_can_be_are_taken(settings: dict[str, str], audience: str) -> None:
+def test_an_issuer_and_a_frame_that_can_be_are_taken(
+    settings: dict[str, str], audience: str
+) -> None:
     config = load_config(None, {f"PGS_{name.upper()}": value for name, value in settings.items()})
     assert {name: getattr(config, name) for name in settings} == settings
     assert config.token_audience == audience

@@ -104,7 +104,12 @@ def test_more_lines_than_a_batch_are_all_written() -> None:
 def test_lines_of_several_threads_do_not_mix() -> None:
     file = Moody(at_once=11)
     with logging_into(file):
-        threads = [threading.Thread(target=lambda: [structlog.get_logger().info("x" * 50, n=n) for n in range(100)]) for _ in range(4)]
+        threads = [
+            threading.Thread(
+                target=lambda: [structlog.get_logger().info("x" * 50, n=n) for n in range(100)]
+            )
+            for _ in range(4)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -123,7 +128,12 @@ def test_a_file_that_fails_costs_lines_and_says_so_once_it_works_again() -> None
         structlog.get_logger().info("kept")
         until(lambda: b"kept" in file.content)
     told, kept = (json.loads(line) for line in file.content.splitlines())
-    assert (told["event"], told["level"], told["lines"], kept["event"]) == ("log_lines_lost", "warning", 3, "kept")
+    assert (told["event"], told["level"], told["lines"], kept["event"]) == (
+        "log_lines_lost",
+        "warning",
+        3,
+        "kept",
+    )
 
 
 def test_a_line_that_was_cut_short_is_ended_before_the_next_one() -> None:
@@ -145,7 +155,9 @@ def test_a_line_that_was_cut_short_is_ended_before_the_next_one() -> None:
     assert events(b"".join(others)) == ["log_lines_lost", "whole"]
 
 
-def test_a_file_that_hangs_holds_nobody_up_and_what_is_too_much_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_hangs_holds_nobody_up_and_what_is_too_much_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(pgs.logs, "LINES_MAX", 10)
     file = Moody()
     with logging_into(file) as lines:
@@ -235,14 +247,24 @@ class Unspeakable:
 
 
 @pytest.mark.parametrize(
-    ("field", "told"), [("\ud800", "\ud800"), (Unspeakable(), "<Unspeakable>"), ({"a": [Unspeakable()]}, {"a": ["<Unspeakable>"]})]
+    ("field", "told"),
+    [
+        ("\ud800", "\ud800"),
+        (Unspeakable(), "<Unspeakable>"),
+        ({"a": [Unspeakable()]}, {"a": ["<Unspeakable>"]}),
+    ],
 )
 def test_what_is_hard_to_write_is_written_in_another_way(field: object, told: object) -> None:
     file = Moody()
     with logging_into(file):
         structlog.get_logger().error("odd", request_id="req_1", field=field)
     line = json.loads(file.content)
-    assert (line["event"], line["level"], line["request_id"], line["field"]) == ("odd", "error", "req_1", told)
+    assert (line["event"], line["level"], line["request_id"], line["field"]) == (
+        "odd",
+        "error",
+        "req_1",
+        told,
+    )
 
 
 def test_what_comes_after_the_end_is_counted_as_lost() -> None:
@@ -281,7 +303,9 @@ def test_warnings_and_libraries_go_the_same_way() -> None:
     assert "soon gone" in texts[3]
 
 
-def test_standard_error_is_written_past_its_buffer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_error_is_written_past_its_buffer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with (tmp_path / "err").open("w") as file:
         monkeypatch.setattr("sys.stderr", file)
         raw = pgs.logs.standard_error()

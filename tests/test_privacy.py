@@ -20,7 +20,13 @@ def _warned(config: Config) -> dict[str, str]:
 async def test_what_the_service_makes_itself_is_its_owners_alone(tmp_path: Path) -> None:
     config = Config(data_dir=tmp_path / "data", secret_key_file=tmp_path / "elsewhere" / "ring")
     async with open_core(config):
-        assert {path.name for path in kept_files(config) if path.exists()} == {"data", "pgs.db", "pgs.db-wal", "pgs.db-shm", "ring"}
+        assert {path.name for path in kept_files(config) if path.exists()} == {
+            "data",
+            "pgs.db",
+            "pgs.db-wal",
+            "pgs.db-shm",
+            "ring",
+        }
         assert _warned(config) == {}
 
 
@@ -30,7 +36,11 @@ def test_each_path_that_group_or_others_can_use_is_named_with_its_mode(tmp_path:
         (tmp_path / name).touch()
         (tmp_path / name).chmod(mode)
     tmp_path.chmod(0o711)
-    assert _warned(config) == {str(tmp_path): "0711", str(tmp_path / "pgs.db"): "0644", str(tmp_path / "keys"): "0640"}
+    assert _warned(config) == {
+        str(tmp_path): "0711",
+        str(tmp_path / "pgs.db"): "0644",
+        str(tmp_path / "keys"): "0640",
+    }
     tmp_path.chmod(0o700)
 
 

@@ -15,12 +15,17 @@ import structlog
 import trio
 from trio._core import _run as trio_run
 
-from pgs.actors.kernel import System
+from pgs.actors.kernel.cells import System
 from pgs.clock import TrioClock
 from pgs.storage.database import Database
 
 # What structlog does unasked draws every traceback with all its variables: 0.2 s for each fault that a test causes.
-structlog.configure(processors=[structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer(key_order=["event"])])
+structlog.configure(
+    processors=[
+        structlog.processors.format_exc_info,
+        structlog.processors.KeyValueRenderer(key_order=["event"]),
+    ]
+)
 
 START = 1_800_000_000  # epoch seconds at the virtual clock's zero: 2027-01-15 08:00 UTC
 
@@ -47,7 +52,9 @@ class _ChoiceOfThread(threading.local):
     _main: ClassVar[Random] = trio_run._r  # hypothesis seeds it for its tests
 
     def __init__(self) -> None:
-        self._random = self._main if threading.current_thread() is threading.main_thread() else Random()
+        self._random = (
+            self._main if threading.current_thread() is threading.main_thread() else Random()
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._random, name)
@@ -69,7 +76,9 @@ class Faults:
         self._before: list[tuple[str, Callable[[], None]]] = []
         self._after: list[tuple[str, Callable[[], None]]] = []
 
-    def fail(self, text: str, error: Exception | None = None, *, after: bool = False, skip: int = 0) -> None:
+    def fail(
+        self, text: str, error: Exception | None = None, *, after: bool = False, skip: int = 0
+    ) -> None:
         """Let statements fail that contain `text`: instead of running, or after they have run. The first `skip` of them pass."""
         passes = iter(range(skip))
 
@@ -133,7 +142,9 @@ def _wait(release: threading.Event) -> None:
 
 
 @contextmanager
-def open_store(folder: Path, faults: Faults | None = None, *, inline: bool = True) -> Iterator[Database]:
+def open_store(
+    folder: Path, faults: Faults | None = None, *, inline: bool = True
+) -> Iterator[Database]:
     """Open a database for a block. Unless `inline`, the block calls `start` in its trio run."""
     faults = faults or Faults()
     database = Database(folder, inline=inline, factory=faults.factory)
@@ -146,7 +157,9 @@ def open_store(folder: Path, faults: Faults | None = None, *, inline: bool = Tru
 
 
 @asynccontextmanager
-async def actor_system(on_event: Callable[[str], None] = lambda name: None) -> AsyncIterator[System]:
+async def actor_system(
+    on_event: Callable[[str], None] = lambda name: None,
+) -> AsyncIterator[System]:
     """Run a system of actors with its janitor for a block, and stop it at the end."""
     async with trio.open_nursery() as nursery:
         system = System(nursery, on_event)

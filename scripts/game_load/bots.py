@@ -67,8 +67,21 @@ class _Message(msgspec.Struct, rename="camel"):
 class Crowd:
     """All bots of one round. `tick` is told of each match that has ended for its first player."""
 
-    def __init__(self, base_url: str, pairs: Sequence[Pair], think_s: float, stake_usd_cents: int, tick: Callable[[], None]) -> None:
-        self._base_url, self._pairs, self._think_s, self._stake, self._tick = base_url, pairs, think_s, stake_usd_cents, tick
+    def __init__(
+        self,
+        base_url: str,
+        pairs: Sequence[Pair],
+        think_s: float,
+        stake_usd_cents: int,
+        tick: Callable[[], None],
+    ) -> None:
+        self._base_url, self._pairs, self._think_s, self._stake, self._tick = (
+            base_url,
+            pairs,
+            think_s,
+            stake_usd_cents,
+            tick,
+        )
         self.sides: dict[str, Side] = {}  # by player
         self.latencies_ms: list[float] = []  # from a move's sending to its `moved`
         self.moved_at: list[float] = []
@@ -82,11 +95,18 @@ class Crowd:
         self._missing = 2 * len(pairs)
         self._decoder = msgspec.json.Decoder(_Message)
 
-    async def call(self, method: str, key: str, path: str, body: object = None) -> dict[str, object]:
+    async def call(
+        self, method: str, key: str, path: str, body: object = None
+    ) -> dict[str, object]:
         """Return the answer to a partner's call, which must be a success."""
-        headers: list[tuple[bytes | str, bytes | str]] = [("Host", urlsplit(self._base_url).netloc), ("Authorization", f"Bearer {key}")]
+        headers: list[tuple[bytes | str, bytes | str]] = [
+            ("Host", urlsplit(self._base_url).netloc),
+            ("Authorization", f"Bearer {key}"),
+        ]
         content = b"" if body is None else msgspec.json.encode(body)
-        response = await self._http.request(method, self._base_url + path, headers=headers, content=content)
+        response = await self._http.request(
+            method, self._base_url + path, headers=headers, content=content
+        )
         if response.status != 200:
             raise SystemExit(f"{path}: {response.status} {response.content.decode()}")
         return msgspec.json.decode(response.content, type=dict[str, object])
@@ -96,13 +116,20 @@ class Crowd:
         tokens: dict[str, str] = {}
         async with trio.open_nursery() as nursery:
             for partner in {pair.partner.partner_id: pair.partner for pair in self._pairs}.values():
-                nursery.start_soon(self._launch, [pair for pair in self._pairs if pair.partner == partner], tokens)
+                nursery.start_soon(
+                    self._launch, [pair for pair in self._pairs if pair.partner == partner], tokens
+                )
         connecting = trio.current_time()
         async with trio.open_nursery() as nursery:
             for pair in self._pairs:
                 for player in pair.players:
                     self.sides[player] = Side()
-                    nursery.start_soon(self._bot, player, tokens[player], self._tick if player == pair.players[0] else lambda: None)
+                    nursery.start_soon(
+                        self._bot,
+                        player,
+                        tokens[player],
+                        self._tick if player == pair.players[0] else lambda: None,
+                    )
             await self.together.wait()
             began()
             begin, cpu = trio.current_time(), time.process_time()
@@ -120,8 +147,14 @@ class Crowd:
             async with self._launching:
                 for player in pair.players:
                     key, body = pair.partner.test_key, {"gameId": pair.game_id, "playerId": player}
-                    tokens[player] = str((await self.call("POST", key, "/partner/sessions", body))["sessionToken"])
-                    seat = {"tierId": pair.partner.tier_id, "stakeUsdCents": self._stake, "idempotencyKey": player}
+                    tokens[player] = str(
+                        (await self.call("POST", key, "/partner/sessions", body))["sessionToken"]
+                    )
+                    seat = {
+                        "tierId": pair.partner.tier_id,
+                        "stakeUsdCents": self._stake,
+                        "idempotencyKey": player,
+                    }
                     await self.call("POST", key, "/partner/matches", body | seat)
 
     async def _bot(self, player: str, token: str, tick: Callable[[], None]) -> None:
@@ -129,7 +162,9 @@ class Crowd:
             async with trio.open_nursery() as nursery:
                 url = f"ws{self._base_url.removeprefix('http')}/game/socket"
                 async with self._connecting:
-                    socket = await connect_websocket_url(nursery, url, subprotocols=[PROTOCOL, f"pgs.token.{token}"])
+                    socket = await connect_websocket_url(
+                        nursery, url, subprotocols=[PROTOCOL, f"pgs.token.{token}"]
+                    )
                 self._missing -= 1
                 if self._missing == 0:
                     self.together.set()
@@ -137,10 +172,14 @@ class Crowd:
                 try:
                     await self._converse(socket, self.sides[player], Random(player))
                 except ConnectionClosed as closed:
-                    self.sides[player].fault = f"closed with {closed.reason.code if closed.reason else 'nothing'}"
+                    self.sides[
+                        player
+                    ].fault = f"closed with {closed.reason.code if closed.reason else 'nothing'}"
                 tick()
                 await socket.aclose()
-        except* LocalProtocolError:  # trio-websocket answers a ping while it is closing, and trips over it
+        except* (
+            LocalProtocolError
+        ):  # trio-websocket answers a ping while it is closing, and trips over it
             pass
 
     async def _converse(self, socket: WebSocketConnection, side: Side, choice: Random) -> None:
@@ -157,11 +196,24 @@ class Crowd:
                     self.latencies_ms.append((now - sent_at) * 1000)
                     self.moved_at.append(now)
             elif seen.type == "ended":
-                side.outcome, side.result, side.end_reason = seen.outcome, seen.result, seen.end_reason
+                side.outcome, side.result, side.end_reason = (
+                    seen.outcome,
+                    seen.result,
+                    seen.end_reason,
+                )
             elif seen.type == "error":
                 side.fault = seen.reason
                 return
             if seen.legal_moves and seen.turn == side.you:
-                await trio.sleep(max(choice.uniform(0, 2 * self._think_s), sent_at + APART_S - trio.current_time()))
+                await trio.sleep(
+                    max(
+                        choice.uniform(0, 2 * self._think_s),
+                        sent_at + APART_S - trio.current_time(),
+                    )
+                )
                 sent_at = trio.current_time()
-                await socket.send_message(frames.encode(frames.MakeMove(seen.match_id, seen.ply, choice.choice(seen.legal_moves))))
+                await socket.send_message(
+                    frames.encode(
+                        frames.MakeMove(seen.match_id, seen.ply, choice.choice(seen.legal_moves))
+                    )
+                )

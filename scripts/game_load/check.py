@@ -15,7 +15,12 @@ SHOWN = 5  # faults that are told; more of them tell no more
 Row = Mapping[str, Any]
 
 
-def faults_of(pairs: Sequence[Pair], sides: Mapping[str, Side], rows: Sequence[Row], games: Mapping[str, Rules]) -> list[str]:
+def faults_of(
+    pairs: Sequence[Pair],
+    sides: Mapping[str, Side],
+    rows: Sequence[Row],
+    games: Mapping[str, Rules],
+) -> list[str]:
     """Return what is wrong, a line for each match that anything is wrong with. `rows` is the whole feed of all partners."""
     by_player: dict[str, list[Row]] = {}
     for row in rows:
@@ -23,7 +28,9 @@ def faults_of(pairs: Sequence[Pair], sides: Mapping[str, Side], rows: Sequence[R
     faults = [] if len(rows) == 2 * len(pairs) else [f"{len(rows)} rows for {len(pairs)} matches"]
     for pair in pairs:
         seen = [sides[player] for player in pair.players]
-        fault = _fault(pair, seen, [by_player.get(player, []) for player in pair.players], games[pair.game_id])
+        fault = _fault(
+            pair, seen, [by_player.get(player, []) for player in pair.players], games[pair.game_id]
+        )
         if fault:
             faults.append(f"{seen[0].match_id or pair.players[0]}: {fault}")
     return faults
@@ -47,16 +54,24 @@ def _fault(pair: Pair, seen: Sequence[Side], found: Sequence[Sequence[Row]], rul
     if outcome is None:
         return f"it ended after {len(moves)} moves, which it does not by the rules"
     for number, (side, (row,)) in enumerate(zip(seen, found, strict=True)):
-        result = "drawn" if outcome.winner is None else "won" if outcome.winner == number else "lost"
+        result = (
+            "drawn" if outcome.winner is None else "won" if outcome.winner == number else "lost"
+        )
         money = {"won": (180, 0), "lost": (0, 0), "drawn": (0, 100)}[result]
         told = (side.you, side.match_id, side.outcome, side.result, side.end_reason)
         if told != (number, row["matchId"], "ended", result, "completed"):
             return f"{pair.players[number]} was told {told}, and it was {result}"
-        if (row["outcome"], row["result"], row["endReason"], row["opponentPlayerId"]) != (*told[2:], pair.players[1 - number]):
+        if (row["outcome"], row["result"], row["endReason"], row["opponentPlayerId"]) != (
+            *told[2:],
+            pair.players[1 - number],
+        ):
             return f"the feed says {row}"
         if (row["payoutUsdCents"], row["refundUsdCents"]) != money:
             return f"the feed pays {row}"
-    if sum(row[f"{kind}UsdCents"] for (row,) in found for kind in ("payout", "refund", "rake")) != 200:
+    if (
+        sum(row[f"{kind}UsdCents"] for (row,) in found for kind in ("payout", "refund", "rake"))
+        != 200
+    ):
         return "the feed's money does not add up"
     return ""
 
@@ -72,4 +87,8 @@ def ledger_faults(folder: Path, pairs: Sequence[Pair], rows: Sequence[Row]) -> l
         return [f"the ledger is not sound: {report}"]
     players = -sum(cents for _, account, cents, _ in report.balances if account == "player")
     kept = 200 * len(pairs) - sum(row["payoutUsdCents"] + row["refundUsdCents"] for row in rows)
-    return [] if players == kept else [f"players paid {players} cents net by the ledger, {kept} by the feed"]
+    return (
+        []
+        if players == kept
+        else [f"players paid {players} cents net by the ledger, {kept} by the feed"]
+    )

@@ -42,8 +42,16 @@ def section(rounds: Sequence[Figures], games: Sequence[str]) -> str:
     for figures in rounds:
         lines += ["", f"A move's time, thinking {figures.think_s:g} s:", ""]
         shares = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "longest": 1.0}
-        lines += bars({name: percentile(figures.latencies_ms, share) for name, share in shares.items()}, "ms")
-    lines += ["", f"Moves a second through the first round, by tenths of its {first.play_s:.1f} s:", "", *_pace(first), ""]
+        lines += bars(
+            {name: percentile(figures.latencies_ms, share) for name, share in shares.items()}, "ms"
+        )
+    lines += [
+        "",
+        f"Moves a second through the first round, by tenths of its {first.play_s:.1f} s:",
+        "",
+        *_pace(first),
+        "",
+    ]
     each_kb = 1024 * (first.open_mb - first.idle_mb) / first.matches
     lines += paragraph(
         f"The {2 * first.matches} handshakes took {first.handshakes_s:.1f} s. The service had {first.idle_mb:.0f} MB before them, "
@@ -59,4 +67,6 @@ def _pace(figures: Figures) -> list[str]:
     counts = [0] * SPANS
     for at in figures.moved_at:
         counts[min(SPANS - 1, int(at / span))] += 1
-    return bars({f"{number * span:5.1f} s": count / span for number, count in enumerate(counts)}, "a second")
+    return bars(
+        {f"{number * span:5.1f} s": count / span for number, count in enumerate(counts)}, "a second"
+    )

@@ -18,7 +18,7 @@ from game_load.check import faults_of, ledger_faults
 from rich.progress import Progress
 from seed import FLOOR_USD_CENTS, seed
 
-from pgs.games.catalogue import load_games
+from pgs.games.installed import load_games
 
 MATCHES_EACH = 50  # of one partner: 200 calls, within the burst of its bucket
 PAYOUTS_S = 60.0  # for the money of the last matches
@@ -60,7 +60,14 @@ class Service:
         self._log = folder.with_suffix(".log")
         with self._log.open("wb") as log:
             command = [sys.executable, "-m", "pgs", "serve"]
-            self._process = subprocess.Popen(command, env=settings, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
+            self._process = subprocess.Popen(
+                command,
+                env=settings,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
         found = READY.match(self._process.stdout.readline() if self._process.stdout else "")
         if found is None:
             self.kill()
@@ -74,7 +81,11 @@ class Service:
 
     def memory_mb(self, name: str = "VmRSS") -> float:
         """Return its memory now, or as `VmHWM` the most that it ever had."""
-        found = re.search(rf"^{name}:\s+([0-9]+) kB", Path(f"/proc/{self._process.pid}/status").read_text(), re.MULTILINE)
+        found = re.search(
+            rf"^{name}:\s+([0-9]+) kB",
+            Path(f"/proc/{self._process.pid}/status").read_text(),
+            re.MULTILINE,
+        )
         return int(found[1]) / 1024 if found else 0.0
 
     def stop(self) -> None:
@@ -96,21 +107,29 @@ class Service:
             self._process.stdout.close()
 
 
-async def play_round(matches: int, think_s: float, games: Sequence[str], progress: Progress) -> Figures:
+async def play_round(
+    matches: int, think_s: float, games: Sequence[str], progress: Progress
+) -> Figures:
     """Return the figures of one round in which all matches were played to their ends as they must. Raises `Failed`."""
     _allow_files(2 * matches)
     with TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         made = await seed(data, -(-matches // MATCHES_EACH))
-        partners = [Partner(partner.partner_id, partner.test_key, "test-bronze") for partner in made]
+        partners = [
+            Partner(partner.partner_id, partner.test_key, "test-bronze") for partner in made
+        ]
         pairs = []
         for number in range(matches):
             players = (f"bot-{number:04}-a", f"bot-{number:04}-b")
-            pairs.append(Pair(partners[number % len(partners)], games[number % len(games)], players))
+            pairs.append(
+                Pair(partners[number % len(partners)], games[number % len(games)], players)
+            )
         task = progress.add_task(f"Matches, thinking {think_s:g} s", total=matches)
         service = Service(data)
         try:
-            crowd = Crowd(service.base_url, pairs, think_s, FLOOR_USD_CENTS, lambda: progress.advance(task))
+            crowd = Crowd(
+                service.base_url, pairs, think_s, FLOOR_USD_CENTS, lambda: progress.advance(task)
+            )
             idle, at_begin = service.memory_mb(), [0.0, 0.0]
 
             def began() -> None:
@@ -156,13 +175,19 @@ async def _feed(crowd: Crowd, partners: Sequence[Partner], expected: int) -> lis
                 more = True
                 while more:
                     cursor = cursors[partner.partner_id]
-                    page: Any = await crowd.call("GET", partner.test_key, "/partner/results?limit=500" + (cursor and f"&cursor={cursor}"))
+                    page: Any = await crowd.call(
+                        "GET",
+                        partner.test_key,
+                        "/partner/results?limit=500" + (cursor and f"&cursor={cursor}"),
+                    )
                     rows.update({(row["matchId"], row["playerId"]): row for row in page["results"]})
                     cursors[partner.partner_id], more = page["nextCursor"], page["hasMore"]
             await trio.sleep(0.1)
         return list(rows.values())
     owing = sum("payoutUsdCents" not in row for row in rows.values())
-    raise Failed(f"after {PAYOUTS_S:g} s the feed has {len(rows)} of {expected} rows, {owing} of them without their money")
+    raise Failed(
+        f"after {PAYOUTS_S:g} s the feed has {len(rows)} of {expected} rows, {owing} of them without their money"
+    )
 
 
 def _allow_files(sockets: int) -> None:
@@ -172,5 +197,7 @@ def _allow_files(sockets: int) -> None:
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return
     if hard != resource.RLIM_INFINITY and hard < wanted:
-        raise Failed(f"{wanted} open files are needed, and {hard} allowed: raise the limit, for example by ulimit -Hn")
+        raise Failed(
+            f"{wanted} open files are needed, and {hard} allowed: raise the limit, for example by ulimit -Hn"
+        )
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -32,7 +32,10 @@ async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
     outbound, context = loopback_outbound(authority), authority.client_context()
     timed = Timed(outbound)
     task = progress.add_task("Nudges", total=3 * (plan.warm_up + plan.counted))
-    async with endpoints(authority, []) as others, core_with(plan.partners, others.port, timed, lambda: None) as (core, urls):
+    async with (
+        endpoints(authority, []) as others,
+        core_with(plan.partners, others.port, timed, lambda: None) as (core, urls),
+    ):
 
         async def nudge(index: int) -> None:
             number = index % plan.partners
@@ -45,13 +48,19 @@ async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
         async def attempt(index: int) -> None:
             now = core.parts.clock.now()
             body = nudge_body(partner_id(index), now)
-            outcome = await outbound.post(urls[index % plan.partners], body, {SIGNATURE_HEADER: signature_header(SECRET, now, body)})
+            outcome = await outbound.post(
+                urls[index % plan.partners],
+                body,
+                {SIGNATURE_HEADER: signature_header(SECRET, now, body)},
+            )
             if outcome.response_body != "full":
                 raise Failed(f"no full handshake: {outcome}")
 
         async def connect(index: int) -> None:
             tcp = await trio.open_tcp_stream(ADDRESS, others.port)
-            tls = trio.SSLStream(tcp, context, server_hostname=host_of(index % plan.partners), https_compatible=True)
+            tls = trio.SSLStream(
+                tcp, context, server_hostname=host_of(index % plan.partners), https_compatible=True
+            )
             await tls.do_handshake()
             await trio.aclose_forcefully(tls)
 
@@ -61,10 +70,16 @@ async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
             await _many(work, plan.counted, plan.at_once, lambda: progress.advance(task))
             return 1000 * (time.process_time() - began) / plan.counted
 
-        return {"connect": await cost(connect), "try": await cost(attempt), "nudge": await cost(nudge)}
+        return {
+            "connect": await cost(connect),
+            "try": await cost(attempt),
+            "nudge": await cost(nudge),
+        }
 
 
-async def _many(work: Callable[[int], Awaitable[None]], count: int, at_once: int, tick: Callable[[], None]) -> None:
+async def _many(
+    work: Callable[[int], Awaitable[None]], count: int, at_once: int, tick: Callable[[], None]
+) -> None:
     numbers = iter(range(count))
 
     async def one_by_one() -> None:

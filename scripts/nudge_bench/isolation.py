@@ -16,7 +16,7 @@ from pgs.clock import SystemClock
 from pgs.demo.certificates import Authority
 from pgs.demo.loopback import loopback_outbound
 from pgs.http.outbound.tries import TRY_TIMEOUT_S
-from pgs.serve import settle_memory
+from pgs.serve import tune_garbage_collector
 
 LAST_ONES_S = 10.0  # for the nudges of a round that are still under way at its end
 AT_MOST = 1.2  # what the hanging endpoints may make of the others' p99
@@ -27,7 +27,9 @@ class Isolation(msgspec.Struct, frozen=True):
 
     partners: int = 500
     hanging: int = 50
-    rate: float = 100.0  # nudges a second to all of them together: a fifth of what one core can send
+    rate: float = (
+        100.0  # nudges a second to all of them together: a fifth of what one core can send
+    )
     settle_s: float = 5.5  # the first tries of hanging endpoints have ended by then, so that their second ones run beside the others
     measured_s: float = 16.0
     pairs: int = 5
@@ -55,11 +57,14 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
     task = progress.add_task("Partners", total=plan.partners)
     async with (
         endpoints(authority, [host_of(number) for number in hanging]) as others,
-        core_with(plan.partners, others.port, timed, lambda: progress.advance(task)) as (core, urls),
+        core_with(plan.partners, others.port, timed, lambda: progress.advance(task)) as (
+            core,
+            urls,
+        ),
     ):
         timed.hanging = frozenset(urls[number] for number in hanging)
         # As `pgs serve` does. A full pass over 500 partners took 60 ms, in one round or the other by chance: enough to move a p99.
-        settle_memory()
+        tune_garbage_collector()
         task = progress.add_task("Rounds", total=2 * plan.pairs + 1)
         await _round(core, plan, timed, urls, 0)  # warm-up
         progress.advance(task)
@@ -93,7 +98,9 @@ def schedule(plan: Isolation, seed: int) -> Iterator[tuple[float, int]]:
         after += chance.expovariate(plan.rate)
 
 
-async def _round(core: Core, plan: Isolation, timed: Timed, urls: Sequence[str], seed: int) -> Round:
+async def _round(
+    core: Core, plan: Isolation, timed: Timed, urls: Sequence[str], seed: int
+) -> Round:
     """Tell nudges at a steady rate; return how long those took that were due after the settling."""
     timed.arrived.clear()
     timed.unanswered = 0
@@ -117,7 +124,13 @@ async def _round(core: Core, plan: Isolation, timed: Timed, urls: Sequence[str],
     if any(timed.told.values()):
         raise Failed("nudges to endpoints that answer did not arrive")
     latencies = [1000 * latency for due, latency in timed.arrived if due >= began + plan.settle_s]
-    return Round(len(latencies), percentile(latencies, 0.5), percentile(latencies, 0.99), timed.unanswered, busy_s / plan.measured_s)
+    return Round(
+        len(latencies),
+        percentile(latencies, 0.5),
+        percentile(latencies, 0.99),
+        timed.unanswered,
+        busy_s / plan.measured_s,
+    )
 
 
 def isolation_section(plan: Isolation, pairs: Sequence[tuple[Round, Round]]) -> tuple[str, bool]:
@@ -125,9 +138,18 @@ def isolation_section(plan: Isolation, pairs: Sequence[tuple[Round, Round]]) -> 
     ratios = [hung.p99 / calm.p99 for calm, hung in pairs]
     ratio = median(ratios)
     holds = ratio <= AT_MOST
-    calm_p50, hung_p50 = median(calm.p50 for calm, _ in pairs), median(hung.p50 for _, hung in pairs)
-    calm_p99, hung_p99 = median(calm.p99 for calm, _ in pairs), median(hung.p99 for _, hung in pairs)
-    calm_load, hung_load = median(calm.load for calm, _ in pairs), median(hung.load for _, hung in pairs)
+    calm_p50, hung_p50 = (
+        median(calm.p50 for calm, _ in pairs),
+        median(hung.p50 for _, hung in pairs),
+    )
+    calm_p99, hung_p99 = (
+        median(calm.p99 for calm, _ in pairs),
+        median(hung.p99 for _, hung in pairs),
+    )
+    calm_load, hung_load = (
+        median(calm.load for calm, _ in pairs),
+        median(hung.load for _, hung in pairs),
+    )
     others = plan.partners - plan.hanging
     lines = [
         f"Does it slow the other {others} endpoints when {plan.hanging} of {plan.partners} hang? "

@@ -29,7 +29,10 @@ def paragraph(text: str) -> list[str]:
 def bars(values: Mapping[str, float], unit: str) -> list[str]:
     """Return a chart as lines of a code block."""
     longest, widest = max(values.values()), max(len(name) for name in values)
-    drawn = [f"{name:<{widest}}  {'█' * max(1, round(BAR * value / longest)):<{BAR}}  {value:.2f} {unit}" for name, value in values.items()]
+    drawn = [
+        f"{name:<{widest}}  {'█' * max(1, round(BAR * value / longest)):<{BAR}}  {value:.2f} {unit}"
+        for name, value in values.items()
+    ]
     return ["```text", *drawn, "```"]
 
 
@@ -38,4 +41,6 @@ def write_section(document: Path, title: str, section: str) -> None:
     text = document.read_text(encoding="utf-8") if document.exists() else "# Benchmarks\n"
     before, found, after = text.partition(f"\n## {title}\n")
     rest = "\n## ".join(["", *after.split("\n## ")[1:]]) if found else ""
-    document.write_text(f"{before.rstrip()}\n\n## {title}\n\n{section}\n{rest}".rstrip() + "\n", encoding="utf-8")
+    document.write_text(
+        f"{before.rstrip()}\n\n## {title}\n\n{section}\n{rest}".rstrip() + "\n", encoding="utf-8"
+    )

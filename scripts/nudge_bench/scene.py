@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 import msgspec
 import trio
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
-from pgs.actors.courier import NudgePort
+from pgs.actors.delivery.courier import NudgePort
+from pgs.actors.messages import courier as m
 from pgs.app import open_core
 from pgs.config import Config
 from pgs.demo.certificates import Authority
@@ -97,9 +97,15 @@ def host_of(number: int) -> str:
 async def endpoints(authority: Authority, hanging: Sequence[str]) -> AsyncIterator[Endpoints]:
     """Give the endpoints, in their process."""
     issued = authority.issue("*" + DOMAIN)
-    setup = {"certificate": issued.certificate.decode(), "key": issued.key.decode(), "hanging": hanging}
+    setup = {
+        "certificate": issued.certificate.decode(),
+        "key": issued.key.decode(),
+        "hanging": hanging,
+    }
     async with trio.open_nursery() as nursery:
-        run = partial(trio.run_process, [sys.executable, str(_PROGRAM)], stdin=PIPE, stdout=PIPE, check=False)
+        run = partial(
+            trio.run_process, [sys.executable, str(_PROGRAM)], stdin=PIPE, stdout=PIPE, check=False
+        )
         process: trio.Process = await nursery.start(run)
         lines = _lines(process)
         if process.stdin is not None:
@@ -119,7 +125,9 @@ async def _lines(process: trio.Process) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def core_with(partners: int, port: int, outbound: NudgePort, tick: Callable[[], None]) -> AsyncIterator[tuple[Core, list[str]]]:
+async def core_with(
+    partners: int, port: int, outbound: NudgePort, tick: Callable[[], None]
+) -> AsyncIterator[tuple[Core, list[str]]]:
     """Give a core with this many partners, an endpoint each, and the endpoints' URLs."""
     with TemporaryDirectory() as folder:
         async with open_core(Config(data_dir=Path(folder) / "data"), outbound=outbound) as core:
@@ -129,7 +137,14 @@ async def core_with(partners: int, port: int, outbound: NudgePort, tick: Callabl
             async def make() -> None:
                 for number in numbers:
                     name = partner_id(number)
-                    await make_ready(core, name, name, f"admin@{name}.example", games=(), webhooks={"test": urls[number]})
+                    await make_ready(
+                        core,
+                        name,
+                        name,
+                        f"admin@{name}.example",
+                        games=(),
+                        webhooks={"test": urls[number]},
+                    )
                     tick()
 
             async with trio.open_nursery() as nursery:
@@ -145,5 +160,5 @@ def partner_id(number: int) -> str:
 
 def tell(core: Core, number: int) -> None:
     """Tell a partner's courier of a match. Raises `Failed`."""
-    if not core.directory.house(partner_id(number)).courier("test").tell(m.Nudge("mat_bench")):
+    if not core.directory.partner(partner_id(number)).courier("test").tell(m.Nudge("mat_bench")):
         raise Failed("a courier has no room")

@@ -7,36 +7,36 @@ from ssl import SSLContext
 
 import trio
 
-from pgs.actors.account import AccountActor
-from pgs.actors.activity import Activity
-from pgs.actors.alarms import Alarms
+from pgs.actors.account.actor import AccountActor
 from pgs.actors.catalogue import Catalogue
-from pgs.actors.clerk import keep_disabling, keep_pruning
-from pgs.actors.closing import Closings, close_what_is_off, keep_closed, keep_voided
 from pgs.actors.core import Core
-from pgs.actors.courier import CourierActor, NudgePort
-from pgs.actors.deadlines import Deadlines
-from pgs.actors.deliveries import Deliveries
-from pgs.actors.gate import ProcessGate
-from pgs.actors.house import Directory, House, Make, Parts
-from pgs.actors.kernel import System
-from pgs.actors.key_uses import KeyUses
-from pgs.actors.messages import AccountChangedInRows
-from pgs.actors.registry import Registry
-from pgs.actors.results import ResultsBells
-from pgs.actors.seats import SeatsActor
-from pgs.actors.settlement import EmbeddedSettlement, SettlementActor, SettlementPort
-from pgs.actors.stopping import keep_stopped
-from pgs.actors.table import TableActor
-from pgs.actors.visitors import Visitors
-from pgs.actors.waves import wake_lobbies
+from pgs.actors.delivery.courier import CourierActor, NudgePort
+from pgs.actors.kernel.cells import System
+from pgs.actors.maintenance import keep_disabling, keep_pruning
+from pgs.actors.messages.account import AccountChangedInRows
+from pgs.actors.partners import Make, PartnerActors, PartnerDirectory, Parts
+from pgs.actors.play.table import TableActor
+from pgs.actors.seating.closing import Closings, close_what_is_off, keep_closed, keep_voided
+from pgs.actors.seating.seats import SeatsActor
+from pgs.actors.seating.settlement import EmbeddedSettlement, SettlementActor, SettlementPort
+from pgs.actors.seating.stopping import keep_stopped
+from pgs.actors.seating.waves import wake_lobbies
+from pgs.actors.shared.activity import Activity
+from pgs.actors.shared.admission import ProcessAdmission
+from pgs.actors.shared.alarms import Alarms
+from pgs.actors.shared.deadlines import Deadlines
+from pgs.actors.shared.deliveries import Deliveries
+from pgs.actors.shared.feed_bells import ResultsBells
+from pgs.actors.shared.key_uses import KeyUses
+from pgs.actors.shared.presence import PresenceRegister
+from pgs.actors.shared.registry import Registry
 from pgs.clock import Clock, Rng, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.versions import VERSIONS, ServedVersions
-from pgs.games.catalogue import load_games
+from pgs.games.installed import load_games
+from pgs.http.api.services import Services
 from pgs.http.outbound import Outbound, trusted_roots
-from pgs.http.services import Services
 from pgs.keyfile import KeyFile
 from pgs.storage.backup import take_over
 from pgs.storage.database import Database
@@ -44,10 +44,10 @@ from pgs.storage.database import Database
 MAKERS: dict[str, Make] = {
     "account": AccountActor,
     "settlement": SettlementActor,
-    "seats.test": lambda house: SeatsActor(house, "test"),
-    "seats.live": lambda house: SeatsActor(house, "live"),
-    "courier.test": lambda house: CourierActor(house, "test"),
-    "courier.live": lambda house: CourierActor(house, "live"),
+    "seats.test": lambda partner: SeatsActor(partner, "test"),
+    "seats.live": lambda partner: SeatsActor(partner, "live"),
+    "courier.test": lambda partner: CourierActor(partner, "test"),
+    "courier.live": lambda partner: CourierActor(partner, "live"),
 }
 
 
@@ -101,16 +101,16 @@ async def open_core(
                 closings=Closings(),
                 activity=Activity(),
                 key_uses=KeyUses(database, clock),
-                process_gate=ProcessGate(config.process_rate),
+                process_admission=ProcessAdmission(config.process_rate),
                 installed_games=frozenset(games),
                 games=games,
-                visitors=Visitors(),
+                presence=PresenceRegister(),
                 alarms=Alarms(),
                 make_table=TableActor,
                 versions=versions,
                 on_event=on_event,
             )
-            core = Core(parts, Directory(parts, MAKERS))
+            core = Core(parts, PartnerDirectory(parts, MAKERS))
             await parts.registry.refresh()
             await catalogue.refresh()
             catalogue.open(system)
@@ -141,18 +141,18 @@ def _start(core: Core, nursery: trio.Nursery) -> None:
     nursery.start_soon(parts.catalogue.keep_fresh)
     nursery.start_soon(parts.deadlines.run, directory)
     nursery.start_soon(parts.alarms.run, directory)
-    nursery.start_soon(parts.visitors.watch, parts.registry)
-    parts.registry.on_publish = parts.visitors.account_changed
+    nursery.start_soon(parts.presence.watch, parts.registry)
+    parts.registry.on_publish = parts.presence.account_changed
     nursery.start_soon(keep_pruning, parts)
     nursery.start_soon(keep_disabling, parts, directory)
 
     def foreign_write(partner_id: str) -> None:
-        house: House = directory.house(partner_id)
-        house.account().tell(AccountChangedInRows())
+        partner: PartnerActors = directory.partner(partner_id)
+        partner.account().tell(AccountChangedInRows())
         account = parts.registry.account(partner_id)
         if account is not None and not account.active:
             for environment in ENVIRONMENTS:
-                parts.system.spawn(close_what_is_off, house, environment)
+                parts.system.spawn(close_what_is_off, partner, environment)
 
     parts.registry.on_foreign_write = foreign_write
     nursery.start_soon(keep_closed, parts, directory)
@@ -170,4 +170,6 @@ def services(
     on_request: Callable[[str, int, float], None] = lambda endpoint, status, seconds: None,
 ) -> Services:
     """Return what the HTTP surface works with."""
-    return Services(core.parts, core.directory, versions, base_url, config.restricted_to, on_request)
+    return Services(
+        core.parts, core.directory, versions, base_url, config.restricted_to, on_request
+    )

@@ -117,14 +117,22 @@ def load_config(file: Path | None = None, environ: Mapping[str, str] = os.enviro
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    named = {name: text for name, text in environ.items() if name.startswith(PREFIX) and name not in _OTHER_VARIABLES}
+    named = {
+        name: text
+        for name, text in environ.items()
+        if name.startswith(PREFIX) and name not in _OTHER_VARIABLES
+    }
     values = {}
     for name, text in sorted(named.items()):
         field = name.removeprefix(PREFIX).lower()
         if field in _NOT_BUILT and not text:
             continue
-        known = name == _variable(field)  # in another case it is another variable, which nothing reads
-        _check_known(field if known else "", name, get_close_matches(name, map(_variable, _KINDS), n=1))
+        known = name == _variable(
+            field
+        )  # in another case it is another variable, which nothing reads
+        _check_known(
+            field if known else "", name, get_close_matches(name, map(_variable, _KINDS), n=1)
+        )
         if _check_kind(field, text):
             values[field] = text
     return values
@@ -141,9 +149,13 @@ def _check_file(path: Path) -> None:
         raise BadSettings(f"the settings file {path} is no TOML: {error}") from None
     table = content.pop(TABLE, None)
     if not isinstance(table, dict):
-        raise BadSettings(f"the settings file {path} has no table [{TABLE}], which settings belong in")
+        raise BadSettings(
+            f"the settings file {path} has no table [{TABLE}], which settings belong in"
+        )
     if content:
-        raise BadSettings(f"{next(iter(content))} stands outside the table [{TABLE}] of {path}, where nothing reads it")
+        raise BadSettings(
+            f"{next(iter(content))} stands outside the table [{TABLE}] of {path}, where nothing reads it"
+        )
     for name, value in table.items():
         _check_known(name, f"{name} in {path}", get_close_matches(name, _KINDS, n=1))
         if not _check_kind(name, value):
@@ -152,9 +164,13 @@ def _check_file(path: Path) -> None:
 
 def _check_known(field: str, name: str, near: list[str]) -> None:
     if field in _NOT_BUILT:
-        raise BadSettings(f"{name} is not available in this build: {_NOT_BUILT[field]}. Leave it out")
+        raise BadSettings(
+            f"{name} is not available in this build: {_NOT_BUILT[field]}. Leave it out"
+        )
     if field not in _KINDS:
-        raise BadSettings(f"{name} is no setting{f'; is {near[0]} meant?' if near else '; docs/operations.md lists them all'}")
+        raise BadSettings(
+            f"{name} is no setting{f'; is {near[0]} meant?' if near else '; docs/operations.md lists them all'}"
+        )
 
 
 def _check_kind(field: str, value: object) -> bool:
@@ -162,7 +178,10 @@ def _check_kind(field: str, value: object) -> bool:
     name, kind = _variable(field), _KINDS[field]
     if kind is int:
         number = isinstance(value, int) and not isinstance(value, bool)
-        if not (number or (isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,18}", value, re.ASCII))):
+        if not (
+            number
+            or (isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,18}", value, re.ASCII))
+        ):
             raise BadSettings(f"{name} must be a whole number, not {str(value)[:_SHOWN]}")
         return True
     if not isinstance(value, str):
@@ -177,23 +196,32 @@ def _variable(field: str) -> str:
 
 
 # What a field is declared as; a file that may be left out is `Path | None`.
-_KINDS: Final[Mapping[str, object]] = {field.name: field.type for field in dataclasses.fields(Config)}
+_KINDS: Final[Mapping[str, object]] = {
+    field.name: field.type for field in dataclasses.fields(Config)
+}
 
 
 def check_config(config: Config) -> Config:
     """Return the settings if each of them can be, else raise `BadSettings`."""
     if config.restrict_environment and config.restricted_to is None:
         raise BadSettings("PGS_RESTRICT_ENVIRONMENT must be test or live, or be left out")
-    for name, address in (("PGS_LISTEN", config.listen), ("PGS_INTERNAL_LISTEN", config.internal_listen)):
+    for name, address in (
+        ("PGS_LISTEN", config.listen),
+        ("PGS_INTERNAL_LISTEN", config.internal_listen),
+    ):
         host, _, port = address.rpartition(":")
         if not (host and port.isascii() and port.isdecimal() and int(port[:6]) <= 65535):
-            raise BadSettings(f"{name} must be host:port with a port from 0 to 65535, such as 127.0.0.1:8000, not {address}")
+            raise BadSettings(
+                f"{name} must be host:port with a port from 0 to 65535, such as 127.0.0.1:8000, not {address}"
+            )
     if config.process_rate < 1:
         raise BadSettings("PGS_PROCESS_RATE must be at least 1")
     if config.log_level not in LOG_LEVELS:
         raise BadSettings(f"PGS_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}")
     if config.base_url and not _is_origin(config.base_url):
-        raise BadSettings("PGS_BASE_URL must be http://host or https://host, with a port if need be, and nothing after it")
+        raise BadSettings(
+            "PGS_BASE_URL must be http://host or https://host, with a port if need be, and nothing after it"
+        )
     if config.frame_url and parse_service_url(config.frame_url) is None:
         raise BadSettings("PGS_FRAME_URL must be an https address, or http on this machine")
     _check_identity(config)
@@ -201,19 +229,31 @@ def check_config(config: Config) -> Config:
 
 
 def _check_identity(config: Config) -> None:
-    issuer, keys = parse_service_url(config.identity_issuer), parse_service_url(config.identity_jwks_url)
+    issuer, keys = (
+        parse_service_url(config.identity_issuer),
+        parse_service_url(config.identity_jwks_url),
+    )
     if config.identity_issuer and (issuer is None or "?" in config.identity_issuer):
-        raise BadSettings("PGS_IDENTITY_ISSUER must be an https address, or http on this machine, without a query")
+        raise BadSettings(
+            "PGS_IDENTITY_ISSUER must be an https address, or http on this machine, without a query"
+        )
     if config.identity_jwks_url and keys is None:
         raise BadSettings("PGS_IDENTITY_JWKS_URL must be an https address, or http on this machine")
     if keys is not None and issuer is not None and issuer.secure and not keys.secure:
         raise BadSettings("PGS_IDENTITY_JWKS_URL must be https, as PGS_IDENTITY_ISSUER is")
-    texts = {"PGS_IDENTITY_AUDIENCE": config.identity_audience, "PGS_IDENTITY_CLIENT_ID": config.identity_client_id}
+    texts = {
+        "PGS_IDENTITY_AUDIENCE": config.identity_audience,
+        "PGS_IDENTITY_CLIENT_ID": config.identity_client_id,
+    }
     for name, text in texts.items():
         if not text.isprintable() or text != text.strip():
-            raise BadSettings(f"{name} must be a text without line breaks, and without space around it")
+            raise BadSettings(
+                f"{name} must be a text without line breaks, and without space around it"
+            )
     if issuer is not None and not config.token_audience:
-        raise BadSettings("PGS_IDENTITY_ISSUER needs PGS_IDENTITY_AUDIENCE or PGS_IDENTITY_CLIENT_ID: whom its tokens are made out for")
+        raise BadSettings(
+            "PGS_IDENTITY_ISSUER needs PGS_IDENTITY_AUDIENCE or PGS_IDENTITY_CLIENT_ID: whom its tokens are made out for"
+        )
     for name, text in (*texts.items(), ("PGS_IDENTITY_JWKS_URL", config.identity_jwks_url)):
         if text and issuer is None:
             raise BadSettings(f"{name} means nothing without PGS_IDENTITY_ISSUER")

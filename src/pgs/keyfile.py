@@ -4,7 +4,15 @@ import os
 from pathlib import Path
 
 from pgs.clock import Rng
-from pgs.domain.keyring import KID_ENTROPY_BYTES, SECRET_BYTES, KeyRing, format_ring, new_ring, parse_ring, with_new_key
+from pgs.domain.keyring import (
+    KID_ENTROPY_BYTES,
+    SECRET_BYTES,
+    KeyRing,
+    format_ring,
+    new_ring,
+    parse_ring,
+    with_new_key,
+)
 
 
 class BadKeyFile(Exception):
@@ -44,10 +52,14 @@ class KeyFile:
         Raises `BadKeyFile` when the ring is full or the file cannot be written; the ring is then as it was.
         """
         try:
-            ring = with_new_key(self.ring, self._rng.bytes(KID_ENTROPY_BYTES), self._rng.bytes(SECRET_BYTES))
+            ring = with_new_key(
+                self.ring, self._rng.bytes(KID_ENTROPY_BYTES), self._rng.bytes(SECRET_BYTES)
+            )
             _write(self.path, ring)
         except (OSError, ValueError) as error:
-            raise BadKeyFile(f"the key file {self.path} cannot take another key: {error}") from error
+            raise BadKeyFile(
+                f"the key file {self.path} cannot take another key: {error}"
+            ) from error
         self.ring = ring
         return ring
 

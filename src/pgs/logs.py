@@ -23,7 +23,12 @@ BATCH_LINES = 1000  # written with one call
 GATHER_S = 0.02  # what comes within this goes with the first line: at full load the thread wakes fifty times a second, not a thousand
 FLUSH_S = 0.25  # what a stop gives a file that takes no more lines
 
-_LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
 
 
 def _spell(value: object) -> str:
@@ -144,11 +149,20 @@ class _FromStandardLibrary(logging.Handler):
 def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Lines]:
     """Send every log line to `file` for a block, from `level` on: debug, info, warning or error."""
 
-    def stamp(_: Any, level_name: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    def stamp(
+        _: Any, level_name: str, event: structlog.typing.EventDict
+    ) -> structlog.typing.EventDict:
         return {"at_ms": clock.now_ms(), "level": level_name, **event}
 
     def tell_lost(number: int) -> bytes:
-        return _line({"at_ms": clock.now_ms(), "level": "warning", "event": "log_lines_lost", "lines": number})
+        return _line(
+            {
+                "at_ms": clock.now_ms(),
+                "level": "warning",
+                "event": "log_lines_lost",
+                "lines": number,
+            }
+        )
 
     lines = Lines(file, tell_lost)
     structlog.configure(
@@ -157,7 +171,9 @@ def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Line
         logger_factory=lambda *_: lines,
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(handlers=[_FromStandardLibrary()], level=max(logging.WARNING, _LEVELS[level]), force=True)
+    logging.basicConfig(
+        handlers=[_FromStandardLibrary()], level=max(logging.WARNING, _LEVELS[level]), force=True
+    )
     logging.captureWarnings(True)
     try:
         yield lines

@@ -19,9 +19,15 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
-        self._events = Counter("pgs_events", "What happened, by name", ["event"], registry=self._registry)
+        self._events = Counter(
+            "pgs_events", "What happened, by name", ["event"], registry=self._registry
+        )
         self._requests = Histogram(
-            "pgs_request_seconds", "Time to answer an endpoint's call", ["endpoint", "status"], buckets=_SECONDS, registry=self._registry
+            "pgs_request_seconds",
+            "Time to answer an endpoint's call",
+            ["endpoint", "status"],
+            buckets=_SECONDS,
+            registry=self._registry,
         )
         self._event_counters: dict[str, Callable[[], None]] = {}
         self._request_timers: dict[tuple[str, int], Callable[[float], None]] = {}
@@ -37,10 +43,14 @@ class Metrics:
         """Record one answered call of an endpoint, named by its path as declared."""
         observe = self._request_timers.get((endpoint, status))
         if observe is None:
-            observe = self._request_timers[endpoint, status] = self._requests.labels(endpoint, str(status)).observe
+            observe = self._request_timers[endpoint, status] = self._requests.labels(
+                endpoint, str(status)
+            ).observe
         observe(seconds)
 
-    def watch(self, core: Core, open_sockets: Callable[[], int], lost_lines: Callable[[], int]) -> None:
+    def watch(
+        self, core: Core, open_sockets: Callable[[], int], lost_lines: Callable[[], int]
+    ) -> None:
         """Measure the core at every scrape, the game sockets that are open, and the lines that the log has lost."""
         self._registry.register(_CoreGauges(core, open_sockets, lost_lines))
 
@@ -52,7 +62,9 @@ class Metrics:
 class _CoreGauges(Collector):
     """Reads the core when it is asked, so that nothing is kept up to date for nobody."""
 
-    def __init__(self, core: Core, open_sockets: Callable[[], int], lost_lines: Callable[[], int]) -> None:
+    def __init__(
+        self, core: Core, open_sockets: Callable[[], int], lost_lines: Callable[[], int]
+    ) -> None:
         self._core = core
         self._open_sockets = open_sockets
         self._lost_lines = lost_lines
@@ -64,12 +76,34 @@ class _CoreGauges(Collector):
     def collect(self) -> Iterable[Metric]:
         """Return the gauges as they now are."""
         parts, now = self._core.parts, trio.current_time()
-        yield GaugeMetricFamily("pgs_registry_age_seconds", "Age of the registry's snapshot", value=min(parts.registry.age_s(now), 1e9))
+        yield GaugeMetricFamily(
+            "pgs_registry_age_seconds",
+            "Age of the registry's snapshot",
+            value=min(parts.registry.age_s(now), 1e9),
+        )
         yield GaugeMetricFamily("pgs_partners", "Accounts", value=len(parts.registry.accounts()))
-        yield GaugeMetricFamily("pgs_open_houses", "Partners whose actors are open", value=len(self._core.directory))
-        yield GaugeMetricFamily("pgs_live_actors", "Actors with a running task", value=len(parts.system.cells))
+        yield GaugeMetricFamily(
+            "pgs_open_houses", "Partners whose actors are open", value=len(self._core.directory)
+        )
+        yield GaugeMetricFamily(
+            "pgs_live_actors", "Actors with a running task", value=len(parts.system.cells)
+        )
         yield GaugeMetricFamily("pgs_open_sockets", "Open game sockets", value=self._open_sockets())
-        yield GaugeMetricFamily("pgs_players_here", "Players with an open game socket", value=len(parts.visitors))
-        yield GaugeMetricFamily("pgs_open_tables", "Matches whose table is open", value=self._core.directory.count_tables())
-        yield CounterMetricFamily("pgs_log_lines_lost", "Lines of the log that could not be written", value=self._lost_lines())
-        yield GaugeMetricFamily("pgs_writer_stalled", "1 while a commit takes too long", value=int(parts.database.writer.stalled()))
+        yield GaugeMetricFamily(
+            "pgs_players_here", "Players with an open game socket", value=len(parts.presence)
+        )
+        yield GaugeMetricFamily(
+            "pgs_open_tables",
+            "Matches whose table is open",
+            value=self._core.directory.count_tables(),
+        )
+        yield CounterMetricFamily(
+            "pgs_log_lines_lost",
+            "Lines of the log that could not be written",
+            value=self._lost_lines(),
+        )
+        yield GaugeMetricFamily(
+            "pgs_writer_stalled",
+            "1 while a commit takes too long",
+            value=int(parts.database.writer.stalled()),
+        )

@@ -11,7 +11,7 @@ from pathlib import Path
 import structlog
 
 from pgs.config import Config
-from pgs.storage.database import DATABASE_NAME
+from pgs.storage.connections import DATABASE_NAME
 
 log = structlog.get_logger("pgs.privacy")
 
@@ -19,7 +19,11 @@ log = structlog.get_logger("pgs.privacy")
 def kept_files(config: Config) -> tuple[Path, ...]:
     """Return what only its owner should be able to open: the data folder, the database with its log, the key ring."""
     folder = config.data_dir
-    return (folder, *(folder / f"{DATABASE_NAME}{suffix}" for suffix in ("", "-wal", "-shm")), config.key_file)
+    return (
+        folder,
+        *(folder / f"{DATABASE_NAME}{suffix}" for suffix in ("", "-wal", "-shm")),
+        config.key_file,
+    )
 
 
 def warn_of_open(paths: Iterable[Path]) -> None:
@@ -30,4 +34,6 @@ def warn_of_open(paths: Iterable[Path]) -> None:
         except OSError:
             continue
         if mode & 0o077:
-            log.warning("open_to_others", path=str(path), mode=f"{mode:04o}", mend=f"chmod go= {path}")
+            log.warning(
+                "open_to_others", path=str(path), mode=f"{mode:04o}", mend=f"chmod go= {path}"
+            )

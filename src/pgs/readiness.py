@@ -4,8 +4,8 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
-from pgs.storage.database import StoreOutage, WriterFull
 from pgs.storage.heartbeat import beat
+from pgs.storage.transactions import StoreOutage, WriterFull
 
 PROBE_S = 2.0  # a commit that takes longer than this is too slow to serve by
 # A disk that is nearly full takes the probe's one small row and refuses a seat's many: what has failed lately counts as well. Two of the

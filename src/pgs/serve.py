@@ -13,8 +13,8 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
-from pgs.actors.courier import NudgePort
-from pgs.actors.settlement import SettlementPort
+from pgs.actors.delivery.courier import NudgePort
+from pgs.actors.seating.settlement import SettlementPort
 from pgs.app import open_core, services
 from pgs.clock import SystemClock, SystemRng
 from pgs.config import Config
@@ -22,27 +22,27 @@ from pgs.domain.hosts import read_suffixes
 from pgs.domain.ids import ENTROPY_BYTES, REQUEST, new_id
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.http.admin.gate import IdentityAuthenticator
-from pgs.http.asgi import App
-from pgs.http.dispatcher import Dispatcher
-from pgs.http.edge import DEFAULT_BODY_BYTES, Edge
+from pgs.http.api.dispatcher import Dispatcher
+from pgs.http.api.routes import body_limits
 from pgs.http.embed import make_embed
 from pgs.http.fallback import make_pages
-from pgs.http.fetch import JsonClient
 from pgs.http.game.auth import authenticate_session
 from pgs.http.identity import IdentityVerifier
 from pgs.http.internal import InternalApp
-from pgs.http.limits import ServerLimits
 from pgs.http.outbound import LimitedResolver
-from pgs.http.routes import body_limits
-from pgs.http.server import bind, serve
-from pgs.http.sockets import TELL_S, OpenSockets
+from pgs.http.outbound.fetch import JsonClient
 from pgs.http.surface import ENDPOINTS, WEBSOCKETS
+from pgs.http.transport.asgi import App
+from pgs.http.transport.edge import DEFAULT_BODY_BYTES, Edge
+from pgs.http.transport.limits import ServerLimits
+from pgs.http.transport.server import bind, serve
+from pgs.http.transport.sockets import TELL_S, OpenSockets
 from pgs.logs import Lines, logging_to, standard_error
 from pgs.metrics import Metrics
 from pgs.operator.protocol import serve_operator
 from pgs.privacy import kept_files, warn_of_open
 from pgs.readiness import Readiness
-from pgs.storage.database import StoreOutage
+from pgs.storage.transactions import StoreOutage
 
 # A stop takes at most, in seconds of 15: telling the sockets, the grace for calls in flight and the application's own shutdown, the same of
 # the internal listener, the actors' grace, the writer's, the log's: 0.5, 5 + 2, 0.25 + 0.25, 3.5, 3, 0.25.
@@ -56,7 +56,7 @@ GC_AFTER = 10_000  # objects made and not given back, after which the collector 
 log = structlog.get_logger("pgs.serve")
 
 
-class Running(msgspec.Struct, frozen=True):
+class RunningService(msgspec.Struct, frozen=True):
     """A service that takes calls. `base_url` is the public one, `internal_url` that of health and metrics, `listening` where it listens."""
 
     core: Core
@@ -75,7 +75,7 @@ async def running(
     versions: ServedVersions = VERSIONS,
     limits: ServerLimits | None = None,
     lines: Lines | None = None,
-) -> AsyncIterator[Running]:
+) -> AsyncIterator[RunningService]:
     """Give the service with its listeners open; on leaving, drain and stop it. Raises what binding and opening the data folder raise.
 
     `lines` is where the log goes, to be measured with everything else. `outbound` and `resolver` stand in for the way to partners'
@@ -92,7 +92,13 @@ async def running(
         return new_id(REQUEST, rng.bytes(ENTROPY_BYTES))
 
     def edge(app: App) -> Edge:
-        return Edge(app, new_request_id=new_request_id, current_version=versions.current, on_event=metrics.on_event, body_limit=body_limit)
+        return Edge(
+            app,
+            new_request_id=new_request_id,
+            current_version=versions.current,
+            on_event=metrics.on_event,
+            body_limit=body_limit,
+        )
 
     read_suffixes()
     trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
@@ -105,13 +111,26 @@ async def running(
     with ExitStack() as bound:
         # Both addresses are taken first, so that a taken one is told before anything is touched; closing a served socket again is harmless.
         public = bound.enter_context(closing(_bind(config.listen, "PGS_LISTEN")))
-        internal = bound.enter_context(closing(_bind(config.internal_listen, "PGS_INTERNAL_LISTEN")))
+        internal = bound.enter_context(
+            closing(_bind(config.internal_listen, "PGS_INTERNAL_LISTEN"))
+        )
         failure: Exception | None = None
         # The internal listener outlives the public one on both sides: it is what tells that the service is starting, or draining.
         async with trio.open_nursery() as outer:
-            internal_app = InternalApp(ready=readiness.why_not, scrape=metrics.scrape, refresh=refresh)
-            (internal_url,) = await _listen(outer, edge(internal_app), internal, stop_internal, INTERNAL_LIMITS, metrics)
-            opening = open_core(config, rng=rng, settlement=settlement, outbound=outbound, versions=versions, on_event=metrics.on_event)
+            internal_app = InternalApp(
+                ready=readiness.why_not, scrape=metrics.scrape, refresh=refresh
+            )
+            (internal_url,) = await _listen(
+                outer, edge(internal_app), internal, stop_internal, INTERNAL_LIMITS, metrics
+            )
+            opening = open_core(
+                config,
+                rng=rng,
+                settlement=settlement,
+                outbound=outbound,
+                versions=versions,
+                on_event=metrics.on_event,
+            )
             async with AsyncExitStack() as stack:
                 stack.callback(stop_internal.set)
                 try:
@@ -119,7 +138,9 @@ async def running(
                 except Exception as error:
                     failure = error  # raised below, so that its caller sees it as it is, and not in the nursery's group
                 else:
-                    stack.callback(stop_internal.set)  # again: before the core closes, since its readings end with it
+                    stack.callback(
+                        stop_internal.set
+                    )  # again: before the core closes, since its readings end with it
                     metrics.watch(core, lambda: sockets.count, lines.lost if lines else lambda: 0)
                     async with trio.open_nursery() as nursery:
                         listening = f"http://{_address(public)}"
@@ -129,7 +150,10 @@ async def running(
                             context,
                             ENDPOINTS,
                             make_embed(context, config.frame_url, make_pages()),
-                            authenticators={"identity": IdentityAuthenticator(_verifier(config, core)), "session": authenticate_session},
+                            authenticators={
+                                "identity": IdentityAuthenticator(_verifier(config, core)),
+                                "session": authenticate_session,
+                            },
                             websockets=WEBSOCKETS,
                             sockets=sockets,
                         )
@@ -138,9 +162,14 @@ async def running(
                         await nursery.start(_operate, operator, core, config)
                         readiness.started(core)
                         warn_of_open(kept_files(config))
-                        log.info("started", base_url=base_url, listening=listening, data_dir=str(config.data_dir))
+                        log.info(
+                            "started",
+                            base_url=base_url,
+                            listening=listening,
+                            data_dir=str(config.data_dir),
+                        )
                         try:
-                            yield Running(core, base_url, internal_url, listening)
+                            yield RunningService(core, base_url, internal_url, listening)
                         finally:
                             readiness.draining()
                             log.info("draining")
@@ -149,7 +178,9 @@ async def running(
                             operator.cancel()
                             app.end_streams()
                             # Shielded: open sockets are told why they end even where this block was cancelled. It bounds itself.
-                            with trio.CancelScope(shield=True, deadline=trio.current_time() + 2 * TELL_S):
+                            with trio.CancelScope(
+                                shield=True, deadline=trio.current_time() + 2 * TELL_S
+                            ):
                                 await sockets.close_all()
                             stop.set()
         if failure is not None:
@@ -160,31 +191,58 @@ async def running(
 def _verifier(config: Config, core: Core) -> IdentityVerifier | None:
     """Return what checks identity tokens, None where the deployment names no issuer: then nobody can sign in."""
     if not config.identity_issuer:
-        log.warning("no_identity_issuer", next_step="set PGS_IDENTITY_ISSUER: until then nobody can sign in to the admin API")
+        log.warning(
+            "no_identity_issuer",
+            next_step="set PGS_IDENTITY_ISSUER: until then nobody can sign in to the admin API",
+        )
         return None
     jwks_url = config.identity_jwks_url or None
     fetch = JsonClient().get
-    return IdentityVerifier(config.identity_issuer, config.token_audience, jwks_url, fetch, core.parts.clock, core.parts.on_event)
+    return IdentityVerifier(
+        config.identity_issuer,
+        config.token_audience,
+        jwks_url,
+        fetch,
+        core.parts.clock,
+        core.parts.on_event,
+    )
 
 
 def _bind(listen: str, setting: str) -> socket.socket:
     try:
         return bind(listen)
     except OSError as error:
-        raise OSError(error.errno, f"cannot listen on {listen}: {error.strerror}. End what listens there, or set {setting}") from error
+        raise OSError(
+            error.errno,
+            f"cannot listen on {listen}: {error.strerror}. End what listens there, or set {setting}",
+        ) from error
 
 
 async def _listen(
-    nursery: trio.Nursery, app: Edge, sock: socket.socket, stop: trio.Event, limits: ServerLimits, metrics: Metrics
+    nursery: trio.Nursery,
+    app: Edge,
+    sock: socket.socket,
+    stop: trio.Event,
+    limits: ServerLimits,
+    metrics: Metrics,
 ) -> list[str]:
     async def run(task_status: trio.TaskStatus[list[str]]) -> None:
-        await serve(app, [sock], stop=stop, limits=limits, on_event=metrics.on_event, task_status=task_status)
+        await serve(
+            app,
+            [sock],
+            stop=stop,
+            limits=limits,
+            on_event=metrics.on_event,
+            task_status=task_status,
+        )
 
     urls: list[str] = await nursery.start(run)
     return urls
 
 
-async def _operate(scope: trio.CancelScope, core: Core, config: Config, task_status: trio.TaskStatus[None]) -> None:
+async def _operate(
+    scope: trio.CancelScope, core: Core, config: Config, task_status: trio.TaskStatus[None]
+) -> None:
     with scope:
         await serve_operator(core, config.data_dir, task_status=task_status)
 
@@ -194,7 +252,7 @@ def _address(sock: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def settle_memory() -> None:
+def tune_garbage_collector() -> None:
     """Leave everything that now lives out of the garbage collector's rounds; for a process that does nothing but serve.
 
     A started service has some 85,000 objects, nearly all of them modules and types that stay. A full round over them took 42 ms, in
@@ -218,9 +276,15 @@ def _say(text: str) -> None:
 async def _until_signalled(config: Config, lines: Lines) -> None:
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with running(config, lines=lines) as service:
-            settle_memory()
-            at = "" if service.base_url == service.listening else f"listening on {service.listening}, "
-            _say(f"pgs is ready: {service.base_url} ({at}internal {service.internal_url}, data {config.data_dir})\n")
+            tune_garbage_collector()
+            at = (
+                ""
+                if service.base_url == service.listening
+                else f"listening on {service.listening}, "
+            )
+            _say(
+                f"pgs is ready: {service.base_url} ({at}internal {service.internal_url}, data {config.data_dir})\n"
+            )
             async for _ in signals:
                 return
 

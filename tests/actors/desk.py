@@ -7,8 +7,10 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from pgs.actors import kernel
-from pgs.actors.kernel import LATER, Cell, Command, Crashed, Envelope, Message, System, Watch
+from pgs.actors.kernel import cells as kernel
+from pgs.actors.kernel.cells import Cell, System
+from pgs.actors.kernel.mail import LATER, Command, Crashed, Envelope, Message
+from pgs.actors.kernel.restarts import Watch
 
 
 class Add(Command[int], frozen=True):
@@ -104,7 +106,13 @@ def raises(error: Exception) -> Callable[[], Awaitable[object]]:
 class Desk:
     """One cell with its rows, and short ways to ask it."""
 
-    def __init__(self, system: System, watch: Watch | None = None, limit: int = kernel.MAILBOX_LIMIT, name: str = "desk") -> None:
+    def __init__(
+        self,
+        system: System,
+        watch: Watch | None = None,
+        limit: int = kernel.MAILBOX_LIMIT,
+        name: str = "desk",
+    ) -> None:
         self.rows = Rows()
         self.watch = watch or Watch()
         self.cell = Cell(name, system, self.watch, lambda _: Counter(self.rows), limit)

@@ -7,8 +7,15 @@ from typing import Any
 import msgspec
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Command
+from pgs.actors.kernel.mail import Command
+from pgs.actors.messages.account import (
+    DisableWebhook,
+    SaveWebhook,
+)
+from pgs.actors.messages.courier import (
+    Nudge,
+    SendTest,
+)
 from pgs.domain.accounts import Webhook
 from pgs.domain.environments import Environment
 from pgs.domain.nudges import SIGNATURE_HEADER, TryOutcome, verify_signature
@@ -59,7 +66,9 @@ class Endpoints:
         self.broken: Exception | None = None
         self.running = 0
         self.most_running = 0
-        self.ended: list[tuple[float, object, int | None]] = []  # when, which nudge, with what status
+        self.ended: list[
+            tuple[float, object, int | None]
+        ] = []  # when, which nudge, with what status
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
         """Return what the test says, when it says."""
@@ -88,29 +97,33 @@ class Endpoints:
 
 async def ask(s: Stage, command: Command[Any], partner: str = "acme") -> Any:
     """Return an account's answer."""
-    return await s.house(partner).account().ask(command)
+    return await s.partner(partner).account().ask(command)
 
 
-async def save(s: Stage, url: str = URL, environment: Environment = "test", partner: str = "acme") -> str:
+async def save(
+    s: Stage, url: str = URL, environment: Environment = "test", partner: str = "acme"
+) -> str:
     """Save a webhook; return its secret, empty when it has one already."""
-    reply = await ask(s, m.SaveWebhook("ops", environment, url), partner)
+    reply = await ask(s, SaveWebhook("ops", environment, url), partner)
     assert isinstance(reply, tuple), reply
     return reply[1] or ""
 
 
 async def switch_off(s: Stage, environment: Environment = "test") -> None:
     """Switch an endpoint off."""
-    assert isinstance(await ask(s, m.DisableWebhook("ops", environment)), Webhook)
+    assert isinstance(await ask(s, DisableWebhook("ops", environment)), Webhook)
 
 
-def nudge(s: Stage, match_id: str = "mat_1", environment: Environment = "test", partner: str = "acme") -> None:
+def nudge(
+    s: Stage, match_id: str = "mat_1", environment: Environment = "test", partner: str = "acme"
+) -> None:
     """Tell a courier of a match."""
-    assert s.house(partner).courier(environment).tell(m.Nudge(match_id))
+    assert s.partner(partner).courier(environment).tell(Nudge(match_id))
 
 
 async def send_test(s: Stage, environment: Environment = "test", partner: str = "acme") -> Any:
     """Return what a courier answers when it is asked for a test event."""
-    return await s.house(partner).courier(environment).ask(m.SendTest())
+    return await s.partner(partner).courier(environment).ask(SendTest())
 
 
 def webhook(s: Stage, environment: Environment = "test", partner: str = "acme") -> Webhook:
@@ -133,6 +146,7 @@ def log(s: Stage, environment: Environment = "test", partner: str = "acme") -> l
 def events(s: Stage, action: str, partner: str = "acme") -> list[tuple[str, dict[str, Any], int]]:
     """Return the entries of the event log of that name, the oldest first: actor, detail, time."""
     found = s.reader._connection.execute(
-        "select actor, detail, at from event where partner_id = ? and action = ? order by seq", (partner, action)
+        "select actor, detail, at from event where partner_id = ? and action = ? order by seq",
+        (partner, action),
     ).fetchall()
     return [(actor, msgspec.json.decode(detail), at) for actor, detail, at in found]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import Any
 
 from pgs.domain.environments import Environment
-from pgs.storage.database import Tx
+from pgs.storage.transactions import Tx
 
 _Row = dict[str, Any]
 _POOL = ("game_id", "tier_id", "tier_revision")
@@ -20,7 +20,10 @@ def check_history(history: list[Tx], environment: Environment) -> int:
         touched: list[_Row] = []
         for stmt in tx.stmts:
             if stmt.name in ("seats.insert_seat", "seats.update_seat"):
-                seat = seats.setdefault(str(stmt.params["seat_id"]), {"revision": 0, "position": None, "match_id": None, "status": None})
+                seat = seats.setdefault(
+                    str(stmt.params["seat_id"]),
+                    {"revision": 0, "position": None, "match_id": None, "status": None},
+                )
                 was = dict(seat)
                 seat.update(stmt.params)
                 touched.append(seat)
@@ -85,7 +88,8 @@ def _waiting_for(before: dict[str, _Row], seat: _Row) -> list[_Row]:
 def check_ratings(tx: Tx, rated: dict[tuple[str, str], int], environment: Environment) -> None:
     """Check that a live match's end with a result, and nothing else, counts once for each of its players."""
     ends = sum(
-        stmt.name == "matches.update_match" and (stmt.params["was_status"], stmt.params["status"]) == ("started", "ended")
+        stmt.name == "matches.update_match"
+        and (stmt.params["was_status"], stmt.params["status"]) == ("started", "ended")
         for stmt in tx.stmts
     )
     moves = [stmt.params for stmt in tx.stmts if stmt.name == "ratings.save_rating"]

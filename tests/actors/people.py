@@ -4,23 +4,23 @@ from typing import Any
 
 from pyotp import TOTP
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Command
+from pgs.actors.kernel.mail import Command
+from pgs.actors.messages import account as m
 from pgs.clock import TrioClock
 from pgs.domain.invites import Invite
-from pgs.domain.members import Member
+from pgs.domain.members import PLATFORM, Member
 from pgs.domain.roles import Role
 from pgs.domain.totp import STEP_S
 from tests.actors.stage import Stage
 
 
 async def ask(s: Stage, command: Command[Any], partner: str = "acme") -> Any:
-    return await s.house(partner).account().ask(command)
+    return await s.partner(partner).account().ask(command)
 
 
 async def invite(s: Stage, email: str, role: Role = "admin", partner: str = "acme") -> Invite:
     """Let the platform invite somebody."""
-    made = await ask(s, m.CreateInvite(m.PLATFORM, email, role), partner)
+    made = await ask(s, m.CreateInvite(PLATFORM, email, role), partner)
     assert isinstance(made, Invite), made
     return made
 

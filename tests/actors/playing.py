@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from pgs.actors import messages_table as m
-from pgs.actors.kernel import Ref
-from pgs.actors.visitors import Visitor
+from pgs.actors.kernel.cells import Ref
+from pgs.actors.messages import table as m
+from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.frames import Snapshot
@@ -36,30 +36,38 @@ class Socket:
 class Player:
     """A player with a socket, which does at its opening and at its end what a real one does."""
 
-    def __init__(self, stage: Stage, player_id: str, environment: Environment = "test", name: str | None = None) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        player_id: str,
+        environment: Environment = "test",
+        name: str | None = None,
+    ) -> None:
         self.stage = stage
         self.player_id = player_id
         self.key = ("acme", environment, player_id)
         self.socket = Socket()
         generation = stage.account().generations[environment]
-        self.visitor = Visitor(self.key, generation, name, self.socket)
+        self.player_socket = PlayerSocket(self.key, generation, name, self.socket)
 
     def enter(self) -> "Player":
-        self.stage.parts.visitors.enter(self.visitor)
+        self.stage.parts.presence.enter(self.player_socket)
         for _, match_id in running_seats_of_player(self.stage.reader, *self.key, 100):
             self.table(match_id).tell(m.LookAgain())
         return self
 
     def leave(self) -> None:
-        if self.stage.parts.visitors.leave(self.visitor):
-            for match_id in sorted(self.visitor.tables):
+        if self.stage.parts.presence.leave(self.player_socket):
+            for match_id in sorted(self.player_socket.tables):
                 self.table(match_id).tell(m.LookAgain())
 
     def table(self, match_id: str) -> Ref:
-        return self.stage.house().table(match_id)
+        return self.stage.partner().table(match_id)
 
     async def join(self, match_id: str) -> Snapshot | Refusal:
-        return await self.table(match_id).ask(m.JoinTable(self.player_id, self.visitor.name, self.visitor))
+        return await self.table(match_id).ask(
+            m.JoinTable(self.player_id, self.player_socket.name, self.player_socket)
+        )
 
     async def move(self, match_id: str, ply: int, move: str) -> str | None:
         return await self.table(match_id).ask(m.PlayMove(self.player_id, ply, move))

@@ -12,20 +12,39 @@ from typing import Any
 
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages.account import (
+    SwitchAccount,
+)
+from pgs.actors.messages.seats import (
+    DecideMatch,
+    MatchRecord,
+    Seated,
+    StakeSeat,
+)
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.seats import Payout, Seat
 from pgs.storage import seats as rows
-from pgs.storage.database import Outcome, OutcomeUnknown, Tx
+from pgs.storage.transactions import Outcome, OutcomeUnknown, Tx
 from tests.actors.stage import GAME, Answer, Late, Money, Stage
 from tests.virtual import Faults
 
 PLAYERS = ("alice", "bob", "carol", "dave")
 TIERS = ("bronze", "gold")
-_STAKE_WORDS: Sequence[Answer] = ("confirmed", "confirmed", "confirmed", "confirmed", "confirmed", "confirmed", "declined")
-CALM_S: dict[Environment, float] = {"live": 500.0, "test": 7500.0}  # until the last seat has expired and the last match is given up
+_STAKE_WORDS: Sequence[Answer] = (
+    "confirmed",
+    "confirmed",
+    "confirmed",
+    "confirmed",
+    "confirmed",
+    "confirmed",
+    "declined",
+)
+CALM_S: dict[Environment, float] = {
+    "live": 500.0,
+    "test": 7500.0,
+}  # until the last seat has expired and the last match is given up
 
 
 class Moody(Money):
@@ -40,7 +59,9 @@ class Moody(Money):
     def _mood(self, subject: str, last_words: Sequence[Answer]) -> list[Answer | Late]:
         if subject not in self._decided:
             if not self.calm:
-                mood: Answer = self._chance.choices(("pending", "unpublished", "broken", "hang", "confirmed"), (2, 2, 1, 1, 14))[0]
+                mood: Answer = self._chance.choices(
+                    ("pending", "unpublished", "broken", "hang", "confirmed"), (2, 2, 1, 1, 14)
+                )[0]
                 if mood != "confirmed":
                     return [mood]
             self._decided[subject] = self._chance.choice(last_words)
@@ -87,7 +108,9 @@ class Reader:
 class Round:
     """One round: who acts, and what they saw."""
 
-    def __init__(self, s: Stage, port: Moody, chance: Random, faults: Faults, environment: Environment) -> None:
+    def __init__(
+        self, s: Stage, port: Moody, chance: Random, faults: Faults, environment: Environment
+    ) -> None:
         self.s = s
         self.environment: Environment = environment
         self.port = port
@@ -125,19 +148,25 @@ class Round:
     async def stake(self, keys: range) -> None:
         for _ in range(12):
             key = f"k{self.chance.choice(keys)}"
-            values = self.sent.setdefault(key, (self.chance.choice(PLAYERS), self.chance.choice(TIERS)))
+            values = self.sent.setdefault(
+                key, (self.chance.choice(PLAYERS), self.chance.choice(TIERS))
+            )
             different = self.chance.random() < 0.05
             player = "zoe" if different else values[0]
-            command = m.StakeSeat(player, GAME, values[1], 100, key, None)
+            command = StakeSeat(player, GAME, values[1], 100, key, None)
             try:
-                reply = await self.s.house().seats(self.environment).ask(command)
+                reply = await self.s.partner().seats(self.environment).ask(command)
             except Crashed:
                 continue
-            if isinstance(reply, m.Seated):
+            if isinstance(reply, Seated):
                 assert (reply.seat.player_id, reply.seat.tier_id) == (player, values[1])
                 self.seat_of_key[key].add(reply.seat.seat_id)
             else:
-                assert reply.reason in ("settlement_unavailable", "partner_inactive", "idempotency_key_conflict")
+                assert reply.reason in (
+                    "settlement_unavailable",
+                    "partner_inactive",
+                    "idempotency_key_conflict",
+                )
             await self.pause(8)
 
     async def decide(self) -> None:
@@ -145,13 +174,17 @@ class Round:
             running = rows.running_matches_after(self.s.reader, "acme", self.environment, "", 100)
             if running:
                 match_id = self.chance.choice(running)
-                players = [seat.player_id for seat in rows.seats_of_match(self.s.reader, "acme", match_id)]
+                players = [
+                    seat.player_id for seat in rows.seats_of_match(self.s.reader, "acme", match_id)
+                ]
                 winner = self.chance.choice([*players, None])
                 await self.pause(1)
-                command = m.DecideMatch(match_id, "ended", winner, "decided_by_test_key")
+                command = DecideMatch(match_id, "ended", winner, "decided_by_test_key")
                 with suppress(Crashed):
-                    reply = await self.s.house().seats(self.environment).ask(command)
-                    assert isinstance(reply, m.MatchRecord) or reply == Refusal("match_already_decided")
+                    reply = await self.s.partner().seats(self.environment).ask(command)
+                    assert isinstance(reply, MatchRecord) or reply == Refusal(
+                        "match_already_decided"
+                    )
             await self.pause(6)
 
     async def insist(self, work: Callable[[], Awaitable[object]]) -> None:
@@ -166,10 +199,12 @@ class Round:
 
     async def switch(self) -> None:
         async def to(active: bool) -> None:
-            await self.insist(lambda: self.s.house().account().ask(m.SwitchAccount("ops", active)))
+            await self.insist(lambda: self.s.partner().account().ask(SwitchAccount("ops", active)))
 
         async def off() -> None:
-            if self.s.account().active:  # a commit of unknown outcome that landed: the registry's next reading sees it
+            if (
+                self.s.account().active
+            ):  # a commit of unknown outcome that landed: the registry's next reading sees it
                 raise Crashed("not known yet")
 
         for _ in range(self.chance.choice((0, 1, 1, 2))):
@@ -191,7 +226,9 @@ class Round:
     async def break_a_write(self) -> None:
         for _ in range(self.chance.choice((0, 0, 1))):
             await self.pause(40)
-            text = self.chance.choice(("insert into seat", "update seat", "insert into ledger", "update match", "commit"))
+            text = self.chance.choice(
+                ("insert into seat", "update seat", "insert into ledger", "update match", "commit")
+            )
             self.lands = self.chance.random() < 0.5  # a commit of unknown outcome has then happened
             self.faults.fail(text, after=self.lands)
             await trio.sleep(self.chance.choice((0.0, 0.01, 2)))
@@ -206,7 +243,13 @@ class Round:
             async with trio.open_nursery() as nursery:
                 for keys in (range(12), range(6, 18), range(18)):
                     nursery.start_soon(self.stake, keys)
-                for work in (self.decide, self.decide, self.switch, self.revise, self.break_a_write):
+                for work in (
+                    self.decide,
+                    self.decide,
+                    self.switch,
+                    self.revise,
+                    self.break_a_write,
+                ):
                     nursery.start_soon(work)
             self.port.calm = True
             await trio.sleep(CALM_S[self.environment])

@@ -13,11 +13,25 @@ import trio
 import trio.testing
 
 import pgs.app
-from pgs.actors import messages as m
 from pgs.actors.core import Core
-from pgs.actors.courier import NudgePort
-from pgs.actors.house import House
-from pgs.actors.settlement import ChargeAnswer, SettlementPort, Unpublished
+from pgs.actors.delivery.courier import NudgePort
+from pgs.actors.messages.account import (
+    AgreeTerms,
+    CreatePartner,
+    SetPrices,
+    SwitchAccount,
+)
+from pgs.actors.messages.catalogue import (
+    SetTier,
+)
+from pgs.actors.messages.seats import (
+    DecideMatch,
+    MatchRecord,
+    Seated,
+    StakeSeat,
+)
+from pgs.actors.partners import PartnerActors
+from pgs.actors.seating.settlement import ChargeAnswer, SettlementPort, Unpublished
 from pgs.app import open_core
 from pgs.clock import SystemClock
 from pgs.config import Config
@@ -26,8 +40,9 @@ from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.seats import Match, Payout, Seat
 from pgs.storage import seats as rows
-from pgs.storage.database import Database, Stmt, Tx
+from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
+from pgs.storage.transactions import Stmt, Tx
 from tests.virtual import START, Faults, SeededRng, clock
 
 GAME = "tic-tac-toe"
@@ -51,7 +66,9 @@ class Money:
     def __init__(self) -> None:
         self.of_charge: dict[str, list[Answer | Late]] = {}  # by idempotency key
         self.of_payout: dict[str, list[Answer | Late]] = {}  # by player
-        self.asked: list[tuple[float, str]] = []  # when a charge was asked for, and its idempotency key
+        self.asked: list[
+            tuple[float, str]
+        ] = []  # when a charge was asked for, and its idempotency key
         self.charged: dict[str, int] = {}  # seat id → US cents
         self.paid: dict[tuple[str, str, str], int] = {}  # match, seat, kind → US cents
         self.payouts_asked: dict[tuple[str, str], int] = defaultdict(int)
@@ -95,8 +112,8 @@ class Stage:
         self.parts = core.parts
         self.reader = core.parts.database.reader
 
-    def house(self, partner: str = "acme") -> House:
-        return self.core.directory.house(partner)
+    def partner(self, partner: str = "acme") -> PartnerActors:
+        return self.core.directory.partner(partner)
 
     def account(self, partner: str = "acme") -> Account:
         account = self.parts.registry.account(partner)
@@ -105,20 +122,30 @@ class Stage:
 
     async def open_partner(self, partner: str = "acme") -> None:
         """Open an account that has agreed to the terms."""
-        made = await self.house(partner).account().ask(m.CreatePartner(partner, "ops@acme.example"))
+        made = await self.partner(partner).account().ask(CreatePartner(partner, "ops@acme.example"))
         assert isinstance(made, tuple)
-        assert isinstance(await self.house(partner).account().ask(m.AgreeTerms("ops", 1)), Account)
+        assert isinstance(await self.partner(partner).account().ask(AgreeTerms("ops", 1)), Account)
 
     async def set_tier(self, tier: str, floor: int, prize: int) -> None:
         for environment in ENVIRONMENTS:
-            assert isinstance(await self.parts.catalogue.ref.ask(m.SetTier(environment, tier, None, floor, prize)), int)
+            assert isinstance(
+                await self.parts.catalogue.ref.ask(SetTier(environment, tier, None, floor, prize)),
+                int,
+            )
 
-    async def set_prices(self, prices: dict[str, int], environment: Environment = "test", partner: str = "acme") -> None:
-        assert isinstance(await self.house(partner).account().ask(m.SetPrices("ops", environment, prices)), Account)
+    async def set_prices(
+        self, prices: dict[str, int], environment: Environment = "test", partner: str = "acme"
+    ) -> None:
+        assert isinstance(
+            await self.partner(partner).account().ask(SetPrices("ops", environment, prices)),
+            Account,
+        )
 
     async def switch(self, active: bool, partner: str = "acme", by: str = "ops") -> int:
         """Switch the account, and close its play as whoever switches it off does; return how much was closed."""
-        assert isinstance(await self.house(partner).account().ask(m.SwitchAccount(by, active)), Account)
+        assert isinstance(
+            await self.partner(partner).account().ask(SwitchAccount(by, active)), Account
+        )
         return 0 if active else await self.core.close_play(partner, "account_inactive")
 
     async def ask_seat(
@@ -132,21 +159,27 @@ class Stage:
         environment: Environment = "test",
         partner: str = "acme",
         ref: str | None = None,
-    ) -> m.Seated | Refusal:
-        command = m.StakeSeat(player, game, tier, cents, player if key is None else key, ref)
-        return await self.house(partner).seats(environment).ask(command)
+    ) -> Seated | Refusal:
+        command = StakeSeat(player, game, tier, cents, player if key is None else key, ref)
+        return await self.partner(partner).seats(environment).ask(command)
 
     async def seat(self, *args: Any, **named: Any) -> Seat:
         """Return the seat that was taken, or taken before."""
         reply = await self.ask_seat(*args, **named)
-        assert isinstance(reply, m.Seated), reply
+        assert isinstance(reply, Seated), reply
         return reply.seat
 
-    async def decide(self, match_id: str | None, winner: str | None, environment: Environment = "test", partner: str = "acme") -> Match:
+    async def decide(
+        self,
+        match_id: str | None,
+        winner: str | None,
+        environment: Environment = "test",
+        partner: str = "acme",
+    ) -> Match:
         assert match_id is not None
-        command = m.DecideMatch(match_id, "ended", winner, "decided_by_test_key")
-        record = await self.house(partner).seats(environment).ask(command)
-        assert isinstance(record, m.MatchRecord), record
+        command = DecideMatch(match_id, "ended", winner, "decided_by_test_key")
+        record = await self.partner(partner).seats(environment).ask(command)
+        assert isinstance(record, MatchRecord), record
         return record.match
 
     def row(self, seat: Seat) -> Seat:
@@ -167,7 +200,9 @@ class Stage:
         assert match is not None
         return match
 
-    def feed(self, environment: Environment = "test", partner: str = "acme", after: int = 0) -> list[Seat]:
+    def feed(
+        self, environment: Environment = "test", partner: str = "acme", after: int = 0
+    ) -> list[Seat]:
         return rows.feed_page(self.reader, partner, environment, after, 10_000)
 
     def head(self, environment: Environment = "test", partner: str = "acme") -> rows.Head:

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages import account as m
 from pgs.domain import invites
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.invites import INVITE_S, Invite
+from pgs.domain.members import PLATFORM
 from pgs.storage.factors import find_factor
 from pgs.storage.invites import END, count_invites, find_account_of, invites_page
 from tests.actors.people import App, ask, invite, join, skip
@@ -28,7 +29,10 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def kept(s: Stage, partner: str = "acme") -> list[str]:
     """Return the addresses of an account's invites, the oldest first."""
-    return [invite.email.partition("@")[0] for _, invite in reversed(invites_page(s.reader, partner, END, 1000))]
+    return [
+        invite.email.partition("@")[0]
+        for _, invite in reversed(invites_page(s.reader, partner, END, 1000))
+    ]
 
 
 async def fill(s: Stage, first: int = 1) -> list[Invite]:
@@ -39,48 +43,66 @@ async def fill(s: Stage, first: int = 1) -> list[Invite]:
 # --- invites ---------------------------------------------------------------------------------------------------------------------
 
 
-async def test_an_account_whose_invites_are_all_pending_gets_no_further_one(tmp_path: Path, autojump_clock: MockClock, few: None) -> None:
+async def test_an_account_whose_invites_are_all_pending_gets_no_further_one(
+    tmp_path: Path, autojump_clock: MockClock, few: None
+) -> None:
     async with stage(tmp_path) as s:
         await fill(s)
         with nothing(s):
-            refused = await ask(s, m.CreateInvite(m.PLATFORM, "x@acme.example", "viewer"))
-        assert refused == BadRequest(f"an account has at most {LIMIT} pending invites: revoke some, or wait until they expire")
+            refused = await ask(s, m.CreateInvite(PLATFORM, "x@acme.example", "viewer"))
+        assert refused == BadRequest(
+            f"an account has at most {LIMIT} pending invites: revoke some, or wait until they expire"
+        )
         assert count_invites(s.reader, "acme") == LIMIT
         # What is wrong with the invite itself is told first, and another account has room of its own.
-        assert await ask(s, m.CreateInvite(m.PLATFORM, "nobody", "viewer")) == refuse("invalid_email")
+        assert await ask(s, m.CreateInvite(PLATFORM, "nobody", "viewer")) == refuse("invalid_email")
         await s.open_partner("other")
         await invite(s, "x@other.example", "viewer", "other")
 
 
-async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(tmp_path: Path, autojump_clock: MockClock, few: None) -> None:
+async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(
+    tmp_path: Path, autojump_clock: MockClock, few: None
+) -> None:
     async with stage(tmp_path) as s:
         first, second, third, _ = await fill(s)
-        await ask(s, m.RevokeInvite(m.PLATFORM, third.invite_id))
-        assert isinstance(await ask(s, m.AcceptInvite("uid-2", second.email, second.invite_id)), Invite)
+        await ask(s, m.RevokeInvite(PLATFORM, third.invite_id))
+        assert isinstance(
+            await ask(s, m.AcceptInvite("uid-2", second.email, second.invite_id)), Invite
+        )
         await invite(s, "new@acme.example", "viewer")
         assert kept(s) == ["ops", "p1", "p3", "p4", "new"]
         assert find_account_of(s.reader, second.invite_id) is None
-        assert s.account().members.keys() == {"uid-2"}, "whom the forgotten invite made a member stays one"
+        assert s.account().members.keys() == {"uid-2"}, (
+            "whom the forgotten invite made a member stays one"
+        )
         await invite(s, "newer@acme.example", "viewer")
         assert kept(s) == ["ops", "p1", "p4", "new", "newer"]
-        assert await ask(s, m.RevokeInvite(m.PLATFORM, third.invite_id)) == refuse("invite_not_found")
-        assert isinstance(await ask(s, m.CreateInvite(m.PLATFORM, "x@acme.example", "viewer")), BadRequest)
+        assert await ask(s, m.RevokeInvite(PLATFORM, third.invite_id)) == refuse("invite_not_found")
+        assert isinstance(
+            await ask(s, m.CreateInvite(PLATFORM, "x@acme.example", "viewer")), BadRequest
+        )
         # The event log is what tells of all of them.
         assert [action for _, action, *_ in events(s)].count("invite.created") == LIMIT + 1
-        assert isinstance(await ask(s, m.AcceptInvite("uid-1", first.email, first.invite_id)), Invite)
+        assert isinstance(
+            await ask(s, m.AcceptInvite("uid-1", first.email, first.invite_id)), Invite
+        )
 
 
-async def test_an_invite_that_nobody_accepted_in_time_makes_room(tmp_path: Path, autojump_clock: MockClock, few: None) -> None:
+async def test_an_invite_that_nobody_accepted_in_time_makes_room(
+    tmp_path: Path, autojump_clock: MockClock, few: None
+) -> None:
     async with stage(tmp_path) as s:
         await fill(s)
         skip(s, INVITE_S - 1)
-        assert isinstance(await ask(s, m.CreateInvite(m.PLATFORM, "x@acme.example", "viewer")), BadRequest)
+        assert isinstance(
+            await ask(s, m.CreateInvite(PLATFORM, "x@acme.example", "viewer")), BadRequest
+        )
         skip(s, 1)
         for number in range(2 * LIMIT):
             made = await invite(s, f"q{number % LIMIT}@acme.example", "viewer")
             assert count_invites(s.reader, "acme") == LIMIT
             if number >= LIMIT - 1:
-                await ask(s, m.RevokeInvite(m.PLATFORM, made.invite_id))
+                await ask(s, m.RevokeInvite(PLATFORM, made.invite_id))
 
 
 async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bound(
@@ -89,43 +111,65 @@ async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bo
     async with stage(tmp_path) as s:
         for number in range(4 * LIMIT):
             made = await invite(s, f"r{number}@acme.example", "viewer")
-            await ask(s, m.RevokeInvite(m.PLATFORM, made.invite_id))
-        assert kept(s) == ["ops", *(f"r{number}" for number in range(4 * LIMIT - LIMIT + 1, 4 * LIMIT))]
-        rows = s.reader._connection.execute("select count(*) from invite_index where partner_id = 'acme'").fetchone()
+            await ask(s, m.RevokeInvite(PLATFORM, made.invite_id))
+        assert kept(s) == [
+            "ops",
+            *(f"r{number}" for number in range(4 * LIMIT - LIMIT + 1, 4 * LIMIT)),
+        ]
+        rows = s.reader._connection.execute(
+            "select count(*) from invite_index where partner_id = 'acme'"
+        ).fetchone()
         assert rows == (LIMIT,)
 
 
 # --- the log ---------------------------------------------------------------------------------------------------------------------
 
 
-async def test_beginning_again_before_the_first_code_adds_nothing_to_the_log(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_beginning_again_before_the_first_code_adds_nothing_to_the_log(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         apps = [App(s, (await ask(s, m.EnrollTotp("ada"))).secret) for _ in range(20)]
-        assert [action for actor, action, *_ in events(s) if actor == "ada"][1:] == ["totp.enrolled"]
+        assert [action for actor, action, *_ in events(s) if actor == "ada"][1:] == [
+            "totp.enrolled"
+        ]
         revision = s.account().revision
         # The last secret is the one that counts, and from its first code on another one is news again.
         assert await ask(s, m.VerifyTotp("ada", apps[0].code())) == refuse("invalid_code")
         assert isinstance(await ask(s, m.VerifyTotp("ada", apps[-1].code())), m.SteppedUp)
         for _ in range(3):
             assert isinstance(await ask(s, m.EnrollTotp("ada")), m.Enrolment)
-        assert [action for actor, action, *_ in events(s) if actor == "ada"][1:] == ["totp.enrolled", "totp.activated", "totp.enrolled"]
+        assert [action for actor, action, *_ in events(s) if actor == "ada"][1:] == [
+            "totp.enrolled",
+            "totp.activated",
+            "totp.enrolled",
+        ]
         assert s.account().revision == revision
 
 
-async def test_members_and_a_reset_count_by_themselves(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_members_and_a_reset_count_by_themselves(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")
         for uid in ("ada", "ben", "ada"):
             await ask(s, m.EnrollTotp(uid))
-        await ask(s, m.ResetFactor(m.PLATFORM, "ada"))
+        await ask(s, m.ResetFactor(PLATFORM, "ada"))
         await ask(s, m.EnrollTotp("ada"))
         told = [(actor, action) for actor, action, *_ in events(s) if action.startswith("totp.")]
-        assert told == [("ada", "totp.enrolled"), ("ben", "totp.enrolled"), (m.PLATFORM, "totp.reset"), ("ada", "totp.enrolled")]
+        assert told == [
+            ("ada", "totp.enrolled"),
+            ("ben", "totp.enrolled"),
+            (PLATFORM, "totp.reset"),
+            ("ada", "totp.enrolled"),
+        ]
 
 
-async def test_a_secret_whose_row_was_not_written_is_not_given_out(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_secret_whose_row_was_not_written_is_not_given_out(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         await join(s, "ada")
@@ -136,4 +180,6 @@ async def test_a_secret_whose_row_was_not_written_is_not_given_out(tmp_path: Pat
             await ask(s, m.EnrollTotp("ada"))
         faults.heal()
         assert find_factor(s.reader, "acme", "ada") == held
-        assert await ask(s, m.VerifyTotp("ada", first.code())) == m.SteppedUp(at(15 * 60), at(2 * 60))
+        assert await ask(s, m.VerifyTotp("ada", first.code())) == m.SteppedUp(
+            at(15 * 60), at(2 * 60)
+        )

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.key_uses import COARSE_S, ROUND_S
+from pgs.actors.messages import account as m
+from pgs.actors.shared.key_uses import COARSE_S, ROUND_S
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.keys import ROTATION_S, hash_key
 from pgs.storage.key_uses import key_uses_of
@@ -21,16 +21,25 @@ def is_accepted(s: Stage, key: str) -> bool:
     return known is not None and not known.key.is_revoked(s.parts.clock.now())
 
 
-async def test_a_rotated_key_works_beside_the_new_one_for_seven_days_to_the_second(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_rotated_key_works_beside_the_new_one_for_seven_days_to_the_second(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         _, old_id, old = await ask(s, m.MintKey("ops", "live", "build"))
         skip(s, 10)
         revision = s.account().revision
         rotated = await ask(s, m.RotateKey("ada", old_id))
         assert s.account().revision == revision + 1
-        assert (rotated.key.environment, rotated.key.label, rotated.key.created_at) == ("live", "build", at(10))
+        assert (rotated.key.environment, rotated.key.label, rotated.key.created_at) == (
+            "live",
+            "build",
+            at(10),
+        )
         assert rotated.key.key_hash == hash_key(rotated.text)
-        assert (rotated.previous.key_id, rotated.previous.revokes_at) == (old_id, at(10 + ROTATION_S))
+        assert (rotated.previous.key_id, rotated.previous.revokes_at) == (
+            old_id,
+            at(10 + ROTATION_S),
+        )
         assert ROTATION_S == 7 * 86_400
         assert [key.status(at(10)) for key in s.account().keys] == ["scheduled", "active"]
         assert rotated.text not in repr(rotated)
@@ -39,7 +48,10 @@ async def test_a_rotated_key_works_beside_the_new_one_for_seven_days_to_the_seco
         assert is_accepted(s, old)
         skip(s, 1)
         assert (is_accepted(s, old), is_accepted(s, rotated.text)) == (False, True)
-        assert [key.status(s.parts.clock.now()) for key in s.account().keys] == ["revoked", "active"]
+        assert [key.status(s.parts.clock.now()) for key in s.account().keys] == [
+            "revoked",
+            "active",
+        ]
 
 
 async def test_an_account_has_no_more_keys_than_can_be_published(
@@ -54,7 +66,9 @@ async def test_an_account_has_no_more_keys_than_can_be_published(
         assert s.account() == before
 
 
-async def test_a_rotated_key_ends_though_the_process_was_down_when_it_was_due(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_rotated_key_ends_though_the_process_was_down_when_it_was_due(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         _, old_id, old = await ask(s, m.MintKey("ops", "live", "build"))
         rotated = await ask(s, m.RotateKey("ada", old_id))
@@ -64,7 +78,9 @@ async def test_a_rotated_key_ends_though_the_process_was_down_when_it_was_due(tm
         assert (is_accepted(s, old), is_accepted(s, rotated.text)) == (False, True)
 
 
-async def test_only_an_active_key_is_rotated_and_a_scheduled_one_can_be_revoked_at_once(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_only_an_active_key_is_rotated_and_a_scheduled_one_can_be_revoked_at_once(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         _, old_id, old = await ask(s, m.MintKey("ops", "test", "build"))
         rotated = await ask(s, m.RotateKey("ada", old_id))
@@ -77,8 +93,12 @@ async def test_only_an_active_key_is_rotated_and_a_scheduled_one_can_be_revoked_
         assert await ask(s, m.RotateKey("ada", old_id)) == refuse("key_not_active")
 
 
-@pytest.mark.parametrize("text", ["insert into api_key", "update api_key", "insert into key_index", "insert into event"])
-async def test_a_rotation_is_whole_or_not_at_all(text: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+@pytest.mark.parametrize(
+    "text", ["insert into api_key", "update api_key", "insert into key_index", "insert into event"]
+)
+async def test_a_rotation_is_whole_or_not_at_all(
+    text: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         _, old_id, _ = await ask(s, m.MintKey("ops", "test", "build"))
@@ -93,7 +113,9 @@ async def test_a_rotation_is_whole_or_not_at_all(text: str, tmp_path: Path, auto
 # --- last use -------------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         account, used, _ = await ask(s, m.MintKey("ops", "test", "used"))
         account, unused, _ = await ask(s, m.MintKey("ops", "test", "unused"))
@@ -105,11 +127,15 @@ async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(tmp_path:
         assert key_uses_of(s.reader, "acme") == {used: at(5)}
         s.parts.key_uses.note("acme", used)
     async with stage(tmp_path, seed=1) as s:
-        assert s.parts.key_uses.of("acme", (used, unused)) == {used: at(61)}  # the stop wrote what no row told of
+        assert s.parts.key_uses.of("acme", (used, unused)) == {
+            used: at(61)
+        }  # the stop wrote what no row told of
         assert s.account() == account  # and no account was changed by it
 
 
-async def test_a_key_in_steady_use_is_written_once_an_hour(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_key_in_steady_use_is_written_once_an_hour(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         for minute in range(61):
@@ -124,7 +150,9 @@ async def test_a_key_in_steady_use_is_written_once_an_hour(tmp_path: Path, autoj
         assert s.parts.key_uses.of("acme", ("key_1",))["key_1"] == at(COARSE_S + 121)
 
 
-async def test_uses_that_could_not_be_written_are_written_a_minute_later(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_uses_that_could_not_be_written_are_written_a_minute_later(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         s.parts.key_uses.note("acme", "key_1")

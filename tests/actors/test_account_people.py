@@ -8,12 +8,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Command
+from pgs.actors.kernel.mail import Command
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.invites import INVITE_S, Invite
-from pgs.domain.members import Member
+from pgs.domain.members import PLATFORM, Member
 from pgs.domain.roles import Role, rule_of
 from pgs.domain.stepup import Factor
 from pgs.storage import accounts as rows
@@ -39,82 +39,129 @@ def check_published(s: Stage) -> None:
 async def test_an_invite_makes_a_member_once(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with stage(tmp_path) as s:
         made = await invite(s, "Ada@ACME.example", "developer")
-        assert (made.email, made.role, made.status(at(0)), made.expires_at) == ("Ada@acme.example", "developer", "pending", at(INVITE_S))
+        assert (made.email, made.role, made.status(at(0)), made.expires_at) == (
+            "Ada@acme.example",
+            "developer",
+            "pending",
+            at(INVITE_S),
+        )
         assert find_account_of(s.reader, made.invite_id) == "acme"
         await until(4)
-        with Change(s, ("uid-ada", "invite.accepted", {"inviteId": made.invite_id, "role": "developer"})):
+        with Change(
+            s, ("uid-ada", "invite.accepted", {"inviteId": made.invite_id, "role": "developer"})
+        ):
             accepted = await ask(s, m.AcceptInvite("uid-ada", "ADA@acme.example", made.invite_id))
         assert accepted == find_invite(s.reader, "acme", made.invite_id)
         assert (accepted.status(at(4)), accepted.accepted_by) == ("accepted", "uid-ada")
-        assert s.account().members == {"uid-ada": Member("uid-ada", "ADA@acme.example", "developer", at(4))}
+        assert s.account().members == {
+            "uid-ada": Member("uid-ada", "ADA@acme.example", "developer", at(4))
+        }
         known = s.parts.registry.member("uid-ada")
         assert known is not None
         assert (known.account, known.member.role) == (s.account(), "developer")
         assert account_of_member(s.reader, "uid-ada") == "acme"
         with nothing(s):
-            assert await ask(s, m.AcceptInvite("uid-bob", "ada@acme.example", made.invite_id)) == refuse("already_accepted")
+            assert await ask(
+                s, m.AcceptInvite("uid-bob", "ada@acme.example", made.invite_id)
+            ) == refuse("already_accepted")
 
 
-async def test_an_invite_is_issued_with_its_event_by_whoever_may_grant_the_role(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_invite_is_issued_with_its_event_by_whoever_may_grant_the_role(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         await join(s, "dev", "developer")
         made = await ask(s, m.CreateInvite("ada", ADA, "admin"))
         assert isinstance(made, Invite)
         with nothing(s):
-            assert await ask(s, m.CreateInvite("ada", "ada at acme", "admin")) == refuse("invalid_email")
+            assert await ask(s, m.CreateInvite("ada", "ada at acme", "admin")) == refuse(
+                "invalid_email"
+            )
             assert await ask(s, m.CreateInvite("dev", ADA, "admin")) == refuse("role_forbidden")
-            assert await ask(s, m.CreateInvite("nobody", ADA, "viewer")) == refuse("not_a_partner_admin")
+            assert await ask(s, m.CreateInvite("nobody", ADA, "viewer")) == refuse(
+                "not_a_partner_admin"
+            )
         assert isinstance(await ask(s, m.CreateInvite("dev", ADA, "developer")), Invite)
 
 
-async def test_once_a_domain_is_set_invites_outside_it_are_refused(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_once_a_domain_is_set_invites_outside_it_are_refused(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         with nothing(s):
             assert await ask(s, m.SetDomain("ada", ADA, "co.uk")) == refuse("invalid_domain")
-            assert await ask(s, m.SetDomain("ada", ADA, "other.example")) == refuse("address_outside_domain")
+            assert await ask(s, m.SetDomain("ada", ADA, "other.example")) == refuse(
+                "address_outside_domain"
+            )
         with Change(s, ("ada", "account.domain_set", {"domain": "acme.example"})):
             account = await ask(s, m.SetDomain("ada", ADA, "ACME.Example"))
         assert account.admin_domain == "acme.example"
         with nothing(s):
-            assert await ask(s, m.SetDomain("ada", ADA, "acme.example")) == refuse("domain_already_set")
-            assert await ask(s, m.CreateInvite("ada", "x@sub.acme.example", "viewer")) == refuse("address_outside_domain")
+            assert await ask(s, m.SetDomain("ada", ADA, "acme.example")) == refuse(
+                "domain_already_set"
+            )
+            assert await ask(s, m.CreateInvite("ada", "x@sub.acme.example", "viewer")) == refuse(
+                "address_outside_domain"
+            )
         assert isinstance(await ask(s, m.CreateInvite("ada", "x@Acme.Example", "viewer")), Invite)
 
 
-async def test_the_reasons_against_accepting_come_in_their_order(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_reasons_against_accepting_come_in_their_order(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("other")
         await join(s, "ada")
         await join(s, "eve", partner="other")
         made = [await invite(s, "x@acme.example") for _ in range(4)]
         ids = [one.invite_id for one in made]
-        await ask(s, m.RevokeInvite(m.PLATFORM, ids[0]))
+        await ask(s, m.RevokeInvite(PLATFORM, ids[0]))
         await ask(s, m.AcceptInvite("xen", "x@acme.example", ids[1]))
         with nothing(s):
-            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", "ivt_none")) == refuse("invite_not_found")
-            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", ids[0])) == refuse("invite_not_found")
-            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", ids[1])) == refuse("already_accepted")
-            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", ids[2])) == refuse("wrong_address")
-            assert await ask(s, m.AcceptInvite("eve", "x@acme.example", ids[2])) == refuse("already_administers_another_partner")
-            assert await ask(s, m.AcceptInvite("ada", "x@acme.example", ids[2])) == refuse("already_a_member")
-            assert isinstance(await ask(s, m.AcceptInvite("platform", "x@acme.example", ids[2])), BadRequest)
+            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", "ivt_none")) == refuse(
+                "invite_not_found"
+            )
+            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", ids[0])) == refuse(
+                "invite_not_found"
+            )
+            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", ids[1])) == refuse(
+                "already_accepted"
+            )
+            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", ids[2])) == refuse(
+                "wrong_address"
+            )
+            assert await ask(s, m.AcceptInvite("eve", "x@acme.example", ids[2])) == refuse(
+                "already_administers_another_partner"
+            )
+            assert await ask(s, m.AcceptInvite("ada", "x@acme.example", ids[2])) == refuse(
+                "already_a_member"
+            )
+            assert isinstance(
+                await ask(s, m.AcceptInvite("platform", "x@acme.example", ids[2])), BadRequest
+            )
         skip(s, INVITE_S - 1)
         assert isinstance(await ask(s, m.AcceptInvite("yve", "X@acme.example", ids[2])), Invite)
         skip(s, 1)
         assert await ask(s, m.AcceptInvite("zoe", "y@acme.example", ids[3])) == refuse("expired")
 
 
-async def test_an_invite_of_another_account_is_none_of_this_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_invite_of_another_account_is_none_of_this_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("other")
         made = await invite(s, ADA, partner="other")
-        assert await ask(s, m.AcceptInvite("ada", ADA, made.invite_id)) == refuse("invite_not_found")
-        assert await ask(s, m.RevokeInvite(m.PLATFORM, made.invite_id)) == refuse("invite_not_found")
+        assert await ask(s, m.AcceptInvite("ada", ADA, made.invite_id)) == refuse(
+            "invite_not_found"
+        )
+        assert await ask(s, m.RevokeInvite(PLATFORM, made.invite_id)) == refuse("invite_not_found")
 
 
-async def test_a_revoked_invite_is_gone_and_an_accepted_one_cannot_be_revoked(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_revoked_invite_is_gone_and_an_accepted_one_cannot_be_revoked(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         one, two = await invite(s, ADA), await invite(s, ADA)
         with Change(s, ("ada", "invite.revoked", {"inviteId": one.invite_id})):
@@ -127,7 +174,9 @@ async def test_a_revoked_invite_is_gone_and_an_accepted_one_cannot_be_revoked(tm
             assert await ask(s, m.RevokeInvite("ada", two.invite_id)) == refuse("already_accepted")
 
 
-async def test_revoking_an_invite_that_is_claimed_in_that_moment_says_so(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_revoking_an_invite_that_is_claimed_in_that_moment_says_so(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         made = await invite(s, ADA)
         was = s.account()
@@ -136,26 +185,36 @@ async def test_revoking_an_invite_that_is_claimed_in_that_moment_says_so(tmp_pat
         async def claim_first(tx: Any) -> Any:
             s.parts.database.writer.submit = submit  # type: ignore[method-assign]  # somebody else writes first
             after = msgspec.structs.replace(was, revision=was.revision + 1)
-            await s.write_past_the_actors(accept_invite("acme", made.invite_id, "ada"), rows.update_partner(was, after))
+            await s.write_past_the_actors(
+                accept_invite("acme", made.invite_id, "ada"), rows.update_partner(was, after)
+            )
             return await submit(tx)
 
         s.parts.database.writer.submit = claim_first  # type: ignore[method-assign]  # somebody else writes first
-        assert await ask(s, m.RevokeInvite(m.PLATFORM, made.invite_id)) == refuse("partner_changed")
+        assert await ask(s, m.RevokeInvite(PLATFORM, made.invite_id)) == refuse("partner_changed")
 
 
-async def test_invites_are_listed_from_the_newest_on_in_pages(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_invites_are_listed_from_the_newest_on_in_pages(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         made = [(await invite(s, f"x{number}@acme.example")).invite_id for number in range(5)]
         first = invites_page(s.reader, "acme", END, 3)
         rest = invites_page(s.reader, "acme", first[-1][0], 10)
         listed = [one.invite_id for _, one in first + rest]
-        assert (listed[:5], len(listed)) == (made[::-1], 6)  # the last one is that of the first admin
+        assert (listed[:5], len(listed)) == (
+            made[::-1],
+            6,
+        )  # the last one is that of the first admin
 
 
 async def test_two_accounts_that_claim_one_member_at_once_get_them_once(tmp_path: Path) -> None:
     async with stage(tmp_path, threaded=True) as s:
         await s.open_partner("other")
-        invites = {partner: (await invite(s, ADA, partner=partner)).invite_id for partner in ("acme", "other")}
+        invites = {
+            partner: (await invite(s, ADA, partner=partner)).invite_id
+            for partner in ("acme", "other")
+        }
         replies: dict[str, Any] = {}
 
         async def accept(partner: str) -> None:
@@ -173,7 +232,9 @@ async def test_two_accounts_that_claim_one_member_at_once_get_them_once(tmp_path
         assert known.account.partner_id == winner
 
 
-async def test_one_invite_that_many_claim_at_once_makes_one_member(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_one_invite_that_many_claim_at_once_makes_one_member(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         made = await invite(s, ADA)
         replies: list[Any] = []
@@ -193,23 +254,33 @@ async def test_one_invite_that_many_claim_at_once_makes_one_member(tmp_path: Pat
 # --- members --------------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_role_is_changed_within_what_the_granter_has(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_role_is_changed_within_what_the_granter_has(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         await join(s, "dev", "developer")
         await join(s, "vic", "viewer")
         with Change(s, ("ada", "member.role_changed", {"uid": "vic", "role": "developer"})):
             member = await ask(s, m.ChangeRole("ada", "vic", "developer"))
-        assert member == s.account().members["vic"] == Member("vic", "vic@acme.example", "developer", at(0))
+        assert (
+            member
+            == s.account().members["vic"]
+            == Member("vic", "vic@acme.example", "developer", at(0))
+        )
         with nothing(s):
             assert await ask(s, m.ChangeRole("dev", "vic", "admin")) == refuse("role_forbidden")
-            assert await ask(s, m.ChangeRole("ada", "nobody", "viewer")) == refuse("member_not_found")
+            assert await ask(s, m.ChangeRole("ada", "nobody", "viewer")) == refuse(
+                "member_not_found"
+            )
             assert await ask(s, m.ChangeRole("ada", "vic", "developer")) == member
             assert await ask(s, m.ChangeRole("ada", "ada", "viewer")) == refuse("last_admin")
         assert list(s.account().members) == ["ada", "dev", "vic"]
 
 
-async def test_the_last_admin_cannot_be_removed_and_any_other_member_can(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_last_admin_cannot_be_removed_and_any_other_member_can(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         ben = await join(s, "ben")
@@ -221,7 +292,9 @@ async def test_the_last_admin_cannot_be_removed_and_any_other_member_can(tmp_pat
             assert await ask(s, m.RemoveMember("ada", "ben")) == refuse("member_not_found")
 
 
-async def test_admins_who_remove_each_other_at_once_leave_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_admins_who_remove_each_other_at_once_leave_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     rule = rule_of("DELETE", "/partner/admin/members/{uid}")
     async with stage(tmp_path) as s:
         await join(s, "ada")
@@ -258,16 +331,21 @@ async def test_a_member_who_was_removed_can_join_again_or_elsewhere_without_thei
         assert (known.account.partner_id, known.member.role) == ("other", "viewer")
 
 
-async def test_a_member_written_past_the_actors_is_seen_within_a_minute(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_member_written_past_the_actors_is_seen_within_a_minute(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         was = s.account()
         await s.write_past_the_actors(
-            set_role("acme", "ada", "viewer"), rows.update_partner(was, msgspec.structs.replace(was, revision=was.revision + 1))
+            set_role("acme", "ada", "viewer"),
+            rows.update_partner(was, msgspec.structs.replace(was, revision=was.revision + 1)),
         )
         await until(61)
         assert s.account().members["ada"].role == "viewer"
-        assert await ask(s, m.CreateInvite("ada", "x@acme.example", "admin")) == refuse("role_forbidden")
+        assert await ask(s, m.CreateInvite("ada", "x@acme.example", "admin")) == refuse(
+            "role_forbidden"
+        )
 
 
 # --- gates and revisions, once more in the actor's own step -----------------------------------------------------------------------
@@ -292,10 +370,18 @@ async def test_a_stale_revision_changes_nothing(tmp_path: Path, autojump_clock: 
         with nothing(s):
             for command in commands:
                 assert await ask(s, command) == refuse("partner_changed")
-        assert isinstance(await ask(s, m.AddOrigin("ada", "test", "https://two.example", if_revision=s.account().revision)), Account)
+        assert isinstance(
+            await ask(
+                s,
+                m.AddOrigin("ada", "test", "https://two.example", if_revision=s.account().revision),
+            ),
+            Account,
+        )
 
 
-@pytest.mark.parametrize(("role", "refusal"), [("viewer", "role_forbidden"), (None, "not_a_partner_admin")])
+@pytest.mark.parametrize(
+    ("role", "refusal"), [("viewer", "role_forbidden"), (None, "not_a_partner_admin")]
+)
 async def test_a_member_demoted_or_removed_a_moment_ago_changes_nothing(
     role: Role | None, refusal: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
@@ -306,28 +392,47 @@ async def test_a_member_demoted_or_removed_a_moment_ago_changes_nothing(
         _, key_id, _ = await ask(s, m.MintKey("ada", "test", "k"))
         app = await enrol(s, "ben")
         await ask(s, m.VerifyTotp("ben", app.code()))
-        await ask(s, m.RemoveMember("ada", "ben") if role is None else m.ChangeRole("ada", "ben", role))
+        await ask(
+            s, m.RemoveMember("ada", "ben") if role is None else m.ChangeRole("ada", "ben", role)
+        )
         with nothing(s):
             assert await ask(s, m.RevokeKey("ben", key_id, rule=rule)) == refuse(refusal)
 
 
-async def test_a_step_up_that_has_run_out_on_the_way_is_refused(tmp_path: Path, autojump_clock: MockClock) -> None:
-    fresh, window = rule_of("POST", "/partner/admin/keys"), rule_of("POST", "/partner/admin/origins")
+async def test_a_step_up_that_has_run_out_on_the_way_is_refused(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    fresh, window = (
+        rule_of("POST", "/partner/admin/keys"),
+        rule_of("POST", "/partner/admin/origins"),
+    )
     async with stage(tmp_path) as s:
         await join(s, "ada")
-        assert await ask(s, m.MintKey("ada", "test", "k", rule=fresh)) == refuse("totp_not_enrolled")
-        await s.write_past_the_actors(put_factor("acme", "ada", Factor(sealed_secret="x", opened_at=at(0))))
+        assert await ask(s, m.MintKey("ada", "test", "k", rule=fresh)) == refuse(
+            "totp_not_enrolled"
+        )
+        await s.write_past_the_actors(
+            put_factor("acme", "ada", Factor(sealed_secret="x", opened_at=at(0)))
+        )
         await until(119)
         assert isinstance(await ask(s, m.MintKey("ada", "test", "k", rule=fresh)), tuple)
         await until(120)
-        assert await ask(s, m.MintKey("ada", "test", "k", rule=fresh)) == refuse("fresh_step_up_required")
+        assert await ask(s, m.MintKey("ada", "test", "k", rule=fresh)) == refuse(
+            "fresh_step_up_required"
+        )
         await until(899)
-        assert isinstance(await ask(s, m.AddOrigin("ada", "test", "https://one.example", rule=window)), Account)
+        assert isinstance(
+            await ask(s, m.AddOrigin("ada", "test", "https://one.example", rule=window)), Account
+        )
         await until(900)
-        assert await ask(s, m.AddOrigin("ada", "test", "https://two.example", rule=window)) == refuse("step_up_required")
+        assert await ask(
+            s, m.AddOrigin("ada", "test", "https://two.example", rule=window)
+        ) == refuse("step_up_required")
 
 
-async def test_a_member_written_past_the_actor_passes_the_gates_within_a_minute(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_member_written_past_the_actor_passes_the_gates_within_a_minute(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         late = Member("late", "late@acme.example", "viewer", at(0))
         await s.write_past_the_actors(*insert_member("acme", late))

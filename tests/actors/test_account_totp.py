@@ -7,10 +7,11 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.account_factors import factor_context
-from pgs.actors.kernel import Crashed
+from pgs.actors.account.factors import factor_context
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages import account as m
 from pgs.domain.errors import refuse
+from pgs.domain.members import PLATFORM
 from pgs.domain.sealed import open_sealed
 from pgs.domain.stepup import FRESH_S, LOCK_S, MAX_WRONG_CODES, WINDOW_S, Factor, Standing, standing
 from pgs.domain.totp import STEP_S
@@ -43,7 +44,9 @@ async def ready(s: Stage, uid: str = "ada") -> App:
     return app
 
 
-async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_window(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_window(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         revision = s.account().revision
@@ -55,7 +58,10 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
         assert (held.enrolled, held.pending_sealed_secret is None) == (False, False)
         assert held.pending_sealed_secret is not None
         assert made.secret not in held.pending_sealed_secret
-        assert open_sealed(s.parts.ring, held.pending_sealed_secret, factor_context("acme", "ada")) == made.secret.encode()
+        assert (
+            open_sealed(s.parts.ring, held.pending_sealed_secret, factor_context("acme", "ada"))
+            == made.secret.encode()
+        )
         assert await verify(s, App(s, made.secret).wrong()) == WRONG
         assert not factor(s).enrolled
         assert await verify(s, App(s, made.secret).code()) == m.SteppedUp(at(WINDOW_S), at(FRESH_S))
@@ -66,7 +72,9 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
         assert s.account().event_seq == len(events(s))
 
 
-async def test_an_authenticator_outlives_a_rotation_of_the_key_ring(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_authenticator_outlives_a_rotation_of_the_key_ring(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         app = await ready(s)
         sealed = factor(s).sealed_secret
@@ -80,7 +88,9 @@ async def test_an_authenticator_outlives_a_rotation_of_the_key_ring(tmp_path: Pa
         assert isinstance(await verify(s, App(s, app._secret).code()), m.SteppedUp)
 
 
-async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         made = await ask(s, m.EnrollTotp("ada"))
@@ -92,7 +102,9 @@ async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(tmp_
     assert again.secret.encode() not in held
 
 
-async def test_a_code_works_once_and_one_of_a_step_before_the_last_never(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_code_works_once_and_one_of_a_step_before_the_last_never(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         app = await ready(s)
         before = factor(s)
@@ -107,7 +119,9 @@ async def test_a_code_works_once_and_one_of_a_step_before_the_last_never(tmp_pat
         assert await verify(s, app.code(1)) == WRONG
 
 
-async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         app = await ready(s)
         skip(s, STEP_S)
@@ -120,7 +134,9 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(t
         assert await verify(s, app.wrong()) == WRONG  # the fifth is answered like those before it
         assert await verify(s, App(s, app._secret).code()) == LOCKED
         assert await ask(s, m.EnrollTotp("ada")) == LOCKED
-        assert standing(factor(s), now) == Standing(True, at(WINDOW_S), at(FRESH_S), now + LOCK_S)  # the window stays open
+        assert standing(factor(s), now) == Standing(
+            True, at(WINDOW_S), at(FRESH_S), now + LOCK_S
+        )  # the window stays open
         assert actions(s)[-1] == ("ada", "totp.locked")
         skip(s, LOCK_S - 1)
         assert await verify(s, App(s, app._secret).code()) == LOCKED
@@ -128,7 +144,9 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(t
         assert isinstance(await verify(s, App(s, app._secret).code()), m.SteppedUp)
 
 
-async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         app = await ready(s)
         for _ in range(2):
@@ -139,7 +157,9 @@ async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(tm
             assert (factor(s).wrong_codes, factor(s).locked_until) == (0, None)
 
 
-async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until_then(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until_then(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         old = await ready(s)
         new = await enrol(s, "ada")
@@ -160,18 +180,22 @@ async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until
         assert await ask(s, m.EnrollTotp("ada")) == refuse("step_up_required")
 
 
-async def test_the_platform_resets_a_lost_authenticator(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_platform_resets_a_lost_authenticator(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await ready(s)
         assert await ask(s, m.ResetFactor("ada", "ada")) == refuse("role_forbidden")
-        assert await ask(s, m.ResetFactor(m.PLATFORM, "nobody")) == refuse("member_not_found")
-        assert await ask(s, m.ResetFactor(m.PLATFORM, "ada")) == s.account().members["ada"]
+        assert await ask(s, m.ResetFactor(PLATFORM, "nobody")) == refuse("member_not_found")
+        assert await ask(s, m.ResetFactor(PLATFORM, "ada")) == s.account().members["ada"]
         assert factor(s) == Factor()
-        assert actions(s)[-1] == (m.PLATFORM, "totp.reset")
+        assert actions(s)[-1] == (PLATFORM, "totp.reset")
         assert await verify(s, "000000") == refuse("totp_not_enrolled")
 
 
-async def test_who_is_no_member_has_no_authenticator(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_who_is_no_member_has_no_authenticator(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         assert await ask(s, m.EnrollTotp("ada")) == refuse("not_a_partner_admin")
         assert await verify(s, "000000") == refuse("not_a_partner_admin")
@@ -179,7 +203,9 @@ async def test_who_is_no_member_has_no_authenticator(tmp_path: Path, autojump_cl
         assert await verify(s, "000000") == refuse("totp_not_enrolled")
 
 
-async def test_the_authenticator_of_one_member_opens_nothing_for_another(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_authenticator_of_one_member_opens_nothing_for_another(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         app = await ready(s, "ada")
         await ready(s, "ben")
@@ -189,7 +215,9 @@ async def test_the_authenticator_of_one_member_opens_nothing_for_another(tmp_pat
 
 
 @pytest.mark.parametrize("skipped", [0, 1])
-async def test_a_guess_is_counted_though_the_disk_fails_half_way(skipped: int, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_guess_is_counted_though_the_disk_fails_half_way(
+    skipped: int, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         app = await ready(s)
@@ -203,7 +231,9 @@ async def test_a_guess_is_counted_though_the_disk_fails_half_way(skipped: int, t
         assert isinstance(await verify(s, app.code()), m.SteppedUp)
 
 
-async def test_guesses_that_come_at_once_are_counted_one_by_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_guesses_that_come_at_once_are_counted_one_by_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         app = await ready(s)
         replies: list[Any] = []
@@ -214,18 +244,25 @@ async def test_guesses_that_come_at_once_are_counted_one_by_one(tmp_path: Path, 
         async with trio.open_nursery() as nursery:
             for _ in range(20):
                 nursery.start_soon(guess)
-        assert (replies.count(WRONG), replies.count(LOCKED)) == (MAX_WRONG_CODES, 20 - MAX_WRONG_CODES)
+        assert (replies.count(WRONG), replies.count(LOCKED)) == (
+            MAX_WRONG_CODES,
+            20 - MAX_WRONG_CODES,
+        )
 
 
 ROUNDS, AT_ONCE = 1000, 20
 
 
 @pytest.mark.slow
-async def test_of_many_uses_of_one_code_at_once_exactly_one_is_accepted(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_of_many_uses_of_one_code_at_once_exactly_one_is_accepted(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     await _use_at_once(tmp_path, ROUNDS)
 
 
-async def test_of_some_uses_of_one_code_at_once_exactly_one_is_accepted(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_of_some_uses_of_one_code_at_once_exactly_one_is_accepted(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     await _use_at_once(tmp_path, 20)
 
 

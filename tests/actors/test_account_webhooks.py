@@ -7,22 +7,38 @@ from typing import Any
 import pytest
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Command, Crashed
+from pgs.actors.kernel.mail import Command, Crashed
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Webhook
 from pgs.domain.errors import refuse
 from pgs.http.outbound import Outbound
 from pgs.storage import accounts as rows
-from tests.actors.endpoints import DOWN, OTHER, URL, Endpoints, ask, events, log, nudge, save, switch_off, webhook
+from tests.actors.endpoints import (
+    DOWN,
+    OTHER,
+    URL,
+    Endpoints,
+    ask,
+    events,
+    log,
+    nudge,
+    save,
+    switch_off,
+    webhook,
+)
 from tests.actors.stage import at, stage, until
 from tests.http.internet import client_context, open_internet
 from tests.virtual import Faults
 
-CASES = json.loads((Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8"))
+CASES = json.loads(
+    (Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8")
+)
 REGISTER = [row for row in CASES if row["stage"] == "register"]
 
 
-async def test_an_answer_shows_the_endpoint_as_its_row_now_is(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_answer_shows_the_endpoint_as_its_row_now_is(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await until(5)
         saved, secret = await ask(s, m.SaveWebhook("ada", "live", URL))
@@ -43,13 +59,24 @@ async def test_an_answer_shows_the_endpoint_as_its_row_now_is(tmp_path: Path, au
             ("bob", {"environment": "live", "url": OTHER}, at(9)),
         ]
         assert events(s, "webhook.secret_rotated") == [("bob", {"environment": "live"}, at(8))]
-        assert events(s, "webhook.disabled") == [("ada", {"environment": "live", "consecutiveFailures": 0}, at(9))]
+        assert events(s, "webhook.disabled") == [
+            ("ada", {"environment": "live", "consecutiveFailures": 0}, at(9))
+        ]
 
 
 @pytest.mark.parametrize(
-    "url", ["http://hooks.acme-games.com/", "https://localhost/x", "https://93.184.216.34/", "", "https://hooks.example/"]
+    "url",
+    [
+        "http://hooks.acme-games.com/",
+        "https://localhost/x",
+        "https://93.184.216.34/",
+        "",
+        "https://hooks.example/",
+    ],
 )
-async def test_a_url_that_breaks_the_rules_changes_nothing(url: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_url_that_breaks_the_rules_changes_nothing(
+    url: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         before, revision = webhook(s), s.account().revision
@@ -61,7 +88,10 @@ async def test_a_url_that_breaks_the_rules_changes_nothing(url: str, tmp_path: P
 async def test_every_registration_row_of_the_case_table_is_saved_or_refused_and_looks_nothing_up(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with open_internet() as internet, stage(tmp_path, outbound=Outbound(client_context())) as s:
+    async with (
+        open_internet() as internet,
+        stage(tmp_path, outbound=Outbound(client_context())) as s,
+    ):
         for row in REGISTER:
             reply = await ask(s, m.SaveWebhook("ops", "test", row["input"]))
             if row["expect"] == "accept":
@@ -73,7 +103,9 @@ async def test_every_registration_row_of_the_case_table_is_saved_or_refused_and_
     assert {row["expect"] for row in REGISTER} == {"accept", "reject"}
 
 
-async def test_where_an_endpoint_is_on_is_the_same_from_rows_and_in_memory(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_where_an_endpoint_is_on_is_the_same_from_rows_and_in_memory(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         for change, on in (
             (save(s), {"test"}),
@@ -93,9 +125,16 @@ async def test_where_an_endpoint_is_on_is_the_same_from_rows_and_in_memory(tmp_p
 
 @pytest.mark.parametrize("text", ["insert into event", "update partner", "update webhook"])
 @pytest.mark.parametrize(
-    "command", [m.SaveWebhook("ops", "test", OTHER), m.RotateWebhookSecret("ops", "test"), m.DisableWebhook("ops", "test")]
+    "command",
+    [
+        m.SaveWebhook("ops", "test", OTHER),
+        m.RotateWebhookSecret("ops", "test"),
+        m.DisableWebhook("ops", "test"),
+    ],
 )
-async def test_a_change_is_written_whole_or_not_at_all(command: Command[Any], text: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_change_is_written_whole_or_not_at_all(
+    command: Command[Any], text: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, outbound=Endpoints(), faults=faults) as s:
         await save(s)
@@ -110,14 +149,18 @@ async def test_a_change_is_written_whole_or_not_at_all(command: Command[Any], te
         assert s.account().webhook_on == {"test"}
 
 
-async def test_an_account_that_another_hand_switched_off_ends_the_tries_still_due(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_account_that_another_hand_switched_off_ends_the_tries_still_due(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(DOWN)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
         await until(58)
         nudge(s)
         await until(59.5)
-        s.parts.database.writer._connection.execute("update partner set active = 0, revision = revision + 1 where partner_id = 'acme'")
+        s.parts.database.writer._connection.execute(
+            "update partner set active = 0, revision = revision + 1 where partner_id = 'acme'"
+        )
         await until(120)  # the registry read it at 60, before the third try
         assert len(endpoints.posts) == len(log(s)) == 2
         assert webhook(s).consecutive_failures == 0

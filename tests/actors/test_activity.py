@@ -3,18 +3,26 @@
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.activity import BACKLOG_LIMIT, WATCHERS_LIMIT, Activity, Happening, Watcher
+from pgs.actors.shared.activity import (
+    BACKLOG_LIMIT,
+    SUBSCRIBERS_LIMIT,
+    Activity,
+    ActivityEvent,
+    Subscriber,
+)
 
 
-def happening(number: int) -> Happening:
-    return Happening("seat", number, {"seatId": f"sea_{number}"})
+def happening(number: int) -> ActivityEvent:
+    return ActivityEvent("seat", number, {"seatId": f"sea_{number}"})
 
 
 def soon() -> float:
     return trio.current_time() + 1
 
 
-async def test_a_watcher_is_told_in_order_what_happens_from_now_on(autojump_clock: MockClock) -> None:
+async def test_a_watcher_is_told_in_order_what_happens_from_now_on(
+    autojump_clock: MockClock,
+) -> None:
     activity = Activity()
     activity.tell("acme", "test", happening(0))
     with activity.watching("acme", "test") as watcher:
@@ -27,7 +35,7 @@ async def test_a_watcher_is_told_in_order_what_happens_from_now_on(autojump_cloc
 
 
 async def test_news_wakes_a_watcher_who_waits(autojump_clock: MockClock) -> None:
-    watcher = Watcher()
+    watcher = Subscriber()
     async with trio.open_nursery() as nursery:
 
         async def tell_later() -> None:
@@ -39,7 +47,9 @@ async def test_news_wakes_a_watcher_who_waits(autojump_clock: MockClock) -> None
     assert trio.current_time() == 5
 
 
-async def test_everybody_who_watches_a_place_is_told_and_nobody_elsewhere(autojump_clock: MockClock) -> None:
+async def test_everybody_who_watches_a_place_is_told_and_nobody_elsewhere(
+    autojump_clock: MockClock,
+) -> None:
     activity = Activity()
     with (
         activity.watching("acme", "test") as one,
@@ -56,8 +66,10 @@ async def test_everybody_who_watches_a_place_is_told_and_nobody_elsewhere(autoju
         assert (await live.take(soon()))[0] == (await other.take(soon()))[0] == []
 
 
-async def test_a_watcher_who_does_not_look_loses_the_oldest_and_is_told_how_many(autojump_clock: MockClock) -> None:
-    watcher = Watcher()
+async def test_a_watcher_who_does_not_look_loses_the_oldest_and_is_told_how_many(
+    autojump_clock: MockClock,
+) -> None:
+    watcher = Subscriber()
     for number in range(BACKLOG_LIMIT + 3):
         watcher.tell(happening(number))
     happened, lost = await watcher.take(soon())
@@ -69,21 +81,29 @@ async def test_a_watcher_who_does_not_look_loses_the_oldest_and_is_told_how_many
 
 def test_a_place_is_watched_as_long_as_somebody_is_there() -> None:
     activity = Activity()
-    assert not activity.is_watched("acme", "test")
+    assert not activity.has_subscribers("acme", "test")
     with activity.watching("acme", "test"):
         with activity.watching("acme", "test"):
-            assert activity.is_watched("acme", "test")
-        assert activity.is_watched("acme", "test")
-        assert not activity.is_watched("acme", "live")
-    assert not activity.is_watched("acme", "test")
+            assert activity.has_subscribers("acme", "test")
+        assert activity.has_subscribers("acme", "test")
+        assert not activity.has_subscribers("acme", "live")
+    assert not activity.has_subscribers("acme", "test")
     assert activity._watchers == {}
 
 
-def test_a_partner_has_so_many_watchers_in_both_environments_together_and_no_other_partner_less() -> None:
+def test_a_partner_has_so_many_watchers_in_both_environments_together_and_no_other_partner_less() -> (
+    None
+):
     activity = Activity()
-    inside = [activity.watching("acme", "test" if number % 2 else "live") for number in range(WATCHERS_LIMIT)]
+    inside = [
+        activity.watching("acme", "test" if number % 2 else "live")
+        for number in range(SUBSCRIBERS_LIMIT)
+    ]
     assert all(place.__enter__() is not None for place in inside)
-    with activity.watching("acme", "test") as one_too_many, activity.watching("other", "test") as other:
+    with (
+        activity.watching("acme", "test") as one_too_many,
+        activity.watching("other", "test") as other,
+    ):
         assert one_too_many is None
         assert other is not None
     inside[0].__exit__(None, None, None)

@@ -7,10 +7,10 @@ from typing import cast
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.alarms import FAR_S, Alarms
-from pgs.actors.house import Directory
-from pgs.actors.kernel import IDLE_CLOSE_S
-from pgs.actors.messages_table import LookAgain
+from pgs.actors.kernel.cells import IDLE_CLOSE_S
+from pgs.actors.messages.table import LookAgain
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.shared.alarms import FAR_S, Alarms
 
 KEY = ("acme", "mat_1")
 
@@ -23,7 +23,7 @@ class Rings:
         self.deaf_until = 0.0
         self._of = ""
 
-    def house(self, partner_id: str) -> "Rings":
+    def partner(self, partner_id: str) -> "Rings":
         return self
 
     def table(self, match_id: str) -> "Rings":
@@ -41,7 +41,7 @@ async def ringing() -> AsyncIterator[tuple[Alarms, Rings]]:
     """Alarms that are run for a block."""
     alarms, rings = Alarms(), Rings()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(alarms.run, cast(Directory, rings))
+        nursery.start_soon(alarms.run, cast(PartnerDirectory, rings))
         await wait_all_tasks_blocked()
         yield alarms, rings
         nursery.cancel_scope.cancel()
@@ -56,7 +56,9 @@ async def test_each_table_is_woken_at_its_time(autojump_clock: MockClock) -> Non
         assert len(alarms) == 0
 
 
-async def test_a_table_that_cannot_be_told_is_told_again_a_second_later(autojump_clock: MockClock) -> None:
+async def test_a_table_that_cannot_be_told_is_told_again_a_second_later(
+    autojump_clock: MockClock,
+) -> None:
     async with ringing() as (alarms, rings):
         rings.deaf_until = 6
         alarms.set(KEY, 4)
@@ -82,7 +84,9 @@ async def test_an_earlier_alarm_comes_earlier(autojump_clock: MockClock) -> None
         assert rings.rung == [(5, "mat_1")]
 
 
-async def test_a_dropped_alarm_rings_no_more_until_it_is_set_again(autojump_clock: MockClock) -> None:
+async def test_a_dropped_alarm_rings_no_more_until_it_is_set_again(
+    autojump_clock: MockClock,
+) -> None:
     async with ringing() as (alarms, rings):
         alarms.set(KEY, 5)
         alarms.drop(KEY)
@@ -100,7 +104,9 @@ async def test_a_thousand_moves_leave_one_entry(autojump_clock: MockClock) -> No
         assert len(alarms._heap) == 1
 
 
-async def test_no_table_is_left_alone_for_long_enough_to_be_closed(autojump_clock: MockClock) -> None:
+async def test_no_table_is_left_alone_for_long_enough_to_be_closed(
+    autojump_clock: MockClock,
+) -> None:
     assert FAR_S < IDLE_CLOSE_S
     async with ringing() as (alarms, rings):
         alarms.set(KEY, 10_000)

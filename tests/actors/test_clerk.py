@@ -7,12 +7,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import clerk
-from pgs.actors.clerk import KEEP_ATTEMPTS_S, PAGE, ROUND_S, prune
+from pgs.actors import maintenance as clerk
+from pgs.actors.maintenance import KEEP_ATTEMPTS_S, PAGE, ROUND_S, prune
 from pgs.domain.environments import Environment
 from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt
-from pgs.storage.database import Tx
+from pgs.storage.transactions import Tx
 from tests.actors.endpoints import Endpoints, log, nudge, save
 from tests.actors.stage import Stage, stage, until
 from tests.virtual import START, Faults
@@ -20,11 +20,17 @@ from tests.virtual import START, Faults
 OLD = START - KEEP_ATTEMPTS_S
 
 
-async def write(s: Stage, times: list[int], partner: str = "acme", environment: Environment = "test") -> None:
+async def write(
+    s: Stage, times: list[int], partner: str = "acme", environment: Environment = "test"
+) -> None:
     """Log tries made at these times, in this order."""
     for begin in range(0, len(times), 1000):
         stmts = tuple(
-            rows.insert_attempt(partner, environment, Attempt(seq, f"att_{seq}", "ndg_1", at, 1, True, 200, 5, "", "mat_1", False, None))
+            rows.insert_attempt(
+                partner,
+                environment,
+                Attempt(seq, f"att_{seq}", "ndg_1", at, 1, True, 200, 5, "", "mat_1", False, None),
+            )
             for seq, at in enumerate(times[begin : begin + 1000], begin + 1)
         )
         await s.parts.database.writer.submit(Tx(partner, stmts))
@@ -32,14 +38,19 @@ async def write(s: Stage, times: list[int], partner: str = "acme", environment: 
 
 def left(s: Stage, partner: str = "acme", environment: Environment = "test") -> list[int]:
     """Return the sequences that are still in rows."""
-    return [attempt.seq for attempt in rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)][::-1]
+    return [
+        attempt.seq
+        for attempt in rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)
+    ][::-1]
 
 
 def test_the_log_is_kept_for_thirty_days() -> None:
     assert KEEP_ATTEMPTS_S == 30 * 86_400
 
 
-async def test_tries_of_thirty_days_ago_go_and_younger_ones_stay(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_tries_of_thirty_days_ago_go_and_younger_ones_stay(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         times = [OLD - 86_400, OLD - 1, OLD, OLD + 1, START - 5]
         await write(s, times)
@@ -66,9 +77,23 @@ async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
 
         async def watched(tx: Tx) -> object:
             written.append(tx)
-            before = s.count("attempts.attempts_before", partner_id="acme", environment="test", before=NEWEST, since=0, page_size=9999)
+            before = s.count(
+                "attempts.attempts_before",
+                partner_id="acme",
+                environment="test",
+                before=NEWEST,
+                since=0,
+                page_size=9999,
+            )
             outcome = await submit(tx)
-            after = s.count("attempts.attempts_before", partner_id="acme", environment="test", before=NEWEST, since=0, page_size=9999)
+            after = s.count(
+                "attempts.attempts_before",
+                partner_id="acme",
+                environment="test",
+                before=NEWEST,
+                since=0,
+                page_size=9999,
+            )
             assert before - after <= PAGE
             return outcome
 
@@ -78,11 +103,15 @@ async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
         assert left(s, environment="live") == [701]
         assert left(s, "zebra") == [2]
         assert left(s, "young") == [1]
-        assert all(stmt.params["partner_id"] == tx.partner_id for tx in written for stmt in tx.stmts)
+        assert all(
+            stmt.params["partner_id"] == tx.partner_id for tx in written for stmt in tx.stmts
+        )
         assert {tx.partner_id for tx in written} == {"acme", "zebra"}
 
 
-async def test_the_clerk_looks_every_hour_and_a_broken_disk_does_not_end_it(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_clerk_looks_every_hour_and_a_broken_disk_does_not_end_it(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults, counted = Faults(), Counter[str]()
     async with stage(tmp_path, faults=faults, on_event=lambda name: counted.update([name])) as s:
         await until(1)
@@ -99,7 +128,9 @@ async def test_the_clerk_looks_every_hour_and_a_broken_disk_does_not_end_it(tmp_
         assert left(s) == [4]
 
 
-async def test_a_start_prunes_what_grew_old_meanwhile(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_start_prunes_what_grew_old_meanwhile(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await trio.sleep(0.01)
         await write(s, [OLD - 5, START])
@@ -108,7 +139,9 @@ async def test_a_start_prunes_what_grew_old_meanwhile(tmp_path: Path, autojump_c
         assert left(s) == [2]
 
 
-async def test_a_courier_goes_on_logging_while_its_log_is_pruned_away(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_courier_goes_on_logging_while_its_log_is_pruned_away(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await trio.sleep(0.01)
         await save(s)
@@ -121,7 +154,9 @@ async def test_a_courier_goes_on_logging_while_its_log_is_pruned_away(tmp_path: 
         assert [attempt.seq for attempt in log(s)] == [2]
 
 
-async def test_an_endpoint_short_of_ten_failures_is_left_alone(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_endpoint_short_of_ten_failures_is_left_alone(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         await until(600)

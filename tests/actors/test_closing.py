@@ -8,18 +8,28 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import closing
-from pgs.actors import messages as m
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages.account import (
+    SwitchAccount,
+)
+from pgs.actors.messages.seats import (
+    CloseMatches,
+    Seated,
+)
+from pgs.actors.seating import closing
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.domain.seats import Seat
-from pgs.storage.database import Database, Reader, StoreOutage
+from pgs.storage.database import Database
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import StoreOutage
 from tests.actors.stage import FLOOR, PRIZE, Late, Money, Stage, at, money, stage, until
 from tests.virtual import Faults, seed_scheduler
 
 
-async def test_waiting_seats_and_running_matches_end_at_once_with_their_stakes_back(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_waiting_seats_and_running_matches_end_at_once_with_their_stakes_back(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     async with stage(tmp_path, port) as s:
         waiting = await s.seat("alice", environment="live")
@@ -30,16 +40,25 @@ async def test_waiting_seats_and_running_matches_end_at_once_with_their_stakes_b
         assert await s.switch(False) == 2
         for seat in (waiting, *playing):
             row = s.row(seat)
-            assert (row.status, row.end_reason, row.ended_at) == ("no_contest", "account_inactive", at(30))
+            assert (row.status, row.end_reason, row.ended_at) == (
+                "no_contest",
+                "account_inactive",
+                at(30),
+            )
         await until(31)
         for seat in (waiting, *playing):
             assert (s.row(seat).stake_status, money(s.row(seat))) == ("refunded", (0, FLOOR, 0))
         assert [s.row(seat).revision for seat in (waiting, *playing)] == [2, 3, 3]
-        assert [money(s.row(seat)) for seat in decided] == [(PRIZE, 0, 0), (0, 0, 2 * FLOOR - PRIZE)]
+        assert [money(s.row(seat)) for seat in decided] == [
+            (PRIZE, 0, 0),
+            (0, 0, 2 * FLOOR - PRIZE),
+        ]
         s.check_money()
 
 
-async def test_no_seat_is_taken_while_the_account_is_off(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_no_seat_is_taken_while_the_account_is_off(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.switch(False)
         assert await s.ask_seat("alice") == refuse("partner_inactive")
@@ -48,13 +67,19 @@ async def test_no_seat_is_taken_while_the_account_is_off(tmp_path: Path, autojum
         assert (await s.seat("alice")).status == "waiting"
 
 
-async def test_reactivation_brings_nothing_back_that_was_closed(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_reactivation_brings_nothing_back_that_was_closed(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         seat = await s.seat("alice")
         await s.switch(False)
         await s.switch(True)
         replay = await s.seat("alice")
-        assert (replay.seat_id, replay.status, replay.end_reason) == (seat.seat_id, "no_contest", "account_inactive")
+        assert (replay.seat_id, replay.status, replay.end_reason) == (
+            seat.seat_id,
+            "no_contest",
+            "account_inactive",
+        )
         assert (await s.seat("bob")).status == "waiting"
 
 
@@ -79,14 +104,26 @@ async def test_a_pending_seat_is_marked_and_its_stake_goes_back_if_it_is_confirm
         assert (marked.status, marked.closing, s.feed()) == ("pending", "account_inactive", [])
         await until(10)
         row = s.row(seat)
-        assert (row.status, row.end_reason, row.confirmed_at, row.ended_at) == ("no_contest", "account_inactive", at(10), at(10))
-        assert (row.stake_status, money(row), row.revision, row.position) == ("refunded", (0, FLOOR, 0), 2, 2)
+        assert (row.status, row.end_reason, row.confirmed_at, row.ended_at) == (
+            "no_contest",
+            "account_inactive",
+            at(10),
+            at(10),
+        )
+        assert (row.stake_status, money(row), row.revision, row.position) == (
+            "refunded",
+            (0, FLOOR, 0),
+            2,
+            2,
+        )
         assert port.charged == {seat.seat_id: FLOOR}
         assert port.paid == {(row.match_id, seat.seat_id, "refund"): FLOOR}
         s.check_money()
 
 
-async def test_a_pending_seats_mark_outlives_the_reactivation(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_pending_seats_mark_outlives_the_reactivation(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"alice": ["pending", "confirmed"]}
     async with stage(tmp_path, port) as s:
@@ -100,7 +137,9 @@ async def test_a_pending_seats_mark_outlives_the_reactivation(tmp_path: Path, au
         s.check_money()
 
 
-async def test_a_marked_pending_seat_that_is_declined_is_declined(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_marked_pending_seat_that_is_declined_is_declined(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"alice": ["pending", "declined"]}
     async with stage(tmp_path, port) as s:
@@ -111,7 +150,9 @@ async def test_a_marked_pending_seat_that_is_declined_is_declined(tmp_path: Path
         s.check_money()
 
 
-async def test_the_mark_counts_before_the_closing_has_begun(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_mark_counts_before_the_closing_has_begun(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"alice": [Late(3, "confirmed")]}
     async with stage(tmp_path, port) as s:
@@ -124,32 +165,45 @@ async def test_the_mark_counts_before_the_closing_has_begun(tmp_path: Path, auto
             nursery.start_soon(call)
             await until(1)
             # Nobody closes the play: the process that should have died.
-            assert isinstance(await s.house().account().ask(m.SwitchAccount("ops", False)), Account)
+            assert isinstance(await s.partner().account().ask(SwitchAccount("ops", False)), Account)
         (reply,) = replies
-        assert isinstance(reply, m.Seated)
+        assert isinstance(reply, Seated)
         assert (reply.seat.status, reply.seat.end_reason) == ("no_contest", "account_inactive")
         await until(5)
         assert s.by_key("alice").stake_status == "refunded"
         s.check_money()
 
 
-async def test_a_start_finishes_a_closing_that_a_crash_cut_short(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_start_finishes_a_closing_that_a_crash_cut_short(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"frank": ["pending"]}
     async with stage(tmp_path, port) as s:
-        seats = [await s.seat(player) for player in ("alice", "bob")] + [await s.seat("carol", environment="live")]
+        seats = [await s.seat(player) for player in ("alice", "bob")] + [
+            await s.seat("carol", environment="live")
+        ]
         pending = await s.seat("frank")
-        assert isinstance(await s.house().account().ask(m.SwitchAccount("ops", False)), Account)
+        assert isinstance(await s.partner().account().ask(SwitchAccount("ops", False)), Account)
     async with stage(tmp_path, port, seed=1) as s:
         await until(1)
         for seat in seats:
-            assert (s.row(seat).end_reason, s.row(seat).stake_status) == ("account_inactive", "refunded")
+            assert (s.row(seat).end_reason, s.row(seat).stake_status) == (
+                "account_inactive",
+                "refunded",
+            )
         assert s.row(pending).closing == "account_inactive"
         s.check_money()
 
 
 @pytest.mark.parametrize(
-    "text", ["insert into match", "update match", "closing is null and seat_id >", "status = 'started' and match_id >"]
+    "text",
+    [
+        "insert into match",
+        "update match",
+        "closing is null and seat_id >",
+        "status = 'started' and match_id >",
+    ],
 )
 async def test_a_closing_that_broke_half_way_is_taken_up_again_within_a_minute(
     text: str, tmp_path: Path, autojump_clock: MockClock
@@ -165,11 +219,16 @@ async def test_a_closing_that_broke_half_way_is_taken_up_again_within_a_minute(
         faults.heal()
         await until(121)
         for seat in seats:
-            assert (s.row(seat).end_reason, s.row(seat).stake_status) == ("account_inactive", "refunded")
+            assert (s.row(seat).end_reason, s.row(seat).stake_status) == (
+                "account_inactive",
+                "refunded",
+            )
         s.check_money()
 
 
-async def test_what_a_broken_closing_left_open_plays_on_when_the_account_is_back(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_what_a_broken_closing_left_open_plays_on_when_the_account_is_back(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         seat = await s.seat("alice")
@@ -194,9 +253,9 @@ async def test_an_account_switched_on_while_the_rows_are_read_is_not_closed(
         monkeypatch.setattr(closing, "read_in_bulk", late)
         seat = await s.seat("alice")
         await until(59)
-        assert isinstance(await s.house().account().ask(m.SwitchAccount("ops", False)), Account)
+        assert isinstance(await s.partner().account().ask(SwitchAccount("ops", False)), Account)
         await until(62)
-        assert isinstance(await s.house().account().ask(m.SwitchAccount("ops", True)), Account)
+        assert isinstance(await s.partner().account().ask(SwitchAccount("ops", True)), Account)
         await until(120)
         assert s.row(seat) == seat
 
@@ -222,7 +281,7 @@ async def test_whoever_switches_off_counts_all_that_was_ended_whatever_looks_at_
         await s.seat("dave", environment="live")
         seed_scheduler(seed)
         async with _rounds_at_every_moment(s, monkeypatch):
-            account, ended = await s.core.switch_off("acme", m.SwitchAccount(by="ops", active=False))
+            account, ended = await s.core.switch_off("acme", SwitchAccount(by="ops", active=False))
         assert isinstance(account, Account)
         assert ended == 3
         assert not s.parts.closings.under_way("acme", "test")
@@ -230,20 +289,27 @@ async def test_whoever_switches_off_counts_all_that_was_ended_whatever_looks_at_
         s.check_money()
 
 
-async def test_a_switching_off_that_is_refused_ends_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_switching_off_that_is_refused_ends_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.switch(False)
-        assert await s.core.switch_off("acme", m.SwitchAccount(by="ops", active=False)) == (refuse("account_inactive"), 0)
+        assert await s.core.switch_off("acme", SwitchAccount(by="ops", active=False)) == (
+            refuse("account_inactive"),
+            0,
+        )
         assert not s.parts.closings.under_way("acme", "test")
 
 
-async def test_a_closing_that_broke_is_not_taken_for_one_under_way(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_closing_that_broke_is_not_taken_for_one_under_way(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         seat = await s.seat("alice")
         faults.fail("insert into match")
         with pytest.raises(Crashed):
-            await s.core.switch_off("acme", m.SwitchAccount(by="ops", active=False))
+            await s.core.switch_off("acme", SwitchAccount(by="ops", active=False))
         faults.heal()
         await until(121)
         assert s.row(seat).end_reason == "account_inactive"
@@ -262,23 +328,25 @@ async def test_seats_of_an_account_that_is_back_on_are_not_closed_by_a_closing_t
         async def on_again() -> None:
             while s.account().active or not s.feed():
                 await trio.lowlevel.checkpoint()
-            await s.house().account().ask(m.SwitchAccount(by="ops", active=True))
+            await s.partner().account().ask(SwitchAccount(by="ops", active=True))
             news.extend([await s.seat("alice", f"new{number}") for number in range(20)])
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(on_again)
-            _, ended = await s.core.switch_off("acme", m.SwitchAccount(by="ops", active=False))
+            _, ended = await s.core.switch_off("acme", SwitchAccount(by="ops", active=False))
         assert 0 < ended < 20
         assert {s.row(seat).status for seat in news} == {"waiting"}
         s.check_money()
 
 
-async def test_rows_that_cannot_be_read_end_no_closing_for_good(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_rows_that_cannot_be_read_end_no_closing_for_good(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     events: list[str] = []
     async with stage(tmp_path, faults=faults, on_event=events.append) as s:
         seat = await s.seat("alice")
-        assert isinstance(await s.house().account().ask(m.SwitchAccount("ops", False)), Account)
+        assert isinstance(await s.partner().account().ask(SwitchAccount("ops", False)), Account)
         faults.fail("where p.active = 0")
         await until(61)
         assert events.count("closing_unreadable") == 1
@@ -301,7 +369,9 @@ async def test_closing_goes_through_every_page(tmp_path: Path, autojump_clock: M
         s.check_money()
 
 
-async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_closed_too(tmp_path: Path) -> None:
+async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_closed_too(
+    tmp_path: Path,
+) -> None:
     """Needs the writer's own thread, and so real time; what it waits for are events."""
     faults = Faults()
     with trio.fail_after(60):
@@ -311,14 +381,17 @@ async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_clo
             marks = faults.count("update partner")
 
             async def switch() -> None:
-                await s.house().account().ask(m.SwitchAccount("ops", False))
+                await s.partner().account().ask(SwitchAccount("ops", False))
                 switched.set()
 
             async def close() -> None:
                 closed.append(await s.core.close_play("acme", "account_inactive"))
 
             async with trio.open_nursery() as nursery:
-                with faults.hold("update partner") as let_the_mark_through, faults.hold("insert into seat") as let_the_seat_through:
+                with (
+                    faults.hold("update partner") as let_the_mark_through,
+                    faults.hold("insert into seat") as let_the_seat_through,
+                ):
                     nursery.start_soon(switch)
                     await _until(lambda: faults.count("update partner") > marks)
                     nursery.start_soon(s.seat, "alice")
@@ -327,7 +400,9 @@ async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_clo
                     await switched.wait()
                     nursery.start_soon(close)
                     await _until(lambda: faults.count("insert into seat") > 0)
-                    await trio.sleep(0.05)  # time for a closing that does not wait to overlook the seat
+                    await trio.sleep(
+                        0.05
+                    )  # time for a closing that does not wait to overlook the seat
                     assert closed == []
                     let_the_seat_through.set()
             assert s.by_key("alice").end_reason == "account_inactive"
@@ -339,7 +414,9 @@ async def _until(condition: Callable[[], bool]) -> None:
         await trio.sleep(0.001)
 
 
-async def test_play_can_be_closed_for_another_reason_while_the_account_stays_on(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_play_can_be_closed_for_another_reason_while_the_account_stays_on(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"carol": ["pending", "confirmed"]}
     async with stage(tmp_path, port) as s:
@@ -356,13 +433,17 @@ async def test_play_can_be_closed_for_another_reason_while_the_account_stays_on(
         s.check_money()
 
 
-async def test_one_match_is_voided_and_the_others_play_on(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_one_match_is_voided_and_the_others_play_on(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        pairs = [(await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))]
-        void = m.CloseMatches((pairs[0][1].match_id or "", "mat_x"), "platform_void")
-        assert await s.house().seats("test").ask(void) == 1
-        assert await s.house().seats("live").ask(void) == 0
-        assert await s.house().seats("test").ask(void) == 0
+        pairs = [
+            (await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))
+        ]
+        void = CloseMatches((pairs[0][1].match_id or "", "mat_x"), "platform_void")
+        assert await s.partner().seats("test").ask(void) == 1
+        assert await s.partner().seats("live").ask(void) == 0
+        assert await s.partner().seats("test").ask(void) == 0
         await until(1)
         assert [(row.end_reason, row.status) for row in s.feed()] == [
             (None, "matched"),

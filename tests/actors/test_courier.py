@@ -7,7 +7,21 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.domain.ids import ATTEMPT, NUDGE, is_id
-from tests.actors.endpoints import DOWN, GONE, HUNG, OK, URL, Answer, Endpoints, events, failures, log, nudge, save, webhook
+from tests.actors.endpoints import (
+    DOWN,
+    GONE,
+    HUNG,
+    OK,
+    URL,
+    Answer,
+    Endpoints,
+    events,
+    failures,
+    log,
+    nudge,
+    save,
+    webhook,
+)
 from tests.actors.stage import at, stage, until
 
 
@@ -18,7 +32,10 @@ from tests.actors.stage import at, stage, until
         ([DOWN, OK], [0, 1]),
         ([DOWN, DOWN, OK], [0, 1, 5]),
         ([DOWN], [0, 1, 5]),
-        ([HUNG], [0, 5, 10]),  # each runs past the moment at which the next is due, and that one follows at once
+        (
+            [HUNG],
+            [0, 5, 10],
+        ),  # each runs past the moment at which the next is due, and that one follows at once
         ([Answer(500, 3.0), DOWN], [0, 3, 5]),
         ([Answer(500, 0.5), Answer(500, 4.5), DOWN], [0, 1, 5.5]),
         ([Answer(500, 0.999), Answer(500, 3.999), DOWN], [0, 1, 5]),
@@ -35,12 +52,16 @@ async def test_tries_begin_0_1_and_5_seconds_after_the_first_or_when_the_one_bef
         nudge(s)
         await until(120)
         assert endpoints.times == times
-        assert [attempt.try_number for attempt in reversed(log(s))] == list(range(1, len(times) + 1))
+        assert [attempt.try_number for attempt in reversed(log(s))] == list(
+            range(1, len(times) + 1)
+        )
         assert [attempt.at for attempt in reversed(log(s))] == [at(int(time)) for time in times]
         assert failures(s) == (0 if endpoints.ended[-1][2] == 200 else 1)
 
 
-async def test_all_tries_carry_the_same_bytes_and_the_signature_of_the_first_moment(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_all_tries_carry_the_same_bytes_and_the_signature_of_the_first_moment(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(DOWN)
     async with stage(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
@@ -51,7 +72,11 @@ async def test_all_tries_carry_the_same_bytes_and_the_signature_of_the_first_mom
         assert first.body == b'{"type":"results.available","partnerId":"acme","at":%d}' % at(3)
         assert first.signature.startswith(f"t={at(3)},v1=")
         assert first.signed_by(secret)
-        assert (first.url, first.body, first.signature) == (URL, second.body, second.signature) == (URL, third.body, third.signature)
+        assert (
+            (first.url, first.body, first.signature)
+            == (URL, second.body, second.signature)
+            == (URL, third.body, third.signature)
+        )
         assert first.nudge is third.nudge
 
 
@@ -63,13 +88,43 @@ async def test_the_next_nudge_is_signed_anew(tmp_path: Path, autojump_clock: Moc
             await until(second)
             nudge(s)
         await until(401)
-        assert [msgspec.json.decode(post.body)["at"] for post in endpoints.posts] == [at(2), at(400)]
+        assert [msgspec.json.decode(post.body)["at"] for post in endpoints.posts] == [
+            at(2),
+            at(400),
+        ]
         assert all(post.signed_by(secret) for post in endpoints.posts)
 
 
 DELIVERED = [200, 201, 202, 204, 206, 226, 299]
 RETRIED = [None, 100, 101, 103, 408, 429, 500, 501, 502, 503, 504, 511, 599]
-STOPPED = [300, 301, 302, 303, 304, 307, 308, 399, 400, 401, 403, 404, 405, 407, 409, 410, 413, 421, 422, 425, 428, 430, 451, 499, 600, 999]
+STOPPED = [
+    300,
+    301,
+    302,
+    303,
+    304,
+    307,
+    308,
+    399,
+    400,
+    401,
+    403,
+    404,
+    405,
+    407,
+    409,
+    410,
+    413,
+    421,
+    422,
+    425,
+    428,
+    430,
+    451,
+    499,
+    600,
+    999,
+]
 
 
 @pytest.mark.parametrize(
@@ -89,11 +144,15 @@ async def test_a_status_decides_whether_a_nudge_is_delivered_tried_again_or_give
         nudge(s)
         await until(60)
         assert len(endpoints.posts) == tries
-        assert [(attempt.status_code, attempt.delivered) for attempt in log(s)] == [(status, delivered)] * tries
+        assert [(attempt.status_code, attempt.delivered) for attempt in log(s)] == [
+            (status, delivered)
+        ] * tries
         assert failures(s) == (0 if delivered else 1)
 
 
-async def test_every_try_is_logged_the_newest_first_with_all_that_came_of_it(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_every_try_is_logged_the_newest_first_with_all_that_came_of_it(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(HUNG, Answer(503, 0.25, "busy"), Answer(200, 0.125, "thanks"))
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -101,14 +160,24 @@ async def test_every_try_is_logged_the_newest_first_with_all_that_came_of_it(tmp
         nudge(s, "mat_7")
         await until(60)
         third, second, first = log(s)
-        assert [(a.seq, a.try_number, a.at) for a in (first, second, third)] == [(1, 1, at(2)), (2, 2, at(7)), (3, 3, at(7))]
+        assert [(a.seq, a.try_number, a.at) for a in (first, second, third)] == [
+            (1, 1, at(2)),
+            (2, 2, at(7)),
+            (3, 3, at(7)),
+        ]
         assert [(a.delivered, a.status_code, a.error) for a in (first, second, third)] == [
             (False, None, "no response within 5 seconds"),
             (False, 503, None),
             (True, 200, None),
         ]
-        assert [(a.duration_ms, a.response_body) for a in (first, second, third)] == [(5000, ""), (250, "busy"), (125, "thanks")]
-        assert {(a.match_id, a.nudge_id, a.test) for a in (first, second, third)} == {("mat_7", first.nudge_id, False)}
+        assert [(a.duration_ms, a.response_body) for a in (first, second, third)] == [
+            (5000, ""),
+            (250, "busy"),
+            (125, "thanks"),
+        ]
+        assert {(a.match_id, a.nudge_id, a.test) for a in (first, second, third)} == {
+            ("mat_7", first.nudge_id, False)
+        }
         assert is_id(NUDGE, first.nudge_id)
         assert all(is_id(ATTEMPT, a.attempt_id) for a in (first, second, third))
         assert len({a.attempt_id for a in (first, second, third)}) == 3
@@ -130,7 +199,9 @@ async def test_a_failed_nudge_counts_once_however_many_tries_it_took_and_a_lande
         assert events(s, "webhook.disabled") == []
 
 
-async def test_a_run_goes_on_after_a_restart_and_so_does_the_log(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_run_goes_on_after_a_restart_and_so_does_the_log(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     for run in range(3):
         async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
             if run == 0:

@@ -7,10 +7,22 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain import nudges
 from pgs.domain.nudges import FAILURES_TO_DISABLE, TRY_AT_S, TryOutcome
-from tests.actors.endpoints import OTHER, URL, Answer, Endpoints, ask, events, log, nudge, save, switch_off, webhook
+from tests.actors.endpoints import (
+    OTHER,
+    URL,
+    Answer,
+    Endpoints,
+    ask,
+    events,
+    log,
+    nudge,
+    save,
+    switch_off,
+    webhook,
+)
 from tests.actors.stage import stage
 from tests.virtual import seed_scheduler
 
@@ -37,7 +49,11 @@ class Model(Endpoints):
         assert self.enabled
         self.open[me] = self.open.get(me, 0) + 1
         status = self.random.choice(STATUSES) if self.random.random() < self.failing else 200
-        self.answers[url] = [Answer(status, 0.001 + self.random.random() * (5 if self.random.random() < 0.2 else 0.5))]
+        self.answers[url] = [
+            Answer(
+                status, 0.001 + self.random.random() * (5 if self.random.random() < 0.2 else 0.5)
+            )
+        ]
         outcome = await super().post(url, body, headers)  # type: ignore[arg-type]  # handed on as it came
         verdict = nudges.verdict(outcome)
         if verdict != "retry" or self.open[me] == len(TRY_AT_S):
@@ -58,7 +74,9 @@ class Model(Endpoints):
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_the_count_is_the_run_of_failures_at_the_end_of_what_completed(seed: int, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_count_is_the_run_of_failures_at_the_end_of_what_completed(
+    seed: int, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     seed_scheduler(seed)
     random = Random(seed)
     model = Model(random)
@@ -88,7 +106,10 @@ async def test_the_count_is_the_run_of_failures_at_the_end_of_what_completed(see
             else:
                 model.failing = random.choice((0.5, 0.97, 1.0))
             await trio.testing.wait_all_tasks_blocked(0.0002)
-            assert (webhook(s).consecutive_failures, webhook(s).enabled) == (model.run, model.enabled)
+            assert (webhook(s).consecutive_failures, webhook(s).enabled) == (
+                model.run,
+                model.enabled,
+            )
             seen.add(model.run)
         await trio.sleep(60)
         assert (webhook(s).consecutive_failures, webhook(s).enabled) == (model.run, model.enabled)

@@ -7,9 +7,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.clerk import LOOK_AGAIN_S
+from pgs.actors.maintenance import LOOK_AGAIN_S
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Webhook
+from pgs.domain.members import PLATFORM
 from pgs.storage import accounts, webhooks
 from tests.actors.endpoints import (
     DOWN,
@@ -42,7 +43,9 @@ async def fail(s: Stage, times: int) -> None:
         await trio.sleep(0.01)
 
 
-async def test_the_tenth_failed_nudge_in_a_row_disables_the_endpoint(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_tenth_failed_nudge_in_a_row_disables_the_endpoint(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints, counted = Endpoints(GONE), list[str]()
     async with stage(tmp_path, outbound=endpoints, on_event=counted.append) as s:
         await save(s)
@@ -63,7 +66,9 @@ async def test_the_tenth_failed_nudge_in_a_row_disables_the_endpoint(tmp_path: P
         assert counted.count("webhook_disabled") == 1
 
 
-async def test_ten_nudges_of_three_tries_each_are_thirty_calls(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_ten_nudges_of_three_tries_each_are_thirty_calls(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(DOWN)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -74,7 +79,9 @@ async def test_ten_nudges_of_three_tries_each_are_thirty_calls(tmp_path: Path, a
         assert not webhook(s).enabled
 
 
-async def test_one_landed_nudge_among_them_starts_the_count_anew(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_one_landed_nudge_among_them_starts_the_count_anew(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints(*[GONE] * 9, OK, *[GONE] * 9, OK)) as s:
         await save(s)
         await fail(s, 19)
@@ -83,7 +90,9 @@ async def test_one_landed_nudge_among_them_starts_the_count_anew(tmp_path: Path,
         assert failures(s) == 0
 
 
-async def test_the_endpoints_of_two_environments_count_apart(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_endpoints_of_two_environments_count_apart(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -119,14 +128,18 @@ async def test_the_tenth_failure_ends_the_tries_of_what_is_in_flight_and_what_st
         assert (webhook(s).enabled, failures(s)) == (False, 10)
 
 
-async def test_nudges_that_wait_are_dropped_with_the_endpoint(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_nudges_that_wait_are_dropped_with_the_endpoint(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(Answer(404, 0.5))
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(100):
             nudge(s)
         await until(60)
-        assert len(endpoints.posts) == 16  # eight land together, then eight more, two of which are the ninth and tenth failure
+        assert (
+            len(endpoints.posts) == 16
+        )  # eight land together, then eight more, two of which are the ninth and tenth failure
         assert (webhook(s).enabled, failures(s)) == (False, 10)
         await save(s)
         nudge(s)
@@ -134,7 +147,9 @@ async def test_nudges_that_wait_are_dropped_with_the_endpoint(tmp_path: Path, au
         assert len(endpoints.posts) == 17
 
 
-async def test_a_failure_too_many_is_recorded_with_its_event_or_not_at_all(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_failure_too_many_is_recorded_with_its_event_or_not_at_all(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults, endpoints = Faults(), Endpoints(GONE)
     async with stage(tmp_path, outbound=endpoints, faults=faults) as s:
         await save(s)
@@ -180,7 +195,9 @@ async def test_a_crash_between_the_count_and_its_consequence_is_made_good_withou
         assert failures(s, "live") == 0
 
 
-async def test_a_run_that_restarts_find_short_of_ten_goes_on_to_ten(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_run_that_restarts_find_short_of_ten_goes_on_to_ten(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
         await save(s)
         await fail(s, 9)
@@ -193,7 +210,9 @@ async def test_a_run_that_restarts_find_short_of_ten_goes_on_to_ten(tmp_path: Pa
 # --- saved, switched off, rotated -------------------------------------------------------------------------------------------------
 
 
-async def test_saving_the_url_again_switches_on_clears_the_run_and_keeps_the_secret(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_saving_the_url_again_switches_on_clears_the_run_and_keeps_the_secret(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE)
     async with stage(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
@@ -209,7 +228,9 @@ async def test_saving_the_url_again_switches_on_clears_the_run_and_keeps_the_sec
         assert failures(s) == 1
 
 
-async def test_saving_the_url_clears_a_run_that_has_disabled_nothing_yet(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_saving_the_url_clears_a_run_that_has_disabled_nothing_yet(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
         await save(s)
         await fail(s, 9)
@@ -222,7 +243,9 @@ async def test_saving_the_url_clears_a_run_that_has_disabled_nothing_yet(tmp_pat
 
 
 @pytest.mark.parametrize("how", ["saved", "switched off", "account off"])
-async def test_saving_switching_off_and_an_account_off_end_the_tries_still_due(how: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_saving_switching_off_and_an_account_off_end_the_tries_still_due(
+    how: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE, DOWN, Answer(404, 3.0), Answer(200, 4.0), GONE)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -251,21 +274,27 @@ async def test_saving_switching_off_and_an_account_off_end_the_tries_still_due(h
         assert len(endpoints.posts) == 5
 
 
-async def test_an_endpoint_that_its_partner_switched_off_tells_who_and_when(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_endpoint_that_its_partner_switched_off_tells_who_and_when(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
         await save(s)
         await fail(s, 4)
         await until(30)
         await switch_off(s)
         assert webhook(s) == Webhook(URL, False, 4, at(0), at(0), at(30))
-        assert events(s, "webhook.disabled") == [("ops", {"environment": "test", "consecutiveFailures": 4}, at(30))]
+        assert events(s, "webhook.disabled") == [
+            ("ops", {"environment": "test", "consecutiveFailures": 4}, at(30))
+        ]
         await until(40)
         await switch_off(s)  # again: no change, no second entry
         assert webhook(s).disabled_at == at(30)
         assert len(events(s, "webhook.disabled")) == 1
 
 
-async def test_rotating_changes_the_secret_alone_and_leaves_a_nudge_under_way_its_bytes(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_rotating_changes_the_secret_alone_and_leaves_a_nudge_under_way_its_bytes(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE, DOWN, DOWN, DOWN, OK)
     async with stage(tmp_path, outbound=endpoints) as s:
         old = await save(s)
@@ -287,7 +316,9 @@ async def test_rotating_changes_the_secret_alone_and_leaves_a_nudge_under_way_it
         assert not after.signed_by(old)
 
 
-async def test_rotating_neither_switches_on_nor_clears_a_run(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_rotating_neither_switches_on_nor_clears_a_run(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -350,19 +381,23 @@ async def test_a_count_that_comes_after_a_disabling_the_courier_has_not_heard_of
         assert len(endpoints.posts) == 3
 
 
-async def test_a_disabling_for_a_run_that_a_saving_has_cleared_is_left_undone(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_disabling_for_a_run_that_a_saving_has_cleared_is_left_undone(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         await save(s)
-        answer = await ask(s, m.DisableWebhook(m.PLATFORM, "test", 1))
+        answer = await ask(s, m.DisableWebhook(PLATFORM, "test", 1))
         assert answer == webhook(s)
         assert webhook(s).enabled
         assert events(s, "webhook.disabled") == []
-        await ask(s, m.DisableWebhook(m.PLATFORM, "test", 2))
+        await ask(s, m.DisableWebhook(PLATFORM, "test", 2))
         assert not webhook(s).enabled
 
 
-async def test_a_webhook_that_is_not_there_can_be_neither_rotated_nor_switched_off(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_webhook_that_is_not_there_can_be_neither_rotated_nor_switched_off(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await save(s, environment="live")
         revision = s.account().revision
@@ -371,7 +406,9 @@ async def test_a_webhook_that_is_not_there_can_be_neither_rotated_nor_switched_o
         assert s.account().revision == revision
 
 
-async def test_what_the_registry_shows_as_off_is_sent_nothing_whoever_has_missed_it(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_what_the_registry_shows_as_off_is_sent_nothing_whoever_has_missed_it(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints()
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -392,7 +429,9 @@ async def test_a_saving_at_the_moment_of_the_tenth_failure_leaves_the_endpoint_o
         nudge(s)
         began = trio.current_time()
         await trio.sleep_until(began + 1.0)
-        for _ in range(seed % 4):  # a little before the count, or between the count and what follows on it
+        for _ in range(
+            seed % 4
+        ):  # a little before the count, or between the count and what follows on it
             await trio.lowlevel.checkpoint()
         await save(s)
         await trio.sleep(0.1)

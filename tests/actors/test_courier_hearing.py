@@ -8,11 +8,22 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.courier import IN_FLIGHT_LIMIT
-from pgs.actors.watch import RESTART_LIMIT
-from pgs.storage.database import Outcome, Tx
-from tests.actors.endpoints import OK, OTHER, URL, Answer, Endpoints, ask, failures, log, nudge, save
+from pgs.actors.delivery.courier import IN_FLIGHT_LIMIT
+from pgs.actors.kernel.restarts import RESTART_LIMIT
+from pgs.actors.messages import account as m
+from pgs.storage.transactions import Outcome, Tx
+from tests.actors.endpoints import (
+    OK,
+    OTHER,
+    URL,
+    Answer,
+    Endpoints,
+    ask,
+    failures,
+    log,
+    nudge,
+    save,
+)
 from tests.actors.stage import Stage, stage, until
 from tests.virtual import Faults
 
@@ -25,7 +36,7 @@ def rest_after_the_next_commit(s: Stage, monkeypatch: pytest.MonkeyPatch) -> Non
         outcome = await submit(tx)
         monkeypatch.undo()
         for _ in range(RESTART_LIMIT.restarts + 1):
-            s.house().watch.crashed(trio.current_time())
+            s.partner().watch.crashed(trio.current_time())
         return outcome
 
     monkeypatch.setattr(s.parts.database.writer, "submit", then_rest)
@@ -64,17 +75,24 @@ async def test_a_rotation_that_a_resting_partner_s_courier_is_not_told_of_signs_
 
 
 @pytest.mark.parametrize(
-    "change", [lambda s: save(s, OTHER), lambda s: ask(s, m.DisableWebhook("ops", "test"))], ids=["saving", "switching off"]
+    "change",
+    [lambda s: save(s, OTHER), lambda s: ask(s, m.DisableWebhook("ops", "test"))],
+    ids=["saving", "switching off"],
 )
 async def test_an_outcome_that_comes_before_the_courier_hears_of_a_change_counts_nothing_and_its_nudge_is_cut(
-    change: Callable[[Stage], object], tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+    change: Callable[[Stage], object],
+    tmp_path: Path,
+    autojump_clock: MockClock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     endpoints = Endpoints(Answer(500, 0.5))
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
         nudge(s)
         await until(0.2)
-        monkeypatch.setattr("pgs.actors.account.AccountActor._tell_couriers", lambda *arguments: None)
+        monkeypatch.setattr(
+            "pgs.actors.account.actor.AccountActor._tell_couriers", lambda *arguments: None
+        )
         await change(s)  # type: ignore[misc]  # each case is a coroutine function
         await until(30)
         assert (len(endpoints.posts), len(log(s)), failures(s)) == (1, 1, 0)
@@ -88,7 +106,9 @@ async def test_no_more_than_eight_are_in_flight_when_a_courier_has_broken_and_se
         await save(s)
         for _ in range(9):
             nudge(s)
-        faults.fail("commit", sqlite3.OperationalError("disk I/O error"))  # an unknown outcome ends this life of the courier
+        faults.fail(
+            "commit", sqlite3.OperationalError("disk I/O error")
+        )  # an unknown outcome ends this life of the courier
         await until(0.5)
         faults.heal()
         for _ in range(20):

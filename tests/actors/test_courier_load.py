@@ -8,16 +8,34 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.courier import IN_FLIGHT_LIMIT, WAITING_LIMIT
-from pgs.actors.watch import RESTART_LIMIT
-from pgs.storage.database import Outcome, Tx, WriterFull
-from tests.actors.endpoints import DOWN, GONE, HUNG, OK, OTHER, URL, Answer, Endpoints, failures, log, nudge, save, webhook
+from pgs.actors.delivery.courier import IN_FLIGHT_LIMIT, WAITING_LIMIT
+from pgs.actors.kernel.restarts import RESTART_LIMIT
+from pgs.storage.transactions import Outcome, Tx, WriterFull
+from tests.actors.endpoints import (
+    DOWN,
+    GONE,
+    HUNG,
+    OK,
+    OTHER,
+    URL,
+    Answer,
+    Endpoints,
+    failures,
+    log,
+    nudge,
+    save,
+    webhook,
+)
 from tests.actors.stage import Stage, stage, until
 from tests.virtual import Faults
 
 
-async def test_at_most_eight_are_in_flight_and_the_next_begins_as_one_lands(tmp_path: Path, autojump_clock: MockClock) -> None:
-    endpoints = Endpoints(*[Answer(200, 1.0 + 0.1 * number) for number in range(8)], Answer(200, 1.0))
+async def test_at_most_eight_are_in_flight_and_the_next_begins_as_one_lands(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    endpoints = Endpoints(
+        *[Answer(200, 1.0 + 0.1 * number) for number in range(8)], Answer(200, 1.0)
+    )
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
         for number in range(11):
@@ -26,10 +44,16 @@ async def test_at_most_eight_are_in_flight_and_the_next_begins_as_one_lands(tmp_
         assert endpoints.most_running == IN_FLIGHT_LIMIT == 8
         assert endpoints.times == [0.0] * 8 + [1.0, 1.1, 1.2]
         assert {attempt.match_id for attempt in log(s)} == {f"mat_{number}" for number in range(11)}
-        assert [attempt.match_id for attempt in log(s)[2::-1]] == ["mat_8", "mat_9", "mat_10"]  # the oldest first
+        assert [attempt.match_id for attempt in log(s)[2::-1]] == [
+            "mat_8",
+            "mat_9",
+            "mat_10",
+        ]  # the oldest first
 
 
-async def test_a_nudge_between_its_tries_is_in_flight(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_nudge_between_its_tries_is_in_flight(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(*[DOWN] * 8, OK)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -41,7 +65,9 @@ async def test_a_nudge_between_its_tries_is_in_flight(tmp_path: Path, autojump_c
         assert len(endpoints.posts) == 17
 
 
-async def test_environments_and_partners_have_eight_each(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_environments_and_partners_have_eight_each(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(HUNG)
     async with stage(tmp_path, outbound=endpoints) as s:
         await s.open_partner("zebra")
@@ -56,9 +82,13 @@ async def test_environments_and_partners_have_eight_each(tmp_path: Path, autojum
         assert endpoints.running == 24
 
 
-async def test_beyond_256_that_wait_nudges_merge_into_the_newest(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_beyond_256_that_wait_nudges_merge_into_the_newest(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints, counted = Endpoints(Answer(200, 0.1)), Counter[str]()
-    async with stage(tmp_path, outbound=endpoints, on_event=lambda name: counted.update([name])) as s:
+    async with stage(
+        tmp_path, outbound=endpoints, on_event=lambda name: counted.update([name])
+    ) as s:
         await save(s)
         for number in range(IN_FLIGHT_LIMIT + WAITING_LIMIT + 50):
             nudge(s, f"mat_{number}")
@@ -75,7 +105,9 @@ async def test_beyond_256_that_wait_nudges_merge_into_the_newest(tmp_path: Path,
         assert counted["nudge_merged"] == 50
 
 
-async def test_a_hung_endpoint_of_hundreds_of_nudges_is_disabled_after_its_first_ten(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_hung_endpoint_of_hundreds_of_nudges_is_disabled_after_its_first_ten(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(HUNG)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -104,9 +136,13 @@ async def works_again(s: Stage, endpoints: Endpoints) -> None:
     assert failures(s) == min(before + 8, 10)
 
 
-async def test_a_fault_of_the_way_out_costs_the_nudge_and_neither_a_place_nor_a_count(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_fault_of_the_way_out_costs_the_nudge_and_neither_a_place_nor_a_count(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints, counted = Endpoints(), Counter[str]()
-    async with stage(tmp_path, outbound=endpoints, on_event=lambda name: counted.update([name])) as s:
+    async with stage(
+        tmp_path, outbound=endpoints, on_event=lambda name: counted.update([name])
+    ) as s:
         await save(s)
         endpoints.broken = ValueError("a fault of ours")
         for _ in range(20):
@@ -117,9 +153,13 @@ async def test_a_fault_of_the_way_out_costs_the_nudge_and_neither_a_place_nor_a_
         await works_again(s, endpoints)
 
 
-async def test_a_log_that_cannot_be_written_costs_lines_and_no_places_in_flight(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_log_that_cannot_be_written_costs_lines_and_no_places_in_flight(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults, endpoints, counted = Faults(), Endpoints(DOWN), Counter[str]()
-    async with stage(tmp_path, outbound=endpoints, faults=faults, on_event=lambda name: counted.update([name])) as s:
+    async with stage(
+        tmp_path, outbound=endpoints, faults=faults, on_event=lambda name: counted.update([name])
+    ) as s:
         await save(s)
         faults.fail("insert into attempt")
         for _ in range(20):
@@ -132,14 +172,21 @@ async def test_a_log_that_cannot_be_written_costs_lines_and_no_places_in_flight(
 
 
 @pytest.mark.parametrize("text", ["commit", "insert into attempt"])
-async def test_a_courier_that_breaks_lets_go_of_what_it_had_sent(text: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_courier_that_breaks_lets_go_of_what_it_had_sent(
+    text: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults, endpoints = Faults(), Endpoints(Answer(500, 0.5))
     async with stage(tmp_path, outbound=endpoints, faults=faults) as s:
         await save(s)
         for _ in range(12):
             nudge(s)
         # A commit whose outcome is unknown, and a bug: both end this life of the courier.
-        faults.fail(text, sqlite3.OperationalError("disk I/O error") if text == "commit" else sqlite3.ProgrammingError("a bug"))
+        faults.fail(
+            text,
+            sqlite3.OperationalError("disk I/O error")
+            if text == "commit"
+            else sqlite3.ProgrammingError("a bug"),
+        )
         await until(0.7)
         faults.heal()
         await until(40)  # after bugs the partner rests
@@ -148,7 +195,9 @@ async def test_a_courier_that_breaks_lets_go_of_what_it_had_sent(text: str, tmp_
         await works_again(s, endpoints)
 
 
-async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE, GONE, Answer(404, 2.0), OK)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -157,7 +206,7 @@ async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(tmp_pa
             await trio.sleep(0.01)
         await until(1)
         for _ in range(RESTART_LIMIT.restarts + 1):
-            s.house().watch.crashed(trio.current_time())
+            s.partner().watch.crashed(trio.current_time())
         await until(30)
         assert failures(s) == 2
         await until(33)
@@ -186,20 +235,24 @@ async def test_an_outcome_for_which_the_writer_has_no_room_is_handed_in_again_an
         assert (failures(s), len(log(s)), len(endpoints.posts)) == (1, 1, 1)
 
 
-async def test_a_partner_that_rests_delays_no_other_partners_nudges(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_partner_that_rests_delays_no_other_partners_nudges(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints()
     async with stage(tmp_path, outbound=endpoints) as s:
         await s.open_partner("zebra")
         await save(s)
         await save(s, OTHER, partner="zebra")
         for _ in range(RESTART_LIMIT.restarts + 1):
-            s.house().watch.crashed(trio.current_time())
+            s.partner().watch.crashed(trio.current_time())
         nudge(s, partner="zebra")
         await trio.sleep(0.01)
         assert [post.url for post in endpoints.posts] == [OTHER]
 
 
-async def test_a_courier_that_has_long_been_idle_finds_its_endpoint_again(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_courier_that_has_long_been_idle_finds_its_endpoint_again(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE)
     async with stage(tmp_path, outbound=endpoints) as s:
         secret = await save(s)

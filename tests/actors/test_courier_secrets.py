@@ -8,17 +8,31 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages import account as m
 from pgs.config import Config
 from pgs.keyfile import KeyFile
 from pgs.storage.webhooks import find_endpoint
-from tests.actors.endpoints import GONE, OK, OTHER, URL, Endpoints, ask, failures, nudge, save, send_test, webhook
+from tests.actors.endpoints import (
+    GONE,
+    OK,
+    OTHER,
+    URL,
+    Endpoints,
+    ask,
+    failures,
+    nudge,
+    save,
+    send_test,
+    webhook,
+)
 from tests.actors.stage import stage, until
 from tests.virtual import SeededRng
 
 
-async def test_a_secret_is_in_no_log_no_event_and_no_repr(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_secret_is_in_no_log_no_event_and_no_repr(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE)
     with capture_logs() as lines:
         async with stage(tmp_path, outbound=endpoints) as s:
@@ -53,7 +67,9 @@ async def test_a_secret_is_in_no_log_no_event_and_no_repr(tmp_path: Path, autoju
     assert found.sealed_secret in rows
 
 
-async def test_a_secret_opens_with_an_older_key_of_the_ring(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_secret_opens_with_an_older_key_of_the_ring(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints()
     async with stage(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
@@ -64,20 +80,26 @@ async def test_a_secret_opens_with_an_older_key_of_the_ring(tmp_path: Path, auto
         await until(1)
     async with stage(tmp_path, outbound=endpoints) as s:
         assert len(s.parts.ring.keys) == 3
-        assert s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test") == sealed
+        assert (
+            s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test") == sealed
+        )
         nudge(s)
         await until(2)
         assert [post.signed_by(secret) for post in endpoints.posts] == [True, True]
 
 
-async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints, counted = Endpoints(OK), Counter[str]()
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
     key_file = Config(data_dir=tmp_path).key_file
     key_file.unlink()
     KeyFile(key_file, SeededRng(9))  # another ring in its place
-    async with stage(tmp_path, outbound=endpoints, seed=1, on_event=lambda name: counted.update([name])) as s:
+    async with stage(
+        tmp_path, outbound=endpoints, seed=1, on_event=lambda name: counted.update([name])
+    ) as s:
         live = await save(s, OTHER, "live")
         for number in range(10):
             nudge(s)
@@ -99,14 +121,18 @@ async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(tm
         assert endpoints.posts[-1].signed_by(new)
 
 
-async def test_a_secret_sealed_for_another_endpoint_does_not_open(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_secret_sealed_for_another_endpoint_does_not_open(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints()
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
         await save(s, OTHER, "live")
     async with stage(tmp_path, outbound=endpoints) as s:
         connection = s.parts.database.writer._connection
-        connection.execute("update webhook set sealed_secret = (select sealed_secret from webhook where environment = 'live')")
+        connection.execute(
+            "update webhook set sealed_secret = (select sealed_secret from webhook where environment = 'live')"
+        )
         nudge(s)
         nudge(s, environment="live")
         await until(1)

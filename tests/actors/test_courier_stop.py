@@ -6,11 +6,25 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.deliveries import DRAIN_S
-from pgs.actors.kernel import STOP_GRACE_S, Crashed, Overloaded
-from pgs.actors.watch import RESTART_LIMIT
+from pgs.actors.kernel.cells import STOP_GRACE_S
+from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.kernel.restarts import RESTART_LIMIT
+from pgs.actors.shared.deliveries import DRAIN_S
 from pgs.http.outbound.tries import TRY_TIMEOUT_S
-from tests.actors.endpoints import DOWN, FOR_EVER, GONE, HUNG, OK, Answer, Endpoints, failures, log, nudge, save, send_test
+from tests.actors.endpoints import (
+    DOWN,
+    FOR_EVER,
+    GONE,
+    HUNG,
+    OK,
+    Answer,
+    Endpoints,
+    failures,
+    log,
+    nudge,
+    save,
+    send_test,
+)
 from tests.actors.stage import stage, until
 from tests.virtual import seed_scheduler
 
@@ -36,7 +50,9 @@ async def test_tries_that_run_when_the_service_stops_finish_are_logged_and_count
         assert len(endpoints.posts) == 9
 
 
-async def test_a_failure_that_completes_during_the_stop_counts(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_failure_that_completes_during_the_stop_counts(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(Answer(404, 2.0))
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -47,7 +63,9 @@ async def test_a_failure_that_completes_during_the_stop_counts(tmp_path: Path, a
         assert (failures(s), len(log(s))) == (3, 3)
 
 
-async def test_nothing_new_begins_while_the_service_stops(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_nothing_new_begins_while_the_service_stops(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(*[DOWN] * 4, HUNG)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -68,7 +86,9 @@ async def test_nothing_new_begins_while_the_service_stops(tmp_path: Path, autoju
         assert len(log(s)) == 8
 
 
-async def test_a_stop_without_nudges_waits_for_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stop_without_nudges_waits_for_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints(DOWN)) as s:
         await save(s)
         nudge(s)
@@ -76,13 +96,15 @@ async def test_a_stop_without_nudges_waits_for_nothing(tmp_path: Path, autojump_
     assert trio.current_time() < 2.1
 
 
-async def test_a_stop_waits_for_no_courier_that_rests(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stop_waits_for_no_courier_that_rests(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints(Answer(404, 1.0))) as s:
         await save(s)
         nudge(s)
         await until(0.5)
         for _ in range(RESTART_LIMIT.restarts + 1):
-            s.house().watch.crashed(trio.current_time())
+            s.partner().watch.crashed(trio.current_time())
         await until(3)
     assert trio.current_time() < 4.1
 
@@ -100,9 +122,14 @@ async def test_tries_that_never_end_are_given_up(tmp_path: Path, autojump_clock:
     assert DRAIN_S > TRY_TIMEOUT_S  # a try that begins at the last moment ends in time
 
 
-async def test_a_test_event_under_way_is_answered_during_the_stop(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_test_event_under_way_is_answered_during_the_stop(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     answers = list[object]()
-    async with trio.open_nursery() as nursery, stage(tmp_path, outbound=Endpoints(Answer(200, 3.0))) as s:
+    async with (
+        trio.open_nursery() as nursery,
+        stage(tmp_path, outbound=Endpoints(Answer(200, 3.0))) as s,
+    ):
         await save(s)
 
         async def test() -> None:
@@ -114,8 +141,13 @@ async def test_a_test_event_under_way_is_answered_during_the_stop(tmp_path: Path
     assert trio.current_time() < 3.1
 
 
-async def test_a_test_event_that_never_ends_is_answered_at_the_stop(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with trio.open_nursery() as nursery, stage(tmp_path, outbound=Endpoints(FOR_EVER, OK)) as s:
+async def test_a_test_event_that_never_ends_is_answered_at_the_stop(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with (
+        trio.open_nursery() as nursery,
+        stage(tmp_path, outbound=Endpoints(FOR_EVER, OK)) as s,
+    ):
         await save(s)
 
         async def test() -> None:

@@ -8,17 +8,34 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.courier import seconds_until_test
-from pgs.actors.kernel import Crashed
+from pgs.actors.delivery.courier import seconds_until_test
+from pgs.actors.kernel.mail import Crashed
 from pgs.domain.errors import refuse
 from pgs.domain.ids import ATTEMPT, NUDGE, is_id
 from pgs.storage.attempts import Attempt
-from tests.actors.endpoints import DOWN, GONE, HUNG, OK, URL, Answer, Endpoints, events, failures, log, nudge, save, send_test, switch_off
+from tests.actors.endpoints import (
+    DOWN,
+    GONE,
+    HUNG,
+    OK,
+    URL,
+    Answer,
+    Endpoints,
+    events,
+    failures,
+    log,
+    nudge,
+    save,
+    send_test,
+    switch_off,
+)
 from tests.actors.stage import Stage, at, stage, until
 from tests.virtual import Faults
 
 
-async def test_a_test_event_is_one_signed_try_whose_attempt_is_the_answer(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_test_event_is_one_signed_try_whose_attempt_is_the_answer(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(Answer(202, 0.25, "thanks"))
     async with stage(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
@@ -26,14 +43,23 @@ async def test_a_test_event_is_one_signed_try_whose_attempt_is_the_answer(tmp_pa
         attempt = await send_test(s)
         assert isinstance(attempt, Attempt)
         assert log(s) == [attempt]
-        assert (attempt.at, attempt.try_number, attempt.delivered, attempt.status_code) == (at(3), 1, True, 202)
+        assert (attempt.at, attempt.try_number, attempt.delivered, attempt.status_code) == (
+            at(3),
+            1,
+            True,
+            202,
+        )
         assert (attempt.duration_ms, attempt.response_body, attempt.error) == (250, "thanks", None)
         assert (attempt.match_id, attempt.test) == (None, True)
         assert is_id(ATTEMPT, attempt.attempt_id)
         assert is_id(NUDGE, attempt.nudge_id)
         (post,) = endpoints.posts
         assert post.url == URL
-        assert msgspec.json.decode(post.body) == {"type": "results.available", "partnerId": "acme", "at": at(3)}
+        assert msgspec.json.decode(post.body) == {
+            "type": "results.available",
+            "partnerId": "acme",
+            "at": at(3),
+        }
         assert post.signed_by(secret)
 
 
@@ -52,7 +78,9 @@ async def test_a_test_event_is_tried_once_and_its_failure_is_an_answer_too(
         assert failures(s) == 0
 
 
-async def test_test_events_neither_count_towards_the_ten_failures_nor_reset_them(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_test_events_neither_count_towards_the_ten_failures_nor_reset_them(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(*[GONE] * 12, OK)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -74,7 +102,9 @@ async def test_test_events_neither_count_towards_the_ten_failures_nor_reset_them
         assert len(events(s, "webhook.disabled")) == 1
 
 
-async def test_a_test_event_is_refused_within_ten_seconds_of_the_last_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_test_event_is_refused_within_ten_seconds_of_the_last_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -86,7 +116,9 @@ async def test_a_test_event_is_refused_within_ten_seconds_of_the_last_one(tmp_pa
             assert await send_test(s) == refuse("test_event_too_soon")
         assert isinstance(await send_test(s, "live"), Attempt)
         await until(10.9)
-        assert isinstance(await send_test(s), Attempt)  # ten seconds after it was sent; refusals begin no new wait
+        assert isinstance(
+            await send_test(s), Attempt
+        )  # ten seconds after it was sent; refusals begin no new wait
         assert len(endpoints.posts) == 3
 
 
@@ -107,7 +139,9 @@ async def test_two_test_events_at_once_are_one(tmp_path: Path, autojump_clock: M
         assert len(endpoints.posts) == 1
 
 
-async def test_ten_seconds_are_kept_across_a_restart_and_a_saving(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_ten_seconds_are_kept_across_a_restart_and_a_saving(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints()
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -123,7 +157,9 @@ async def test_ten_seconds_are_kept_across_a_restart_and_a_saving(tmp_path: Path
         assert isinstance(await send_test(s), Attempt)
 
 
-async def test_a_test_event_is_for_an_endpoint_that_is_there_and_on(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_test_event_is_for_an_endpoint_that_is_there_and_on(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(GONE)
     async with stage(tmp_path, outbound=endpoints) as s:
         assert await send_test(s) == refuse("webhook_not_configured")
@@ -146,7 +182,9 @@ async def test_a_test_event_is_for_an_endpoint_that_is_there_and_on(tmp_path: Pa
         assert len(endpoints.posts) == sent + 1
 
 
-async def test_a_test_event_goes_out_though_eight_nudges_hang(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_test_event_goes_out_though_eight_nudges_hang(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(*[HUNG] * 8, OK)
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -157,7 +195,9 @@ async def test_a_test_event_goes_out_though_eight_nudges_hang(tmp_path: Path, au
             assert (await send_test(s)).delivered
 
 
-async def test_an_endpoint_that_is_switched_off_meanwhile_still_answers_its_test(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_endpoint_that_is_switched_off_meanwhile_still_answers_its_test(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(Answer(200, 3.0))
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -172,7 +212,9 @@ async def test_an_endpoint_that_is_switched_off_meanwhile_still_answers_its_test
         assert failures(s) == 0
 
 
-async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults, endpoints = Faults(), Endpoints()
     async with stage(tmp_path, outbound=endpoints, faults=faults) as s:
         await save(s)
@@ -191,9 +233,14 @@ async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(tmp_pa
         assert len(s.parts.deliveries) == 0
 
 
-async def test_a_courier_that_breaks_meanwhile_still_knows_of_a_test_event_under_way(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_courier_that_breaks_meanwhile_still_knows_of_a_test_event_under_way(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints, faults = Endpoints(Answer(200, 4.0)), Faults()
-    async with stage(tmp_path, outbound=endpoints, faults=faults) as s, trio.open_nursery() as nursery:
+    async with (
+        stage(tmp_path, outbound=endpoints, faults=faults) as s,
+        trio.open_nursery() as nursery,
+    ):
         await save(s)
         nursery.start_soon(_crashes, s)
         await until(1)
@@ -214,12 +261,18 @@ async def _crashes(s: Stage) -> None:
         await send_test(s)
 
 
-async def test_whoever_is_refused_as_too_soon_is_told_how_long_to_wait(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_whoever_is_refused_as_too_soon_is_told_how_long_to_wait(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(Answer(200, 4.0))
     async with stage(tmp_path, outbound=endpoints) as s, trio.open_nursery() as nursery:
         await save(s)
         nursery.start_soon(send_test, s)
-        for moment, wait in ((1, 10), (5, 6), (9.5, 2)):  # while it is under way there is nothing in the log yet
+        for moment, wait in (
+            (1, 10),
+            (5, 6),
+            (9.5, 2),
+        ):  # while it is under way there is nothing in the log yet
             await until(moment)
             assert await send_test(s) == refuse("test_event_too_soon")
             assert seconds_until_test(s.reader, "acme", "test", s.parts.clock.now()) == wait

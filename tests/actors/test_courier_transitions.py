@@ -7,10 +7,22 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.closing import close_play
+from pgs.actors.messages import seats as m
+from pgs.actors.seating.closing import close_play
 from pgs.domain.environments import Environment
-from tests.actors.endpoints import FOR_EVER, GONE, HUNG, OK, OTHER, URL, Endpoints, log, nudge, save, switch_off
+from tests.actors.endpoints import (
+    FOR_EVER,
+    GONE,
+    HUNG,
+    OK,
+    OTHER,
+    URL,
+    Endpoints,
+    log,
+    nudge,
+    save,
+    switch_off,
+)
 from tests.actors.stage import Late, Money, Stage, stage, until
 
 
@@ -33,7 +45,9 @@ async def settle() -> None:
     await trio.sleep(0.01)
 
 
-async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its_money(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its_money(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     money = Money()
     money.of_payout["alice"] = [Late(3.0, "confirmed")]
     async with stage(tmp_path, money, outbound=Endpoints()) as s:
@@ -57,7 +71,9 @@ async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its
         assert nudged(s) == [match_id] * 3
 
 
-async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         await save(s, environment="live")
@@ -70,7 +86,9 @@ async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(tmp_
         assert nudged(s, "test") == []
 
 
-async def test_a_match_nobody_comes_to_nudges_like_any_other(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_nobody_comes_to_nudges_like_any_other(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         match_id = await started(s, "alice", "bob")
@@ -78,30 +96,36 @@ async def test_a_match_nobody_comes_to_nudges_like_any_other(tmp_path: Path, aut
         assert nudged(s) == [match_id] * 3
 
 
-async def test_a_match_decided_as_no_contest_nudges_at_its_end_and_for_its_money(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_decided_as_no_contest_nudges_at_its_end_and_for_its_money(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         match_id = await started(s, "alice", "bob")
         command = m.DecideMatch(match_id, "no_contest", None, "decided_by_test_key")
-        assert isinstance(await s.house().seats("test").ask(command), m.MatchRecord)
+        assert isinstance(await s.partner().seats("test").ask(command), m.MatchRecord)
         await settle()
         assert nudged(s) == [match_id] * 3
 
 
-async def test_whatever_is_closed_in_one_go_nudges_once_for_each_match(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_whatever_is_closed_in_one_go_nudges_once_for_each_match(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         matches = [await started(s, f"a{number}", f"b{number}") for number in range(3)]
         await s.seat("carol")
         await s.seat("carol", "again")
-        assert await close_play(s.house(), "test", "emergency_stop") == 5
+        assert await close_play(s.partner(), "test", "emergency_stop") == 5
         await settle()
         counted = Counter(nudged(s))
         assert [counted.pop(match_id) for match_id in matches] == [3, 3, 3]
         assert sorted(counted.values()) == [2, 2]
 
 
-async def test_a_declined_or_pending_stake_nudges_nobody(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_declined_or_pending_stake_nudges_nobody(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     money = Money()
     money.of_charge = {"alice": ["declined"], "bob": ["pending", "confirmed"]}
     endpoints = Endpoints()
@@ -115,7 +139,9 @@ async def test_a_declined_or_pending_stake_nudges_nobody(tmp_path: Path, autojum
         assert len(endpoints.posts) == 1
 
 
-async def test_test_play_goes_to_the_test_endpoint_and_live_play_to_the_live_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_test_play_goes_to_the_test_endpoint_and_live_play_to_the_live_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints()
     async with stage(tmp_path, outbound=endpoints) as s:
         secrets = {URL: await save(s), OTHER: await save(s, OTHER, "live")}
@@ -125,17 +151,24 @@ async def test_test_play_goes_to_the_test_endpoint_and_live_play_to_the_live_one
         for player in ("alice", "bob"):
             await s.seat(player, environment="live")
         await until(302)
-        assert [post.url for post in endpoints.posts] == [URL, *[OTHER] * (len(endpoints.posts) - 1)]
+        assert [post.url for post in endpoints.posts] == [
+            URL,
+            *[OTHER] * (len(endpoints.posts) - 1),
+        ]
         assert len(endpoints.posts) > 1
         assert all(post.signed_by(secrets[post.url]) for post in endpoints.posts)
 
 
-async def test_an_environment_without_an_endpoint_that_is_on_sends_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_environment_without_an_endpoint_that_is_on_sends_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints()
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s, environment="live")
         await started(s, "alice", "bob")
-        assert "acme/courier.test" not in {cell.name for cell in s.parts.system.cells}  # partners without one cost no actor
+        assert "acme/courier.test" not in {
+            cell.name for cell in s.parts.system.cells
+        }  # partners without one cost no actor
         await save(s)
         await switch_off(s)
         await started(s, "carol", "dave")
@@ -144,7 +177,9 @@ async def test_an_environment_without_an_endpoint_that_is_on_sends_nothing(tmp_p
         assert len(s.feed()) == 4  # the rows are there all the same
 
 
-async def test_an_account_that_is_off_is_sent_nothing_though_its_rows_move(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_account_that_is_off_is_sent_nothing_though_its_rows_move(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints()
     async with stage(tmp_path, outbound=endpoints) as s:
         await save(s)

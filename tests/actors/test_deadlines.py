@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import deadlines
+from pgs.actors.shared import deadlines
 from pgs.storage import seats as rows
 from tests.actors.stage import FLOOR, PRIZE, Money, Stage, at, money, stage, until
 
@@ -16,7 +16,9 @@ async def _seats_of(s: Stage, partner: str, count: int) -> None:
     await s.open_partner(partner)
     for number in range(count):  # each on a tier of its own, so that none finds an opponent
         await s.set_tier(f"tier-{number}", FLOOR, 2 * FLOOR)
-        await s.seat("alice", f"{number}", environment="live", tier=f"tier-{number}", partner=partner)
+        await s.seat(
+            "alice", f"{number}", environment="live", tier=f"tier-{number}", partner=partner
+        )
 
 
 async def test_a_partner_that_rests_holds_up_nobodys_deadlines_and_is_told_nothing(
@@ -29,25 +31,33 @@ async def test_a_partner_that_rests_holds_up_nobodys_deadlines_and_is_told_nothi
         await _seats_of(s, "aaa", 5)
         await _seats_of(s, "zzz", 5)
         await until(299)
-        watch = s.house("aaa").watch
+        watch = s.partner("aaa").watch
         while not watch.crashed(trio.current_time()):
             pass
         await until(302)
         assert watch.degraded(trio.current_time())
         assert {s.by_key(f"{number}", "live", "aaa").status for number in range(5)} == {"waiting"}
-        assert {s.by_key(f"{number}", "live", "zzz").end_reason for number in range(5)} == {"no_opponent"}
+        assert {s.by_key(f"{number}", "live", "zzz").end_reason for number in range(5)} == {
+            "no_opponent"
+        }
         assert "message_dropped" not in events
         await until(299 + watch.limit.cool_down_s + 2)
-        assert {s.by_key(f"{number}", "live", "aaa").end_reason for number in range(5)} == {"no_opponent"}
+        assert {s.by_key(f"{number}", "live", "aaa").end_reason for number in range(5)} == {
+            "no_opponent"
+        }
         s.check_money()
 
 
-async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     """The next deadline that anybody knows of lies an hour ahead."""
     async with stage(tmp_path) as s:
         seat = await s.seat("alice")
         await until(65)  # the rows have been looked at a moment ago
-        await s.write_past_the_actors(rows.update_seat(seat, msgspec.structs.replace(seat, due_at=at(100))))
+        await s.write_past_the_actors(
+            rows.update_seat(seat, msgspec.structs.replace(seat, due_at=at(100)))
+        )
         await until(99)
         assert s.row(seat).status == "waiting"
         await until(100 + deadlines.LOOK_AT_LEAST_S + deadlines.LOOK_AGAIN_S)
@@ -58,7 +68,9 @@ async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(tmp_path: 
 # --- before the next look: the rows have been looked at, nothing was due, and without a word they are looked at again in a minute
 
 
-async def test_a_stake_without_an_answer_is_asked_for_again_in_time(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stake_without_an_answer_is_asked_for_again_in_time(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"alice": ["unpublished", "confirmed"]}
     async with stage(tmp_path, port) as s:
@@ -70,7 +82,9 @@ async def test_a_stake_without_an_answer_is_asked_for_again_in_time(tmp_path: Pa
         assert s.by_key("alice", "live").status == "waiting"
 
 
-async def test_a_payout_without_an_answer_is_asked_for_again_in_time(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_payout_without_an_answer_is_asked_for_again_in_time(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_payout = {"bob": ["unpublished", "confirmed"]}
     async with stage(tmp_path, port) as s:

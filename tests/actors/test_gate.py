@@ -5,16 +5,21 @@ from pathlib import Path
 import msgspec
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.gate import PartnerGate, ProcessGate, policy_of
+from pgs.actors.messages import account as m
+from pgs.actors.shared.admission import PartnerAdmission, ProcessAdmission, policy_of
+from pgs.domain.members import PLATFORM
 from pgs.domain.rate import PARTNER_POLICY, BucketPolicy
 from tests.actors.stage import stage
 
 
-async def test_a_partner_has_its_burst_and_then_its_rate(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_partner_has_its_burst_and_then_its_rate(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        gate, account = s.house().gate, s.account()
-        assert [gate.admit(account, 0.0).refused_by for _ in range(301)] == [None] * 300 + ["partner"]
+        gate, account = s.partner().admission, s.account()
+        assert [gate.admit(account, 0.0).refused_by for _ in range(301)] == [None] * 300 + [
+            "partner"
+        ]
         refused = gate.admit(account, 0.0)
         assert (refused.retry_after, refused.taken.left, refused.policy) == (1, 0, PARTNER_POLICY)
         assert [gate.admit(account, 1.0).refused_by for _ in range(81)] == [None] * 80 + ["partner"]
@@ -22,11 +27,13 @@ async def test_a_partner_has_its_burst_and_then_its_rate(tmp_path: Path, autojum
         assert gate.is_full(4.75)
 
 
-async def test_only_what_the_partners_bucket_agrees_to_draws_from_the_process(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_only_what_the_partners_bucket_agrees_to_draws_from_the_process(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        process = ProcessGate(2)
+        process = ProcessAdmission(2)
         small = msgspec.structs.replace(s.account(), burst=1, rate=1)
-        greedy, other = PartnerGate(process), PartnerGate(process)
+        greedy, other = PartnerAdmission(process), PartnerAdmission(process)
         assert [greedy.admit(small, 0.0).refused_by for _ in range(5)] == [None, *["partner"] * 4]
         assert [other.admit(s.account(), 0.0).refused_by for _ in range(2)] == [None, "process"]
         assert other.admit(s.account(), 0.0).retry_after == 1
@@ -34,16 +41,20 @@ async def test_only_what_the_partners_bucket_agrees_to_draws_from_the_process(tm
 
 
 def test_forged_keys_share_one_bucket_and_touch_no_other() -> None:
-    process = ProcessGate(1)
+    process = ProcessAdmission(1)
     assert [process.admit_unknown(0.0).allowed for _ in range(301)] == [True] * 300 + [False]
     assert process.admit(0.0).allowed
 
 
-async def test_a_rate_that_an_operator_sets_counts_at_once(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_rate_that_an_operator_sets_counts_at_once(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        gate = s.house().gate
+        gate = s.partner().admission
         for _ in range(300):
             gate.admit(s.account(), 0.0)
-        await s.house().account().ask(m.SetRate(m.PLATFORM, 310, None))
+        await s.partner().account().ask(m.SetRate(PLATFORM, 310, None))
         assert policy_of(s.account()) == BucketPolicy(310, 80)
-        assert [gate.admit(s.account(), 0.0).refused_by for _ in range(11)] == [None] * 10 + ["partner"]
+        assert [gate.admit(s.account(), 0.0).refused_by for _ in range(11)] == [None] * 10 + [
+            "partner"
+        ]

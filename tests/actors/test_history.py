@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pgs.storage.database import Stmt, Tx
+from pgs.storage.transactions import Stmt, Tx
 from tests.actors.history import check_history
 from tests.actors.stage import GAME
 
@@ -30,7 +30,14 @@ def test_the_checks_of_a_history_notice_what_is_wrong() -> None:
         return Stmt("seats.update_seat", params | more)
 
     def matched(seat_id: str, player: str, seq: int, position: int, **more: Any) -> Stmt:
-        return stmt(seat_id, player, "matched", seq, position=position, **({"match_id": "mat", "revision": 1} | more))
+        return stmt(
+            seat_id,
+            player,
+            "matched",
+            seq,
+            position=position,
+            **({"match_id": "mat", "revision": 1} | more),
+        )
 
     def tx(*stmts: Stmt) -> Tx:
         return Tx("acme", stmts)
@@ -42,7 +49,9 @@ def test_the_checks_of_a_history_notice_what_is_wrong() -> None:
         tx(matched("b", "alice", 2, 1), matched("c", "carol", 3, 2)),
         tx(matched("a", "alice", 1, 1), matched("c", "carol", 3, 3)),
         tx(matched("a", "alice", 1, 1), matched("c", "alice", 3, 2)),
-        tx(matched("a", "alice", 1, 1, updated_at=101), matched("c", "carol", 3, 2, updated_at=101)),
+        tx(
+            matched("a", "alice", 1, 1, updated_at=101), matched("c", "carol", 3, 2, updated_at=101)
+        ),
         tx(stmt("c", "carol", "waiting", 3)),
     ]
     for one in wrong:
@@ -52,14 +61,21 @@ def test_the_checks_of_a_history_notice_what_is_wrong() -> None:
     waiting.append(tx(stmt("c", "carol", "waiting", 3)))
     waiting.append(tx(stmt("d", "dave", "waiting", 4, tier_id="gold")))
     ended = Stmt("matches.update_match", {"was_status": "started", "status": "ended"})
-    first, second = (Stmt("ratings.save_rating", {"game_id": GAME, "player_id": p, "was_matches": 0, "matches": 1}) for p in ("a", "c"))
+    first, second = (
+        Stmt(
+            "ratings.save_rating", {"game_id": GAME, "player_id": p, "was_matches": 0, "matches": 1}
+        )
+        for p in ("a", "c")
+    )
     for good in (tx(matched("b", "alice", 2, 1), matched("c", "carol", 3, 2)), right):
         assert check_history([*waiting, good, tx(ended, first, second)], "live") == 1
     wrong = [
         tx(matched("a", "alice", 1, 1), matched("b", "alice", 2, 2)),
         tx(matched("a", "alice", 1, 1), matched("d", "dave", 4, 2, tier_id="gold")),
         tx(matched("a", "alice", 1, 1), matched("e", "erin", 5, 2)),
-        tx(matched("a", "alice", 1, 1, updated_at=101), matched("c", "carol", 3, 2, updated_at=101)),
+        tx(
+            matched("a", "alice", 1, 1, updated_at=101), matched("c", "carol", 3, 2, updated_at=101)
+        ),
         tx(matched("a", "alice", 1, 1)),
         tx(ended),
         tx(first, second),

@@ -5,49 +5,61 @@ from pathlib import Path
 import pytest
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.house import SWEEP_S
-from pgs.actors.kernel import IDLE_CLOSE_S
+from pgs.actors.kernel.cells import IDLE_CLOSE_S
+from pgs.actors.messages.account import (
+    SetRate,
+)
+from pgs.actors.messages.seats import (
+    CloseSeats,
+)
+from pgs.actors.partners import SWEEP_S
+from pgs.domain.members import PLATFORM
 from tests.actors.stage import Stage, stage, until
 
-LONG_IDLE_S = 2 * IDLE_CLOSE_S + 2 * SWEEP_S  # actors close after the one, their house after the other
+LONG_IDLE_S = (
+    2 * IDLE_CLOSE_S + 2 * SWEEP_S
+)  # actors close after the one, their partner after the other
 
 
 async def _slow_bucket(s: Stage) -> None:
     """Give the partner a bucket that takes an hour to fill."""
-    await s.house().account().ask(m.SetRate(m.PLATFORM, 3600, 1))
+    await s.partner().account().ask(SetRate(PLATFORM, 3600, 1))
 
 
-async def test_an_idle_house_is_closed_and_opened_anew_on_its_next_use(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_idle_house_is_closed_and_opened_anew_on_its_next_use(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        before = s.house()
+        before = s.partner()
         await until(LONG_IDLE_S)
         assert len(s.core.directory) == 0
-        assert s.house() is not before
+        assert s.partner() is not before
         assert (await s.seat("alice")).status == "waiting"
 
 
-async def test_an_address_of_a_house_that_was_closed_is_a_bug_to_use(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_address_of_a_house_that_was_closed_is_a_bug_to_use(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     """Else two actors of one partner could run side by side, each with a head of its own."""
     async with stage(tmp_path) as s:
-        seats = s.house().seats("test")
+        seats = s.partner().seats("test")
         await until(LONG_IDLE_S)
         with pytest.raises(RuntimeError, match="closed"):
-            await seats.ask(m.CloseSeats((), "no_opponent"))
+            await seats.ask(CloseSeats((), "no_opponent"))
 
 
-@pytest.mark.parametrize("gate", ["gate", "embed_gate"])
+@pytest.mark.parametrize("gate", ["gate", "embed_admission"])
 async def test_a_house_stays_until_its_buckets_are_full_so_that_idling_buys_no_budget(
     tmp_path: Path, autojump_clock: MockClock, gate: str
 ) -> None:
     async with stage(tmp_path) as s:
         await _slow_bucket(s)
-        house = s.house()
-        bucket = getattr(house, gate)
+        partner = s.partner()
+        bucket = getattr(partner, gate)
         while bucket.admit(s.account(), 0.0).refused_by is None:
             pass
         await until(LONG_IDLE_S)
-        assert s.house() is house
+        assert s.partner() is partner
         assert bucket.left(LONG_IDLE_S) == int(LONG_IDLE_S)
         await until(3600 + SWEEP_S)
-        assert s.house() is not house
+        assert s.partner() is not partner

@@ -16,24 +16,28 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import kernel
+from pgs.actors.kernel import cells as kernel
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
-from pgs.storage.database import Tx
+from pgs.storage.transactions import Tx
 from tests.actors.history import check_history
 from tests.actors.rounds import CALM_S, Moody, Reader, Round
 from tests.actors.stage import stage
 from tests.virtual import Faults, seed_scheduler
 
 PLAY_S = 60.0
-_ALL_SEATS = f"select {', '.join(Seat.__struct_fields__)} from seat where partner_id = 'acme' order by seq"  # noqa: S608  names of our own
+_ALL_SEATS = (
+    f"select {', '.join(Seat.__struct_fields__)} from seat where partner_id = 'acme' order by seq"  # noqa: S608  names of our own
+)
 
 
 def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
     """Check every row that a round leaves behind, and what its settlement and its readers were told."""
     everyone = [Seat(*row) for row in play.s.reader._connection.execute(_ALL_SEATS)]
-    matches = play.s.reader._connection.execute("select match_id, started_at, end_reason, money from match").fetchall()
+    matches = play.s.reader._connection.execute(
+        "select match_id, started_at, end_reason, money from match"
+    ).fetchall()
     assert {seat.status for seat in everyone} <= {"ended", "no_contest", "declined"}
     assert all(money == "recorded" for *_, money in matches)
     assert rows.next_due(play.s.reader) is None
@@ -65,7 +69,9 @@ def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
     for seat in everyone:
         if seat.result in ("won", "drawn") or seat.status == "no_contest":
             kind = "prize" if seat.result == "won" else "refund"
-            paid[seat.match_id, seat.seat_id, kind] = (seat.payout_usd_cents or 0) + (seat.refund_usd_cents or 0)
+            paid[seat.match_id, seat.seat_id, kind] = (seat.payout_usd_cents or 0) + (
+                seat.refund_usd_cents or 0
+            )
     assert play.port.paid == paid
 
     # Readers end with the last revision of every row.
@@ -76,7 +82,9 @@ def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
         assert reader.after == play.s.head(play.environment).feed_position
 
 
-async def run_round(folder: Path, seed: int, environment: Environment, counts: dict[str, int]) -> None:
+async def run_round(
+    folder: Path, seed: int, environment: Environment, counts: dict[str, int]
+) -> None:
     seed_scheduler(seed)
     chance = Random(seed)
     faults, port = Faults(), Moody(chance)
@@ -85,7 +93,9 @@ async def run_round(folder: Path, seed: int, environment: Environment, counts: d
             await s.set_tier("gold", 100, 180)
             play = Round(s, port, chance, faults, environment)
             check_what_must_hold(play, await play.play())
-    counts["matches"] += check_history([tx for tx in play.history if tx.partner_id == "acme"], environment)
+    counts["matches"] += check_history(
+        [tx for tx in play.history if tx.partner_id == "acme"], environment
+    )
     counts["rounds"] += 1
     counts["transactions"] += len(play.history)
     for status, number in _statuses(play.history).items():
@@ -94,7 +104,12 @@ async def run_round(folder: Path, seed: int, environment: Environment, counts: d
 
 def _statuses(history: list[Tx]) -> dict[str, int]:
     last: dict[str, str] = {}
-    for stmt in (stmt for tx in history for stmt in tx.stmts if stmt.name in ("seats.insert_seat", "seats.update_seat")):
+    for stmt in (
+        stmt
+        for tx in history
+        for stmt in tx.stmts
+        if stmt.name in ("seats.insert_seat", "seats.update_seat")
+    ):
         last[str(stmt.params["seat_id"])] = str(stmt.params["end_reason"] or stmt.params["status"])
     counts: dict[str, int] = defaultdict(int)
     for status in last.values():
@@ -102,12 +117,23 @@ def _statuses(history: list[Tx]) -> dict[str, int]:
     return counts
 
 
-def run_rounds(folder: Path, seeds: range, environment: Environment, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    monkeypatch.setattr(kernel, "JANITOR_S", 500.0)  # it would be most of what the virtual clock wakes
+def run_rounds(
+    folder: Path, seeds: range, environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, int]:
+    monkeypatch.setattr(
+        kernel, "JANITOR_S", 500.0
+    )  # it would be most of what the virtual clock wakes
     counts: dict[str, int] = defaultdict(int)
     for seed in seeds:
         try:
-            trio.run(run_round, folder / str(seed), seed, environment, counts, clock=MockClock(autojump_threshold=0))
+            trio.run(
+                run_round,
+                folder / str(seed),
+                seed,
+                environment,
+                counts,
+                clock=MockClock(autojump_threshold=0),
+            )
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise
@@ -124,7 +150,14 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def check_that_everything_happened(counts: dict[str, int]) -> None:
-    for what in ("matches", "declined", "no_opponent", "both_absent", "account_inactive", "decided_by_test_key"):
+    for what in (
+        "matches",
+        "declined",
+        "no_opponent",
+        "both_absent",
+        "account_inactive",
+        "decided_by_test_key",
+    ):
         assert counts[what] >= counts["rounds"] / 20, (what, dict(counts))
 
 
@@ -141,12 +174,16 @@ def test_what_must_hold_holds_in_some_hundred_interleavings(
 def test_what_must_hold_holds_in_thousands_of_interleavings(
     environment: Environment, rounds: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_that_everything_happened(run_rounds(folder, range(1000, 1000 + rounds), environment, monkeypatch))
+    check_that_everything_happened(
+        run_rounds(folder, range(1000, 1000 + rounds), environment, monkeypatch)
+    )
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_round_runs_the_same_way_every_time(seed: int, environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_runs_the_same_way_every_time(
+    seed: int, environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kernel, "JANITOR_S", 500.0)
     histories: list[list[Tx]] = []
 

@@ -6,7 +6,9 @@ from contextvars import ContextVar
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel import Cell, Crashed, Envelope, Message, Watch
+from pgs.actors.kernel.cells import Cell
+from pgs.actors.kernel.mail import Crashed, Envelope, Message
+from pgs.actors.kernel.restarts import Watch
 from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell
 from tests.virtual import actor_system
 
@@ -51,7 +53,9 @@ async def test_an_asker_who_leaves_while_queued_stops_no_message(autojump_clock:
         assert desk.rows.total == 1
 
 
-async def test_an_asker_who_leaves_during_the_commit_stops_no_message(autojump_clock: MockClock) -> None:
+async def test_an_asker_who_leaves_during_the_commit_stops_no_message(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         desk.rows.commit_s = 1
@@ -63,7 +67,9 @@ async def test_an_asker_who_leaves_during_the_commit_stops_no_message(autojump_c
         assert await desk.cell.ref.ask(Add()) == 2
 
 
-async def test_a_message_that_was_taken_is_waited_for_past_its_deadline(autojump_clock: MockClock) -> None:
+async def test_a_message_that_was_taken_is_waited_for_past_its_deadline(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         desk.rows.commit_s = 60
@@ -97,7 +103,9 @@ async def test_an_envelope_keeps_an_answer_that_comes_before_the_asker_waits() -
     assert await envelope.wait() == 7
 
 
-async def test_a_message_lends_the_actor_nothing_of_its_senders_context(autojump_clock: MockClock) -> None:
+async def test_a_message_lends_the_actor_nothing_of_its_senders_context(
+    autojump_clock: MockClock,
+) -> None:
     request = ContextVar("request", default="none")
 
     async def read() -> object:
@@ -123,7 +131,9 @@ async def test_an_ask_can_be_answered_by_a_later_message(autojump_clock: MockClo
         assert first.result == "no"
 
 
-async def test_an_ask_can_be_answered_by_a_child_that_reports_back(autojump_clock: MockClock) -> None:
+async def test_an_ask_can_be_answered_by_a_child_that_reports_back(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
 
@@ -136,7 +146,9 @@ async def test_an_ask_can_be_answered_by_a_child_that_reports_back(autojump_cloc
         assert trio.current_time() == 10
 
 
-async def test_a_crash_answers_those_whose_answer_was_to_come_later(autojump_clock: MockClock) -> None:
+async def test_a_crash_answers_those_whose_answer_was_to_come_later(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         waiting = [desk.later(Defer(key)) for key in "abc"]
@@ -146,7 +158,9 @@ async def test_a_crash_answers_those_whose_answer_was_to_come_later(autojump_clo
         assert [type(asked.result) for asked in waiting] == [Crashed] * 3
 
 
-async def test_a_later_answer_to_someone_who_has_left_is_no_error(autojump_clock: MockClock) -> None:
+async def test_a_later_answer_to_someone_who_has_left_is_no_error(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         with trio.move_on_after(1):

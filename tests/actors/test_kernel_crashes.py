@@ -6,12 +6,15 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel import Crashed, Degraded, Watch
+from pgs.actors.kernel.mail import Crashed, Degraded
+from pgs.actors.kernel.restarts import Watch
 from tests.actors.desk import Add, Desk, Do, Tell, raises
 from tests.virtual import actor_system
 
 
-async def test_a_crash_loses_its_message_alone_and_the_next_one_finds_the_state_of_the_rows(autojump_clock: MockClock) -> None:
+async def test_a_crash_loses_its_message_alone_and_the_next_one_finds_the_state_of_the_rows(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         assert await desk.cell.ref.ask(Add()) == 1
@@ -32,7 +35,9 @@ async def test_what_a_crash_tells_holds_no_value_of_the_actors(autojump_clock: M
         assert str(crashed.value) == "ValueError"
 
 
-async def test_a_partner_whose_actors_break_too_often_rests_for_its_cool_down_to_the_second(autojump_clock: MockClock) -> None:
+async def test_a_partner_whose_actors_break_too_often_rests_for_its_cool_down_to_the_second(
+    autojump_clock: MockClock,
+) -> None:
     events: list[str] = []
     async with actor_system(events.append) as system:
         desk = Desk(system)
@@ -61,7 +66,9 @@ async def test_a_partner_whose_actors_break_too_often_rests_for_its_cool_down_to
         assert await desk.cell.ref.ask(Add()) == 3, "the count began afresh"
 
 
-async def test_all_actors_of_a_degraded_partner_rest_and_no_neighbours(autojump_clock: MockClock) -> None:
+async def test_all_actors_of_a_degraded_partner_rest_and_no_neighbours(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         watch = Watch()
         desk, sibling, neighbour = Desk(system, watch), Desk(system, watch), Desk(system)
@@ -79,7 +86,9 @@ async def test_all_actors_of_a_degraded_partner_rest_and_no_neighbours(autojump_
 
 def test_crashes_further_apart_than_the_window_never_degrade() -> None:
     watch = Watch()
-    assert not any(watch.crashed(now) for now in (0.0, 1.0, 2.0, 30.0, 31.0, 32.0, 60.0, 61.0, 62.0))
+    assert not any(
+        watch.crashed(now) for now in (0.0, 1.0, 2.0, 30.0, 31.0, 32.0, 60.0, 61.0, 62.0)
+    )
     assert not watch.degraded(62.0)
     assert watch.crashed(89.999)
     assert watch.degraded(119.998)

@@ -4,8 +4,8 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors import kernel
-from pgs.actors.kernel import Overloaded
+from pgs.actors.kernel import cells as kernel
+from pgs.actors.kernel.mail import Overloaded
 from tests.actors.desk import Add, Desk, Tell
 from tests.virtual import actor_system
 
@@ -32,14 +32,22 @@ async def test_events_have_room_left_when_asks_have_not_until_that_is_full_too(
     async with actor_system(events.append) as system:
         desk = Desk(system, limit=1)
         release = await desk.hold()
-        assert [desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint)) for _ in range(5)] == [True, True, True, False, False]
+        assert [desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint)) for _ in range(5)] == [
+            True,
+            True,
+            True,
+            False,
+            False,
+        ]
         assert events == ["mailbox_full", "message_dropped"] * 2
         release.set()
         await wait_all_tasks_blocked()
         assert desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
 
 
-async def test_an_ask_that_is_past_its_deadline_makes_room_for_another(autojump_clock: MockClock) -> None:
+async def test_an_ask_that_is_past_its_deadline_makes_room_for_another(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system, limit=1)
         release = await desk.hold()
@@ -55,11 +63,15 @@ async def test_an_ask_that_is_past_its_deadline_makes_room_for_another(autojump_
         assert desk.rows.total == 1
 
 
-async def test_a_queued_ask_is_answered_at_its_deadline_however_stuck_the_actor_is(autojump_clock: MockClock) -> None:
+async def test_a_queued_ask_is_answered_at_its_deadline_however_stuck_the_actor_is(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         release = await desk.hold()
-        assert desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint))  # has no deadline, and stands in front
+        assert desk.cell.ref.tell(
+            Tell(trio.lowlevel.checkpoint)
+        )  # has no deadline, and stands in front
         long, short = desk.later(Add()), desk.later(Add(), within=2)
         await trio.sleep(20)
         for asked, deadline in ((long, kernel.ASK_DEADLINE_S), (short, 2)):
@@ -72,7 +84,9 @@ async def test_a_queued_ask_is_answered_at_its_deadline_however_stuck_the_actor_
         assert await desk.cell.ref.ask(Add()) == 1
 
 
-async def test_an_ask_that_is_taken_at_its_deadline_is_dropped_untouched(autojump_clock: MockClock) -> None:
+async def test_an_ask_that_is_taken_at_its_deadline_is_dropped_untouched(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         desk.rows.commit_s = 1.5

@@ -4,13 +4,15 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel import Crashed, Degraded, Overloaded
-from pgs.storage.database import OutcomeUnknown, ReadFailed, WriteFailed, WriterFull
+from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
+from pgs.storage.transactions import OutcomeUnknown, ReadFailed, WriteFailed, WriterFull
 from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell, error_name, raises
 from tests.virtual import actor_system
 
 
-async def test_a_load_that_fails_is_tried_once_for_each_message_until_the_partner_rests(autojump_clock: MockClock) -> None:
+async def test_a_load_that_fails_is_tried_once_for_each_message_until_the_partner_rests(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         desk.rows.load_error = ReadFailed("seats.find_head", OSError())
@@ -28,7 +30,9 @@ async def test_a_load_that_fails_is_tried_once_for_each_message_until_the_partne
         assert await desk.cell.ref.ask(Add()) == 1
 
 
-async def test_a_load_that_fails_after_a_crash_waits_for_the_next_message(autojump_clock: MockClock) -> None:
+async def test_a_load_that_fails_after_a_crash_waits_for_the_next_message(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         await desk.cell.ref.ask(Add())
@@ -60,8 +64,12 @@ async def test_a_write_that_was_not_done_fails_its_ask_and_keeps_the_state(
         assert waiting.result == "still there"
 
 
-@pytest.mark.parametrize("error", [WriterFull(), WriteFailed(), OutcomeUnknown(), Overloaded()], ids=error_name)
-async def test_an_event_that_could_not_be_written_starts_the_actor_again_from_rows(autojump_clock: MockClock, error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [WriterFull(), WriteFailed(), OutcomeUnknown(), Overloaded()], ids=error_name
+)
+async def test_an_event_that_could_not_be_written_starts_the_actor_again_from_rows(
+    autojump_clock: MockClock, error: Exception
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         waiting = desk.later(Defer("a"))
@@ -74,8 +82,12 @@ async def test_an_event_that_could_not_be_written_starts_the_actor_again_from_ro
         assert await desk.cell.ref.ask(Add()) == 1, "an outage degrades nobody"
 
 
-@pytest.mark.parametrize("error", [OutcomeUnknown(), ReadFailed("seats.find_seat", OSError())], ids=error_name)
-async def test_an_outage_makes_the_actor_start_again_from_rows_and_degrades_nobody(autojump_clock: MockClock, error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [OutcomeUnknown(), ReadFailed("seats.find_seat", OSError())], ids=error_name
+)
+async def test_an_outage_makes_the_actor_start_again_from_rows_and_degrades_nobody(
+    autojump_clock: MockClock, error: Exception
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         for _ in range(10):

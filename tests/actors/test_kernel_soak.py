@@ -9,11 +9,31 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel import LATER, Cell, Command, Crashed, Envelope, Message, Overloaded, Ref, System, Watch
-from pgs.storage.database import OutcomeUnknown, WriteFailed, WriterFull
+from pgs.actors.kernel.cells import Cell, Ref, System
+from pgs.actors.kernel.mail import (
+    LATER,
+    Command,
+    Crashed,
+    Envelope,
+    Message,
+    Overloaded,
+)
+from pgs.actors.kernel.restarts import Watch
+from pgs.storage.transactions import OutcomeUnknown, WriteFailed, WriterFull
 from tests.virtual import seed_scheduler
 
-Plan = Literal["write", "break before", "break after", "unknown", "full", "failed", "later", "never", "slow", "mute"]
+Plan = Literal[
+    "write",
+    "break before",
+    "break after",
+    "unknown",
+    "full",
+    "failed",
+    "later",
+    "never",
+    "slow",
+    "mute",
+]
 
 _WEIGHTS: dict[Plan, int] = {
     "write": 12,
@@ -101,10 +121,14 @@ class Book:
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(autojump_clock: MockClock, seed: int) -> None:
+async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(
+    autojump_clock: MockClock, seed: int
+) -> None:
     seed_scheduler(seed)
     random = Random(seed)
-    rows: dict[str, list[int]] = {f"{partner}/{actor}": [] for partner in range(3) for actor in range(2)}
+    rows: dict[str, list[int]] = {
+        f"{partner}/{actor}": [] for partner in range(3) for actor in range(2)
+    }
     sent: dict[int, str] = {}
     left: set[int] = set()
     ends: dict[int, list[object]] = {}
@@ -112,13 +136,22 @@ async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(autoju
         system = System(nursery)
         nursery.start_soon(system.janitor)
         watches = [Watch() for _ in range(3)]
-        cells = {name: Cell(name, system, watches[int(name[0])], _maker(system, rows[name], random), limit=8) for name in rows}
+        cells = {
+            name: Cell(
+                name, system, watches[int(name[0])], _maker(system, rows[name], random), limit=8
+            )
+            for name in rows
+        }
 
         async def ask(number: int, name: str, plan: Plan, patience_s: float) -> None:
             ends[number] = []
             with trio.CancelScope(shield=True), trio.move_on_after(patience_s) as scope:
                 try:
-                    ends[number].append(await cells[name].ref.ask(Write(number, plan), within=random.choice([0.1, 1.0, 5.0])))
+                    ends[number].append(
+                        await cells[name].ref.ask(
+                            Write(number, plan), within=random.choice([0.1, 1.0, 5.0])
+                        )
+                    )
                 except (Overloaded, Crashed) as error:
                     ends[number].append(error)
             if scope.cancelled_caught:
@@ -126,13 +159,22 @@ async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(autoju
 
         async with trio.open_nursery() as askers:
             for number in range(ASKS):
-                name, plan = random.choice(list(rows)), random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
+                name, plan = (
+                    random.choice(list(rows)),
+                    random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0],
+                )
                 sent[number] = name
                 if random.random() < 0.15:
                     left.add(number)  # nobody waits for an event
                     cells[name].ref.tell(Note(number, plan))
                 else:
-                    askers.start_soon(ask, number, name, plan, random.choice([0.005, 3.0, float("inf"), float("inf")]))
+                    askers.start_soon(
+                        ask,
+                        number,
+                        name,
+                        plan,
+                        random.choice([0.005, 3.0, float("inf"), float("inf")]),
+                    )
                 if random.random() < 0.5:
                     await trio.sleep(random.choice([0.0, 0.01, 0.3]))
                 if random.random() < 0.005:
@@ -158,7 +200,9 @@ async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(autoju
             assert result == number
             assert committed[number] == 1, "it was said to be committed"
     assert system.cells == set()
-    assert min(kinds[kind] for kind in ("int", "Overloaded", "Crashed", "Degraded", "left")) > 0, f"the soak missed a case: {kinds}"
+    assert min(kinds[kind] for kind in ("int", "Overloaded", "Crashed", "Degraded", "left")) > 0, (
+        f"the soak missed a case: {kinds}"
+    )
 
 
 def _maker(system: System, entries: list[int], random: Random) -> Callable[[Cell], Book]:

@@ -7,14 +7,17 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors import kernel
-from pgs.actors.kernel import LATER, Crashed, Envelope, Message, Overloaded, System
-from pgs.storage.database import Stmt, Tx
+from pgs.actors.kernel import cells as kernel
+from pgs.actors.kernel.cells import System
+from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Message, Overloaded
+from pgs.storage.transactions import Stmt, Tx
 from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell
 from tests.virtual import Faults, actor_system, open_store
 
 
-async def test_an_idle_actor_is_closed_and_opened_again_from_rows(autojump_clock: MockClock) -> None:
+async def test_an_idle_actor_is_closed_and_opened_again_from_rows(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         await desk.cell.ref.ask(Add())
@@ -27,7 +30,9 @@ async def test_an_idle_actor_is_closed_and_opened_again_from_rows(autojump_clock
         assert desk.rows.loads == 2, "and then stays open again"
 
 
-async def test_an_event_put_off_for_later_does_not_keep_an_actor_open(autojump_clock: MockClock) -> None:
+async def test_an_event_put_off_for_later_does_not_keep_an_actor_open(
+    autojump_clock: MockClock,
+) -> None:
     async def later() -> object:
         return LATER
 
@@ -47,7 +52,9 @@ async def test_a_message_keeps_an_actor_open(autojump_clock: MockClock) -> None:
         assert desk.rows.loads == 1
 
 
-async def test_an_actor_that_owes_an_answer_or_is_at_work_is_not_idle(autojump_clock: MockClock) -> None:
+async def test_an_actor_that_owes_an_answer_or_is_at_work_is_not_idle(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk = Desk(system)
         owed = desk.later(Defer("a"))
@@ -73,7 +80,9 @@ async def test_an_address_that_was_retired_is_a_bug_to_use(autojump_clock: MockC
             await desk.cell.ref.ask(Add())
 
 
-async def test_stopping_finishes_what_was_taken_and_refuses_what_is_queued_or_still_comes(autojump_clock: MockClock) -> None:
+async def test_stopping_finishes_what_was_taken_and_refuses_what_is_queued_or_still_comes(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         desk, idle = Desk(system), Desk(system)
         desk.rows.commit_s = 1
@@ -97,7 +106,9 @@ async def test_stopping_finishes_what_was_taken_and_refuses_what_is_queued_or_st
 
 
 @pytest.mark.parametrize("loading", [False, True], ids=["at work", "loading"])
-async def test_stopping_waits_for_a_stuck_actor_no_longer_than_the_grace(autojump_clock: MockClock, loading: bool) -> None:
+async def test_stopping_waits_for_a_stuck_actor_no_longer_than_the_grace(
+    autojump_clock: MockClock, loading: bool
+) -> None:
     class Stuck:
         async def load(self) -> None:
             if loading:
@@ -119,7 +130,9 @@ async def test_stopping_waits_for_a_stuck_actor_no_longer_than_the_grace(autojum
         assert system.cells == set()
 
 
-async def test_cancelling_the_nursery_without_stopping_answers_everybody_within_the_grace(autojump_clock: MockClock) -> None:
+async def test_cancelling_the_nursery_without_stopping_answers_everybody_within_the_grace(
+    autojump_clock: MockClock,
+) -> None:
     async with trio.open_nursery() as nursery:
         system = System(nursery)
         nursery.start_soon(system.janitor)
@@ -149,7 +162,16 @@ async def test_a_disk_that_hangs_in_a_commit_does_not_keep_the_actors_from_stopp
 ) -> None:
     monkeypatch.setattr(kernel, "STOP_GRACE_S", 0.05)
     faults = Faults()
-    tx = Tx("platform", (Stmt("tiers.insert_lock", {"environment": "test", "tier_id": "bronze", "game_id": "chess"}, 1),))
+    tx = Tx(
+        "platform",
+        (
+            Stmt(
+                "tiers.insert_lock",
+                {"environment": "test", "tier_id": "bronze", "game_id": "chess"},
+                1,
+            ),
+        ),
+    )
     with open_store(tmp_path, faults, inline=False) as database, faults.hold("commit"):
         database.start()
         with trio.fail_after(30):

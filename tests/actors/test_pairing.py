@@ -10,7 +10,9 @@ from pgs.domain.environments import Environment
 from tests.actors.stage import GAME, Late, Money, at, keys_of, stage, until
 
 
-async def test_a_stake_joins_the_oldest_waiting_seat(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stake_joins_the_oldest_waiting_seat(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         for key in ("a1", "a2", "a3"):
             await s.seat("alice", key)
@@ -29,10 +31,14 @@ async def test_nobody_is_paired_with_themself(tmp_path: Path, autojump_clock: Mo
         assert (await s.seat("bob", "b2")).match_id == s.by_key("a2").match_id
         assert (await s.seat("bob", "b3")).status == "waiting"
         assert (await s.seat("bob", "b4")).status == "waiting"
-        assert (await s.seat("carol", "c1")).match_id == s.by_key("b3").match_id  # past nobody: bob's own seats wait in their order
+        assert (await s.seat("carol", "c1")).match_id == s.by_key(
+            "b3"
+        ).match_id  # past nobody: bob's own seats wait in their order
 
 
-async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"a1": ["pending", Late(3, "confirmed")]}
     async with stage(tmp_path, port) as s:
@@ -47,7 +53,9 @@ async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
         s.check_money()
 
 
-async def test_a_seat_whose_stake_is_not_confirmed_is_no_opponent(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_seat_whose_stake_is_not_confirmed_is_no_opponent(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"a1": ["pending"], "a2": ["declined"]}
     async with stage(tmp_path, port) as s:
@@ -67,7 +75,9 @@ async def test_a_seat_whose_time_is_up_is_no_opponent_though_nobody_has_closed_i
         assert s.row(alice).match_id is None
 
 
-async def test_a_stake_confirmed_late_joins_whoever_waits(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stake_confirmed_late_joins_whoever_waits(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"a1": ["pending", "confirmed"]}
     async with stage(tmp_path, port) as s:
@@ -79,7 +89,9 @@ async def test_a_stake_confirmed_late_joins_whoever_waits(tmp_path: Path, autoju
         s.check_money()
 
 
-async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"a1": ["pending", "confirmed"]}
     async with stage(tmp_path, port) as s:
@@ -101,7 +113,9 @@ async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed
         ({"partner": "other"}, "another partner"),
     ],
 )
-async def test_only_stakes_on_the_same_thing_meet(other: dict[str, str], why: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_only_stakes_on_the_same_thing_meet(
+    other: dict[str, str], why: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("other")
         await s.set_tier("gold", 100, 180)
@@ -112,7 +126,9 @@ async def test_only_stakes_on_the_same_thing_meet(other: dict[str, str], why: st
 
 
 @pytest.mark.parametrize("environment", ["test", "live"])
-async def test_seats_of_two_revisions_of_a_tier_never_meet(environment: Environment, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_seats_of_two_revisions_of_a_tier_never_meet(
+    environment: Environment, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         old = await s.seat("alice", environment=environment)
         await s.set_tier("bronze", 100, 190)
@@ -134,7 +150,9 @@ async def test_equal_numbers_make_no_revision(tmp_path: Path, autojump_clock: Mo
         assert (await s.seat("bob")).match_id == s.row(alice).match_id is not None
 
 
-async def test_the_queue_is_the_same_after_a_restart(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_queue_is_the_same_after_a_restart(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         for key in ("a1", "a2"):
             await s.seat("alice", key, game=GAME)

@@ -1,16 +1,17 @@
 """A live match that ended with a result moves its players' ratings, once."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages import seats as m
 from pgs.domain.environments import Environment
 from pgs.domain.ratings import UNRATED, Rating, after_match
-from pgs.domain.seats import Seat
+from pgs.domain.seats import Result, Seat
 from pgs.storage.ratings import find_rating
 from tests.actors.stage import GAME, Stage, stage, until
 from tests.virtual import Faults
@@ -18,14 +19,19 @@ from tests.virtual import Faults
 LIVE: Environment = "live"
 
 
-def rating(s: Stage, player: str, game: str = GAME, environment: Environment = LIVE, partner: str = "acme") -> Rating:
+def rating(
+    s: Stage, player: str, game: str = GAME, environment: Environment = LIVE, partner: str = "acme"
+) -> Rating:
     return find_rating(s.reader, partner, environment, game, player)
 
 
 async def running(s: Stage, game: str = GAME) -> Seat:
     """Seat alice and bob, and return alice's seat once they have met."""
     number = len(s.feed(LIVE))
-    seats = [await s.seat(player, f"{player}{number}", environment=LIVE, game=game) for player in ("alice", "bob")]
+    seats = [
+        await s.seat(player, f"{player}{number}", environment=LIVE, game=game)
+        for player in ("alice", "bob")
+    ]
     for _ in range(200):
         if s.row(seats[0]).match_id is not None:
             break
@@ -40,24 +46,36 @@ async def test_a_result_moves_both_ratings_as_the_model_says(
     async with stage(tmp_path) as s:
         seat = await running(s)
         await s.decide(seat.match_id, winner, LIVE)
-        expected = after_match(("alice", "bob"), (UNRATED, UNRATED), result)  # type: ignore[arg-type]  # the cases are plain text
+        outcome = cast("Result", result)
+        expected = after_match(("alice", "bob"), (UNRATED, UNRATED), outcome)
         assert (rating(s, "alice"), rating(s, "bob")) == expected
         again = await running(s)
         await s.decide(again.match_id, winner, LIVE)
-        assert (rating(s, "alice"), rating(s, "bob")) == after_match(("alice", "bob"), expected, result)  # type: ignore[arg-type]  # the cases are plain text
+        assert (rating(s, "alice"), rating(s, "bob")) == after_match(
+            ("alice", "bob"), expected, outcome
+        )
 
 
-async def test_ratings_of_games_environments_and_partners_are_apart(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_ratings_of_games_environments_and_partners_are_apart(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.decide((await running(s)).match_id, "alice", LIVE)
-        assert rating(s, "alice", "reversi") == rating(s, "alice", environment="test") == rating(s, "alice", partner="other") == UNRATED
+        assert (
+            rating(s, "alice", "reversi")
+            == rating(s, "alice", environment="test")
+            == rating(s, "alice", partner="other")
+            == UNRATED
+        )
         await s.seat("alice", "t1")
         bob = await s.seat("bob", "t2")
         await s.decide(bob.match_id, "bob")
         assert rating(s, "bob", environment="test") == UNRATED  # test play is no measure of anybody
 
 
-async def test_the_same_decision_again_moves_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_same_decision_again_moves_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         seat = await running(s)
         await s.decide(seat.match_id, "alice", LIVE)
@@ -68,15 +86,21 @@ async def test_the_same_decision_again_moves_nothing(tmp_path: Path, autojump_cl
         assert once.matches == 1
 
 
-async def test_a_match_without_a_result_moves_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_without_a_result_moves_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         absent = await running(s)
         await until(100)
         assert s.row(absent).end_reason == "both_absent"
         voided = await running(s)
-        await s.house().seats(LIVE).ask(m.CloseMatches((voided.match_id or "",), "platform_void"))
+        await s.partner().seats(LIVE).ask(m.CloseMatches((voided.match_id or "",), "platform_void"))
         contest = await running(s)
-        await s.house().seats(LIVE).ask(m.DecideMatch(contest.match_id or "", "no_contest", None, "platform_void"))
+        await (
+            s.partner()
+            .seats(LIVE)
+            .ask(m.DecideMatch(contest.match_id or "", "no_contest", None, "platform_void"))
+        )
         assert rating(s, "alice") == rating(s, "bob") == UNRATED
 
 
@@ -93,11 +117,15 @@ async def test_an_end_that_breaks_and_is_told_again_moves_ratings_once(
             await s.decide(seat.match_id, "alice", LIVE)
         faults.heal()
         await s.decide(seat.match_id, "alice", LIVE)
-        assert (rating(s, "alice"), rating(s, "bob")) == after_match(("alice", "bob"), (UNRATED, UNRATED), "won")
+        assert (rating(s, "alice"), rating(s, "bob")) == after_match(
+            ("alice", "bob"), (UNRATED, UNRATED), "won"
+        )
         assert s.row(seat).result == "won"
 
 
-async def test_the_next_wave_knows_what_a_match_has_made_of_who_waits_already(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_next_wave_knows_what_a_match_has_made_of_who_waits_already(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     """Alice's next seat waits, and has been through waves, while her match is decided: its rating is the new one."""
     async with stage(tmp_path) as s:
         seat = await running(s)

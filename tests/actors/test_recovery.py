@@ -8,9 +8,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import kernel
-from pgs.actors import messages as m
-from pgs.actors.kernel import Crashed, Overloaded
+from pgs.actors.kernel import cells as kernel
+from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.messages import seats as m
 from pgs.domain.ledger import charge
 from pgs.storage import seats as rows
 from pgs.storage.ratings import find_rating
@@ -59,8 +59,14 @@ async def play(s: Stage) -> None:
 
 def script() -> Money:
     port = Money()
-    port.of_charge = {"late": [Late(11, "confirmed"), "pending", "confirmed"], "refused": ["unpublished", "declined"]}
-    port.of_payout = {"bob": ["pending", "confirmed"], "carol": ["unpublished", Late(1, "confirmed")]}
+    port.of_charge = {
+        "late": [Late(11, "confirmed"), "pending", "confirmed"],
+        "refused": ["unpublished", "declined"],
+    }
+    port.of_payout = {
+        "bob": ["pending", "confirmed"],
+        "carol": ["unpublished", Late(1, "confirmed")],
+    }
     return port
 
 
@@ -70,7 +76,9 @@ def check(s: Stage, port: Money) -> None:
     held = 0
     for environment in ("test", "live"):
         feed = s.feed(environment)
-        assert max((row.position or 0 for row in feed), default=0) == s.head(environment).feed_position
+        assert (
+            max((row.position or 0 for row in feed), default=0) == s.head(environment).feed_position
+        )
         for row in feed:
             assert row.status in ("ended", "no_contest"), row
             assert s.match_of(row).money == "recorded"
@@ -84,11 +92,17 @@ def check(s: Stage, port: Money) -> None:
         assert rating.matches == (0 if row.result is None else 1)
     assert rows.next_due(s.reader) is None
     assert held == len(port.charged)
-    assert len(port.paid) == sum(1 for row in [*s.feed("test"), *s.feed("live")] if row.result != "lost")
+    assert len(port.paid) == sum(
+        1 for row in [*s.feed("test"), *s.feed("live")] if row.result != "lost"
+    )
 
 
-async def test_a_crash_after_any_commit_loses_nothing(tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "JANITOR_S", 300.0)  # it has nothing to do here, and would be woken 150,000 times
+async def test_a_crash_after_any_commit_loses_nothing(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        kernel, "JANITOR_S", 300.0
+    )  # it has nothing to do here, and would be woken 150,000 times
     faults, port = Faults(), script()
     async with stage(tmp_path / "data", port, faults=faults) as s:
         crashes = Crashes(tmp_path / "data", tmp_path / "copies", port, faults)
@@ -118,7 +132,16 @@ async def test_a_settlement_that_outlives_the_crash_is_asked_again_and_moves_no_
         assert sum(port.charged.values()) == 3 * FLOOR
 
 
-@pytest.mark.parametrize("text", ["insert into seat", "insert into match", "update seat set", "insert into ledger", "insert into head"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "insert into seat",
+        "insert into match",
+        "update seat set",
+        "insert into ledger",
+        "insert into head",
+    ],
+)
 @pytest.mark.parametrize("after", [False, True])
 async def test_a_write_that_fails_half_way_is_undone_and_the_next_try_finds_everything_whole(
     text: str, after: bool, tmp_path: Path, autojump_clock: MockClock
@@ -139,7 +162,9 @@ async def test_a_write_that_fails_half_way_is_undone_and_the_next_try_finds_ever
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["not on disk", "on disk"])
-async def test_a_commit_of_unknown_outcome_is_read_from_rows(after: bool, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_commit_of_unknown_outcome_is_read_from_rows(
+    after: bool, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         alice = await s.seat("alice")
@@ -149,13 +174,19 @@ async def test_a_commit_of_unknown_outcome_is_read_from_rows(after: bool, tmp_pa
         faults.heal()
         reply = await s.ask_seat("bob")
         assert isinstance(reply, m.Seated)
-        assert (reply.replayed, reply.seat.status, reply.seat.match_id) == (after, "matched", s.row(alice).match_id)
+        assert (reply.replayed, reply.seat.status, reply.seat.match_id) == (
+            after,
+            "matched",
+            s.row(alice).match_id,
+        )
         assert (await s.seat("carol")).status == "waiting"
         assert s.head().seat_seq == 3
         s.check_money()
 
 
-async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"alice": [Late(1, "confirmed")]}
     faults = Faults()
@@ -181,7 +212,9 @@ async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(tmp_path
         s.check_money()
 
 
-async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_once(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_once(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     faults = Faults()
     async with stage(tmp_path, port, faults=faults) as s:
@@ -199,7 +232,9 @@ async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_o
         s.check_money()
 
 
-async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         waiting = await s.seat("alice", environment="live")
         playing = [await s.seat(player, "p-" + player) for player in ("bob", "carol")]
@@ -212,7 +247,9 @@ async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(tmp
         s.check_money()
 
 
-async def test_deadlines_outlive_rows_that_cannot_be_read(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_deadlines_outlive_rows_that_cannot_be_read(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     events: list[str] = []
     async with stage(tmp_path, faults=faults, on_event=events.append) as s:
@@ -227,7 +264,9 @@ async def test_deadlines_outlive_rows_that_cannot_be_read(tmp_path: Path, autoju
         assert s.row(seat).end_reason == "no_opponent"
 
 
-async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     """Somebody else's row takes the next sequence: the actor's own write conflicts, and it decides anew."""
     async with stage(tmp_path) as s:
         alice = await s.seat("alice")

@@ -10,10 +10,22 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors import catalogue as catalogue_module
-from pgs.actors import messages as m
-from pgs.actors import registry as registry_module
-from pgs.actors.kernel import Crashed
-from pgs.actors.snapshots import Age
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages.account import (
+    AddOrigin,
+    AgreeTerms,
+    MintKey,
+    RevokeKey,
+    SetPrices,
+    SwitchAccount,
+)
+from pgs.actors.messages.catalogue import (
+    LockTier,
+    PublishTerms,
+    SetTier,
+)
+from pgs.actors.shared import registry as registry_module
+from pgs.actors.shared.snapshots import Age
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import refuse
 from pgs.domain.keys import hash_key
@@ -21,27 +33,35 @@ from pgs.domain.tiers import TierRevision
 from pgs.storage import accounts as rows
 from pgs.storage import terms, tiers
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.database import Database, Reader, ReadFailed
+from pgs.storage.database import Database
 from pgs.storage.events import Event, insert_event
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import ReadFailed
 from tests.actors.people import enrol, join
 from tests.actors.stage import FLOOR, GAME, PRIZE, Stage, at, stage, until
 from tests.virtual import Faults
 
 
 async def mint(s: Stage, partner: str = "acme") -> tuple[str, str]:
-    minted = await s.house(partner).account().ask(m.MintKey("ops", "test", "build"))
+    minted = await s.partner(partner).account().ask(MintKey("ops", "test", "build"))
     assert isinstance(minted, tuple)
     return minted[1], minted[2]
 
 
-async def test_a_new_key_and_its_revocation_count_at_once(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_new_key_and_its_revocation_count_at_once(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         before = s.parts.registry.version
         key_id, key = await mint(s)
         known = s.parts.registry.find_key(hash_key(key))
         assert known is not None
-        assert (known.account, known.key.key_id, known.key.is_revoked(at(0))) == (s.account(), key_id, False)
-        await s.house().account().ask(m.RevokeKey("ops", key_id))
+        assert (known.account, known.key.key_id, known.key.is_revoked(at(0))) == (
+            s.account(),
+            key_id,
+            False,
+        )
+        await s.partner().account().ask(RevokeKey("ops", key_id))
         known = s.parts.registry.find_key(hash_key(key))
         assert known is not None
         assert known.key.is_revoked(at(0))
@@ -49,7 +69,9 @@ async def test_a_new_key_and_its_revocation_count_at_once(tmp_path: Path, autoju
         assert s.parts.registry.version == before + 2
 
 
-async def test_every_account_is_there_after_a_restart(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_every_account_is_there_after_a_restart(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("other")
         _, key = await mint(s, "other")
@@ -62,7 +84,9 @@ async def test_every_account_is_there_after_a_restart(tmp_path: Path, autojump_c
         assert known.account.partner_id == "other"
 
 
-async def test_a_write_past_the_actor_counts_within_a_minute(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_write_past_the_actor_counts_within_a_minute(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         key_id, key = await mint(s)
         await s.write_past_the_actors(rows.schedule_revocation("acme", key_id, at(0)))
@@ -76,7 +100,9 @@ async def test_a_write_past_the_actor_counts_within_a_minute(tmp_path: Path, aut
         assert known.key.is_revoked(at(60))
 
 
-async def test_a_deactivation_written_past_the_actor_closes_play(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_deactivation_written_past_the_actor_closes_play(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("other")
         seats = [await s.seat(player) for player in ("alice", "bob", "carol")]
@@ -93,7 +119,9 @@ async def test_a_deactivation_written_past_the_actor_closes_play(tmp_path: Path,
         s.check_money()
 
 
-async def test_the_account_actor_takes_over_what_was_written_past_it(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_account_actor_takes_over_what_was_written_past_it(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     """Without a raised revision nothing conflicts: only the reload keeps the actor from writing its old state back."""
     async with stage(tmp_path) as s:
         await s.write_past_the_actors(
@@ -101,45 +129,68 @@ async def test_the_account_actor_takes_over_what_was_written_past_it(tmp_path: P
             rows.put_licence("acme", GAME, Licence(test=True)),
         )
         await until(61)
-        account = await s.house().account().ask(m.AddOrigin("ops", "live", "https://acme.example"))
+        account = await s.partner().account().ask(AddOrigin("ops", "live", "https://acme.example"))
         assert isinstance(account, Account)
         assert (account.burst, account.rate, account.licences[GAME].test) == (7, 8, True)
         assert rows.read_account(s.reader, "acme") == account == s.account()
 
 
-async def test_a_conflict_with_a_write_past_the_actor_is_decided_anew_and_undoes_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_conflict_with_a_write_past_the_actor_is_decided_anew_and_undoes_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         was = s.account()
         foreign = msgspec.structs.replace(was, burst=7, revision=was.revision + 1)
         await s.write_past_the_actors(rows.update_partner(was, foreign))
-        account = await s.house().account().ask(m.AddOrigin("ops", "live", "https://acme.example"))
+        account = await s.partner().account().ask(AddOrigin("ops", "live", "https://acme.example"))
         assert isinstance(account, Account)
-        assert (account.burst, account.revision, account.origins["live"]) == (7, was.revision + 2, ("https://acme.example",))
+        assert (account.burst, account.revision, account.origins["live"]) == (
+            7,
+            was.revision + 2,
+            ("https://acme.example",),
+        )
         assert rows.read_account(s.reader, "acme") == account == s.account()
         assert s.count("accounts.origins_of", partner_id="acme") == 1
 
 
-async def test_a_conflict_that_makes_the_command_pointless_is_refused(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_conflict_that_makes_the_command_pointless_is_refused(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         was = s.account()
         await s.write_past_the_actors(
-            rows.update_partner(was, msgspec.structs.replace(was, active=False, switched_off_by="platform", revision=was.revision + 1))
+            rows.update_partner(
+                was,
+                msgspec.structs.replace(
+                    was, active=False, switched_off_by="platform", revision=was.revision + 1
+                ),
+            )
         )
-        assert await s.house().account().ask(m.SwitchAccount("ops", False)) == refuse("account_inactive")
-        assert await s.house().account().ask(m.SwitchAccount("ops", True)) == refuse("role_forbidden")
+        assert await s.partner().account().ask(SwitchAccount("ops", False)) == refuse(
+            "account_inactive"
+        )
+        assert await s.partner().account().ask(SwitchAccount("ops", True)) == refuse(
+            "role_forbidden"
+        )
 
 
-async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         was = s.account()
         # An event of the next number that no revision tells of: the actor's own entry can never be added.
-        await s.write_past_the_actors(insert_event("acme", Event(was.event_seq + 1, "evt_x", 0, "platform", "x.y", "{}")))
+        await s.write_past_the_actors(
+            insert_event("acme", Event(was.event_seq + 1, "evt_x", 0, "platform", "x.y", "{}"))
+        )
         with pytest.raises(Crashed):
-            await s.house().account().ask(m.AddOrigin("ops", "live", "https://acme.example"))
+            await s.partner().account().ask(AddOrigin("ops", "live", "https://acme.example"))
         assert rows.read_account(s.reader, "acme") == was == s.account()
 
 
-async def test_the_last_good_reading_serves_until_it_is_600_seconds_old_then_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_last_good_reading_serves_until_it_is_600_seconds_old_then_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     events: list[str] = []
     async with stage(tmp_path, faults=faults, on_event=events.append) as s:
@@ -149,26 +200,32 @@ async def test_the_last_good_reading_serves_until_it_is_600_seconds_old_then_not
         faults.fail("from tier")
         await until(659.99)  # last read at 60
         assert not registry.is_closed(trio.current_time())
-        assert catalogue.book(trio.current_time()) is not None
+        assert catalogue.published(trio.current_time()) is not None
         assert registry.age_s(trio.current_time()) == pytest.approx(599.99, abs=0.001)
         await until(660)
         assert registry.is_closed(trio.current_time())
-        assert catalogue.book(trio.current_time()) is None
+        assert catalogue.published(trio.current_time()) is None
         assert s.parts.registry.account("acme") is not None  # not forgotten, but not to be believed
         assert await s.ask_seat("alice") == refuse("settlement_unavailable")
-        assert await s.house().account().ask(m.SetPrices("ops", "test", {})) == refuse("settlement_unavailable")
-        assert await s.house().account().ask(m.AgreeTerms("ops", 1)) == refuse("settlement_unavailable")
+        assert await s.partner().account().ask(SetPrices("ops", "test", {})) == refuse(
+            "settlement_unavailable"
+        )
+        assert await s.partner().account().ask(AgreeTerms("ops", 1)) == refuse(
+            "settlement_unavailable"
+        )
         assert events.count("registry_refresh_failed") == events.count("tiers_refresh_failed") == 10
         faults.heal()
         await until(719.9)
         assert registry.is_closed(trio.current_time())
         await until(720)
         assert not registry.is_closed(trio.current_time())
-        assert catalogue.book(trio.current_time()) is not None
+        assert catalogue.published(trio.current_time()) is not None
         assert (await s.seat("alice")).status == "waiting"
 
 
-async def test_the_age_counts_from_the_reading_not_from_later_writes(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_age_counts_from_the_reading_not_from_later_writes(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         faults.fail("from licence order")  # all licences: the registry's own reading
@@ -187,29 +244,39 @@ async def test_a_tier_set_by_its_actor_counts_at_once_and_one_written_past_it_wi
     async with stage(tmp_path) as s:
         await s.set_tier("gold", 500, 900)
         assert (await s.seat("alice", "g", 500, tier="gold")).stake_usd_cents == 500
-        await s.write_past_the_actors(tiers.insert_revision("test", "gold", TierRevision(2, "Gold", 600, 900), 0))
+        await s.write_past_the_actors(
+            tiers.insert_revision("test", "gold", TierRevision(2, "Gold", 600, 900), 0)
+        )
         await until(59.9)
         assert (await s.seat("alice", "g2", 600, tier="gold")).stake_usd_cents == 500
         await until(60)
         assert (await s.seat("alice", "g3", 600, tier="gold")).stake_usd_cents == 600
 
 
-async def test_a_tier_written_past_its_actor_makes_the_next_command_decide_anew(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_tier_written_past_its_actor_makes_the_next_command_decide_anew(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        await s.write_past_the_actors(tiers.insert_revision("test", "bronze", TierRevision(2, "Bronze", 120, PRIZE), 0))
-        assert await s.parts.catalogue.ref.ask(m.SetTier("test", "bronze", None, FLOOR, 150)) == 3
+        await s.write_past_the_actors(
+            tiers.insert_revision("test", "bronze", TierRevision(2, "Bronze", 120, PRIZE), 0)
+        )
+        assert await s.parts.catalogue.ref.ask(SetTier("test", "bronze", None, FLOOR, 150)) == 3
         await s.write_past_the_actors(tiers.set_lock("test", "bronze", GAME, locked=True))
-        assert await s.parts.catalogue.ref.ask(m.LockTier("test", "bronze", GAME, True)) is False
+        assert await s.parts.catalogue.ref.ask(LockTier("test", "bronze", GAME, True)) is False
         await s.write_past_the_actors(terms.insert_terms(2, "Other terms", 0))
-        assert await s.parts.catalogue.ref.ask(m.PublishTerms("New terms")) == 3
+        assert await s.parts.catalogue.ref.ask(PublishTerms("New terms")) == 3
 
 
-async def test_what_was_committed_within_one_second_is_no_foreign_write(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_what_was_committed_within_one_second_is_no_foreign_write(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     """Rows of one second have no order of their own: a reading must not differ from what the actor published."""
     async with stage(tmp_path) as s:
         for name in ("m", "z", "a", "k", "b"):
             await mint(s)
-            await s.house().account().ask(m.AddOrigin("ops", "test", f"https://{name}.acme.example"))
+            await (
+                s.partner().account().ask(AddOrigin("ops", "test", f"https://{name}.acme.example"))
+            )
         version = s.parts.registry.version
         await s.parts.registry.refresh()
         assert s.parts.registry.version == version
@@ -243,10 +310,10 @@ async def test_a_snapshots_age_counts_from_the_beginning_of_its_reading(
         monkeypatch.setattr(catalogue_module, "read_in_bulk", _fail)
         await until(659.99)
         assert not s.parts.registry.is_closed(trio.current_time())
-        assert s.parts.catalogue.book(trio.current_time()) is not None
+        assert s.parts.catalogue.published(trio.current_time()) is not None
         await until(660)
         assert s.parts.registry.is_closed(trio.current_time())
-        assert s.parts.catalogue.book(trio.current_time()) is None
+        assert s.parts.catalogue.published(trio.current_time()) is None
 
 
 async def _fail(database: Database, work: object) -> object:
@@ -261,14 +328,14 @@ async def test_a_reading_does_not_hide_what_was_written_while_it_was_under_way(
         SlowReading(monkeypatch, catalogue_module, 5.0)
         await until(62)
         _, key = await mint(s)
-        assert await s.parts.catalogue.ref.ask(m.SetTier("test", "gold", None, 500, 900)) == 1
+        assert await s.parts.catalogue.ref.ask(SetTier("test", "gold", None, 500, 900)) == 1
         account = s.account()
         await until(66)
         assert s.account() == account
         assert s.parts.registry.find_key(hash_key(key)) is not None
-        book = s.parts.catalogue.book(trio.current_time())
-        assert book is not None
-        assert book.find("test", "gold") is not None
+        catalogue = s.parts.catalogue.published(trio.current_time())
+        assert catalogue is not None
+        assert catalogue.find("test", "gold") is not None
 
 
 def test_a_snapshot_of_600_seconds_is_not_believed_any_more() -> None:
@@ -279,7 +346,9 @@ def test_a_snapshot_of_600_seconds_is_not_believed_any_more() -> None:
     assert age.seconds(100.0) == 40.0
 
 
-async def test_a_key_that_its_account_no_longer_holds_is_unknown(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_key_that_its_account_no_longer_holds_is_unknown(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         _, key = await mint(s)
         s.parts.registry.publish(msgspec.structs.replace(s.account(), keys=()))
@@ -293,7 +362,10 @@ async def test_a_reading_from_before_an_event_that_raised_no_revision_is_not_pub
         await join(s, "ada")
         old = await read_in_bulk(s.parts.database, rows.read_accounts)
         await enrol(s, "ada")
-        assert (s.account().revision, s.account().event_seq) == (old["acme"].revision, old["acme"].event_seq + 1)
+        assert (s.account().revision, s.account().event_seq) == (
+            old["acme"].revision,
+            old["acme"].event_seq + 1,
+        )
         told: list[str] = []
         monkeypatch.setattr(s.parts.registry, "on_foreign_write", told.append)
 

@@ -10,10 +10,10 @@ import trio.testing
 from trio.testing import MockClock
 
 import pgs.app
-from pgs.actors import closing
+from pgs.actors.seating import closing
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.seats import Match, Seat
-from pgs.games.catalogue import load_games
+from pgs.games.installed import load_games
 from tests.actors.playing import at_table
 from tests.actors.stage import GAME, Stage, money, stage, until
 from tests.virtual import Faults
@@ -44,14 +44,20 @@ async def settle() -> None:
 
 
 @pytest.mark.parametrize("many", [3, 2 * closing.PAGE + 1])
-async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(many: int, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(
+    many: int, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("beta")
-        removed = [await pair(s, f"acme{number}") for number in range(many)] + [await pair(s, "beta", partner="beta")]
+        removed = [await pair(s, f"acme{number}") for number in range(many)] + [
+            await pair(s, "beta", partner="beta")
+        ]
         kept = await pair(s, "reversi", game="reversi")
     with without_the_game():
         async with stage(tmp_path) as s:
-            assert {s.match_of(seat).status for seat in removed} == {"started"}, "nobody waits for it"
+            assert {s.match_of(seat).status for seat in removed} == {"started"}, (
+                "nobody waits for it"
+            )
             await settle()
             assert {ended_as(s.match_of(seat)) for seat in removed} == {VOID}
             assert {money(s.row(seat)) for seat in removed} == {(0, 100, 0)}
@@ -59,7 +65,9 @@ async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(many: in
             s.check_money()
 
 
-async def test_a_match_at_which_somebody_had_played_ends_too(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_at_which_somebody_had_played_ends_too(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, _ = await at_table(s)
         assert await ann.move(match_id, 0, "a1") is None
@@ -69,7 +77,9 @@ async def test_a_match_at_which_somebody_had_played_ends_too(tmp_path: Path, aut
             assert ended_as(s.match_of(s.by_key("ann"))) == VOID
 
 
-async def test_what_one_start_leaves_open_the_next_one_ends(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_what_one_start_leaves_open_the_next_one_ends(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         seats = [await pair(s, str(number)) for number in range(closing.PAGE + 1)]
     faults = Faults()
@@ -86,7 +96,9 @@ async def test_what_one_start_leaves_open_the_next_one_ends(tmp_path: Path, auto
             s.check_money()
 
 
-async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("beta")
         acme = [await pair(s, f"acme{number}") for number in range(2 * closing.PAGE + 1)]
@@ -96,15 +108,20 @@ async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(tmp
         async with stage(tmp_path, on_event=events.append) as s:
             now = trio.current_time()
             for _ in range(4):
-                s.house().watch.crashed(now)
+                s.partner().watch.crashed(now)
             await settle()
-            assert ({s.match_of(seat).status for seat in acme}, ended_as(s.match_of(beta))) == ({"started"}, VOID)
+            assert ({s.match_of(seat).status for seat in acme}, ended_as(s.match_of(beta))) == (
+                {"started"},
+                VOID,
+            )
             assert events.count("void_put_off") == 1, "not once for each page"
             await until(61)
             assert {ended_as(s.match_of(seat)) for seat in acme} == {VOID}
 
 
-async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         acme = await pair(s, "acme")
     with without_the_game():
@@ -116,7 +133,9 @@ async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(tmp_pat
             assert ended_as(s.match_of(acme)) == VOID
 
 
-async def test_seats_that_wait_for_such_a_game_expire_by_themselves(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_seats_that_wait_for_such_a_game_expire_by_themselves(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.seat("ann", environment="live")
     with without_the_game():
@@ -125,14 +144,22 @@ async def test_seats_that_wait_for_such_a_game_expire_by_themselves(tmp_path: Pa
             assert s.by_key("ann", "live").status == "waiting"
             await until(301)
             seat = s.by_key("ann", "live")
-            assert (seat.status, seat.end_reason, money(seat)) == ("no_contest", "no_opponent", (0, 100, 0))
+            assert (seat.status, seat.end_reason, money(seat)) == (
+                "no_contest",
+                "no_opponent",
+                (0, 100, 0),
+            )
 
 
-async def test_a_match_that_such_seats_come_to_after_the_start_ends_within_a_minute(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_that_such_seats_come_to_after_the_start_ends_within_a_minute(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     with without_the_game():
         async with stage(tmp_path) as s:
             await until(1)
-            seat = await pair(s, "late")  # an actor asks for no licence: it does what a wave would do with seats of before
+            seat = await pair(
+                s, "late"
+            )  # an actor asks for no licence: it does what a wave would do with seats of before
             await until(59)
             assert s.match_of(seat).status == "started"
             await until(61)

@@ -8,21 +8,23 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.results import LONG_POLLS_LIMIT, ResultsBells
+from pgs.actors.messages import account as m
+from pgs.actors.shared.feed_bells import LONG_POLLS_LIMIT, ResultsBells
 from pgs.app import services
 from pgs.config import Config
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
 from pgs.domain.keys import hash_key
 from pgs.domain.seats import Seat
-from pgs.http.endpoint import Answer, Call, Principal
+from pgs.http.api.endpoint import Answer, Call, Principal
 from pgs.http.partner.results import ResultsPage, read_results
 from pgs.storage import accounts
 from tests.actors.stage import Money, Stage, at, keys_of, money, stage, until
 
 
-async def test_positions_leave_no_gap_and_rise_in_the_order_of_commits(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_positions_leave_no_gap_and_rise_in_the_order_of_commits(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         seen: list[tuple[int, list[int]]] = []
         await s.seat("alice")
@@ -39,10 +41,16 @@ async def test_positions_leave_no_gap_and_rise_in_the_order_of_commits(tmp_path:
         assert [row.revision for row in s.feed()] == [3, 3, 2]
 
 
-async def test_the_feeds_of_two_environments_and_partners_count_apart(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_feeds_of_two_environments_and_partners_count_apart(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("other")
-        places: list[tuple[Environment, str]] = [("test", "acme"), ("live", "acme"), ("test", "other")]
+        places: list[tuple[Environment, str]] = [
+            ("test", "acme"),
+            ("live", "acme"),
+            ("test", "other"),
+        ]
         for environment, partner in places:
             for player in ("alice", "bob"):
                 await s.seat(player, environment=environment, partner=partner)
@@ -76,7 +84,11 @@ async def test_a_reader_who_follows_cursors_ends_with_the_last_revision_of_every
         for number in range(30):
             await s.seat(f"p{chance.randrange(6)}", f"k{number}")
             for row in s.feed():
-                if row.status == "matched" and chance.random() < 0.3 and s.row(row).status == "matched":
+                if (
+                    row.status == "matched"
+                    and chance.random() < 0.3
+                    and s.row(row).status == "matched"
+                ):
                     await s.decide(row.match_id, chance.choice([row.player_id, None]))
             await trio.sleep(chance.random() * 2)
             read_a_page()
@@ -88,7 +100,9 @@ async def test_a_reader_who_follows_cursors_ends_with_the_last_revision_of_every
         assert all(money(row) != (None, None, None) for row in latest.values())
 
 
-async def test_all_of_a_matchs_money_appears_at_one_moment(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_all_of_a_matchs_money_appears_at_one_moment(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_payout = {"alice": ["pending", "confirmed"]}
     async with stage(tmp_path, port) as s:
@@ -108,7 +122,7 @@ async def test_all_of_a_matchs_money_appears_at_one_moment(tmp_path: Path, autoj
 
 
 async def key_for(s: Stage) -> Principal:
-    minted = await s.house().account().ask(m.MintKey("ops", "test", "build"))
+    minted = await s.partner().account().ask(m.MintKey("ops", "test", "build"))
     assert isinstance(minted, tuple)
     known = s.parts.registry.find_key(hash_key(minted[2]))
     assert known is not None
@@ -135,7 +149,9 @@ class Held:
         self.at = round(trio.current_time(), 2)
 
 
-async def test_a_held_call_is_answered_when_its_feed_moves_and_not_before(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_held_call_is_answered_when_its_feed_moves_and_not_before(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         principal = await key_for(s)
         held = Held()
@@ -156,7 +172,9 @@ async def test_a_held_call_is_answered_when_its_feed_moves_and_not_before(tmp_pa
         assert (again.results, again.has_more) == ([], False)
 
 
-async def test_a_held_call_that_nothing_happens_to_ends_with_an_empty_page(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_held_call_that_nothing_happens_to_ends_with_an_empty_page(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         held = Held()
         await held.run(call(s, await key_for(s), waitSeconds="25"))
@@ -166,7 +184,9 @@ async def test_a_held_call_that_nothing_happens_to_ends_with_an_empty_page(tmp_p
 
 
 @pytest.mark.parametrize("how", ["revoked", "switched off", "stopping", "revoked in rows"])
-async def test_a_held_call_ends_when_its_key_or_account_or_the_service_does(how: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_held_call_ends_when_its_key_or_account_or_the_service_does(
+    how: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         principal = await key_for(s)
         held = Held()
@@ -175,21 +195,27 @@ async def test_a_held_call_ends_when_its_key_or_account_or_the_service_does(how:
             nursery.start_soon(held.run, call(s, principal, waitSeconds="25"))
             await until(59)
             if how == "revoked":
-                await s.house().account().ask(m.RevokeKey("ops", principal.key.key_id))
+                await s.partner().account().ask(m.RevokeKey("ops", principal.key.key_id))
             elif how == "switched off":
                 await s.switch(False)
             elif how == "stopping":
                 s.parts.bells.ring_all()
             else:
-                await s.write_past_the_actors(accounts.schedule_revocation("acme", principal.key.key_id, 1))
+                await s.write_past_the_actors(
+                    accounts.schedule_revocation("acme", principal.key.key_id, 1)
+                )
         if how == "stopping":
             assert isinstance(held.answer, ResultsPage)
         else:
-            assert held.answer == refuse("partner_inactive" if how == "switched off" else "invalid_key")
+            assert held.answer == refuse(
+                "partner_inactive" if how == "switched off" else "invalid_key"
+            )
         assert held.at == (60 if how == "revoked in rows" else 59)
 
 
-async def test_no_more_than_32_calls_of_a_partner_are_held_in_both_environments_together(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_no_more_than_32_calls_of_a_partner_are_held_in_both_environments_together(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         principal = await key_for(s)
         calls = [Held() for _ in range(LONG_POLLS_LIMIT + 2)]
@@ -206,7 +232,9 @@ async def test_no_more_than_32_calls_of_a_partner_are_held_in_both_environments_
         assert after.at == 6
 
 
-async def test_a_held_call_whose_key_is_revoked_as_its_feed_moves_is_told_nothing_of_it(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_held_call_whose_key_is_revoked_as_its_feed_moves_is_told_nothing_of_it(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         principal = await key_for(s)
         held = Held()
@@ -257,7 +285,9 @@ async def test_bells_keep_partners_and_environments_apart(autojump_clock: MockCl
     await bells.wait("acme", "test", float("inf"))  # returns at once
 
 
-async def test_the_rows_of_a_match_come_in_the_order_of_their_seats_or_of_the_wait(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_rows_of_a_match_come_in_the_order_of_their_seats_or_of_the_wait(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.seat("alice")
         bob = await s.seat("bob")

@@ -6,7 +6,18 @@ from pathlib import Path
 import pytest
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
+from pgs.actors.messages.account import (
+    CreatePartner,
+)
+from pgs.actors.messages.catalogue import (
+    LockTier,
+    SetTier,
+)
+from pgs.actors.messages.seats import (
+    CloseSeats,
+    DecideMatch,
+    MatchRecord,
+)
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from tests.actors.stage import FLOOR, GAME, PRIZE, Money, Stage, at, money, stage, until
@@ -20,35 +31,58 @@ NOTHING = (None, None, None)
 
 
 @PORTS
-async def test_a_stake_confirmed_in_time_waits_and_is_charged(make: Make, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stake_confirmed_in_time_waits_and_is_charged(
+    make: Make, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, make()) as s:
         seat = await s.seat("alice", ref="order 7")
         assert (seat.status, seat.stake_status, seat.match_id) == ("waiting", "confirmed", None)
-        assert (seat.stake_usd_cents, seat.prize_usd_cents, seat.partner_ref) == (FLOOR, PRIZE, "order 7")
+        assert (seat.stake_usd_cents, seat.prize_usd_cents, seat.partner_ref) == (
+            FLOOR,
+            PRIZE,
+            "order 7",
+        )
         assert (seat.seated_at, seat.confirmed_at, seat.expires_at) == (at(0), at(0), at(3600))
         assert s.row(seat) == seat
-        assert s.reader.all("ledger.balances") == [("test", "escrow", FLOOR, 1), ("test", "player", -FLOOR, 1)]
+        assert s.reader.all("ledger.balances") == [
+            ("test", "escrow", FLOOR, 1),
+            ("test", "player", -FLOOR, 1),
+        ]
         assert s.feed() == []
         s.check_money()
 
 
 @PORTS
-async def test_the_second_stake_is_matched_at_once_and_both_rows_start(make: Make, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_second_stake_is_matched_at_once_and_both_rows_start(
+    make: Make, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, make()) as s:
         alice = await s.seat("alice")
         await until(7)
         bob = await s.seat("bob")
         assert (bob.status, bob.opponent_player_id) == ("matched", "alice")
         first, second = s.feed()
-        assert (first.seat_id, first.status, first.opponent_player_id, first.match_id) == (alice.seat_id, "matched", "bob", bob.match_id)
+        assert (first.seat_id, first.status, first.opponent_player_id, first.match_id) == (
+            alice.seat_id,
+            "matched",
+            "bob",
+            bob.match_id,
+        )
         assert second == bob
-        assert [(row.position, row.revision, row.started_at, row.updated_at) for row in (first, second)] == [
+        assert [
+            (row.position, row.revision, row.started_at, row.updated_at) for row in (first, second)
+        ] == [
             (1, 1, at(7), at(7)),
             (2, 1, at(7), at(7)),
         ]
         assert money(first) == money(second) == NOTHING
         match = s.match_of(bob)
-        assert (match.status, match.started_at, match.prize_usd_cents, match.money) == ("started", at(7), PRIZE, "none")
+        assert (match.status, match.started_at, match.prize_usd_cents, match.money) == (
+            "started",
+            at(7),
+            PRIZE,
+            "none",
+        )
         assert match.pairing == '{"rule":"test.v1","waitedSeconds":7}'
         s.check_money()
 
@@ -63,15 +97,23 @@ async def test_a_decided_match_ends_both_rows_and_its_money_comes_in_one_transit
         await until(9)
         await s.decide(bob.match_id, "alice")
         ended = s.feed()
-        assert [(row.player_id, row.status, row.result, row.end_reason, row.ended_at) for row in ended] == [
+        assert [
+            (row.player_id, row.status, row.result, row.end_reason, row.ended_at) for row in ended
+        ] == [
             ("alice", "ended", "won", "decided_by_test_key", at(9)),
             ("bob", "ended", "lost", "decided_by_test_key", at(9)),
         ]
-        assert [(row.position, row.revision, money(row)) for row in ended] == [(3, 2, NOTHING), (4, 2, NOTHING)]
+        assert [(row.position, row.revision, money(row)) for row in ended] == [
+            (3, 2, NOTHING),
+            (4, 2, NOTHING),
+        ]
         assert s.match_of(bob).money == "due"
         await until(10)
         paid = s.feed()
-        assert [(row.position, row.revision, money(row)) for row in paid] == [(5, 3, (PRIZE, 0, 0)), (6, 3, (0, 0, 2 * FLOOR - PRIZE))]
+        assert [(row.position, row.revision, money(row)) for row in paid] == [
+            (5, 3, (PRIZE, 0, 0)),
+            (6, 3, (0, 0, 2 * FLOOR - PRIZE)),
+        ]
         assert {row.stake_status for row in paid} == {"confirmed"}
         assert (s.match_of(bob).money, s.match_of(bob).due_at) == ("recorded", None)
         if fake is not None:
@@ -80,7 +122,9 @@ async def test_a_decided_match_ends_both_rows_and_its_money_comes_in_one_transit
 
 
 @PORTS
-async def test_a_drawn_match_gives_both_stakes_back(make: Make, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_drawn_match_gives_both_stakes_back(
+    make: Make, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, make()) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
@@ -94,16 +138,19 @@ async def test_a_drawn_match_gives_both_stakes_back(make: Make, tmp_path: Path, 
 
 
 @PORTS
-async def test_a_match_decided_as_no_contest_gives_both_stakes_back(make: Make, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_decided_as_no_contest_gives_both_stakes_back(
+    make: Make, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, make()) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
-        command = m.DecideMatch(bob.match_id or "", "no_contest", None, "decided_by_test_key")
-        assert isinstance(await s.house().seats("test").ask(command), m.MatchRecord)
+        command = DecideMatch(bob.match_id or "", "no_contest", None, "decided_by_test_key")
+        assert isinstance(await s.partner().seats("test").ask(command), MatchRecord)
         await until(1)
-        assert [(row.status, row.result, row.end_reason, row.stake_status, money(row), row.revision) for row in s.feed()] == [
-            ("no_contest", None, "decided_by_test_key", "refunded", (0, FLOOR, 0), 3)
-        ] * 2
+        assert [
+            (row.status, row.result, row.end_reason, row.stake_status, money(row), row.revision)
+            for row in s.feed()
+        ] == [("no_contest", None, "decided_by_test_key", "refunded", (0, FLOOR, 0), 3)] * 2
         s.check_money()
 
 
@@ -121,12 +168,22 @@ async def test_an_expired_seat_ends_to_the_second_in_a_match_of_its_own_and_retu
         assert s.row(seat) == seat
         await until(2 + wait_s)
         row = s.row(seat)
-        assert (row.status, row.end_reason, row.ended_at, row.started_at) == ("no_contest", "no_opponent", at(2 + wait_s), None)
+        assert (row.status, row.end_reason, row.ended_at, row.started_at) == (
+            "no_contest",
+            "no_opponent",
+            at(2 + wait_s),
+            None,
+        )
         assert (row.opponent_player_id, row.result) == (None, None)
         assert (row.stake_status, money(row)) == ("refunded", (0, FLOOR, 0))
         assert (row.position, row.revision) == (2, 2)
         match = s.match_of(seat)
-        assert (match.status, match.end_reason, match.started_at, match.ended_at) == ("no_contest", "no_opponent", None, at(2 + wait_s))
+        assert (match.status, match.end_reason, match.started_at, match.ended_at) == (
+            "no_contest",
+            "no_opponent",
+            None,
+            at(2 + wait_s),
+        )
         assert s.feed(environment) == [row]
         if fake is not None:
             assert fake.paid == {(row.match_id, seat.seat_id, "refund"): FLOOR}
@@ -150,12 +207,18 @@ async def test_a_match_to_which_nobody_comes_ends_to_the_second_as_both_absent(
         await until(begun + absence_s)
         for seat in (alice, bob):
             row = s.row(seat)
-            assert (row.status, row.end_reason, row.ended_at) == ("no_contest", "both_absent", at(begun + absence_s))
+            assert (row.status, row.end_reason, row.ended_at) == (
+                "no_contest",
+                "both_absent",
+                at(begun + absence_s),
+            )
             assert (row.stake_status, money(row), row.revision) == ("refunded", (0, FLOOR, 0), 3)
         s.check_money()
 
 
-async def test_a_decision_can_be_repeated_but_not_changed(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_decision_can_be_repeated_but_not_changed(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
@@ -163,15 +226,21 @@ async def test_a_decision_can_be_repeated_but_not_changed(tmp_path: Path, autoju
         await until(1)
         feed = s.feed()
         again = await s.decide(bob.match_id, "alice")
-        assert (again.status, again.winner_player_id, again.ended_at) == ("ended", "alice", ended.ended_at)
-        seats = s.house().seats("test")
+        assert (again.status, again.winner_player_id, again.ended_at) == (
+            "ended",
+            "alice",
+            ended.ended_at,
+        )
+        seats = s.partner().seats("test")
         for outcome, winner in (("ended", "bob"), ("ended", None), ("no_contest", None)):
-            command = m.DecideMatch(ended.match_id, outcome, winner, "decided_by_test_key")  # type: ignore[arg-type]  # the cases are plain text
+            command = DecideMatch(ended.match_id, outcome, winner, "decided_by_test_key")  # type: ignore[arg-type]  # the cases are plain text
             assert await seats.ask(command) == refuse("match_already_decided")
         assert s.feed() == feed
 
 
-async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_players(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_players(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("other")
         await s.seat("alice", environment="live")
@@ -181,19 +250,21 @@ async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_playe
         assert live.match_id is not None
         await s.seat("alice")
         bob = await s.seat("bob")
-        unknown = m.DecideMatch(live.match_id or "", "ended", "bob", "decided_by_test_key")
-        assert await s.house().seats("test").ask(unknown) == refuse("match_not_found")
-        foreign = m.DecideMatch(bob.match_id or "", "ended", "bob", "decided_by_test_key")
-        assert await s.house("other").seats("test").ask(foreign) == refuse("match_not_found")
-        stranger = m.DecideMatch(bob.match_id or "", "ended", "carol", "decided_by_test_key")
-        assert isinstance(await s.house().seats("test").ask(stranger), BadRequest)
+        unknown = DecideMatch(live.match_id or "", "ended", "bob", "decided_by_test_key")
+        assert await s.partner().seats("test").ask(unknown) == refuse("match_not_found")
+        foreign = DecideMatch(bob.match_id or "", "ended", "bob", "decided_by_test_key")
+        assert await s.partner("other").seats("test").ask(foreign) == refuse("match_not_found")
+        stranger = DecideMatch(bob.match_id or "", "ended", "carol", "decided_by_test_key")
+        assert isinstance(await s.partner().seats("test").ask(stranger), BadRequest)
         assert s.row(bob).status == "matched"
 
 
 # --- what a stake must be -----------------------------------------------------------------------------------------------------
 
 
-async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_ended(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_ended(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         alice, bob = await s.seat("alice"), await s.seat("bob")
         ended = [await s.seat(player) for player in ("carol", "dave")]
@@ -201,22 +272,31 @@ async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_en
         await until(1)
         seats = [s.row(seat) for seat in (alice, bob, *ended)]
         ids = tuple(seat.seat_id for seat in seats)
-        assert await s.house().seats("test").ask(m.CloseSeats((*ids, "sea_unknown"), "account_inactive")) == 0
+        assert (
+            await s.partner()
+            .seats("test")
+            .ask(CloseSeats((*ids, "sea_unknown"), "account_inactive"))
+            == 0
+        )
         assert [s.row(seat) for seat in seats] == seats
         assert s.match_of(alice).status == "started"
 
 
-async def test_what_an_environment_is_told_of_a_seat_of_the_other_changes_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_what_an_environment_is_told_of_a_seat_of_the_other_changes_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         live = await s.seat("alice", environment="live")
-        ref = s.house().seats("test")
-        assert await ref.ask(m.CloseSeats((live.seat_id,), "account_inactive")) == 0
+        ref = s.partner().seats("test")
+        assert await ref.ask(CloseSeats((live.seat_id,), "account_inactive")) == 0
         assert s.row(live) == live
         assert (s.feed("test"), s.head("test").feed_position) == ([], 0)
         s.check_money()
 
 
-async def refusal(s: Stage, cents: int = FLOOR, tier: str = "bronze", environment: Environment = "test") -> object:
+async def refusal(
+    s: Stage, cents: int = FLOOR, tier: str = "bronze", environment: Environment = "test"
+) -> object:
     """Return why a stake is refused; it must leave nothing behind."""
     before = s.head(environment)
     reply = await s.ask_seat("alice", "refused", cents, tier=tier, environment=environment)
@@ -225,7 +305,9 @@ async def refusal(s: Stage, cents: int = FLOOR, tier: str = "bronze", environmen
     return reply
 
 
-async def test_an_unpriced_tier_charges_its_floor_whatever_stake_passes(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_unpriced_tier_charges_its_floor_whatever_stake_passes(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         assert await refusal(s, FLOOR - 1) == refuse("stake_below_floor", floorUsdCents=FLOOR)
         assert await refusal(s, PRIZE + 1) == refuse("stake_above_prize", ceilingUsdCents=PRIZE)
@@ -235,18 +317,24 @@ async def test_an_unpriced_tier_charges_its_floor_whatever_stake_passes(tmp_path
         s.check_money()
 
 
-async def test_a_priced_tier_takes_its_price_alone(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_priced_tier_takes_its_price_alone(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.set_prices({"bronze": 150})
         assert await refusal(s, FLOOR) == refuse("stake_does_not_match_price", expectedUsdCents=150)
         assert await refusal(s, FLOOR - 1) == refuse("stake_below_floor", floorUsdCents=FLOOR)
         assert await refusal(s, PRIZE + 1) == refuse("stake_above_prize", ceilingUsdCents=PRIZE)
         assert (await s.seat("alice", cents=150)).stake_usd_cents == 150
-        assert (await s.seat("alice", environment="live")).stake_usd_cents == FLOOR  # the other environment has no price
+        assert (
+            await s.seat("alice", environment="live")
+        ).stake_usd_cents == FLOOR  # the other environment has no price
         s.check_money()
 
 
-async def test_a_price_that_fell_outside_its_tier_stays_unpriced_until_it_is_set_again(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_price_that_fell_outside_its_tier_stays_unpriced_until_it_is_set_again(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.set_prices({"bronze": 150})
         await s.set_tier("bronze", 160, 300)
@@ -258,20 +346,30 @@ async def test_a_price_that_fell_outside_its_tier_stays_unpriced_until_it_is_set
         assert (await s.seat("alice", "again", 150)).stake_usd_cents == 150
 
 
-async def test_the_checks_of_a_stake_come_in_their_order(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_checks_of_a_stake_come_in_their_order(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        await s.house("fresh").account().ask(m.CreatePartner("Fresh", "ops@fresh.example"))
-        await s.parts.catalogue.ref.ask(m.SetTier("test", "only-test", None, FLOOR, PRIZE))
-        await s.parts.catalogue.ref.ask(m.LockTier("test", "bronze", "reversi", True))
+        await s.partner("fresh").account().ask(CreatePartner("Fresh", "ops@fresh.example"))
+        await s.parts.catalogue.ref.ask(SetTier("test", "only-test", None, FLOOR, PRIZE))
+        await s.parts.catalogue.ref.ask(LockTier("test", "bronze", "reversi", True))
         wrong = 1
         assert await refusal(s, wrong, "none") == refuse("unknown_tier")
         assert await refusal(s, wrong, "only-test", "live") == refuse("unknown_tier")
-        assert await s.ask_seat("alice", cents=wrong, game="reversi", partner="fresh") == refuse("tier_locked")
-        assert await s.ask_seat("alice", cents=wrong, game=GAME, partner="fresh") == refuse("rake_terms_not_agreed")
-        assert (await s.seat("alice", game="reversi", environment="live")).status == "waiting"  # locked in test alone
+        assert await s.ask_seat("alice", cents=wrong, game="reversi", partner="fresh") == refuse(
+            "tier_locked"
+        )
+        assert await s.ask_seat("alice", cents=wrong, game=GAME, partner="fresh") == refuse(
+            "rake_terms_not_agreed"
+        )
+        assert (
+            await s.seat("alice", game="reversi", environment="live")
+        ).status == "waiting"  # locked in test alone
 
 
-async def test_a_tier_whose_prize_is_over_twice_its_floor_is_locked_everywhere(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_tier_whose_prize_is_over_twice_its_floor_is_locked_everywhere(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.set_tier("rich", 100, 201)
         assert await refusal(s, 100, "rich") == refuse("tier_locked")
@@ -280,19 +378,24 @@ async def test_a_tier_whose_prize_is_over_twice_its_floor_is_locked_everywhere(t
         await s.seat("bob", cents=100, tier="rich")
         await s.decide(s.row(s.by_key("bob")).match_id, "bob")
         await until(1)
-        assert [(row.player_id, money(row)) for row in s.feed()] == [("alice", (0, 0, 0)), ("bob", (200, 0, 0))]
+        assert [(row.player_id, money(row)) for row in s.feed()] == [
+            ("alice", (0, 0, 0)),
+            ("bob", (200, 0, 0)),
+        ]
         s.check_money()
 
 
 async def test_unlocking_a_tier_offers_it_again(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with stage(tmp_path) as s:
-        await s.parts.catalogue.ref.ask(m.LockTier("test", "bronze", GAME, True))
+        await s.parts.catalogue.ref.ask(LockTier("test", "bronze", GAME, True))
         assert await refusal(s) == refuse("tier_locked")
-        await s.parts.catalogue.ref.ask(m.LockTier("test", "bronze", GAME, False))
+        await s.parts.catalogue.ref.ask(LockTier("test", "bronze", GAME, False))
         assert (await s.seat("alice")).status == "waiting"
 
 
-async def test_rake_is_what_both_stakes_leave_over_the_prize_and_the_loser_pays_it_first(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_rake_is_what_both_stakes_leave_over_the_prize_and_the_loser_pays_it_first(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.set_tier("gold", 100, 110)
         await s.set_prices({"gold": 105})
@@ -301,7 +404,9 @@ async def test_rake_is_what_both_stakes_leave_over_the_prize_and_the_loser_pays_
         dear = await s.seat("bob", "b1", 110, tier="gold")
         assert (cheap.stake_usd_cents, dear.stake_usd_cents) == (105, 110)
         assert s.row(cheap).match_id == dear.match_id  # a price makes no revision
-        await s.decide(dear.match_id, "alice")  # 215 staked, 110 won: 105 kept, less than the loser's 110
+        await s.decide(
+            dear.match_id, "alice"
+        )  # 215 staked, 110 won: 105 kept, less than the loser's 110
         await s.set_prices({"gold": 110})
         left = await s.seat("alice", "a2", 110, tier="gold")
         await s.set_prices({"gold": 105})

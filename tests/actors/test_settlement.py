@@ -7,8 +7,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages import seats as m
 from pgs.domain.errors import refuse
 from tests.actors.stage import FLOOR, GAME, PRIZE, Late, Money, at, money, stage, until
 
@@ -22,12 +22,19 @@ def scripted(**of_charge: list[object]) -> Money:
     return port
 
 
-async def test_an_answer_within_ten_seconds_is_waited_for(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_answer_within_ten_seconds_is_waited_for(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = scripted(alice=[Late(9.5, "confirmed")])
     async with stage(tmp_path, port) as s:
         seat = await s.seat("alice")
         assert trio.current_time() == 9.5
-        assert (seat.status, seat.seated_at, seat.confirmed_at, seat.expires_at) == ("waiting", at(0), at(9), at(9 + 3600))
+        assert (seat.status, seat.seated_at, seat.confirmed_at, seat.expires_at) == (
+            "waiting",
+            at(0),
+            at(9),
+            at(9 + 3600),
+        )
         assert len(port.asked) == 1
         s.check_money()
 
@@ -40,12 +47,24 @@ async def test_without_an_answer_the_call_is_refused_at_ten_seconds_and_the_seat
         assert await s.ask_seat("alice") == AGAIN
         assert trio.current_time() == 10
         seat = s.by_key("alice")
-        assert (seat.status, seat.stake_status, seat.confirmed_at, seat.expires_at) == ("pending", "pending", None, None)
-        assert (seat.match_id, money(seat), s.feed(), s.reader.all("ledger.balances")) == (None, (None, None, None), [], [])
+        assert (seat.status, seat.stake_status, seat.confirmed_at, seat.expires_at) == (
+            "pending",
+            "pending",
+            None,
+            None,
+        )
+        assert (seat.match_id, money(seat), s.feed(), s.reader.all("ledger.balances")) == (
+            None,
+            (None, None, None),
+            [],
+            [],
+        )
 
 
 @pytest.mark.parametrize("fault", ["unpublished", "broken"])
-async def test_an_answer_that_is_none_refuses_the_call_at_once(fault: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_answer_that_is_none_refuses_the_call_at_once(
+    fault: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     events: list[str] = []
     async with stage(tmp_path, scripted(alice=[fault]), on_event=events.append) as s:
         assert await s.ask_seat("alice") == AGAIN
@@ -65,13 +84,19 @@ async def test_each_retry_that_finds_no_answer_is_refused_again_and_charges_noth
             assert await s.ask_seat("alice") == AGAIN
         last = await s.ask_seat("alice")
         assert isinstance(last, m.Seated)
-        assert (last.replayed, last.seat.status, last.seat.seat_id) == (True, "waiting", pending.seat_id)
+        assert (last.replayed, last.seat.status, last.seat.seat_id) == (
+            True,
+            "waiting",
+            pending.seat_id,
+        )
         assert port.charged == {pending.seat_id: FLOOR}
         assert s.head().seat_seq == 1
         s.check_money()
 
 
-async def test_a_stake_that_settlement_calls_pending_is_answered_as_such(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stake_that_settlement_calls_pending_is_answered_as_such(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = scripted(alice=["pending", "pending", "confirmed"])
     async with stage(tmp_path, port) as s:
         first, second, third = [await s.ask_seat("alice") for _ in range(3)]
@@ -87,7 +112,9 @@ async def test_a_stake_that_settlement_calls_pending_is_answered_as_such(tmp_pat
         s.check_money()
 
 
-async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirmation(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirmation(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = scripted(alice=["pending", "pending", "unpublished", "confirmed"])
     async with stage(tmp_path, port) as s:
         await s.seat("alice")
@@ -96,7 +123,11 @@ async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirm
         await until(15)
         seat = s.by_key("alice")
         assert [round(when) for when, _ in port.asked] == [0, 5, 10, 15]
-        assert (seat.status, seat.confirmed_at, seat.expires_at) == ("waiting", at(15), at(15 + 3600))
+        assert (seat.status, seat.confirmed_at, seat.expires_at) == (
+            "waiting",
+            at(15),
+            at(15 + 3600),
+        )
         assert (seat.revision, s.feed()) == (0, [])
         s.check_money()
         await until(15 + 3599.9)
@@ -106,7 +137,9 @@ async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirm
         assert len(port.asked) == 4
 
 
-async def test_recovery_asks_ever_more_seldom_but_at_least_once_a_minute(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_recovery_asks_ever_more_seldom_but_at_least_once_a_minute(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = scripted(alice=["pending"])
     async with stage(tmp_path, port) as s:
         await s.seat("alice")
@@ -119,12 +152,18 @@ async def test_recovery_asks_ever_more_seldom_but_at_least_once_a_minute(tmp_pat
         assert s.by_key("alice").status == "pending"
 
 
-async def test_a_declined_stake_is_bound_to_its_key_and_replayed(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_declined_stake_is_bound_to_its_key_and_replayed(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = scripted(alice=["declined", "confirmed"])
     async with stage(tmp_path, port) as s:
         first = await s.ask_seat("alice")
         assert isinstance(first, m.Seated)
-        assert (first.seat.status, first.seat.stake_status, first.replayed) == ("declined", "declined", False)
+        assert (first.seat.status, first.seat.stake_status, first.replayed) == (
+            "declined",
+            "declined",
+            False,
+        )
         again = await s.ask_seat("alice")
         assert again == m.Seated(first.seat, replayed=True)
         assert len(port.asked) == 1
@@ -136,7 +175,9 @@ async def test_a_declined_stake_is_bound_to_its_key_and_replayed(tmp_path: Path,
         s.check_money()
 
 
-async def test_a_pending_stake_that_is_declined_later_is_never_played(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_pending_stake_that_is_declined_later_is_never_played(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, scripted(alice=["hang", "declined"])) as s:
         assert await s.ask_seat("alice") == AGAIN
         late = await s.ask_seat("alice")
@@ -146,7 +187,9 @@ async def test_a_pending_stake_that_is_declined_later_is_never_played(tmp_path: 
         assert s.row(late.seat).due_at is None
 
 
-async def test_two_calls_with_one_key_at_once_wait_for_one_answer(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_two_calls_with_one_key_at_once_wait_for_one_answer(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = scripted(alice=[Late(4, "confirmed")])
     async with stage(tmp_path, port) as s:
         replies: list[tuple[float, object]] = []
@@ -163,11 +206,17 @@ async def test_two_calls_with_one_key_at_once_wait_for_one_answer(tmp_path: Path
         seats = [reply.seat for _, reply in replies if isinstance(reply, m.Seated)]
         assert len(seats) == 3
         assert len({seat.seat_id for seat in seats}) == 1
-        assert sorted(reply.replayed for _, reply in replies if isinstance(reply, m.Seated)) == [False, True, True]
+        assert sorted(reply.replayed for _, reply in replies if isinstance(reply, m.Seated)) == [
+            False,
+            True,
+            True,
+        ]
         assert (len(port.asked), s.head().seat_seq) == (1, 1)
 
 
-async def test_two_calls_at_once_take_one_seat_with_an_instant_settlement_too(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_two_calls_at_once_take_one_seat_with_an_instant_settlement_too(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         replies: list[object] = []
 
@@ -177,7 +226,13 @@ async def test_two_calls_at_once_take_one_seat_with_an_instant_settlement_too(tm
         async with trio.open_nursery() as nursery:
             for _ in range(5):
                 nursery.start_soon(call)
-        assert sorted(reply.replayed for reply in replies if isinstance(reply, m.Seated)) == [False, True, True, True, True]
+        assert sorted(reply.replayed for reply in replies if isinstance(reply, m.Seated)) == [
+            False,
+            True,
+            True,
+            True,
+            True,
+        ]
         assert s.head().seat_seq == 1
         s.check_money()
 
@@ -189,21 +244,29 @@ async def test_two_calls_at_once_take_one_seat_with_an_instant_settlement_too(tm
         m.StakeSeat("alice", "reversi", "bronze", 120, "k", None),
         m.StakeSeat("alice", GAME, "gold", 120, "k", None),
         m.StakeSeat("alice", GAME, "bronze", 121, "k", None),
-        m.StakeSeat("alice", GAME, "bronze", FLOOR, "k", None),  # what was charged is not what was sent
+        m.StakeSeat(
+            "alice", GAME, "bronze", FLOOR, "k", None
+        ),  # what was charged is not what was sent
         m.StakeSeat("alice", GAME, "none", 1, "k", None),  # looked up before tier and stake
     ],
 )
-async def test_a_key_is_bound_to_its_four_values_as_sent(other: m.StakeSeat, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_key_is_bound_to_its_four_values_as_sent(
+    other: m.StakeSeat, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.set_tier("gold", 100, 180)
         seat = await s.seat("alice", "k", 120)
         assert seat.stake_usd_cents == FLOOR
-        assert await s.house().seats("test").ask(other) == refuse("idempotency_key_conflict")
-        assert await s.ask_seat("alice", "k", 120, ref="another reference") == m.Seated(seat, replayed=True)
+        assert await s.partner().seats("test").ask(other) == refuse("idempotency_key_conflict")
+        assert await s.ask_seat("alice", "k", 120, ref="another reference") == m.Seated(
+            seat, replayed=True
+        )
         assert s.head().seat_seq == 1
 
 
-async def test_a_replay_tells_the_seats_status_of_now_whatever_the_tier_has_become(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_replay_tells_the_seats_status_of_now_whatever_the_tier_has_become(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.seat("alice", "k", 120)
         bob = await s.seat("bob")
@@ -216,7 +279,9 @@ async def test_a_replay_tells_the_seats_status_of_now_whatever_the_tier_has_beco
         assert s.head().seat_seq == 2
 
 
-async def test_a_key_belongs_to_one_partner_and_environment(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_key_belongs_to_one_partner_and_environment(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.open_partner("other")
         seats = [
@@ -233,7 +298,9 @@ async def test_a_refusal_binds_nothing(tmp_path: Path, autojump_clock: MockClock
         assert (await s.seat("bob", "k")).player_id == "bob"
 
 
-async def test_a_call_that_waits_for_its_stake_when_the_service_stops_is_told_so(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_call_that_waits_for_its_stake_when_the_service_stops_is_told_so(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     failures: list[Exception] = []
 
     async with trio.open_nursery() as nursery, stage(tmp_path, scripted(alice=["hang"])) as s:
@@ -270,18 +337,26 @@ async def test_money_is_recorded_once_settlement_has_confirmed_all_of_a_match(
             assert (s.row(seat).revision, money(s.row(seat))) == (2, (None, None, None))
         await until(40)
         for seat in (alice, bob):
-            assert (s.row(seat).revision, money(s.row(seat)), s.row(seat).stake_status) == (3, (0, FLOOR, 0), "refunded")
+            assert (s.row(seat).revision, money(s.row(seat)), s.row(seat).stake_status) == (
+                3,
+                (0, FLOOR, 0),
+                "refunded",
+            )
         assert port.payouts_asked[bob.match_id or "", bob.seat_id] == 3
         assert port.paid == {(bob.match_id, seat.seat_id, "refund"): FLOOR for seat in (alice, bob)}
         assert s.match_of(bob).due_at is None
         s.check_money()
 
 
-async def test_one_match_whose_payout_hangs_holds_up_no_other(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_one_match_whose_payout_hangs_holds_up_no_other(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_payout = {"alice": ["hang"]}
     async with stage(tmp_path, port) as s:
-        pairs = [(await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))]
+        pairs = [
+            (await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))
+        ]
         await s.decide(pairs[0][1].match_id, "alice")
         await s.decide(pairs[1][1].match_id, "carol")
         await until(1)
@@ -289,7 +364,9 @@ async def test_one_match_whose_payout_hangs_holds_up_no_other(tmp_path: Path, au
         s.check_money()
 
 
-async def test_an_open_payout_is_asked_for_at_least_once_a_minute(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_open_payout_is_asked_for_at_least_once_a_minute(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_payout = {"alice": ["pending"]}
     async with stage(tmp_path, port) as s:
@@ -308,22 +385,26 @@ async def test_word_of_a_payout_that_comes_twice_or_for_a_match_that_runs_change
 ) -> None:
     events: list[str] = []
     async with stage(tmp_path, Money(), on_event=events.append) as s:
-        pairs = [(await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))]
+        pairs = [
+            (await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))
+        ]
         await s.decide(pairs[0][1].match_id, "alice")
         await until(1)
         before = s.feed()
         for match_id in (pairs[0][1].match_id, pairs[1][1].match_id, "mat_x"):
-            assert s.house().seats("test").tell(m.PaidOut(match_id or ""))
+            assert s.partner().seats("test").tell(m.PaidOut(match_id or ""))
         await until(2)
         assert s.feed() == before
         assert "actor_broke" not in events
         s.check_money()
 
 
-async def test_word_of_a_stake_that_comes_twice_or_for_no_seat_changes_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_word_of_a_stake_that_comes_twice_or_for_no_seat_changes_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path, Money()) as s:
         seat = await s.seat("alice")
-        seats = s.house().seats("test")
+        seats = s.partner().seats("test")
         for message in (
             m.ChargeAnswered(seat.seat_id, "confirmed"),
             m.ChargeAnswered(seat.seat_id, "declined"),
@@ -335,14 +416,19 @@ async def test_word_of_a_stake_that_comes_twice_or_for_no_seat_changes_nothing(t
         s.check_money()
 
 
-async def test_a_deadline_that_is_told_too_early_or_too_late_changes_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_deadline_that_is_told_too_early_or_too_late_changes_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        waiting, alice = await s.seat("dave", tier="bronze", environment="live"), await s.seat("alice")
+        waiting, alice = (
+            await s.seat("dave", tier="bronze", environment="live"),
+            await s.seat("alice"),
+        )
         bob = await s.seat("bob")
         for seat in (waiting, alice):
-            s.house().seats(seat.environment).tell(m.SeatDue(seat.seat_id))
-            s.house().seats("test").tell(m.SeatDue(waiting.seat_id))  # the other environment's
-        s.house().seats("test").tell(m.MatchDue(bob.match_id or ""))
+            s.partner().seats(seat.environment).tell(m.SeatDue(seat.seat_id))
+            s.partner().seats("test").tell(m.SeatDue(waiting.seat_id))  # the other environment's
+        s.partner().seats("test").tell(m.MatchDue(bob.match_id or ""))
         await until(1)
         assert s.row(waiting) == waiting
         assert [row.status for row in s.feed()] == ["matched", "matched"]

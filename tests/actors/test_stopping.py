@@ -8,9 +8,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors import stopping
-from pgs.actors.stopping import Stopped, deactivate, emergency_stop
+from pgs.actors.messages import account as m
+from pgs.actors.seating import stopping
+from pgs.actors.seating.stopping import Stopped, deactivate, emergency_stop
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.storage.bulk import read_in_bulk
@@ -34,17 +34,23 @@ def check_stopped(s: Stage) -> None:
     """Check that everything of test was ended for that reason with its stakes back, and nothing of live."""
     for key in ("alice", "bob", "carol"):
         seat = s.by_key(key)
-        assert (seat.status, seat.end_reason, money(seat)) == ("no_contest", "emergency_stop", (0, FLOOR, 0))
+        assert (seat.status, seat.end_reason, money(seat)) == (
+            "no_contest",
+            "emergency_stop",
+            (0, FLOOR, 0),
+        )
     assert s.by_key("dave", "live").status == "waiting"
     s.check_money()
 
 
-async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alone(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alone(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await play(s)
         await until(3)
         with Change(s, ("ada", "emergency_stop.ordered", {"environment": "test"})):
-            assert await emergency_stop(s.house(), STOP) == Stopped("test", at(3), 2)
+            assert await emergency_stop(s.partner(), STOP) == Stopped("test", at(3), 2)
         assert s.account().generations == {"test": 1, "live": 0}
         assert unfinished_stops(s.reader) == []
         await until(4)
@@ -54,11 +60,13 @@ async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alon
         assert s.by_key("erin").end_reason != "emergency_stop"
 
 
-async def test_every_stop_kills_the_tokens_since_the_last_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_every_stop_kills_the_tokens_since_the_last_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        assert await emergency_stop(s.house(), STOP) == Stopped("test", at(0), 0)
-        await emergency_stop(s.house(), STOP)
-        await emergency_stop(s.house(), m.EmergencyStop("ada", "live"))
+        assert await emergency_stop(s.partner(), STOP) == Stopped("test", at(0), 0)
+        await emergency_stop(s.partner(), STOP)
+        await emergency_stop(s.partner(), m.EmergencyStop("ada", "live"))
         assert s.account().generations == {"test": 2, "live": 1}
 
 
@@ -66,11 +74,15 @@ async def test_a_refused_stop_stops_nothing(tmp_path: Path, autojump_clock: Mock
     async with stage(tmp_path) as s:
         await play(s)
         with nothing(s):
-            assert await emergency_stop(s.house(), m.EmergencyStop("ada", "test", if_revision=0)) == refuse("partner_changed")
+            assert await emergency_stop(
+                s.partner(), m.EmergencyStop("ada", "test", if_revision=0)
+            ) == refuse("partner_changed")
         assert s.by_key("carol").status == "waiting"
 
 
-async def test_a_stop_whose_process_dies_after_the_mark_is_finished_by_the_next(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stop_whose_process_dies_after_the_mark_is_finished_by_the_next(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await play(s)
         marked = await ask(s, STOP)
@@ -82,15 +94,20 @@ async def test_a_stop_whose_process_dies_after_the_mark_is_finished_by_the_next(
         assert unfinished_stops(s.reader) == []
 
 
-@pytest.mark.parametrize("text", ["insert into match", "update match", "delete from stop", "closing is null and seat_id >"])
-async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(text: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["insert into match", "update match", "delete from stop", "closing is null and seat_id >"],
+)
+async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(
+    text: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         await play(s)
         await until(1)
         faults.fail(text)
         with pytest.raises(Exception):  # noqa: B017, PT011  whatever the store raised
-            await emergency_stop(s.house(), STOP)
+            await emergency_stop(s.partner(), STOP)
         assert find_stop(s.reader, "acme", "test") == 1
         faults.heal()
         await until(1 + stopping.LOOK_AGAIN_S)
@@ -99,13 +116,17 @@ async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(text: str
         assert unfinished_stops(s.reader) == []
 
 
-@pytest.mark.parametrize("command", [STOP, m.SwitchAccount("ada", False)], ids=["emergency stop", "deactivation"])
-async def test_what_was_begun_is_finished_when_its_caller_leaves(command: Any, tmp_path: Path, autojump_clock: MockClock) -> None:
+@pytest.mark.parametrize(
+    "command", [STOP, m.SwitchAccount("ada", False)], ids=["emergency stop", "deactivation"]
+)
+async def test_what_was_begun_is_finished_when_its_caller_leaves(
+    command: Any, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     work: Callable[..., Any] = emergency_stop if command is STOP else deactivate
     async with stage(tmp_path) as s:
         await play(s)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(work, s.house(), command)
+            nursery.start_soon(work, s.partner(), command)
             while s.by_key("carol").status == "waiting":
                 await trio.lowlevel.checkpoint()
             nursery.cancel_scope.cancel()
@@ -114,7 +135,9 @@ async def test_what_was_begun_is_finished_when_its_caller_leaves(command: Any, t
         assert unfinished_stops(s.reader) == []
 
 
-async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await ask(s, STOP)
         await ask(s, STOP)
@@ -124,20 +147,27 @@ async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(tmp_pa
         assert find_stop(s.reader, "acme", "test") is None
 
 
-async def test_a_deactivation_counts_what_it_ended(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_deactivation_counts_what_it_ended(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await play(s)
-        account, ended = await deactivate(s.house(), m.SwitchAccount("ada", False))
+        account, ended = await deactivate(s.partner(), m.SwitchAccount("ada", False))
         assert isinstance(account, Account)
         assert (account.active, account.switched_off_by, ended) == (False, "ada", 3)
-        assert await deactivate(s.house(), m.SwitchAccount("ada", False)) == (refuse("account_inactive"), 0)
+        assert await deactivate(s.partner(), m.SwitchAccount("ada", False)) == (
+            refuse("account_inactive"),
+            0,
+        )
 
 
-async def test_nothing_is_stopped_while_the_service_stops(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_nothing_is_stopped_while_the_service_stops(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         s.parts.system.stopping = True
         with pytest.raises(Exception, match="stopping"):
-            await emergency_stop(s.house(), STOP)
+            await emergency_stop(s.partner(), STOP)
         s.parts.system.stopping = False
         assert find_stop(s.reader, "acme", "test") is None
 
@@ -150,7 +180,9 @@ async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play
         async def late(*args: Any) -> Any:
             found = await read_in_bulk(*args)
             if found:
-                assert await emergency_stop(s.house(), m.EmergencyStop("ada", "live")) == Stopped("live", at(60), 0)
+                assert await emergency_stop(s.partner(), m.EmergencyStop("ada", "live")) == Stopped(
+                    "live", at(60), 0
+                )
                 await ask(s, m.StopFinished("test", 1))
                 await s.seat("erin")
             return found
@@ -173,7 +205,7 @@ async def test_who_stops_counts_all_that_was_ended_whatever_looks_at_the_marks_m
             patch.setattr(stopping, "LOOK_AGAIN_S", 0)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(stopping.keep_stopped, s.parts, s.core.directory)
-                assert await emergency_stop(s.house(), STOP) == Stopped("test", at(0), 2)
+                assert await emergency_stop(s.partner(), STOP) == Stopped("test", at(0), 2)
                 nursery.cancel_scope.cancel()
         await until(1)
         check_stopped(s)

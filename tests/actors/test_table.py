@@ -8,12 +8,17 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors import messages as seats_m
-from pgs.actors import messages_table as m
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages import table as m
+from pgs.actors.messages.account import (
+    EmergencyStop,
+)
+from pgs.actors.messages.seats import (
+    CloseMatches,
+)
 from pgs.domain.errors import refuse
 from pgs.domain.frames import Snapshot
-from pgs.domain.seats import Decision
+from pgs.domain.seats import MatchDecision
 from pgs.games.rules import SideClock
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.storage.moves import moves_of_match
@@ -27,7 +32,9 @@ async def settle() -> None:
     await trio.testing.wait_all_tasks_blocked()
 
 
-async def test_a_match_is_played_to_its_end_and_the_winner_is_paid(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_is_played_to_its_end_and_the_winner_is_paid(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), *A_WINS)
@@ -37,15 +44,23 @@ async def test_a_match_is_played_to_its_end_and_the_winner_is_paid(tmp_path: Pat
             assert [frame["type"] for frame in frames] == ["moved"] * 5 + ["ended"]
             assert [frame["ply"] for frame in frames[:5]] == [1, 2, 3, 4, 5]
             assert [frame["by"] for frame in frames[:5]] == [0, 1, 0, 1, 0]
-            assert [frame["seq"] for frame in frames] == list(range(frames[0]["seq"], frames[0]["seq"] + 6))
+            assert [frame["seq"] for frame in frames] == list(
+                range(frames[0]["seq"], frames[0]["seq"] + 6)
+            )
             assert frames[4]["legalMoves"] == []
             assert "deadlineAtMs" not in frames[4]
-            assert (frames[5]["outcome"], frames[5]["result"], frames[5]["endReason"]) == ("ended", result, "completed")
+            assert (frames[5]["outcome"], frames[5]["result"], frames[5]["endReason"]) == (
+                "ended",
+                result,
+                "completed",
+            )
         assert [money(s.by_key(player)) for player in ("ann", "bob")] == [(180, 0, 0), (0, 0, 20)]
         s.check_money()
 
 
-async def test_a_move_is_in_rows_before_anybody_hears_of_it(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_move_is_in_rows_before_anybody_hears_of_it(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         kept: list[int] = []
@@ -59,7 +74,9 @@ async def test_a_move_is_in_rows_before_anybody_hears_of_it(tmp_path: Path, auto
         assert kept == [1, 2, 3]
 
 
-async def test_a_move_that_cannot_be_written_was_not_played(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_move_that_cannot_be_written_was_not_played(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         match_id, ann, bob = await at_table(s)
@@ -96,7 +113,9 @@ async def test_a_refused_move_changes_nothing(
         assert played == (["a1", "b1", "c1"] if move == "c1" else ["a1", "b1"])
 
 
-async def test_a_match_that_is_over_takes_no_move_and_shows_its_end(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_that_is_over_takes_no_move_and_shows_its_end(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), *A_WINS)
@@ -107,7 +126,12 @@ async def test_a_match_that_is_over_takes_no_move_and_shows_its_end(tmp_path: Pa
         bob.take()
         snapshot = await bob.join(match_id)
         assert isinstance(snapshot, Snapshot)
-        assert (snapshot.status, snapshot.result, snapshot.legal_moves, snapshot.ply) == ("ended", "lost", (), 5)
+        assert (snapshot.status, snapshot.result, snapshot.legal_moves, snapshot.ply) == (
+            "ended",
+            "lost",
+            (),
+            5,
+        )
         assert bob.kinds() == ["snapshot", "ended"]
 
 
@@ -116,7 +140,11 @@ async def test_a_player_may_resign_out_of_turn(tmp_path: Path, autojump_clock: M
         match_id, ann, bob = await at_table(s)
         assert await bob.resign(match_id) is None
         await settle()
-        assert [(frame["result"], frame["endReason"]) for player in (ann, bob) for frame in player.take()] == [
+        assert [
+            (frame["result"], frame["endReason"])
+            for player in (ann, bob)
+            for frame in player.take()
+        ] == [
             ("won", "resigned"),
             ("lost", "resigned"),
         ]
@@ -136,21 +164,30 @@ async def test_nobody_else_joins_or_moves(tmp_path: Path, autojump_clock: MockCl
 # --- who is here ---------------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.seat("ann")
         ann, idle = Player(s, "ann").enter(), Player(s, "bob").enter()
-        ann.visitor.waiting = True
+        ann.player_socket.waiting = True
         await s.seat("bob")
         await settle()
         (snapshot,) = ann.take()
-        assert (snapshot["type"], snapshot["you"], snapshot["turn"], snapshot["ply"]) == ("snapshot", 0, 0, 0)
+        assert (snapshot["type"], snapshot["you"], snapshot["turn"], snapshot["ply"]) == (
+            "snapshot",
+            0,
+            0,
+            0,
+        )
         assert snapshot["opponent"] == {"playerId": "bob", "connected": True}
         assert snapshot["deadlineAtMs"] == at(30) * 1000, "both are here, so the clock runs"
         assert idle.take() == [], "this one has not asked to take part"
 
 
-async def test_the_other_player_hears_who_comes_and_goes(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_other_player_hears_who_comes_and_goes(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         ann = Player(s, "ann").enter()
@@ -164,12 +201,22 @@ async def test_the_other_player_hears_who_comes_and_goes(tmp_path: Path, autojum
         await settle()
         came, went = ann.take()
         opponent = {"playerId": "bob", "displayName": "Bob"}
-        assert (came["type"], came["seq"], came["opponent"]) == ("presence", snapshot["seq"] + 1, {**opponent, "connected": True})
+        assert (came["type"], came["seq"], came["opponent"]) == (
+            "presence",
+            snapshot["seq"] + 1,
+            {**opponent, "connected": True},
+        )
         assert came["deadlineAtMs"] == at(30) * 1000
-        assert (went["type"], went["seq"], went["opponent"]) == ("presence", snapshot["seq"] + 2, {**opponent, "connected": False})
+        assert (went["type"], went["seq"], went["opponent"]) == (
+            "presence",
+            snapshot["seq"] + 2,
+            {**opponent, "connected": False},
+        )
 
 
-async def test_a_newer_socket_takes_the_place_of_the_older(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_newer_socket_takes_the_place_of_the_older(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         newer = Player(s, "bob").enter()
@@ -184,7 +231,9 @@ async def test_a_newer_socket_takes_the_place_of_the_older(tmp_path: Path, autoj
         assert bob.take() == []
 
 
-async def test_a_lost_connection_resumes_with_a_snapshot(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_lost_connection_resumes_with_a_snapshot(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1", "b1")
@@ -199,7 +248,9 @@ async def test_a_lost_connection_resumes_with_a_snapshot(tmp_path: Path, autojum
         assert await again.move(match_id, 3, "b2") is None
 
 
-async def test_an_account_that_is_switched_off_closes_its_sockets_at_once(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_account_that_is_switched_off_closes_its_sockets_at_once(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         idle = Player(s, "idle").enter()
@@ -210,14 +261,18 @@ async def test_an_account_that_is_switched_off_closes_its_sockets_at_once(tmp_pa
         assert await ann.move(match_id, 0, "a1") == "match_over"
 
 
-async def test_an_emergency_stop_closes_the_sockets_of_its_environment(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_emergency_stop_closes_the_sockets_of_its_environment(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         here = [Player(s, "ann").enter(), Player(s, "ann", "live").enter()]
-        await s.house().account().ask(seats_m.EmergencyStop("ops", "test"))
+        await s.partner().account().ask(EmergencyStop("ops", "test"))
         assert [player.socket.code for player in here] == [4403, None]
 
 
-async def test_sockets_close_once_the_registry_has_been_unreadable_too_long(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_sockets_close_once_the_registry_has_been_unreadable_too_long(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         ann = Player(s, "ann").enter()
         with mock.patch.object(s.parts.registry, "refresh", trio.sleep_forever):
@@ -230,21 +285,31 @@ async def test_sockets_close_once_the_registry_has_been_unreadable_too_long(tmp_
 # --- ends from elsewhere -------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_decision_from_outside_ends_the_table(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_decision_from_outside_ends_the_table(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await s.decide(match_id, None)
         await settle()
         for player in (ann, bob):
             (ended,) = player.take()
-            assert (ended["type"], ended["result"], ended["endReason"]) == ("ended", "drawn", "decided_by_test_key")
+            assert (ended["type"], ended["result"], ended["endReason"]) == (
+                "ended",
+                "drawn",
+                "decided_by_test_key",
+            )
         assert await ann.move(match_id, 0, "a1") == "match_over"
 
 
-async def test_a_match_that_ended_in_rows_alone_takes_no_move(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_that_ended_in_rows_alone_takes_no_move(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
-        with mock.patch("pgs.actors.seats.tell_tables"):  # as if word of the end were still on its way
+        with mock.patch(
+            "pgs.actors.seating.seats.tell_tables"
+        ):  # as if word of the end were still on its way
             await s.decide(match_id, "bob")
         assert await ann.move(match_id, 0, "a1") == "match_over"
         assert moves_of_match(s.reader, "acme", match_id) == []
@@ -254,7 +319,7 @@ async def test_a_match_that_ended_in_rows_alone_takes_no_move(tmp_path: Path, au
 async def test_no_contest_has_no_result(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, _ = await at_table(s)
-        await s.house().seats("test").ask(seats_m.CloseMatches((match_id,), "platform_void"))
+        await s.partner().seats("test").ask(CloseMatches((match_id,), "platform_void"))
         await settle()
         (ended,) = ann.take()
         assert {name: ended[name] for name in ended if name not in ("matchId", "seq")} == {
@@ -264,7 +329,9 @@ async def test_no_contest_has_no_result(tmp_path: Path, autojump_clock: MockCloc
         }
 
 
-async def test_a_game_that_is_installed_no_more_voids_its_matches(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_game_that_is_installed_no_more_voids_its_matches(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         nobody_came = await seated(s, "carol", "dave")
@@ -281,29 +348,35 @@ async def test_a_game_that_is_installed_no_more_voids_its_matches(tmp_path: Path
 # --- what it costs -------------------------------------------------------------------------------------------------------------------
 
 
-async def test_matches_that_nobody_joins_cost_no_table(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_matches_that_nobody_joins_cost_no_table(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         matches = [await seated(s, f"ann{number}", f"bob{number}") for number in range(20)]
         for match_id in matches[:10]:
             await s.decide(match_id, None)
         await until(3601)
-        assert [match_row(s, match_id).status for match_id in matches] == ["ended"] * 10 + ["no_contest"] * 10
-        assert s.house()._tables == {}
+        assert [match_row(s, match_id).status for match_id in matches] == ["ended"] * 10 + [
+            "no_contest"
+        ] * 10
+        assert s.partner()._tables == {}
         assert len(s.parts.alarms) == 0
 
 
-async def test_a_table_goes_when_its_match_has_ended(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_table_goes_when_its_match_has_ended(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
-        (cell,) = s.house()._tables.values()
+        (cell,) = s.partner()._tables.values()
         assert cell in s.parts.system.cells
         await play(match_id, (ann, bob), *A_WINS)
         await settle()
         assert cell not in s.parts.system.cells
         assert len(s.parts.alarms) == 0
-        assert (ann.visitor.tables, ann.visitor.joined) == (set(), set())
+        assert (ann.player_socket.tables, ann.player_socket.joined) == (set(), set())
         await until(31)
-        assert s.house()._tables == {}
+        assert s.partner()._tables == {}
 
 
 class Slow(TicTacToe):
@@ -312,7 +385,9 @@ class Slow(TicTacToe):
     clock = SideClock(300_000, 3_000)  # type: ignore[assignment]  # any clock will do
 
 
-async def test_a_clock_for_each_side_is_told_with_every_message(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_clock_for_each_side_is_told_with_every_message(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         with mock.patch.dict(s.parts.games, {"tic-tac-toe": Slow()}):
             match_id, ann, bob = await at_table(s)
@@ -328,13 +403,19 @@ async def test_a_clock_for_each_side_is_told_with_every_message(tmp_path: Path, 
             await until(309)
             assert match_row(s, match_id).status == "started", "longer than an actor may be idle"
             await until(311)
-            assert (match_row(s, match_id).winner_player_id, match_row(s, match_id).end_reason) == ("ann", "forfeit_timeout")
+            assert (match_row(s, match_id).winner_player_id, match_row(s, match_id).end_reason) == (
+                "ann",
+                "forfeit_timeout",
+            )
 
 
 async def test_points_are_on_the_seats(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with stage(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
-        decision = Decision("ended", "bob", "completed", (20, 44))
-        s.house().seats("test").tell(m.EndPlay(match_id, decision))
+        decision = MatchDecision("ended", "bob", "completed", (20, 44))
+        s.partner().seats("test").tell(m.EndPlay(match_id, decision))
         await settle()
-        assert [(s.by_key(player).score, s.by_key(player).result) for player in ("ann", "bob")] == [(20, "lost"), (44, "won")]
+        assert [(s.by_key(player).score, s.by_key(player).result) for player in ("ann", "bob")] == [
+            (20, "lost"),
+            (44, "won"),
+        ]

@@ -8,14 +8,14 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors import messages_table as m
-from pgs.actors import seats
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages import table as m
+from pgs.actors.seating import seats
 from pgs.domain.frames import Snapshot
-from pgs.domain.play import Presence
+from pgs.domain.play import Attendance
 from pgs.domain.seats import Match
 from pgs.games.tic_tac_toe import TicTacToe
-from pgs.storage.moves import find_presence
+from pgs.storage.moves import find_attendance
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
 from tests.actors.stage import at, stage, until
 from tests.virtual import Faults
@@ -30,7 +30,9 @@ def ended_as(match: Match) -> tuple[str | None, str | None]:
     return match.winner_player_id, match.end_reason
 
 
-async def test_whoever_does_not_move_in_time_forfeits(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_whoever_does_not_move_in_time_forfeits(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await until(20)
@@ -53,7 +55,9 @@ async def test_a_move_after_the_time_is_no_move(tmp_path: Path, autojump_clock: 
         assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
-async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         await until(100)
@@ -67,7 +71,9 @@ async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(tmp
         assert (started["type"], started["opponent"]["connected"]) == ("presence", False)
         assert started["deadlineAtMs"] == pytest.approx(at(190) * 1000, abs=2)
         await until(191)
-        assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout"), "it was the absent player's move"
+        assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout"), (
+            "it was the absent player's move"
+        )
 
 
 async def test_joining_by_call_is_being_there(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -76,30 +82,41 @@ async def test_joining_by_call_is_being_there(tmp_path: Path, autojump_clock: Mo
         ann = Player(s, "ann").enter()
         await ann.join(match_id)
         await until(5)
-        snapshot = await s.house().table(match_id).ask(m.JoinTable("bob", "Bob", None))
+        snapshot = await s.partner().table(match_id).ask(m.JoinTable("bob", "Bob", None))
         assert isinstance(snapshot, Snapshot)
         assert snapshot.deadline_at_ms == pytest.approx(at(35) * 1000, abs=1)
         started = ann.take()[-1]
-        assert (started["type"], started["opponent"]) == ("presence", {"playerId": "bob", "displayName": "Bob", "connected": False})
+        assert (started["type"], started["opponent"]) == (
+            "presence",
+            {"playerId": "bob", "displayName": "Bob", "connected": False},
+        )
         assert started["deadlineAtMs"] == snapshot.deadline_at_ms
 
 
-async def test_the_first_player_to_come_keeps_a_match_from_ending_as_absent(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_first_player_to_come_keeps_a_match_from_ending_as_absent(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        (nobody, somebody) = [await seated(s, f"ann{pair}", f"bob{pair}", environment="test") for pair in "12"]
+        (nobody, somebody) = [
+            await seated(s, f"ann{pair}", f"bob{pair}", environment="test") for pair in "12"
+        ]
         await until(3599)
         ann = Player(s, "ann2").enter()
         await until(3601)
         assert match_row(s, nobody).end_reason == "both_absent"
         assert match_row(s, somebody).status == "started"
         await ann.join(somebody)
-        assert await ann.move(somebody, 0, "a1") is None, "the side to move need not wait for the other"
+        assert await ann.move(somebody, 0, "a1") is None, (
+            "the side to move need not wait for the other"
+        )
         assert ann.take()[-1]["ply"] == 1
         await until(3659 + 31)
         assert ended_as(match_row(s, somebody)) == ("ann2", "forfeit_timeout")
 
 
-async def test_a_match_that_both_have_left_still_forfeits(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_that_both_have_left_still_forfeits(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         ann.leave()
@@ -108,7 +125,9 @@ async def test_a_match_that_both_have_left_still_forfeits(tmp_path: Path, autoju
         assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
-async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         with mock.patch.object(s.parts.alarms, "set"):
             match_id, _, _ = await at_table(s)
@@ -119,7 +138,9 @@ async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(tmp_pa
 # --- going and coming back -----------------------------------------------------------------------------------------------------------
 
 
-async def test_an_outage_gives_the_players_their_time_back(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_outage_gives_the_players_their_time_back(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await until(20)
@@ -138,19 +159,26 @@ async def test_an_outage_gives_the_players_their_time_back(tmp_path: Path, autoj
         assert ended_as(match_row(s, match_id)) == ("ann", "completed")
 
 
-async def test_a_clock_goes_on_after_an_outage_even_if_nobody_comes_back(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_clock_goes_on_after_an_outage_even_if_nobody_comes_back(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1")
     await until(1000)
     async with stage(tmp_path) as s:
         await until(1029)
-        assert (match_row(s, match_id).status, match_row(s, match_id).due_at) == ("started", at(1031)), "not told again every second"
+        assert (match_row(s, match_id).status, match_row(s, match_id).due_at) == (
+            "started",
+            at(1031),
+        ), "not told again every second"
         await until(1032)
         assert ended_as(match_row(s, match_id)) == ("ann", "forfeit_timeout")
 
 
-async def test_the_wait_for_the_second_player_begins_anew_after_an_outage(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_wait_for_the_second_player_begins_anew_after_an_outage(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         await Player(s, "bob", name="Bob").enter().join(match_id)
@@ -158,13 +186,21 @@ async def test_the_wait_for_the_second_player_begins_anew_after_an_outage(tmp_pa
     async with stage(tmp_path) as s:
         ann = Player(s, "ann").enter()
         await ann.join(match_id)
-        assert ann.take()[-1]["opponent"] == {"playerId": "bob", "displayName": "Bob", "connected": False}
-        presence = find_presence(s.reader, "acme", match_id)
+        assert ann.take()[-1]["opponent"] == {
+            "playerId": "bob",
+            "displayName": "Bob",
+            "connected": False,
+        }
+        presence = find_attendance(s.reader, "acme", match_id)
         assert presence is not None
-        assert presence.clocks_ms == pytest.approx(at(1000) * 1000, abs=1), "both have been there, if not at once"
+        assert presence.clocks_ms == pytest.approx(at(1000) * 1000, abs=1), (
+            "both have been there, if not at once"
+        )
 
 
-async def test_after_an_outage_a_player_is_waited_for_once_more(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_after_an_outage_a_player_is_waited_for_once_more(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         await Player(s, "bob").enter().join(match_id)
@@ -172,14 +208,16 @@ async def test_after_an_outage_a_player_is_waited_for_once_more(tmp_path: Path, 
     await until(1000)
     async with stage(tmp_path) as s:
         await until(1059)
-        assert find_presence(s.reader, "acme", match_id) == Presence((None, at(0) * 1000))
+        assert find_attendance(s.reader, "acme", match_id) == Attendance((None, at(0) * 1000))
         await until(1089)
         assert match_row(s, match_id).status == "started"
         await until(1092)
         assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
-async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     with mock.patch.dict(seats._HANDLERS, {m.EndPlay: _nothing}):
         async with stage(tmp_path) as s:
             match_id, ann, bob = await at_table(s)
@@ -194,7 +232,9 @@ async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(tmp_path: 
         assert s.by_key("bob").result == "lost"
 
 
-async def test_a_table_asks_again_until_its_match_has_ended(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_table_asks_again_until_its_match_has_ended(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         with mock.patch.dict(seats._HANDLERS, {m.EndPlay: _nothing}):
@@ -207,7 +247,9 @@ async def test_a_table_asks_again_until_its_match_has_ended(tmp_path: Path, auto
         assert ann.kinds()[-1] == "ended"
 
 
-async def test_a_table_that_breaks_comes_back_where_its_rows_are(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_table_that_breaks_comes_back_where_its_rows_are(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1")
@@ -226,7 +268,9 @@ async def test_a_table_that_breaks_comes_back_where_its_rows_are(tmp_path: Path,
         await play(match_id, (ann, bob), *A_WINS[2:], ply=2)
 
 
-async def test_moves_that_the_game_no_longer_takes_void_the_match(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_moves_that_the_game_no_longer_takes_void_the_match(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1")
@@ -239,7 +283,9 @@ async def test_moves_that_the_game_no_longer_takes_void_the_match(tmp_path: Path
         assert "moves_unreadable" in events
 
 
-async def test_a_disk_that_fails_for_a_while_costs_no_match(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_disk_that_fails_for_a_while_costs_no_match(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         match_id, ann, bob = await at_table(s)

@@ -7,10 +7,11 @@ import pytest
 import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors import messages_table as m
-from pgs.actors.kernel import IDLE_CLOSE_S, Crashed
-from pgs.actors.table import TableActor
-from pgs.actors.watch import RESTART_LIMIT
+from pgs.actors.kernel.cells import IDLE_CLOSE_S
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.kernel.restarts import RESTART_LIMIT
+from pgs.actors.messages import table as m
+from pgs.actors.play.table import TableActor
 from pgs.games.rules import SideClock
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.metrics import Metrics
@@ -22,7 +23,11 @@ def shown(s: Stage) -> int:
     """Return what a scrape says."""
     metrics = Metrics()
     metrics.watch(s.core, lambda: 0, lambda: 0)
-    (line,) = [line for line in metrics.scrape().decode().splitlines() if line.startswith("pgs_open_tables ")]
+    (line,) = [
+        line
+        for line in metrics.scrape().decode().splitlines()
+        if line.startswith("pgs_open_tables ")
+    ]
     return int(float(line.partition(" ")[2]))
 
 
@@ -30,12 +35,17 @@ async def settle() -> None:
     await trio.testing.wait_all_tasks_blocked()
 
 
-async def test_a_table_that_breaks_and_comes_back_is_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_table_that_breaks_and_comes_back_is_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         assert shown(s) == 0
         match_id, ann, _ = await at_table(s)
         assert shown(s) == 1
-        with mock.patch.object(TableActor, "_make_move", side_effect=RuntimeError), pytest.raises(Crashed):
+        with (
+            mock.patch.object(TableActor, "_make_move", side_effect=RuntimeError),
+            pytest.raises(Crashed),
+        ):
             await ann.move(match_id, 0, "a1")
         await settle()
         assert shown(s) == 1
@@ -43,7 +53,9 @@ async def test_a_table_that_breaks_and_comes_back_is_one(tmp_path: Path, autojum
         assert shown(s) == 1
 
 
-async def test_a_table_of_a_partner_that_rests_is_not_open(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_table_of_a_partner_that_rests_is_not_open(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         match_id, ann, _ = await at_table(s)
         with mock.patch.object(TableActor, "_make_move", side_effect=RuntimeError):
@@ -65,9 +77,14 @@ class Slow(TicTacToe):
     clock = SideClock(3_600_000, 0)  # type: ignore[assignment]  # any clock will do
 
 
-async def test_a_table_whose_match_has_ended_or_that_was_idle_is_not_open(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_table_whose_match_has_ended_or_that_was_idle_is_not_open(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
-        with mock.patch.dict(s.parts.games, {GAME: Slow()}), mock.patch.object(s.parts.alarms, "set"):  # nothing wakes who is idle
+        with (
+            mock.patch.dict(s.parts.games, {GAME: Slow()}),
+            mock.patch.object(s.parts.alarms, "set"),
+        ):  # nothing wakes who is idle
             idle, _, _ = await at_table(s)
             ended = await seated(s, "carol", "dave")
             await Player(s, "carol").join(ended)

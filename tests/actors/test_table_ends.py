@@ -9,10 +9,10 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors import messages_table as m
-from pgs.actors import seats
-from pgs.actors.held import HELD_MAX
-from pgs.actors.kernel import Command, Crashed, Envelope, Overloaded
+from pgs.actors.kernel.mail import Command, Crashed, Envelope, Overloaded
+from pgs.actors.messages import table as m
+from pgs.actors.play.held import HELD_MAX
+from pgs.actors.seating import seats
 from pgs.domain.frames import Snapshot
 from pgs.storage.moves import moves_of_match
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
@@ -47,7 +47,7 @@ class Asked:
 
     async def _ask(self, number: int, command: Command[object]) -> None:
         try:
-            self._answered[number] = await self._stage.house().table(self._match_id).ask(command)
+            self._answered[number] = await self._stage.partner().table(self._match_id).ask(command)
         except (Crashed, Overloaded) as error:
             self._answered[number] = type(error)
 
@@ -57,7 +57,9 @@ class Asked:
 
 
 @pytest.mark.parametrize("why", ["resigned", "forfeit_timeout", "platform_void"])
-async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(why: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
+    why: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(slowly), mock.patch.dict(s.parts.games, clear=why == "platform_void"):
             match_id = await seated(s, "ann", "bob")
@@ -71,7 +73,11 @@ async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(wh
                 begun += 30
             await until(begun + 1)
             asked = Asked(s, match_id, nursery)
-            for command in (m.PlayMove("ann", 0, "a1"), m.Resign("ann"), m.JoinTable("ann", None, ann.visitor)):
+            for command in (
+                m.PlayMove("ann", 0, "a1"),
+                m.Resign("ann"),
+                m.JoinTable("ann", None, ann.player_socket),
+            ):
                 asked.ask(command)
                 await trio.testing.wait_all_tasks_blocked()
             await until(begun + 2.5)
@@ -83,11 +89,15 @@ async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(wh
         assert (over, again) == ("match_over", "match_over")
         assert isinstance(snapshot, Snapshot)
         assert (snapshot.status, snapshot.end_reason) == (match_row(s, match_id).status, why)
-        assert started.answers == ([None] if why == "resigned" else []), "who resigned was not refused"
+        assert started.answers == ([None] if why == "resigned" else []), (
+            "who resigned was not refused"
+        )
         assert ann.kinds() == ["snapshot", "ended"]
 
 
-async def test_a_match_whose_last_move_is_written_is_over_at_once(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_match_whose_last_move_is_written_is_over_at_once(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     """The moves are the rows of that end: whoever replays them comes to it, in this life of the process or in the next one."""
     async with stage(tmp_path) as s:
         with ends_are(never):
@@ -105,7 +115,9 @@ async def test_a_match_whose_last_move_is_written_is_over_at_once(tmp_path: Path
             assert (snapshot.status, snapshot.legal_moves, snapshot.ply) == ("started", (), 5)
 
 
-async def test_an_end_that_a_crash_undoes_was_told_to_nobody(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_end_that_a_crash_undoes_was_told_to_nobody(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with trio.open_nursery() as nursery:
         async with stage(tmp_path) as s:
             with ends_are(never):
@@ -124,7 +136,9 @@ async def test_an_end_that_a_crash_undoes_was_told_to_nobody(tmp_path: Path, aut
         assert [move.move for move in moves_of_match(s.reader, "acme", match_id)] == ["a1"]
 
 
-async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(never):
             match_id, ann, _ = await at_table(s)
@@ -163,7 +177,9 @@ async def test_only_so_many_wait_for_an_end(tmp_path: Path, autojump_clock: Mock
         assert match_row(s, match_id).end_reason == "resigned"
 
 
-async def test_who_resigns_in_a_match_that_ends_otherwise_hears_that_it_is_over(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_who_resigns_in_a_match_that_ends_otherwise_hears_that_it_is_over(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(never):
             match_id, _, _ = await at_table(s)

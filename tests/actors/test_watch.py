@@ -1,6 +1,6 @@
 """How crashes are counted, where the limit is another than the product's own."""
 
-from pgs.actors.watch import RestartLimit, Watch
+from pgs.actors.kernel.restarts import RestartLimit, Watch
 
 
 def test_after_its_rest_a_partner_begins_with_no_crash_to_its_name() -> None:

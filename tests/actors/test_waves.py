@@ -8,9 +8,16 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors import waves
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
+from pgs.actors.messages.account import (
+    SwitchAccount,
+)
+from pgs.actors.messages.seats import (
+    CloseSeats,
+    DecideMatch,
+    Wave,
+)
+from pgs.actors.seating import waves
 from pgs.domain.environments import Environment
 from pgs.domain.ratings import POINT, Rating
 from pgs.domain.seats import Seat
@@ -31,7 +38,10 @@ async def sit(s: Stage, *players: str, **named: Any) -> list[Seat]:
 async def rate(s: Stage, **points: float) -> None:
     """Write what earlier matches have made of players."""
     stmts = [
-        save_rating("acme", LIVE, GAME, player, Rating(0, 1), Rating(round(mean * POINT), 2 * POINT, 1)) for player, mean in points.items()
+        save_rating(
+            "acme", LIVE, GAME, player, Rating(0, 1), Rating(round(mean * POINT), 2 * POINT, 1)
+        )
+        for player, mean in points.items()
     ]
     await s.write_past_the_actors(*stmts)
 
@@ -46,11 +56,11 @@ def pairing(s: Stage, seat: Seat) -> dict[str, Any]:
 def asked(s: Stage, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The moments at which the live seats of acme are asked for a wave."""
     moments: list[float] = []
-    ref = type(s.house().seats(LIVE))
+    ref = type(s.partner().seats(LIVE))
     ask = ref.ask
 
     async def noted(self: Any, command: Any, *args: Any) -> Any:
-        if isinstance(command, m.Wave):
+        if isinstance(command, Wave):
             moments.append(trio.current_time())
         return await ask(self, command, *args)
 
@@ -58,7 +68,9 @@ def asked(s: Stage, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return moments
 
 
-async def test_live_seats_meet_in_the_next_wave_and_not_before(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_live_seats_meet_in_the_next_wave_and_not_before(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         (alice,) = await sit(s, "alice")
         await until(7)
@@ -67,8 +79,18 @@ async def test_live_seats_meet_in_the_next_wave_and_not_before(tmp_path: Path, a
         assert s.row(bob).status == s.row(alice).status == "waiting"
         await until(8)
         assert s.row(bob).match_id == s.row(alice).match_id is not None
-        assert [(row.idempotency_key, row.started_at) for row in s.feed(LIVE)] == [("alice", at(8)), ("bob", at(8))]
-        assert pairing(s, bob) == {"rule": "live.v1", "waitedSeconds": 8, "ratingGap": 0.0, "allowance": 0.45, "waves": 1, "candidates": 1}
+        assert [(row.idempotency_key, row.started_at) for row in s.feed(LIVE)] == [
+            ("alice", at(8)),
+            ("bob", at(8)),
+        ]
+        assert pairing(s, bob) == {
+            "rule": "live.v1",
+            "waitedSeconds": 8,
+            "ratingGap": 0.0,
+            "allowance": 0.45,
+            "waves": 1,
+            "candidates": 1,
+        }
 
 
 async def test_skill_decides_who_meets_whom(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -80,17 +102,25 @@ async def test_skill_decides_who_meets_whom(tmp_path: Path, autojump_clock: Mock
         assert opponents == {"alice": "carol", "carol": "alice", "bob": "dave", "dave": "bob"}
 
 
-async def test_a_wide_gap_meets_once_both_have_waited_for_it(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_wide_gap_meets_once_both_have_waited_for_it(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await rate(s, alice=20)
-        _, bob = await sit(s, "alice", "bob")  # five points apart: 20 s for the one that the cap lacks
+        _, bob = await sit(
+            s, "alice", "bob"
+        )  # five points apart: 20 s for the one that the cap lacks
         await until(19)
         assert s.row(bob).status == "waiting"
         await until(20)
-        assert pairing(s, bob) | {"waves": 20, "ratingGap": 5.0, "waitedSeconds": 20} == pairing(s, bob)
+        assert pairing(s, bob) | {"waves": 20, "ratingGap": 5.0, "waitedSeconds": 20} == pairing(
+            s, bob
+        )
 
 
-async def test_whom_nobody_suits_to_the_end_gets_the_stake_back(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_whom_nobody_suits_to_the_end_gets_the_stake_back(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await rate(s, alice=5, bob=30)
         seats = await sit(s, "alice", "bob")
@@ -99,7 +129,9 @@ async def test_whom_nobody_suits_to_the_end_gets_the_stake_back(tmp_path: Path, 
         s.check_money()
 
 
-async def test_nobody_is_paired_with_themself_nor_with_another_pool(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_nobody_is_paired_with_themself_nor_with_another_pool(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await s.set_tier("gold", 100, 180)
         await s.open_partner("other")
@@ -111,7 +143,9 @@ async def test_nobody_is_paired_with_themself_nor_with_another_pool(tmp_path: Pa
         assert [s.row(seat).status for seat in seats] == ["waiting"] * 5
 
 
-async def test_a_stake_that_is_not_confirmed_takes_no_part_in_a_wave(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stake_that_is_not_confirmed_takes_no_part_in_a_wave(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     port = Money()
     port.of_charge = {"bob": ["pending", Late(3, "confirmed")]}
     async with stage(tmp_path, port) as s:
@@ -159,7 +193,9 @@ async def test_there_is_a_pulse_only_while_two_wait_for_the_same(
         assert max(moments) < 412
 
 
-async def test_a_test_seat_starts_no_pulse(tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_test_seat_starts_no_pulse(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with stage(tmp_path) as s:
         moments = asked(s, monkeypatch)
         for key in ("a1", "a2"):
@@ -170,7 +206,9 @@ async def test_a_test_seat_starts_no_pulse(tmp_path: Path, autojump_clock: MockC
         assert pairing(s, bob) == {"rule": "test.v1", "waitedSeconds": 20}
 
 
-async def test_who_waits_at_a_restart_is_paired_without_anybody_asking(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_who_waits_at_a_restart_is_paired_without_anybody_asking(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
     async with stage(tmp_path, seed=1) as s:
@@ -179,7 +217,9 @@ async def test_who_waits_at_a_restart_is_paired_without_anybody_asking(tmp_path:
         assert s.row(bob).match_id == s.row(alice).match_id is not None
 
 
-async def test_a_start_that_cannot_read_who_waits_looks_again(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_start_that_cannot_read_who_waits_looks_again(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         alice, _ = await sit(s, "alice", "bob")
     faults, events = Faults(), list[str]()
@@ -195,7 +235,9 @@ async def test_a_start_that_cannot_read_who_waits_looks_again(tmp_path: Path, au
 
 @pytest.mark.parametrize("after", [False, True], ids=["not on disk", "on disk"])
 @pytest.mark.parametrize("text", ["insert into match", "update seat set", "commit"])
-async def test_a_wave_that_breaks_is_followed_by_another(text: str, after: bool, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_wave_that_breaks_is_followed_by_another(
+    text: str, after: bool, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         alice, bob = await sit(s, "alice", "bob")
@@ -219,7 +261,7 @@ async def test_an_actor_that_broke_in_between_has_one_pulse_again(
         await until(2.5)
         monkeypatch.setattr(rows, "find_match", lambda *_: 1 / 0)
         with pytest.raises(Crashed):
-            await s.house().seats(LIVE).ask(m.DecideMatch("mat_x", "ended", None, "completed"))
+            await s.partner().seats(LIVE).ask(DecideMatch("mat_x", "ended", None, "completed"))
         monkeypatch.undo()
         moments = asked(s, monkeypatch)
         await until(10.2)
@@ -229,7 +271,9 @@ async def test_an_actor_that_broke_in_between_has_one_pulse_again(
         assert len(moments) == 10
 
 
-async def test_rows_that_cannot_be_read_put_a_wave_off(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_rows_that_cannot_be_read_put_a_wave_off(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         alice, bob = await sit(s, "alice", "bob")
@@ -274,19 +318,26 @@ async def test_a_pair_whose_seat_was_closed_before_its_page_is_dropped(
         async def closed_meanwhile(tx: Any) -> Any:
             if not closing and any(stmt.name == "matches.insert_match" for stmt in tx.stmts):
                 closing.append(1)
-                s.house().seats(LIVE).tell(m.CloseSeats((seats[3].seat_id,), "account_inactive"))
+                s.partner().seats(LIVE).tell(CloseSeats((seats[3].seat_id,), "account_inactive"))
             return await submit(tx)
 
         monkeypatch.setattr(s.parts.database.writer, "submit", closed_meanwhile)
         await until(5)
-        assert [s.row(seat).status for seat in seats] == ["matched", "matched", "waiting", "no_contest"]
+        assert [s.row(seat).status for seat in seats] == [
+            "matched",
+            "matched",
+            "waiting",
+            "no_contest",
+        ]
         s.check_money()
 
 
-async def test_an_account_that_is_off_has_no_waves(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_an_account_that_is_off_has_no_waves(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
-        await s.house().account().ask(m.SwitchAccount("ops", False))
+        await s.partner().account().ask(SwitchAccount("ops", False))
         await until(5)
         assert s.row(alice).match_id is None or s.row(alice).end_reason == "account_inactive"
         assert s.row(bob).started_at is None

@@ -10,7 +10,15 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, FrameLocator, Locator, Page, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    FrameLocator,
+    Locator,
+    Page,
+    Request,
+    sync_playwright,
+)
 
 REQUIRED: Final = "REQUIRE_BROWSER"
 """The variable under which a missing Chromium is a failure: continuous integration sets it."""
@@ -127,7 +135,10 @@ class Tab:
     def embed(self, site: str, service: str, src: str, token: str, height: str = "720px") -> None:
         """Open the partner's page and mount the frame in it."""
         self.page.goto(site)
-        self.page.evaluate("([service, src, token, height]) => play(service, src, token, height)", [service, src, token, height])
+        self.page.evaluate(
+            "([service, src, token, height]) => play(service, src, token, height)",
+            [service, src, token, height],
+        )
 
     @property
     def frame(self) -> FrameLocator:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
+from pgs.domain.members import PLATFORM
 from tests.browser.chromium import Tab, launched, partner_site
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
@@ -39,7 +40,7 @@ def browser() -> Iterator[Browser]:
 def partner(service: SharedService, site: str) -> Partner:
     """A partner whose test frame the site may embed."""
     made = service.partner()
-    service.account(made, m.AddOrigin(m.PLATFORM, "test", site))
+    service.account(made, m.AddOrigin(PLATFORM, "test", site))
     return made
 
 

@@ -27,7 +27,9 @@ def empty(rows: int, columns: int) -> list[list[int | None]]:
     return [[None] * columns for _ in range(rows)]
 
 
-def snapshot(game_id: str, state: dict[str, Any], moves: list[str], **fields: Any) -> dict[str, Any]:
+def snapshot(
+    game_id: str, state: dict[str, Any], moves: list[str], **fields: Any
+) -> dict[str, Any]:
     """A match in which the player is to move."""
     return {
         "type": "snapshot",
@@ -52,13 +54,23 @@ class GameServer:
         self.heard: list[dict[str, Any]] = []
         self.checks = 0
         self.status = 200
-        self._session = {"playerId": "alice", "environment": "test", "gameId": "x", "expiresAt": 4_000_000_000, "theme": THEME} | session
+        self._session = {
+            "playerId": "alice",
+            "environment": "test",
+            "gameId": "x",
+            "expiresAt": 4_000_000_000,
+            "theme": THEME,
+        } | session
         page.route("**/game/session", self._check)
         page.route_web_socket("**/game/socket", self._open)
 
     def _check(self, route: Route) -> None:
         self.checks += 1
-        route.fulfill(status=self.status, content_type="application/json", body=json.dumps(self._session if self.status == 200 else {}))
+        route.fulfill(
+            status=self.status,
+            content_type="application/json",
+            body=json.dumps(self._session if self.status == 200 else {}),
+        )
 
     def _open(self, socket: WebSocketRoute) -> None:
         socket.on_message(lambda text: self.heard.append(json.loads(text)))

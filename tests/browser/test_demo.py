@@ -21,7 +21,9 @@ pytestmark = pytest.mark.browser
 def _demo(folder: Path, *options: str) -> Iterator[dict[str, str]]:
     """Give what `demo.json` says of a demo that is up; its output is read to its end."""
     command = [sys.executable, "-m", "pgs", "demo", "--port", "0", *options]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True, encoding="utf-8") as process:
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
         assert process.stdout is not None
         try:
             assert any("Ctrl-C" in line for line in process.stdout), "the demo has not come up"
@@ -48,7 +50,9 @@ def _begin(page: Page, game: str) -> None:
     page.get_by_role("button", name="New match").click()
 
 
-def test_a_match_is_played_in_both_frames_and_the_feed_is_shown(browser: Browser, tmp_path: Path) -> None:
+def test_a_match_is_played_in_both_frames_and_the_feed_is_shown(
+    browser: Browser, tmp_path: Path
+) -> None:
     with _demo(tmp_path) as demo:
         tab = _open(browser, demo)
         page = tab.page
@@ -63,8 +67,12 @@ def test_a_match_is_played_in_both_frames_and_the_feed_is_shown(browser: Browser
         match_id = page.locator("main").get_attribute("data-match")
         for player, payout in (("site-1", "900"), ("site-2", "0")):
             row = page.locator(f'tr[data-match="{match_id}"][data-player="{player}"]')
-            row.get_by_role("cell").nth(7).get_by_text(payout, exact=True).wait_for()  # the money has come
-            assert row.get_by_role("cell").nth(4).inner_text() == ("won" if player == "site-1" else "lost")
+            row.get_by_role("cell").nth(7).get_by_text(
+                payout, exact=True
+            ).wait_for()  # the money has come
+            assert row.get_by_role("cell").nth(4).inner_text() == (
+                "won" if player == "site-1" else "lost"
+            )
         page.locator("#nudges li", has_text="verified").nth(2).wait_for()
 
         _begin(page, "Reversi")

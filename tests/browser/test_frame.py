@@ -25,12 +25,19 @@ def server(tabs: list[Tab], service: SharedService, partner: Partner, site: str)
     """A scripted game server, with the frame of the first tab connected to it."""
     tab = tabs[0]
     scripted = GameServer(tab.page)
-    tab.embed(site, service.client.base_url, f"{service.client.base_url}/embed/test/{partner.partner_id}", "pgs1.any-token_~")
+    tab.embed(
+        site,
+        service.client.base_url,
+        f"{service.client.base_url}/embed/test/{partner.partner_id}",
+        "pgs1.any-token_~",
+    )
     scripted.wait("join")
     return scripted
 
 
-def test_a_lost_connection_comes_back_by_itself_and_loses_no_move(server: GameServer, tabs: list[Tab]) -> None:
+def test_a_lost_connection_comes_back_by_itself_and_loses_no_move(
+    server: GameServer, tabs: list[Tab]
+) -> None:
     tab = tabs[0]
     begun = snapshot("tic-tac-toe", {"board": empty(3, 3)}, ["a1", "b2"])
     server.say(begun)
@@ -46,7 +53,9 @@ def test_a_lost_connection_comes_back_by_itself_and_loses_no_move(server: GameSe
     assert tab.faults == []
 
 
-def test_a_server_that_restarts_is_come_back_to_without_a_word(server: GameServer, tabs: list[Tab]) -> None:
+def test_a_server_that_restarts_is_come_back_to_without_a_word(
+    server: GameServer, tabs: list[Tab]
+) -> None:
     tab = tabs[0]
     server.say(snapshot("tic-tac-toe", {"board": empty(3, 3)}, ["a1"]))
     tab.sees("Your turn")
@@ -58,8 +67,12 @@ def test_a_server_that_restarts_is_come_back_to_without_a_word(server: GameServe
     assert tab.told("pgs.error") == []
 
 
-@pytest.mark.parametrize(("code", "text"), [(4401, "has run out"), (4403, "was ended"), (4409, "another window")])
-def test_a_final_close_is_told_and_not_argued_with(server: GameServer, tabs: list[Tab], code: int, text: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "text"), [(4401, "has run out"), (4403, "was ended"), (4409, "another window")]
+)
+def test_a_final_close_is_told_and_not_argued_with(
+    server: GameServer, tabs: list[Tab], code: int, text: str
+) -> None:
     server.say({"type": "waiting"})
     server.close(code)
     tabs[0].sees(text)
@@ -71,26 +84,41 @@ def test_the_theme_dresses_the_frame(server: GameServer, tabs: list[Tab]) -> Non
     tab = tabs[0]
     server.say(snapshot("tic-tac-toe", {"board": empty(3, 3)}, ["a1"]))
     tab.frame.get_by_role("heading", name="Night Games").wait_for()
-    assert tab.frame.locator("header img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+    assert (
+        tab.frame.locator("header img").evaluate(
+            "image => image.decode().then(() => image.naturalWidth)"
+        )
+        == 1
+    )
     body = tab.frame.locator("body")
     assert body.evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(16, 20, 24)"
     assert body.evaluate("body => getComputedStyle(body).color") == "rgb(240, 240, 240)"
     assert body.evaluate("() => getComputedStyle(document.documentElement).colorScheme") == "dark"
-    assert tab.frame.locator(".board").evaluate("board => getComputedStyle(board).borderRadius") == "16px"
+    assert (
+        tab.frame.locator(".board").evaluate("board => getComputedStyle(board).borderRadius")
+        == "16px"
+    )
     assert tab.faults == []
 
 
 @pytest.mark.parametrize(("game_id", "state", "moves"), GAMES)
 @pytest.mark.parametrize("you", [0, 1])
 def test_every_board_fits_the_smallest_screens(
-    server: GameServer, tabs: list[Tab], game_id: str, state: dict[str, Any], moves: list[str], you: int
+    server: GameServer,
+    tabs: list[Tab],
+    game_id: str,
+    state: dict[str, Any],
+    moves: list[str],
+    you: int,
 ) -> None:
     tab = tabs[0]
     tab.page.set_viewport_size({"width": 320, "height": 720})
     server.say(snapshot(game_id, state, moves, you=you, turn=you))
     board = tab.frame.locator(".board")
     board.wait_for()
-    assert tab.frame.locator("html").evaluate("html => html.scrollWidth <= 320 && html.scrollHeight <= 720")
+    assert tab.frame.locator("html").evaluate(
+        "html => html.scrollWidth <= 320 && html.scrollHeight <= 720"
+    )
     sizes = tab.frame.locator(".cell").evaluate_all(
         "cells => cells.map(cell => cell.getBoundingClientRect()).map(box => [box.width, box.height])"
     )
@@ -99,7 +127,9 @@ def test_every_board_fits_the_smallest_screens(
     assert tab.faults == []
 
 
-def test_a_column_is_dropped_into_from_any_of_its_cells(server: GameServer, tabs: list[Tab]) -> None:
+def test_a_column_is_dropped_into_from_any_of_its_cells(
+    server: GameServer, tabs: list[Tab]
+) -> None:
     server.say(snapshot("connect-four", {"board": empty(6, 7)}, ["1", "4"]))
     tabs[0].cell("b3").click(force=True)
     tabs[0].cell("d6").click()
@@ -116,7 +146,14 @@ def test_a_side_that_cannot_move_passes(server: GameServer, tabs: list[Tab]) -> 
 def test_a_pawn_becomes_what_its_player_chooses(server: GameServer, tabs: list[Tab]) -> None:
     tab = tabs[0]
     fen = "8/P6k/8/8/8/8/8/K7 w - - 0 1"
-    server.say(snapshot("chess", {"fen": fen}, ["a7a8q", "a7a8r", "a7a8b", "a7a8n", "a1b1"], remainingMs=[300000, 290000]))
+    server.say(
+        snapshot(
+            "chess",
+            {"fen": fen},
+            ["a7a8q", "a7a8r", "a7a8b", "a7a8n", "a1b1"],
+            remainingMs=[300000, 290000],
+        )
+    )
     tab.cell("a7").click()
     assert tab.cell("a7").get_attribute("aria-label") == "a7, white pawn, picked up"
     tab.cell("a8").click()
@@ -129,7 +166,15 @@ def test_a_pawn_becomes_what_its_player_chooses(server: GameServer, tabs: list[T
 def test_the_clocks_of_both_sides_are_shown(server: GameServer, tabs: list[Tab]) -> None:
     tab = tabs[0]
     now = tab.page.evaluate("Date.now()")
-    server.say(snapshot("chess", {"fen": CHESS}, ["e2e4"], remainingMs=[300000, 240000], deadlineAtMs=now + 200_000))
+    server.say(
+        snapshot(
+            "chess",
+            {"fen": CHESS},
+            ["e2e4"],
+            remainingMs=[300000, 240000],
+            deadlineAtMs=now + 200_000,
+        )
+    )
     clocks = tab.frame.locator(".clock")
     assert clocks.first.inner_text() == "4:00"
     assert clocks.last.inner_text() in ("3:20", "3:19", "3:18", "3:17")
@@ -138,7 +183,12 @@ def test_the_clocks_of_both_sides_are_shown(server: GameServer, tabs: list[Tab])
 def test_what_the_frame_shows_of_others_is_text(server: GameServer, tabs: list[Tab]) -> None:
     evil = "<img src=x onerror=alert(1)>"
     server.say(
-        snapshot("tic-tac-toe", {"board": empty(3, 3)}, ["a1"], opponent={"playerId": "bob", "displayName": evil, "connected": True})
+        snapshot(
+            "tic-tac-toe",
+            {"board": empty(3, 3)},
+            ["a1"],
+            opponent={"playerId": "bob", "displayName": evil, "connected": True},
+        )
     )
     tabs[0].frame.get_by_text(evil).wait_for()
     assert tabs[0].faults == []
@@ -149,21 +199,37 @@ def test_a_game_that_is_not_known_is_not_a_blank_page(server: GameServer, tabs: 
     tabs[0].frame.get_by_text("cannot be shown").wait_for()
 
 
-def test_nothing_moves_for_those_who_asked_for_that(browser: Browser, service: SharedService, partner: Partner, site: str) -> None:
+def test_nothing_moves_for_those_who_asked_for_that(
+    browser: Browser, service: SharedService, partner: Partner, site: str
+) -> None:
     for motion, names in (("reduce", {"none"}), ("no-preference", {"settle"})):
         context = browser.new_context(reduced_motion=motion)  # type: ignore[arg-type]  # the cases are plain text
         tab = Tab(context.new_page())
         scripted = GameServer(tab.page)
-        tab.embed(site, service.client.base_url, f"{service.client.base_url}/embed/test/{partner.partner_id}", "token")
+        tab.embed(
+            site,
+            service.client.base_url,
+            f"{service.client.base_url}/embed/test/{partner.partner_id}",
+            "token",
+        )
         scripted.wait("join")
         board = [[0, 1, None], *empty(2, 3)]
         scripted.say(snapshot("tic-tac-toe", {"board": board}, ["a2"]))
         tab.frame.locator(".mark").first.wait_for()
-        assert set(tab.frame.locator(".mark").evaluate_all("marks => marks.map(mark => getComputedStyle(mark).animationName)")) == names
+        assert (
+            set(
+                tab.frame.locator(".mark").evaluate_all(
+                    "marks => marks.map(mark => getComputedStyle(mark).animationName)"
+                )
+            )
+            == names
+        )
         context.close()
 
 
-def test_a_page_that_is_opened_by_itself_says_what_it_is(tabs: list[Tab], service: SharedService, partner: Partner) -> None:
+def test_a_page_that_is_opened_by_itself_says_what_it_is(
+    tabs: list[Tab], service: SharedService, partner: Partner
+) -> None:
     tabs[0].page.goto(f"{service.client.base_url}/embed/test/{partner.partner_id}")
     tabs[0].page.get_by_text("inside the page of a partner").wait_for()
     assert tabs[0].faults == []

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from pgs.games.catalogue import load_games
+from pgs.games.installed import load_games
 from pgs.games.rules import PASS
 from tests.browser.chromium import Tab
 from tests.browser.script import GameServer, snapshot
@@ -34,10 +34,17 @@ def _press(tab: Tab, game_id: str, move: str) -> None:
 
 
 @pytest.mark.parametrize("game_id", sorted(GAMES))
-def test_a_game_is_played_by_pressing_cells(service: SharedService, partner: Partner, site: str, tabs: list[Tab], game_id: str) -> None:
+def test_a_game_is_played_by_pressing_cells(
+    service: SharedService, partner: Partner, site: str, tabs: list[Tab], game_id: str
+) -> None:
     tab, rules, choose = tabs[0], GAMES[game_id], random.Random(7)
     server = GameServer(tab.page)
-    tab.embed(site, service.client.base_url, f"{service.client.base_url}/embed/test/{partner.partner_id}", "token")
+    tab.embed(
+        site,
+        service.client.base_url,
+        f"{service.client.base_url}/embed/test/{partner.partner_id}",
+        "token",
+    )
     server.wait("join")
     state, count = rules.initial(), 0
     while (moves := rules.legal_moves(state)) and count < MOVES:
@@ -52,9 +59,25 @@ def test_a_game_is_played_by_pressing_cells(service: SharedService, partner: Par
         assert (sent["matchId"], sent["move"]) == (f"mat_{count - 1}", move)
         state = rules.apply(state, move)
         server.say(
-            {"type": "ended", "matchId": f"mat_{count - 1}", "seq": 2, "outcome": "ended", "result": "won", "endReason": "completed"}
+            {
+                "type": "ended",
+                "matchId": f"mat_{count - 1}",
+                "seq": 2,
+                "outcome": "ended",
+                "result": "won",
+                "endReason": "completed",
+            }
         )
-    server.say(snapshot(game_id, rules.view(state), list(rules.legal_moves(state)), matchId="mat_end", turn=1, ply=count))
+    server.say(
+        snapshot(
+            game_id,
+            rules.view(state),
+            list(rules.legal_moves(state)),
+            matchId="mat_end",
+            turn=1,
+            ply=count,
+        )
+    )
     tab.sees("Opponent to move")
     marks = tab.frame.locator(".cell > *").count()
     shown = rules.view(state)

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.app import open_core
 from pgs.config import Config
+from pgs.domain.members import PLATFORM
 from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
 from tests.browser.chromium import PATIENCE_MS, Tab
@@ -27,21 +28,25 @@ async def _prepare(folder: Path, site: str) -> Partner:
     async with open_core(Config(data_dir=folder)) as core:
         await make_tiers(core)
         partner = await make_partner(core, "acme")
-        await account(core, partner.partner_id, m.AddOrigin(m.PLATFORM, "test", site))
+        await account(core, partner.partner_id, m.AddOrigin(PLATFORM, "test", site))
         return partner
 
 
 def _rows(process: Process, partner: Partner) -> list[dict[str, Any]]:
     """The feed, once the money is recorded."""
     for _ in range(int(PATIENCE_MS / 100)):
-        rows: list[dict[str, Any]] = ok(process.client.call("GET", "/partner/results", partner.test))["results"]
+        rows: list[dict[str, Any]] = ok(
+            process.client.call("GET", "/partner/results", partner.test)
+        )["results"]
         if rows and all("payoutUsdCents" in row for row in rows):
             return rows
         time.sleep(0.1)
     raise AssertionError("the match's money was not recorded")
 
 
-def test_a_match_outlives_kills_of_the_service_and_ends_right(tmp_path: Path, site: str, tabs: list[Tab]) -> None:
+def test_a_match_outlives_kills_of_the_service_and_ends_right(
+    tmp_path: Path, site: str, tabs: list[Tab]
+) -> None:
     folder = tmp_path / "data"
     with ThreadPoolExecutor(1) as elsewhere:  # this thread has the browser's loop
         partner = elsewhere.submit(trio.run, partial(_prepare, folder, site)).result()
@@ -50,7 +55,11 @@ def test_a_match_outlives_kills_of_the_service_and_ends_right(tmp_path: Path, si
         for tab, player in zip(tabs, ("alice", "bob"), strict=True):
             body = {"gameId": BOTH, "playerId": player, "displayName": player.title()}
             session = ok(process.client.call("POST", "/partner/sessions", partner.test, body))
-            ok(process.client.call("POST", "/partner/matches", partner.test, seat_body(player, player)))
+            ok(
+                process.client.call(
+                    "POST", "/partner/matches", partner.test, seat_body(player, player)
+                )
+            )
             tab.embed(site, process.base_url, session["embedUrl"], session["sessionToken"])
         alice.sees("Your turn")
         bob.sees("Alice to move")
@@ -78,13 +87,24 @@ def test_a_match_outlives_kills_of_the_service_and_ends_right(tmp_path: Path, si
         bob.sees("You lost.")
 
         rows = _rows(process, partner)
-        assert {row["playerId"]: (row["outcome"], row["result"], row["endReason"], row["payoutUsdCents"]) for row in rows} == {
+        assert {
+            row["playerId"]: (
+                row["outcome"],
+                row["result"],
+                row["endReason"],
+                row["payoutUsdCents"],
+            )
+            for row in rows
+        } == {
             "alice": ("ended", "won", "completed", 180),
             "bob": ("ended", "lost", "completed", 0),
         }
         for tab in tabs:
             assert len(tab.told("pgs.ended")) == 1
-            assert {message["reason"] for message in tab.told("pgs.error")} <= {"connection_lost", "service_unavailable"}
+            assert {message["reason"] for message in tab.told("pgs.error")} <= {
+                "connection_lost",
+                "service_unavailable",
+            }
         assert process.stop()[0] == 0
     database = Database(folder)
     assert check_ledger(database.reader).sound

@@ -17,8 +17,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from playwright.sync_api import Browser, Page
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.environments import Environment
+from pgs.domain.members import PLATFORM
 from pgs.serve import running
 from tests.browser.chromium import PATIENCE_MS, Tab, launched
 from tests.journeys.client import ok
@@ -41,7 +42,10 @@ class Front:
         issued = authority.issue_cert(host)
         # The root itself goes along, so that the browser can tell it by its key.
         chain = b"".join(blob.bytes() for blob in (*issued.cert_chain_pems, authority.cert_pem))
-        with issued.private_key_pem.tempfile() as key, trustme.Blob(chain).tempfile() as certificates:
+        with (
+            issued.private_key_pem.tempfile() as key,
+            trustme.Blob(chain).tempfile() as certificates,
+        ):
             self._context.load_cert_chain(certificates, key)
         self._up = threading.Event()
         self._thread = threading.Thread(target=trio.run, args=(self._serve,))
@@ -61,11 +65,19 @@ class Front:
                 (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
                 self._port: int = listener.socket.getsockname()[1]
                 self._up.set()
-                await trio.serve_listeners(self._pass_on, [trio.SSLListener(listener, self._context)], handler_nursery=nursery)
+                await trio.serve_listeners(
+                    self._pass_on,
+                    [trio.SSLListener(listener, self._context)],
+                    handler_nursery=nursery,
+                )
 
     async def _pass_on(self, outer: trio.abc.Stream) -> None:
         try:
-            async with outer, await trio.open_tcp_stream("127.0.0.1", self._to) as inner, trio.open_nursery() as nursery:
+            async with (
+                outer,
+                await trio.open_tcp_stream("127.0.0.1", self._to) as inner,
+                trio.open_nursery() as nursery,
+            ):
                 nursery.start_soon(_pump, outer, inner, nursery.cancel_scope)
                 nursery.start_soon(_pump, inner, outer, nursery.cancel_scope)
         except* (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
@@ -86,7 +98,11 @@ class Fronted(SharedService):
         self._token = trio.lowlevel.current_trio_token()
         async with running(self._config) as service:
             await make_tiers(service.core)
-            self.core, self._base_url, self._internal_url = service.core, service.listening, service.internal_url
+            self.core, self._base_url, self._internal_url = (
+                service.core,
+                service.listening,
+                service.internal_url,
+            )
             self._up.set()
             await self._leave.wait()
 
@@ -101,8 +117,13 @@ def authority() -> trustme.CA:
 def browser(authority: trustme.CA) -> Iterator[Browser]:
     """A Chromium that knows two names, and trusts the tests' root and no other."""
     key = x509.load_pem_x509_certificate(authority.cert_pem.bytes()).public_key()
-    digest = hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).digest()
-    with launched(f"--ignore-certificate-errors-spki-list={base64.b64encode(digest).decode()}", hosts=(SERVICE, SHOP)) as running_browser:
+    digest = hashlib.sha256(
+        key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    ).digest()
+    with launched(
+        f"--ignore-certificate-errors-spki-list={base64.b64encode(digest).decode()}",
+        hosts=(SERVICE, SHOP),
+    ) as running_browser:
         yield running_browser
 
 
@@ -124,16 +145,27 @@ def shop(authority: trustme.CA, site: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory, authority: trustme.CA) -> Iterator[SharedService]:
+def service(
+    tmp_path_factory: pytest.TempPathFactory, authority: trustme.CA
+) -> Iterator[SharedService]:
     port = free_port()
     with fronting(authority, SERVICE, port) as origin:
-        shared = Fronted(tmp_path_factory.mktemp("live"), listen=f"127.0.0.1:{port}", base_url=origin)
+        shared = Fronted(
+            tmp_path_factory.mktemp("live"), listen=f"127.0.0.1:{port}", base_url=origin
+        )
         shared.start()
         yield shared
         shared.stop()
 
 
-def _open(service: SharedService, partner: Partner, environment: Environment, site: str, tab: Tab, player: str) -> str:
+def _open(
+    service: SharedService,
+    partner: Partner,
+    environment: Environment,
+    site: str,
+    tab: Tab,
+    player: str,
+) -> str:
     """Open the frame of an environment in the site's page; return the service's origin."""
     body = {"gameId": BOTH, "playerId": player, "displayName": player.title()}
     session = ok(service.client.call("POST", "/partner/sessions", partner.keys[environment], body))
@@ -154,9 +186,11 @@ def _won(service: SharedService, partner: Partner) -> dict[str, Any]:
     raise AssertionError("the match's money was not recorded")
 
 
-def test_a_live_page_embeds_the_live_frame_over_tls(service: SharedService, shop: str, tabs: list[Tab]) -> None:
+def test_a_live_page_embeds_the_live_frame_over_tls(
+    service: SharedService, shop: str, tabs: list[Tab]
+) -> None:
     partner = service.partner()
-    service.account(partner, m.AddOrigin(m.PLATFORM, "live", shop))
+    service.account(partner, m.AddOrigin(PLATFORM, "live", shop))
     alice, bob = tabs
     for player in ("alice", "bob"):
         ok(service.client.call("POST", "/partner/matches", partner.live, seat_body(player, player)))
@@ -165,7 +199,13 @@ def test_a_live_page_embeds_the_live_frame_over_tls(service: SharedService, shop
     assert _open(service, partner, "live", shop, bob, "bob") == origin
     alice.sees("Your turn")
     bob.sees("Alice to move")
-    for mover, other, cell in ((alice, bob, "a1"), (bob, alice, "a2"), (alice, bob, "b1"), (bob, alice, "b2"), (alice, bob, "c1")):
+    for mover, other, cell in (
+        (alice, bob, "a1"),
+        (bob, alice, "a2"),
+        (alice, bob, "b1"),
+        (bob, alice, "b2"),
+        (alice, bob, "c1"),
+    ):
         mover.cell(cell).click()
         other.cell(cell).locator(".mark").wait_for()
     alice.sees("You won.")
@@ -177,30 +217,36 @@ def test_a_live_page_embeds_the_live_frame_over_tls(service: SharedService, shop
         assert tab.page.evaluate("isSecureContext")
 
 
-def test_a_registered_test_page_embeds_the_test_frame_over_tls(service: SharedService, shop: str, tabs: list[Tab]) -> None:
+def test_a_registered_test_page_embeds_the_test_frame_over_tls(
+    service: SharedService, shop: str, tabs: list[Tab]
+) -> None:
     partner = service.partner()
-    service.account(partner, m.AddOrigin(m.PLATFORM, "test", shop))
+    service.account(partner, m.AddOrigin(PLATFORM, "test", shop))
     _open(service, partner, "test", shop, tabs[0], "alice")
     tabs[0].sees("Waiting for an opponent")
     assert tabs[0].faults == []
 
 
 @pytest.mark.parametrize("framed", ["live", "test"])
-@pytest.mark.parametrize("registered", ["for the other environment", "nowhere", "with another partner"])
+@pytest.mark.parametrize(
+    "registered", ["for the other environment", "nowhere", "with another partner"]
+)
 def test_no_page_but_those_of_its_environment_embeds_a_frame(
     service: SharedService, shop: str, tabs: list[Tab], framed: Environment, registered: str
 ) -> None:
     other: Environment = "test" if framed == "live" else "live"
     partner = service.partner()
-    service.account(partner, m.AddOrigin(m.PLATFORM, framed, ELSEWHERE))
+    service.account(partner, m.AddOrigin(PLATFORM, framed, ELSEWHERE))
     if registered == "for the other environment":
-        service.account(partner, m.AddOrigin(m.PLATFORM, other, shop))
+        service.account(partner, m.AddOrigin(PLATFORM, other, shop))
     elif registered == "with another partner":
-        service.account(service.partner(), m.AddOrigin(m.PLATFORM, framed, shop))
+        service.account(service.partner(), m.AddOrigin(PLATFORM, framed, shop))
     tab = tabs[0]
     _open(service, partner, framed, shop, tab, "alice")
     _wait_for_fault(tab.page, tab)
-    assert any("frame-ancestors" in fault and ELSEWHERE in fault for fault in tab.faults), tab.faults
+    assert any("frame-ancestors" in fault and ELSEWHERE in fault for fault in tab.faults), (
+        tab.faults
+    )
     tab.page.wait_for_timeout(500)
     assert tab.told() == []
     assert tab.frame.locator(".headline").count() == 0

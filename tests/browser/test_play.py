@@ -5,9 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Route
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
+from pgs.domain.members import PLATFORM
 from tests.browser.chromium import Tab
-from tests.house.tree import ROOT
+from tests.conventions.tree import ROOT
 from tests.journeys.client import ok
 from tests.journeys.partners import BOTH, Partner, seat_body
 from tests.journeys.service import SharedService
@@ -17,16 +18,32 @@ pytestmark = pytest.mark.browser
 
 def _mint(service: SharedService, partner: Partner, player: str) -> tuple[str, str]:
     session = ok(
-        service.client.call("POST", "/partner/sessions", partner.test, {"gameId": BOTH, "playerId": player, "displayName": player.title()})
+        service.client.call(
+            "POST",
+            "/partner/sessions",
+            partner.test,
+            {"gameId": BOTH, "playerId": player, "displayName": player.title()},
+        )
     )
     return session["embedUrl"], session["sessionToken"]
 
 
 def _seat(service: SharedService, partner: Partner, player: str, key: str | None = None) -> None:
-    ok(service.client.call("POST", "/partner/matches", partner.test, seat_body(player, key or player)))
+    ok(
+        service.client.call(
+            "POST", "/partner/matches", partner.test, seat_body(player, key or player)
+        )
+    )
 
 
-def _open(service: SharedService, partner: Partner, site: str, tab: Tab, player: str, height: str = "720px") -> None:
+def _open(
+    service: SharedService,
+    partner: Partner,
+    site: str,
+    tab: Tab,
+    player: str,
+    height: str = "720px",
+) -> None:
     tab.embed(site, service.client.base_url, *_mint(service, partner, player), height)
 
 
@@ -49,9 +66,17 @@ def _check_clean(service: SharedService, site: str, *tabs: Tab) -> None:
         assert tab.origins <= {site, service.client.base_url}
 
 
-def test_two_players_play_a_match_to_its_end(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) -> None:
+def test_two_players_play_a_match_to_its_end(
+    service: SharedService, partner: Partner, site: str, tabs: list[Tab]
+) -> None:
     alice, bob = begin(service, partner, site, tabs)
-    for mover, other, cell in ((alice, bob, "a1"), (bob, alice, "a2"), (alice, bob, "b1"), (bob, alice, "b2"), (alice, bob, "c1")):
+    for mover, other, cell in (
+        (alice, bob, "a1"),
+        (bob, alice, "a2"),
+        (alice, bob, "b1"),
+        (bob, alice, "b2"),
+        (alice, bob, "c1"),
+    ):
         mover.cell(cell).click()
         other.cell(cell).locator(".mark").wait_for()
     alice.sees("You won.")
@@ -60,12 +85,16 @@ def test_two_players_play_a_match_to_its_end(service: SharedService, partner: Pa
     (ended,) = bob.told("pgs.ended")
     assert (ended["result"], ended["outcome"], ended["endReason"]) == ("lost", "ended", "completed")
     assert alice.told()[0] == {"type": "pgs.ready"}
-    assert [message["ply"] for message in alice.told("pgs.state") if message["status"] == "started"] == [0, 1, 2, 3, 4, 5]
+    assert [
+        message["ply"] for message in alice.told("pgs.state") if message["status"] == "started"
+    ] == [0, 1, 2, 3, 4, 5]
     assert alice.told("pgs.state")[-1]["status"] == "ended"
     _check_clean(service, site, alice, bob)
 
 
-def test_a_player_waits_in_the_frame_until_somebody_comes(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) -> None:
+def test_a_player_waits_in_the_frame_until_somebody_comes(
+    service: SharedService, partner: Partner, site: str, tabs: list[Tab]
+) -> None:
     alice, bob = tabs
     _open(service, partner, site, alice, "alice")
     alice.sees("Waiting for an opponent")
@@ -79,11 +108,20 @@ def test_a_player_waits_in_the_frame_until_somebody_comes(service: SharedService
     _check_clean(service, site, alice, bob)
 
 
-def test_a_match_is_played_with_the_keyboard_alone(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) -> None:
+def test_a_match_is_played_with_the_keyboard_alone(
+    service: SharedService, partner: Partner, site: str, tabs: list[Tab]
+) -> None:
     alice, bob = begin(service, partner, site, tabs)
     alice.page.keyboard.press("Tab")
     alice.focuses('[data-cell="b2"]')
-    for key, cell in (("ArrowUp", "b1"), ("ArrowUp", "b1"), ("ArrowLeft", "a1"), ("End", "c1"), ("Home", "a1"), ("ArrowDown", "a2")):
+    for key, cell in (
+        ("ArrowUp", "b1"),
+        ("ArrowUp", "b1"),
+        ("ArrowLeft", "a1"),
+        ("End", "c1"),
+        ("Home", "a1"),
+        ("ArrowDown", "a2"),
+    ):
         alice.page.keyboard.press(key)
         alice.focuses(f'[data-cell="{cell}"]')
     alice.focuses('[aria-label="a2, empty, playable"]')
@@ -104,9 +142,11 @@ def test_a_match_is_played_with_the_keyboard_alone(service: SharedService, partn
     _check_clean(service, site, alice, bob)
 
 
-def test_a_page_of_another_origin_cannot_embed_the_frame(service: SharedService, site: str, tabs: list[Tab]) -> None:
+def test_a_page_of_another_origin_cannot_embed_the_frame(
+    service: SharedService, site: str, tabs: list[Tab]
+) -> None:
     stranger = service.partner()
-    service.account(stranger, m.AddOrigin(m.PLATFORM, "test", "https://elsewhere.example"))
+    service.account(stranger, m.AddOrigin(PLATFORM, "test", "https://elsewhere.example"))
     tab = tabs[0]
     _open(service, stranger, site, tab, "alice")
     tab.page.wait_for_function("window.frames.length === 1")
@@ -118,7 +158,9 @@ def test_a_page_of_another_origin_cannot_embed_the_frame(service: SharedService,
     assert tab.told() == []
 
 
-def test_a_newer_window_of_the_same_player_takes_over(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) -> None:
+def test_a_newer_window_of_the_same_player_takes_over(
+    service: SharedService, partner: Partner, site: str, tabs: list[Tab]
+) -> None:
     first, second = tabs
     _open(service, partner, site, first, "alice")
     first.sees("Waiting for an opponent")
@@ -130,16 +172,20 @@ def test_a_newer_window_of_the_same_player_takes_over(service: SharedService, pa
     first.sees("Waiting for an opponent")
 
 
-def test_a_session_that_is_cut_off_says_so(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) -> None:
+def test_a_session_that_is_cut_off_says_so(
+    service: SharedService, partner: Partner, site: str, tabs: list[Tab]
+) -> None:
     alice = tabs[0]
     _open(service, partner, site, alice, "alice")
     alice.sees("Waiting for an opponent")
-    service.account(partner, m.SwitchAccount(m.PLATFORM, active=False))
+    service.account(partner, m.SwitchAccount(PLATFORM, active=False))
     alice.sees("Your session was ended")
     assert alice.told("pgs.error")[-1]["reason"] == "session_ended"
 
 
-def test_a_token_that_is_none_is_told_to_player_and_page(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) -> None:
+def test_a_token_that_is_none_is_told_to_player_and_page(
+    service: SharedService, partner: Partner, site: str, tabs: list[Tab]
+) -> None:
     tab = tabs[0]
     src, token = _mint(service, partner, "alice")
     tab.embed(site, service.client.base_url, src, token[:-4] + "AAAA")
@@ -151,7 +197,9 @@ def test_a_token_that_is_none_is_told_to_player_and_page(service: SharedService,
     assert tab.page.locator("iframe").count() == 0
 
 
-def test_the_page_of_the_documentation_works_as_it_stands(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) -> None:
+def test_the_page_of_the_documentation_works_as_it_stands(
+    service: SharedService, partner: Partner, site: str, tabs: list[Tab]
+) -> None:
     (page,) = re.findall(r"```html\n(.*?)```", (ROOT / "docs" / "embed.md").read_text(), re.DOTALL)
     page = page.replace("https://games.example", service.client.base_url)
     tab, minted = tabs[0], 0
@@ -161,7 +209,9 @@ def test_the_page_of_the_documentation_works_as_it_stands(service: SharedService
         minted += 1
         src, token = _mint(service, partner, "alice")
         # The first one is no good, so that the page has to ask again.
-        route.fulfill(json={"embedUrl": src, "sessionToken": token if minted > 1 else token[:-4] + "AAAA"})
+        route.fulfill(
+            json={"embedUrl": src, "sessionToken": token if minted > 1 else token[:-4] + "AAAA"}
+        )
 
     logged: list[str] = []
     tab.page.on("console", lambda message: logged.append(message.text))

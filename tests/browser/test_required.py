@@ -14,7 +14,9 @@ def test_a_missing_browser_is_skipped_aloud(monkeypatch: pytest.MonkeyPatch) -> 
         find_chromium()
 
 
-def test_a_missing_browser_is_a_failure_where_one_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_browser_is_a_failure_where_one_is_required(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setenv(REQUIRED, "1")
     with pytest.raises(pytest.fail.Exception, match="NOT tested"):

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
+from pgs.domain.members import PLATFORM
 from tests.browser.chromium import Tab
 from tests.browser.test_play import begin
 from tests.journeys.service import SharedService
@@ -13,14 +14,16 @@ from tests.journeys.service import SharedService
 pytestmark = pytest.mark.browser
 
 
-def test_a_match_outlives_the_service_that_it_began_on(tmp_path: Path, site: str, tabs: list[Tab]) -> None:
+def test_a_match_outlives_the_service_that_it_began_on(
+    tmp_path: Path, site: str, tabs: list[Tab]
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     first = SharedService(tmp_path, listen=listen)
     first.start()
     try:
         partner = first.partner()
-        first.account(partner, m.AddOrigin(m.PLATFORM, "test", site))
+        first.account(partner, m.AddOrigin(PLATFORM, "test", site))
         alice, bob = begin(first, partner, site, tabs)
         alice.cell("b2").click()
         bob.sees("Your turn")

@@ -23,8 +23,10 @@ from pgs.clock import SystemRng
 from pgs.config import Config
 from pgs.keyfile import BadKeyFile, KeyFile
 from pgs.operator.protocol import ConnectionLost
-from pgs.storage.database import DataLock, SchemaNewer, StoreOutage
+from pgs.storage.data_folder import DataLock
 from pgs.storage.ledger import LedgerReport
+from pgs.storage.migrations import SchemaNewer
+from pgs.storage.transactions import StoreOutage
 from tests.operator.support import prepare, serving
 
 NEW = ["partner", "create", "acme", "--name", "Acme", "--admin-email", "admin@acme.example"]
@@ -78,14 +80,34 @@ def test_the_version_is_the_packages() -> None:
 def test_a_port_that_is_in_use_is_named_with_its_setting(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        for setting, other in (("PGS_LISTEN", "PGS_INTERNAL_LISTEN"), ("PGS_INTERNAL_LISTEN", "PGS_LISTEN")):
-            done = process("serve", "--data", tmp_path / "data", **{setting: address, other: "127.0.0.1:0"})
+        for setting, other in (
+            ("PGS_LISTEN", "PGS_INTERNAL_LISTEN"),
+            ("PGS_INTERNAL_LISTEN", "PGS_LISTEN"),
+        ):
+            done = process(
+                "serve", "--data", tmp_path / "data", **{setting: address, other: "127.0.0.1:0"}
+            )
             assert done.returncode == 1
-            assert done.stderr.endswith(f"cannot listen on {address}: Address already in use. End what listens there, or set {setting}\n")
+            assert done.stderr.endswith(
+                f"cannot listen on {address}: Address already in use. End what listens there, or set {setting}\n"
+            )
 
 
 def test_a_wrong_call_ends_with_2(tmp_path: Path) -> None:
-    wrong = process("tier", "set", "bronze", "--environment", "prod", "--floor", "1", "--prize", "1", "--json", "--data", tmp_path)
+    wrong = process(
+        "tier",
+        "set",
+        "bronze",
+        "--environment",
+        "prod",
+        "--floor",
+        "1",
+        "--prize",
+        "1",
+        "--json",
+        "--data",
+        tmp_path,
+    )
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "--environment" in wrong.stderr
 
@@ -108,7 +130,9 @@ def test_a_wrong_call_ends_with_2(tmp_path: Path) -> None:
         ["terms", "publish", "/"],
     ],
 )
-def test_wrong_calls_end_with_2_and_say_so_on_standard_error_alone(tmp_path: Path, arguments: list[str]) -> None:
+def test_wrong_calls_end_with_2_and_say_so_on_standard_error_alone(
+    tmp_path: Path, arguments: list[str]
+) -> None:
     result = pgs(*arguments, "--json", "--data", tmp_path)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr
@@ -126,11 +150,33 @@ def test_every_command_prints_one_json_value_and_nothing_else(tmp_path: Path) ->
     assert json_of(pgs("partner", "deactivate", "acme", *at))["ended"] == 0
     assert json_of(pgs("partner", "reactivate", "acme", *at))["active"] is True
     assert (
-        json_of(pgs("tier", "set", "bronze", "--environment", "test", "--floor", "100", "--prize", "180", "--name", "B", *at))["name"]
+        json_of(
+            pgs(
+                "tier",
+                "set",
+                "bronze",
+                "--environment",
+                "test",
+                "--floor",
+                "100",
+                "--prize",
+                "180",
+                "--name",
+                "B",
+                *at,
+            )
+        )["name"]
         == "B"
     )
-    assert json_of(pgs("tier", "lock", "bronze", "--environment", "test", "--game", "chess", *at))["lockedGames"] == ["chess"]
-    assert json_of(pgs("tier", "unlock", "bronze", "--environment", "test", "--game", "chess", *at))["lockedGames"] == []
+    assert json_of(pgs("tier", "lock", "bronze", "--environment", "test", "--game", "chess", *at))[
+        "lockedGames"
+    ] == ["chess"]
+    assert (
+        json_of(pgs("tier", "unlock", "bronze", "--environment", "test", "--game", "chess", *at))[
+            "lockedGames"
+        ]
+        == []
+    )
     assert [tier["tierId"] for tier in json_of(pgs("tier", "list", *at))] == ["bronze"]
     assert json_of(pgs("terms", "publish", str(text), *at)) == {"version": 2}
     refused = pgs("terms", "end", "acme", *at)
@@ -160,8 +206,12 @@ async def test_commands_reach_a_running_service_and_show_what_it_holds(tmp_path:
         assert partner.live_key[-4:] in shown.stdout
         assert partner.live_key not in shown.stdout
         assert "granted" in shown.stdout
-        withdrawn = await run("game", "licence", "acme", "chess", "withdraw", "--note", "later", "--json")
-        assert {held["gameId"]: held for held in json_of(withdrawn)["licences"]}["chess"]["note"] == "later"
+        withdrawn = await run(
+            "game", "licence", "acme", "chess", "withdraw", "--note", "later", "--json"
+        )
+        assert {held["gameId"]: held for held in json_of(withdrawn)["licences"]}["chess"][
+            "note"
+        ] == "later"
         off = await run("partner", "deactivate", "acme")
         assert "1 waiting seats and running matches" in off.stdout
         account = core.parts.registry.account("acme")
@@ -175,7 +225,19 @@ async def test_commands_reach_a_running_service_and_show_what_it_holds(tmp_path:
 
 def test_people_are_shown_tables(tmp_path: Path) -> None:
     assert "ivt_" in pgs(*NEW, "--data", tmp_path).stdout
-    pgs("tier", "set", "bronze", "--environment", "test", "--floor", "100", "--prize", "180", "--data", tmp_path)
+    pgs(
+        "tier",
+        "set",
+        "bronze",
+        "--environment",
+        "test",
+        "--floor",
+        "100",
+        "--prize",
+        "180",
+        "--data",
+        tmp_path,
+    )
     for arguments, said in [
         (["partner", "list"], "acme"),
         (["partner", "show", "acme"], "300 requests at once"),
@@ -199,7 +261,9 @@ def test_a_folder_without_a_database_is_named(tmp_path: Path) -> None:
     assert "--data" in result.stderr
 
 
-def test_a_folder_that_another_process_holds_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_another_process_holds_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(call, "WAIT_S", 0)
     (tmp_path / "pgs.db").touch()
     lock = DataLock(tmp_path)
@@ -225,12 +289,16 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     assert "database cannot be used" in result.stderr
 
 
-def test_settings_come_from_the_file_and_the_options_stand_over_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_come_from_the_file_and_the_options_stand_over_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "pgs.toml").write_text(f'[pgs]\ndata_dir = "{tmp_path / "in-file"}"\n')
     assert pgs(*NEW, "--config", tmp_path / "pgs.toml").exit_code == 0
     assert (tmp_path / "in-file" / "pgs.db").exists()
     monkeypatch.setenv("PGS_DATA_DIR", str(tmp_path / "in-environment"))
-    assert pgs(*NEW, "--config", tmp_path / "pgs.toml", "--data", tmp_path / "option").exit_code == 0
+    assert (
+        pgs(*NEW, "--config", tmp_path / "pgs.toml", "--data", tmp_path / "option").exit_code == 0
+    )
     assert not (tmp_path / "in-environment").exists()
     assert (tmp_path / "option" / "pgs.db").exists()
     wrong = pgs("partner", "list", "--config", tmp_path / "nowhere.toml")
@@ -253,11 +321,15 @@ def test_terms_are_read_as_utf_8_of_a_bounded_length(tmp_path: Path) -> None:
     assert json_of(pgs("terms", "publish", text, *at)) == {"version": 3}
 
 
-async def test_an_unsound_ledger_ends_with_1_and_is_still_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unsound_ledger_ends_with_1_and_is_still_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     unsound = LedgerReport([("test", "escrow", 5, 1)], 5, ["acme sea_1"], [], [], [], [], 5, 0)
     monkeypatch.setattr("pgs.operator.commands.ledger.check_ledger", lambda reader: unsound)
     await prepare(tmp_path)
-    result = await trio.to_thread.run_sync(lambda: pgs("ledger", "check", "--json", "--data", tmp_path))
+    result = await trio.to_thread.run_sync(
+        lambda: pgs("ledger", "check", "--json", "--data", tmp_path)
+    )
     assert result.exit_code == 1
     assert msgspec.json.decode(result.stdout_bytes)["unbalancedTransfers"] == ["acme sea_1"]
     assert "not sound" in result.stderr
@@ -266,8 +338,21 @@ async def test_an_unsound_ledger_ends_with_1_and_is_still_printed(tmp_path: Path
 def test_a_long_list_is_fetched_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgs.operator.commands.partner.PAGE", 2)
     for number in range(3):
-        pgs("partner", "create", f"partner-{number}", "--name", "x", "--admin-email", "a@b.example", "--data", tmp_path)
-    assert [partner["partnerId"] for partner in json_of(pgs("partner", "list", "--json", "--data", tmp_path))] == [
+        pgs(
+            "partner",
+            "create",
+            f"partner-{number}",
+            "--name",
+            "x",
+            "--admin-email",
+            "a@b.example",
+            "--data",
+            tmp_path,
+        )
+    assert [
+        partner["partnerId"]
+        for partner in json_of(pgs("partner", "list", "--json", "--data", tmp_path))
+    ] == [
         "partner-0",
         "partner-1",
         "partner-2",
@@ -275,8 +360,21 @@ def test_a_long_list_is_fetched_to_its_end(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_what_partners_chose_cannot_steer_an_operators_terminal(tmp_path: Path) -> None:
-    assert plain("a\x1b[2Jb\rc\u202ed") == "a\N{REPLACEMENT CHARACTER}[2Jb\N{REPLACEMENT CHARACTER}c\N{REPLACEMENT CHARACTER}d"
-    pgs("partner", "create", "acme", "--name", "[red]A\x1b[2J", "--admin-email", "a@b.example", "--data", tmp_path)
+    assert (
+        plain("a\x1b[2Jb\rc\u202ed")
+        == "a\N{REPLACEMENT CHARACTER}[2Jb\N{REPLACEMENT CHARACTER}c\N{REPLACEMENT CHARACTER}d"
+    )
+    pgs(
+        "partner",
+        "create",
+        "acme",
+        "--name",
+        "[red]A\x1b[2J",
+        "--admin-email",
+        "a@b.example",
+        "--data",
+        tmp_path,
+    )
     shown = pgs("partner", "show", "acme", "--data", tmp_path).stdout
     assert "\x1b[2J" not in shown
     assert "[red]A" in shown
@@ -294,7 +392,9 @@ EXPECTED = [
 ]
 
 
-@pytest.mark.parametrize(("error", "code", "said"), EXPECTED, ids=[type(error).__name__ for error, _, _ in EXPECTED])
+@pytest.mark.parametrize(
+    ("error", "code", "said"), EXPECTED, ids=[type(error).__name__ for error, _, _ in EXPECTED]
+)
 def test_what_an_operator_can_mend_is_a_line_and_no_traceback(
     error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -312,13 +412,22 @@ def test_a_bug_keeps_its_traceback() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cents", "shown"), [(0, "0.00 USD"), (5, "0.05 USD"), (-5, "-0.05 USD"), (-180, "-1.80 USD"), (123456789, "1,234,567.89 USD")]
+    ("cents", "shown"),
+    [
+        (0, "0.00 USD"),
+        (5, "0.05 USD"),
+        (-5, "-0.05 USD"),
+        (-180, "-1.80 USD"),
+        (123456789, "1,234,567.89 USD"),
+    ],
 )
 def test_money_is_shown_to_the_cent(cents: int, shown: str) -> None:
     assert tables.money(cents) == shown
 
 
-def test_serve_and_demo_get_their_options_and_give_their_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_and_demo_get_their_options_and_give_their_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     called: list[object] = []
 
     def serve(config: Config) -> int:
@@ -335,13 +444,20 @@ def test_serve_and_demo_get_their_options_and_give_their_exit_code(tmp_path: Pat
     assert pgs("demo", "--data", tmp_path, "--once", "--port", "0").exit_code == 4
     assert pgs("demo", "--data", tmp_path, "--port", "0", "--bots").exit_code == 4
     assert pgs("demo", "--data", tmp_path, "--port", "0", "--bots", "5").exit_code == 4
-    assert called == [tmp_path, (tmp_path, True, 0, 0), (tmp_path, False, 0, 2), (tmp_path, False, 0, 5)]
+    assert called == [
+        tmp_path,
+        (tmp_path, True, 0, 0),
+        (tmp_path, False, 0, 2),
+        (tmp_path, False, 0, 5),
+    ]
 
 
 def test_serving_a_folder_that_is_served_is_refused_in_a_line(tmp_path: Path) -> None:
     KeyFile(tmp_path / "keys", SystemRng())
     lock = DataLock(tmp_path)
-    result = process("serve", "--data", tmp_path, PGS_LISTEN="127.0.0.1:0", PGS_INTERNAL_LISTEN="127.0.0.1:0")
+    result = process(
+        "serve", "--data", tmp_path, PGS_LISTEN="127.0.0.1:0", PGS_INTERNAL_LISTEN="127.0.0.1:0"
+    )
     lock.release()
     assert (result.returncode, result.stdout) == (1, "")
     assert "another process" in result.stderr

@@ -19,7 +19,7 @@ from pgs.cli import call, tables
 from pgs.cli.errors import expected
 from pgs.clock import SystemRng
 from pgs.config import Config
-from pgs.games.catalogue import GAMES, BadGame, installed_games
+from pgs.games.installed import GAMES, BadGame, installed_games
 from pgs.keyfile import KeyFile
 from pgs.operator.answers import Done
 from pgs.operator.commands.match import MATCH_VOID, MatchId
@@ -45,8 +45,12 @@ def test_a_new_folder_gets_a_database_and_a_key_ring(tmp_path: Path) -> None:
     assert {"pgs.db", "keys"} <= {path.name for path in (tmp_path / "data").iterdir()}
 
 
-@pytest.mark.parametrize("arguments", [["partner", "list"], ["keyring", "list"], ["db", "migrate"], ["serve"]])
-def test_a_database_whose_key_ring_is_gone_is_refused_and_no_new_ring_made(tmp_path: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["partner", "list"], ["keyring", "list"], ["db", "migrate"], ["serve"]]
+)
+def test_a_database_whose_key_ring_is_gone_is_refused_and_no_new_ring_made(
+    tmp_path: Path, arguments: list[str]
+) -> None:
     assert pgs(*NEW, "--data", tmp_path).exit_code == 0
     (tmp_path / "keys").rename(tmp_path / "keys.away")
     refused = process(*arguments, "--data", tmp_path, **FREE)
@@ -65,10 +69,14 @@ def test_a_ring_that_a_broken_first_start_left_is_the_one_that_is_used(tmp_path:
     ring = KeyFile(tmp_path / "keys", SystemRng()).ring
     (tmp_path / "pgs.db.new").touch()
     assert json_of(pgs("db", "migrate", "--json", "--data", tmp_path))["migrations"]
-    assert json_of(pgs("keyring", "list", "--json", "--data", tmp_path))["kids"] == [key.kid for key in ring.keys]
+    assert json_of(pgs("keyring", "list", "--json", "--data", tmp_path))["kids"] == [
+        key.kid for key in ring.keys
+    ]
 
 
-def test_the_ring_is_on_disk_before_the_database_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ring_is_on_disk_before_the_database_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*arguments: object, **named: object) -> None:
         assert (tmp_path / "keys").exists()
         raise OSError(28, "No space left on device")
@@ -77,19 +85,31 @@ def test_the_ring_is_on_disk_before_the_database_is(tmp_path: Path, monkeypatch:
     assert "No space left" in pgs("db", "migrate", "--data", tmp_path).stderr
 
 
-async def test_a_command_on_a_stopped_service_says_nothing_but_its_answer_and_pays_before_it_ends(tmp_path: Path) -> None:
+async def test_a_command_on_a_stopped_service_says_nothing_but_its_answer_and_pays_before_it_ends(
+    tmp_path: Path,
+) -> None:
     await prepare(tmp_path, "ann", "bob", "cleo")
-    done = await trio.to_thread.run_sync(lambda: process("partner", "deactivate", "acme", "--data", tmp_path))
+    done = await trio.to_thread.run_sync(
+        lambda: process("partner", "deactivate", "acme", "--data", tmp_path)
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 waiting seats and running matches" in done.stdout
-    async with open_core(Config(data_dir=tmp_path)) as core:  # opening pays nothing yet: the first reading of rows comes after this line
+    async with open_core(
+        Config(data_dir=tmp_path)
+    ) as core:  # opening pays nothing yet: the first reading of rows comes after this line
         assert not is_money_due(core.parts.database.reader)
 
 
 async def test_a_voided_match_of_a_stopped_service_is_paid_back_at_once(tmp_path: Path) -> None:
     await prepare(tmp_path, "ann", "bob")
     async with open_core(Config(data_dir=tmp_path)) as core:
-        rows = core.parts.database.reader.all("matches.running_matches_after", partner_id="acme", environment="test", after="", page_size=9)
+        rows = core.parts.database.reader.all(
+            "matches.running_matches_after",
+            partner_id="acme",
+            environment="test",
+            after="",
+            page_size=9,
+        )
         match_id = rows[0][0]
     assert isinstance(await Operator(tmp_path).ask(MATCH_VOID, MatchId(match_id)), Done)
     async with open_core(Config(data_dir=tmp_path)) as core:
@@ -118,9 +138,13 @@ async def test_payouts_that_do_not_come_hold_a_command_up_no_longer_than_their_b
         assert looked
 
 
-async def test_a_second_service_on_a_served_folder_is_told_that_there_is_one(tmp_path: Path) -> None:
+async def test_a_second_service_on_a_served_folder_is_told_that_there_is_one(
+    tmp_path: Path,
+) -> None:
     async with serving(tmp_path):
-        refused = await trio.to_thread.run_sync(lambda: process("serve", "--data", tmp_path, **FREE))
+        refused = await trio.to_thread.run_sync(
+            lambda: process("serve", "--data", tmp_path, **FREE)
+        )
     assert (refused.returncode, refused.stdout) == (1, "")
     assert f"a service runs on the data folder {tmp_path} already" in refused.stderr
 
@@ -141,8 +165,15 @@ async def test_games_that_are_not_installed_are_not_shown_as_playable(tmp_path: 
     assert account is not None
     shown = partner_record(account, {}, None, frozenset({"reversi"}), 0)
     assert shown.games == {"test": ["reversi"], "live": ["reversi"]}
-    assert {held.game_id: held.installed for held in shown.licences} == {game_id: game_id == "reversi" for game_id in GAMES}
-    assert msgspec.to_builtins(shown)["licences"][0] == {"gameId": "chess", "test": True, "live": "granted", "installed": False}
+    assert {held.game_id: held.installed for held in shown.licences} == {
+        game_id: game_id == "reversi" for game_id in GAMES
+    }
+    assert msgspec.to_builtins(shown)["licences"][0] == {
+        "gameId": "chess",
+        "test": True,
+        "live": "granted",
+        "installed": False,
+    }
     console = Console(width=160)
     with console.capture() as drawn:
         console.print(tables.partner(shown))
@@ -189,12 +220,23 @@ def test_a_service_whose_files_others_can_read_says_so_when_it_starts(tmp_path: 
     KeyFile(tmp_path / "data" / "keys", SystemRng())
     (tmp_path / "data" / "keys").chmod(0o644)
     assert _started(tmp_path / "data").startswith("pgs is ready: http://127.0.0.1:")
-    warned = [line for line in (tmp_path / "data.log").read_text().splitlines() if "open_to_others" in line]
+    warned = [
+        line
+        for line in (tmp_path / "data.log").read_text().splitlines()
+        if "open_to_others" in line
+    ]
     assert len(warned) == 1
     assert str(tmp_path / "data" / "keys") in warned[0]
 
 
-@pytest.mark.parametrize("environ", [{"PGS_IDENTITY_ISSUER": "http://id.example"}, {"PGS_PROCESS_RATE": "abc"}, {"PGS_LISTNE": "x"}])
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"PGS_IDENTITY_ISSUER": "http://id.example"},
+        {"PGS_PROCESS_RATE": "abc"},
+        {"PGS_LISTNE": "x"},
+    ],
+)
 def test_a_setting_that_cannot_be_is_a_wrong_call(tmp_path: Path, environ: dict[str, str]) -> None:
     for arguments in (["serve"], ["partner", "list"]):
         wrong = process(*arguments, "--data", tmp_path, **environ)
@@ -203,8 +245,12 @@ def test_a_setting_that_cannot_be_is_a_wrong_call(tmp_path: Path, environ: dict[
         assert len(wrong.stderr.splitlines()) == 1
 
 
-def test_a_package_that_brings_no_game_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_package_that_brings_no_game_is_told_in_a_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(typer.Exit) as stopped, expected():
         raise BadGame("nim.rules is no game called nim")
     assert stopped.value.exit_code == 1
-    assert capsys.readouterr().err.startswith("pgs: nim.rules is no game called nim. Remove the package")
+    assert capsys.readouterr().err.startswith(
+        "pgs: nim.rules is no game called nim. Remove the package"
+    )

@@ -17,7 +17,13 @@ def _writing_to(stdout: int | None, *arguments: str | Path) -> subprocess.Comple
     if stdout is None:
         command = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
     return subprocess.run(
-        command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=30, env={"PATH": os.environ["PATH"]}
+        command,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=30,
+        env={"PATH": os.environ["PATH"]},
     )
 
 
@@ -31,11 +37,17 @@ def test_a_reader_who_has_left_is_told_nothing(tmp_path: Path, how: list[str]) -
     assert (done.returncode, done.stderr) == (1, "")
 
 
-@pytest.mark.parametrize("arguments", [["partner", "list", "--json"], ["partner", "list"], ["--help"]])
-def test_an_answer_that_cannot_be_written_is_told_in_a_line(tmp_path: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["partner", "list", "--json"], ["partner", "list"], ["--help"]]
+)
+def test_an_answer_that_cannot_be_written_is_told_in_a_line(
+    tmp_path: Path, arguments: list[str]
+) -> None:
     pgs(*NEW, "--data", tmp_path)
     with full_disk() as full:
-        done = _writing_to(full, *arguments, *([] if "--help" in arguments else ["--data", str(tmp_path)]))
+        done = _writing_to(
+            full, *arguments, *([] if "--help" in arguments else ["--data", str(tmp_path)])
+        )
     assert done.returncode == 1
     assert "standard output: No space left on device" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -59,15 +71,35 @@ TIER = ["tier", "set", "t", "--environment", "test"]
         (["partner", "set", "acme", "--rate", "99999999"], "--rate must be at most 1,000,000"),
         (["partner", "show", "x" * 65], "the partner's ID must be at most 64 characters"),
         (["partner", "show", "a\0b"], "the partner's ID must not hold a NUL character"),
-        (["partner", "create", "acme", "--name", "x" * 321, "--admin-email", "a@b.example"], "--name must be at most 320 characters"),
-        (["partner", "create", "acme", "--name", "x", "--admin-email", "x" * 321], "--admin-email must be at most 320 characters"),
-        (["game", "licence", "acme", "x" * 65, "grant"], "the game's id must be at most 64 characters"),
-        (["game", "licence", "acme", "chess", "grant", "--note", "x" * 501], "--note must be at most 500 characters"),
-        ([*TIER, "--floor", "9999999999999", "--prize", "1"], "--floor must be at most 1,000,000,000,000"),
-        ([*TIER, "--floor", "1", "--prize", "-9999999999999"], "--prize must be at least -1,000,000,000,000"),
+        (
+            ["partner", "create", "acme", "--name", "x" * 321, "--admin-email", "a@b.example"],
+            "--name must be at most 320 characters",
+        ),
+        (
+            ["partner", "create", "acme", "--name", "x", "--admin-email", "x" * 321],
+            "--admin-email must be at most 320 characters",
+        ),
+        (
+            ["game", "licence", "acme", "x" * 65, "grant"],
+            "the game's id must be at most 64 characters",
+        ),
+        (
+            ["game", "licence", "acme", "chess", "grant", "--note", "x" * 501],
+            "--note must be at most 500 characters",
+        ),
+        (
+            [*TIER, "--floor", "9999999999999", "--prize", "1"],
+            "--floor must be at most 1,000,000,000,000",
+        ),
+        (
+            [*TIER, "--floor", "1", "--prize", "-9999999999999"],
+            "--prize must be at least -1,000,000,000,000",
+        ),
         (["match", "void", "x" * 65], "the match's ID must be at most 64 characters"),
     ],
 )
-def test_a_bound_is_told_by_the_name_of_the_option(tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_a_bound_is_told_by_the_name_of_the_option(
+    tmp_path: Path, arguments: list[str], said: str
+) -> None:
     result = pgs(*arguments, "--data", tmp_path)
     assert (result.exit_code, result.stderr) == (2, f"pgs: {said}\n")

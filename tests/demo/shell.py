@@ -36,9 +36,16 @@ async def run_shell(script: str, folder: Path, *, real_curl: bool) -> str:
         curl.write_text(_STAND_IN.format(python=sys.executable))
         curl.chmod(curl.stat().st_mode | stat.S_IXUSR)
     environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    environment = {name: value for name, value in environment.items() if not name.lower().endswith("_proxy")}
+    environment = {
+        name: value for name, value in environment.items() if not name.lower().endswith("_proxy")
+    }
     done = await trio.run_process(
-        ["bash", "-eu", "-o", "pipefail", "-c", script], cwd=folder, env=environment, capture_stdout=True, stderr=-2, check=False
+        ["bash", "-eu", "-o", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_stdout=True,
+        stderr=-2,
+        check=False,
     )
     text = (done.stdout or b"").decode()
     assert done.returncode == 0, text

@@ -16,8 +16,8 @@ from pgs.demo.inbox import Inbox
 from pgs.demo.launch import Launcher
 from pgs.demo.news import News, follow_feed
 from pgs.demo.site import Opponent, Site, origins_of, serving
-from pgs.http.server import bind
-from pgs.serve import Running
+from pgs.http.transport.server import bind
+from pgs.serve import RunningService
 from tests.demo.stage import demo_service
 
 
@@ -25,7 +25,7 @@ class Visit(msgspec.Struct, frozen=True):
     """A site that is up. `answers` holds everything that it has answered to `call`, heads included."""
 
     url: str
-    service: Running
+    service: RunningService
     demo: DemoFile
     inbox: Inbox
     news: News
@@ -34,17 +34,31 @@ class Visit(msgspec.Struct, frozen=True):
     pool: httpcore.AsyncConnectionPool
     answers: list[bytes]
 
-    async def call(self, path: str, body: object = None, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    async def call(
+        self, path: str, body: object = None, **headers: str
+    ) -> tuple[int, dict[str, str], bytes]:
         """Return status, headers by lower-case name, and body."""
         answer = await self.pool.request(
             "GET" if body is None else "POST",
             self.url + path,
-            headers=list(({"Origin": self.url, "Content-Type": "application/json"} | headers).items()),
-            content=None if body is None else body if isinstance(body, bytes) else msgspec.json.encode(body),
+            headers=list(
+                ({"Origin": self.url, "Content-Type": "application/json"} | headers).items()
+            ),
+            content=None
+            if body is None
+            else body
+            if isinstance(body, bytes)
+            else msgspec.json.encode(body),
             extensions={"timeout": {"read": 40.0}},
         )
-        self.answers.extend([*(part for header in answer.headers for part in header), answer.content])
-        return answer.status, {name.decode().lower(): value.decode() for name, value in answer.headers}, answer.content
+        self.answers.extend(
+            [*(part for header in answer.headers for part in header), answer.content]
+        )
+        return (
+            answer.status,
+            {name.decode().lower(): value.decode() for name, value in answer.headers},
+            answer.content,
+        )
 
     async def rows_of(self, match_id: str, outcome: str) -> dict[str, dict[str, Any]]:
         """Return both rows of a match by player, once the page has been told that they have this outcome."""
@@ -55,7 +69,11 @@ class Visit(msgspec.Struct, frozen=True):
             told = msgspec.json.decode(content)
             after = told["last"]
             rows = [entry["row"] for entry in told["entries"] if "row" in entry]
-            found |= {row["playerId"]: row for row in rows if row["matchId"] == match_id and row["outcome"] == outcome}
+            found |= {
+                row["playerId"]: row
+                for row in rows
+                if row["matchId"] == match_id and row["outcome"] == outcome
+            }
         return found
 
 
@@ -63,8 +81,15 @@ class Visit(msgspec.Struct, frozen=True):
 async def visit(folder: Path, opponent: Opponent | None = None) -> AsyncIterator[Visit]:
     """Give a running site."""
     with closing(bind("127.0.0.1:0")) as sock:
-        async with demo_service(folder) as (service, demo, inbox), httpcore.AsyncConnectionPool() as pool:
-            backend, news, origins = Backend(pool, service.base_url, demo.test_key), News(), origins_of(sock)
+        async with (
+            demo_service(folder) as (service, demo, inbox),
+            httpcore.AsyncConnectionPool() as pool,
+        ):
+            backend, news, origins = (
+                Backend(pool, service.base_url, demo.test_key),
+                News(),
+                origins_of(sock),
+            )
             launcher = Launcher(backend, SystemRng())
             site = Site(launcher, service.base_url, origins, news, opponent=opponent)
             async with serving(site, sock), trio.open_nursery() as nursery:

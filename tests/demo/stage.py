@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from pgs.actors.settlement import EmbeddedSettlement
+from pgs.actors.seating.settlement import EmbeddedSettlement
 from pgs.clock import SystemClock, SystemRng
 from pgs.config import Config
 from pgs.demo.admin import PEOPLE, make_admin
@@ -14,11 +14,11 @@ from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import make_partner
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
-from pgs.serve import Running, running
+from pgs.serve import RunningService, running
 
 
 @asynccontextmanager
-async def demo_service(folder: Path) -> AsyncIterator[tuple[Running, DemoFile, Inbox]]:
+async def demo_service(folder: Path) -> AsyncIterator[tuple[RunningService, DemoFile, Inbox]]:
     """Give a running service, what its `demo-data/demo.json` under `folder` says, and where its nudges arrive."""
     data = folder / "demo-data"
     clock = SystemClock()
@@ -27,7 +27,12 @@ async def demo_service(folder: Path) -> AsyncIterator[tuple[Running, DemoFile, I
     async with (
         open_inbox(authority, clock) as inbox,
         development_issuer(PEOPLE, clock, SystemRng()) as issuer,
-        running(_config(data, issuer), settlement=EmbeddedSettlement(0.2), outbound=outbound, resolver=resolver) as service,
+        running(
+            _config(data, issuer),
+            settlement=EmbeddedSettlement(0.2),
+            outbound=outbound,
+            resolver=resolver,
+        ) as service,
     ):
         partner = await make_partner(service.core, inbox.url)
         inbox.secret = partner.webhook_secrets["test"]

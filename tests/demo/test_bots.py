@@ -13,7 +13,7 @@ from pgs.demo.bots import BotStopped, Played, play_match
 from pgs.demo.launch import NotLaunched, Player
 from pgs.demo.site import PLAYERS
 from pgs.demo.telling import Teller
-from pgs.games.catalogue import installed_games
+from pgs.games.installed import installed_games
 from tests.demo.site import Visit, visit
 from tests.journeys.service import until
 
@@ -30,14 +30,22 @@ async def _until_sockets(site: Visit, open_ones: int) -> None:
     """Return once the service has so many open sockets."""
     told = b""
     while f"\npgs_open_sockets {open_ones}".encode() not in told:
-        told = (await site.pool.request("GET", f"{site.service.internal_url}/internal/metrics")).content
+        told = (
+            await site.pool.request("GET", f"{site.service.internal_url}/internal/metrics")
+        ).content
 
 
 # A random game of chess goes on for hundreds of moves, at most 16 a second.
 @pytest.mark.parametrize(
-    "game_id", [pytest.param(game_id, marks=[pytest.mark.slow] if game_id == "chess" else []) for game_id in sorted(installed_games())]
+    "game_id",
+    [
+        pytest.param(game_id, marks=[pytest.mark.slow] if game_id == "chess" else [])
+        for game_id in sorted(installed_games())
+    ],
 )
-async def test_bots_play_a_match_to_its_end_and_the_feed_says_who_won(tmp_path: Path, game_id: str) -> None:
+async def test_bots_play_a_match_to_its_end_and_the_feed_says_who_won(
+    tmp_path: Path, game_id: str
+) -> None:
     ends: dict[str, Played] = {}
     took: list[float] = []
     with trio.fail_after(180):
@@ -45,20 +53,30 @@ async def test_bots_play_a_match_to_its_end_and_the_feed_says_who_won(tmp_path: 
             match_id = await site.launcher.launch(game_id, FIRST, SECOND)
 
             async def play(player: Player) -> None:
-                ends[player.player_id] = await play_match(*await _session(site, game_id, player), SystemRng(), 0.0, on_move=took.append)
+                ends[player.player_id] = await play_match(
+                    *await _session(site, game_id, player), SystemRng(), 0.0, on_move=took.append
+                )
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(play, FIRST)
                 nursery.start_soon(play, SECOND)
             rows = await site.rows_of(match_id, "ended")
     first, second = ends["bot-a"], ends["bot-b"]
-    assert (first.match_id, first.game_id, first.you, first.outcome) == (match_id, game_id, 0, "ended")
+    assert (first.match_id, first.game_id, first.you, first.outcome) == (
+        match_id,
+        game_id,
+        0,
+        "ended",
+    )
     assert first.end_reason == second.end_reason == "completed"
     assert first.ply == second.ply == len(took)
     assert min(took) > 0
     assert first.result is not None
     assert second.result == OPPOSITE[first.result]
-    assert {player: row["result"] for player, row in rows.items()} == {"bot-a": first.result, "bot-b": second.result}
+    assert {player: row["result"] for player, row in rows.items()} == {
+        "bot-a": first.result,
+        "bot-b": second.result,
+    }
 
 
 async def test_a_match_that_has_ended_is_found_so(tmp_path: Path) -> None:
@@ -66,10 +84,17 @@ async def test_a_match_that_has_ended_is_found_so(tmp_path: Path) -> None:
         async with visit(tmp_path) as site:
             match_id = await site.launcher.launch("tic-tac-toe", FIRST, SECOND)
             await site.backend.decide(match_id, SECOND.player_id)
-            end = await play_match(*await _session(site, "tic-tac-toe", FIRST), SystemRng(), 0.0, match_id=match_id)
+            end = await play_match(
+                *await _session(site, "tic-tac-toe", FIRST), SystemRng(), 0.0, match_id=match_id
+            )
             await site.launcher.call_off(match_id)  # which changes nothing
             assert (await site.backend.match(match_id)).received["status"] == "ended"
-    assert (end.game_id, end.outcome, end.result, end.end_reason) == ("tic-tac-toe", "ended", "lost", "decided_by_test_key")
+    assert (end.game_id, end.outcome, end.result, end.end_reason) == (
+        "tic-tac-toe",
+        "ended",
+        "lost",
+        "decided_by_test_key",
+    )
 
 
 async def test_a_bot_waits_for_its_match_and_sees_it_called_off(tmp_path: Path) -> None:
@@ -78,7 +103,9 @@ async def test_a_bot_waits_for_its_match_and_sees_it_called_off(tmp_path: Path) 
         async with visit(tmp_path) as site:
 
             async def wait() -> None:
-                ends.append(await play_match(*await _session(site, "reversi", SECOND), SystemRng(), 0.0))
+                ends.append(
+                    await play_match(*await _session(site, "reversi", SECOND), SystemRng(), 0.0)
+                )
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(wait)
@@ -128,11 +155,17 @@ async def test_a_bot_comes_back_after_its_connection_has_broken(tmp_path: Path) 
                     async for part in source:
                         count += 1
                         await sink.send_all(part)
-                        if first and sink is near and count == 4:  # the handshake's answer, the welcome, the snapshot, the first move
+                        if (
+                            first and sink is near and count == 4
+                        ):  # the handshake's answer, the welcome, the snapshot, the first move
                             break
                     both.cancel_scope.cancel()
 
-                async with await trio.open_tcp_stream("127.0.0.1", port) as far, near, trio.open_nursery() as both:
+                async with (
+                    await trio.open_tcp_stream("127.0.0.1", port) as far,
+                    near,
+                    trio.open_nursery() as both,
+                ):
                     both.start_soon(pass_on, near, far)
                     both.start_soon(pass_on, far, near)
 
@@ -142,7 +175,9 @@ async def test_a_bot_comes_back_after_its_connection_has_broken(tmp_path: Path) 
 
             async def play(player: Player, at: int) -> None:
                 url, token = await _session(site, "connect-four", player)
-                ends.append(await play_match(url.replace(str(port), str(at)), token, SystemRng(), 0.0))
+                ends.append(
+                    await play_match(url.replace(str(port), str(at)), token, SystemRng(), 0.0)
+                )
 
             async with trio.open_nursery() as players:
                 players.start_soon(play, FIRST, listener.socket.getsockname()[1])
@@ -156,7 +191,13 @@ async def test_the_arena_tells_how_every_match_went(tmp_path: Path) -> None:
     shown = io.StringIO()
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
-            arena = Arena(site.launcher, Teller(Console(file=shown, width=120)), SystemRng(), pace_s=0.0, pause_s=0.0)
+            arena = Arena(
+                site.launcher,
+                Teller(Console(file=shown, width=120)),
+                SystemRng(),
+                pace_s=0.0,
+                pause_s=0.0,
+            )
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(arena.play_on, 0)
                 await until(lambda: "■    2" in shown.getvalue())
@@ -171,11 +212,15 @@ async def test_a_bot_takes_the_second_side_against_the_page(tmp_path: Path) -> N
     shown = io.StringIO()
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
-            arena = Arena(site.launcher, Teller(Console(file=shown, width=120)), SystemRng(), pace_s=0.0)
+            arena = Arena(
+                site.launcher, Teller(Console(file=shown, width=120)), SystemRng(), pace_s=0.0
+            )
             match_id = await site.launcher.launch("tic-tac-toe", *PLAYERS)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(arena.oppose, PLAYERS[1], PLAYERS[0], "tic-tac-toe", match_id)
-                end = await play_match(*await _session(site, "tic-tac-toe", PLAYERS[0]), SystemRng(), 0.0)
+                end = await play_match(
+                    *await _session(site, "tic-tac-toe", PLAYERS[0]), SystemRng(), 0.0
+                )
     assert end.end_reason == "completed"
     assert "Player two" in shown.getvalue()
 

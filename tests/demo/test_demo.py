@@ -23,7 +23,13 @@ _COMMAND = [sys.executable, "-m", "pgs", "demo", "--port", "0"]
 
 async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> None:
     with trio.fail_after(60):
-        done = await trio.run_process([*_COMMAND, "--once"], cwd=tmp_path, capture_stdout=True, capture_stderr=True, check=False)
+        done = await trio.run_process(
+            [*_COMMAND, "--once"],
+            cwd=tmp_path,
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+        )
     told = (done.stdout or b"").decode()
     assert done.returncode == 0, (done.stdout, done.stderr)
     assert not done.stderr
@@ -60,7 +66,11 @@ async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> No
     assert demo["testKey"].startswith("pgs_test_")
     assert demo["liveKey"].startswith("pgs_live_")
     log = (tmp_path / "demo-data" / "pgs.log").read_text()
-    assert {json.loads(line)["event"] for line in log.splitlines()} >= {"started", "request", "stopped"}
+    assert {json.loads(line)["event"] for line in log.splitlines()} >= {
+        "started",
+        "request",
+        "stopped",
+    }
     assert demo["testKey"] not in log
     assert demo["liveKey"] not in log
     assert demo["adminToken"] not in log + told
@@ -72,7 +82,9 @@ async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> No
 async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
-            process: trio.Process = await nursery.start(partial(trio.run_process, _COMMAND, cwd=tmp_path, stdout=subprocess.PIPE))
+            process: trio.Process = await nursery.start(
+                partial(trio.run_process, _COMMAND, cwd=tmp_path, stdout=subprocess.PIPE)
+            )
             assert process.stdout is not None
             told = b""
             async for chunk in process.stdout:
@@ -83,10 +95,19 @@ async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path
             assert demo["testKey"].encode() in told, "the lines to paste hold the real key"
             assert f"Open {demo['siteUrl']}\n".encode() in told
             async with httpcore.AsyncConnectionPool() as pool:
-                answer = await pool.request("GET", demo["baseUrl"] + "/partner/me", headers={"Authorization": f"Bearer {demo['testKey']}"})
+                answer = await pool.request(
+                    "GET",
+                    demo["baseUrl"] + "/partner/me",
+                    headers={"Authorization": f"Bearer {demo['testKey']}"},
+                )
                 assert answer.status == 200
                 for player in ("p-1", "p-2"):
-                    seat = {"gameId": "tic-tac-toe", "playerId": player, "tierId": "test-bronze", "stakeUsdCents": 100}
+                    seat = {
+                        "gameId": "tic-tac-toe",
+                        "playerId": player,
+                        "tierId": "test-bronze",
+                        "stakeUsdCents": 100,
+                    }
                     answer = await pool.request(
                         "POST",
                         demo["baseUrl"] + "/partner/matches",
@@ -109,19 +130,34 @@ async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path
 async def _manage_the_account(pool: httpcore.AsyncConnectionPool, demo: dict[str, str]) -> None:
     """Do as a script would that knows `demo.json` alone: read the account, verify a code at once, make a key, and use it."""
 
-    async def call(method: str, path: str, body: object = None, token: str = demo["adminToken"]) -> Any:
+    async def call(
+        method: str, path: str, body: object = None, token: str = demo["adminToken"]
+    ) -> Any:
         content = None if body is None else json.dumps(body).encode()
-        answer = await pool.request(method, demo["baseUrl"] + path, headers={"Authorization": f"Bearer {token}"}, content=content)
+        answer = await pool.request(
+            method,
+            demo["baseUrl"] + path,
+            headers={"Authorization": f"Bearer {token}"},
+            content=content,
+        )
         assert answer.status == 200, answer.content
         return json.loads(answer.content)
 
     account = await call("GET", "/partner/admin/account")
-    assert (account["partnerId"], account["role"], account["stepUp"]["enrolled"]) == (demo["partnerId"], "admin", True)
-    code = code_at(demo["totpSecret"], SystemClock().now())  # the current one, which nobody has used
+    assert (account["partnerId"], account["role"], account["stepUp"]["enrolled"]) == (
+        demo["partnerId"],
+        "admin",
+        True,
+    )
+    code = code_at(
+        demo["totpSecret"], SystemClock().now()
+    )  # the current one, which nobody has used
     opened = await call("POST", "/partner/admin/totp/verify", {"code": code})
     assert opened["freshUntil"] > SystemClock().now()
     made = await call("POST", "/partner/admin/keys", {"environment": "test", "label": "a script's"})
-    assert (await call("GET", "/partner/me", token=made["apiKey"]))["partnerId"] == demo["partnerId"]
+    assert (await call("GET", "/partner/me", token=made["apiKey"]))["partnerId"] == demo[
+        "partnerId"
+    ]
     discovered = await pool.request("GET", demo["issuer"] + "/.well-known/openid-configuration")
     assert json.loads(discovered.content)["issuer"] == demo["issuer"]
 
@@ -130,12 +166,17 @@ async def test_bots_play_in_the_demo_and_their_results_are_told(tmp_path: Path) 
     with trio.fail_after(90):
         async with trio.open_nursery() as nursery:
             command = [*_COMMAND, "--bots", "3"]
-            process: trio.Process = await nursery.start(partial(trio.run_process, command, cwd=tmp_path, stdout=subprocess.PIPE))
+            process: trio.Process = await nursery.start(
+                partial(trio.run_process, command, cwd=tmp_path, stdout=subprocess.PIPE)
+            )
             assert process.stdout is not None
             told = b""
             async for chunk in process.stdout:
                 told += chunk
-                if re.search(rb"1  Tic-tac-toe +Bot 1 (won against|lost to|drew with) Bot 2  completed, [5-9] moves", told):
+                if re.search(
+                    rb"1  Tic-tac-toe +Bot 1 (won against|lost to|drew with) Bot 2  completed, [5-9] moves",
+                    told,
+                ):
                     break
             process.send_signal(signal.SIGTERM)
             async for chunk in process.stdout:
@@ -145,9 +186,20 @@ async def test_bots_play_in_the_demo_and_their_results_are_told(tmp_path: Path) 
     assert b"The demo has ended." in told
 
 
-@pytest.mark.parametrize("wrong", [["--once", "--bots"], ["2"], ["--bots", "0"], ["--bots", str(BOTS_MAX + 1)], ["--bots", "two"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--once", "--bots"],
+        ["2"],
+        ["--bots", "0"],
+        ["--bots", str(BOTS_MAX + 1)],
+        ["--bots", "two"],
+    ],
+)
 def test_a_wrong_call_is_told_before_anything_is_touched(tmp_path: Path, wrong: list[str]) -> None:
-    done = subprocess.run([*_COMMAND, *wrong], cwd=tmp_path, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(
+        [*_COMMAND, *wrong], cwd=tmp_path, capture_output=True, check=False, timeout=60
+    )
     assert done.returncode == 2
     assert list(tmp_path.iterdir()) == []
 
@@ -157,7 +209,9 @@ async def test_a_taken_port_is_said_and_another_one_used(tmp_path: Path) -> None
         await taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = await trio.run_process([*_COMMAND[:-1], str(port), "--once"], cwd=tmp_path, capture_stdout=True, check=False)
+        done = await trio.run_process(
+            [*_COMMAND[:-1], str(port), "--once"], cwd=tmp_path, capture_stdout=True, check=False
+        )
     assert done.returncode == 0
     assert f"Port {port} or {port + 1} is taken" in (done.stdout or b"").decode()
 
@@ -165,11 +219,16 @@ async def test_a_taken_port_is_said_and_another_one_used(tmp_path: Path) -> None
 async def test_a_folder_of_somebody_else_is_refused_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with trio.fail_after(60):
-        done = await trio.run_process([*_COMMAND, "--once", "--data", "."], cwd=tmp_path, capture_stderr=True, check=False)
+        done = await trio.run_process(
+            [*_COMMAND, "--once", "--data", "."], cwd=tmp_path, capture_stderr=True, check=False
+        )
     assert done.returncode == 1
     assert "no demo made it" in (done.stderr or b"").decode()
 
 
 def _feed_states(told: str) -> list[tuple[str, ...]]:
     """The rows for outcome and payout of every feed that was shown."""
-    return [tuple(found) for found in re.findall(r"│ (outcome|payoutUsdCents) +│ (\S+) +│ (\S+) +│", told)]
+    return [
+        tuple(found)
+        for found in re.findall(r"│ (outcome|payoutUsdCents) +│ (\S+) +│ (\S+) +│", told)
+    ]

@@ -6,8 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from pgs.demo.folder import DEMO_FILE, LOG_FILE, MARK, DemoFile, FolderRefused, claim, open_log, write_demo_file
-from pgs.storage.database import DataLock
+from pgs.demo.folder import (
+    DEMO_FILE,
+    LOG_FILE,
+    MARK,
+    DemoFile,
+    FolderRefused,
+    claim,
+    open_log,
+    write_demo_file,
+)
+from pgs.storage.data_folder import DataLock
 
 
 def test_an_absent_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
@@ -29,7 +38,9 @@ def test_a_folder_of_somebody_else_is_refused_untouched(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_a_demo_folder_with_something_of_somebody_else_in_it_is_refused_untouched(tmp_path: Path) -> None:
+def test_a_demo_folder_with_something_of_somebody_else_in_it_is_refused_untouched(
+    tmp_path: Path,
+) -> None:
     claim(tmp_path)
     (tmp_path / "pgs.db").write_text("old")
     (tmp_path / "thesis").mkdir()
@@ -63,7 +74,12 @@ def test_the_log_is_for_its_owner_alone_and_is_added_to(tmp_path: Path) -> None:
 
 
 def test_the_demo_file_is_for_its_owner_alone(tmp_path: Path) -> None:
-    write_demo_file(tmp_path, DemoFile("http://a", "http://b", "demo", "t", "l", "http://i", "a", "s", "https://c", "http://s"))
+    write_demo_file(
+        tmp_path,
+        DemoFile(
+            "http://a", "http://b", "demo", "t", "l", "http://i", "a", "s", "https://c", "http://s"
+        ),
+    )
     written = tmp_path / DEMO_FILE
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
     expected = {"baseUrl": "http://a", "internalUrl": "http://b", "partnerId": "demo"}

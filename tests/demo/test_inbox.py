@@ -48,14 +48,21 @@ async def test_a_signed_nudge_is_answered_with_200() -> None:
     outcome, received = await _post(body, signature_header(SECRET, now, body))
     assert outcome.status == 200
     assert received is not None
-    assert (received.body, received.problem, received.request_line) == (body, None, "POST /nudges HTTP/1.1")
+    assert (received.body, received.problem, received.request_line) == (
+        body,
+        None,
+        "POST /nudges HTTP/1.1",
+    )
     assert received.arrived_ms // 1000 >= now
 
 
 @pytest.mark.parametrize(
-    ("secret", "age_s", "tail"), [(SECRET[:-1] + "C", 0, b""), (SECRET, 301, b""), (SECRET, -400, b""), (SECRET, 0, b" ")]
+    ("secret", "age_s", "tail"),
+    [(SECRET[:-1] + "C", 0, b""), (SECRET, 301, b""), (SECRET, -400, b""), (SECRET, 0, b" ")],
 )
-async def test_a_wrong_key_an_old_time_and_other_bytes_are_refused(secret: str, age_s: int, tail: bytes) -> None:
+async def test_a_wrong_key_an_old_time_and_other_bytes_are_refused(
+    secret: str, age_s: int, tail: bytes
+) -> None:
     at = SystemClock().now() - age_s
     body = nudge_body("demo", at)
     outcome, received = await _post(body + tail, signature_header(secret, at, body))
@@ -86,13 +93,22 @@ async def test_half_a_call_and_noise_end_nothing() -> None:
         for noise in (b"", b"POST / HTTP/1.1\r\n\r\n"):
             async with await trio.open_tcp_stream(ADDRESS, port) as plain:
                 await plain.send_all(noise)
-        for head in (b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf", b"A" * 70_000):
+        for head in (
+            b"POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+            b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf",
+            b"A" * 70_000,
+        ):
             stream = trio.SSLStream(
-                await trio.open_tcp_stream(ADDRESS, port), authority.client_context(), server_hostname=HOOKS_HOST, https_compatible=True
+                await trio.open_tcp_stream(ADDRESS, port),
+                authority.client_context(),
+                server_hostname=HOOKS_HOST,
+                https_compatible=True,
             )
             await stream.send_all(head)
             await stream.aclose()
-        outcome = await loopback_outbound(authority).post(inbox.url, body, {SIGNATURE_HEADER: signature_header(SECRET, now, body)})
+        outcome = await loopback_outbound(authority).post(
+            inbox.url, body, {SIGNATURE_HEADER: signature_header(SECRET, now, body)}
+        )
         assert outcome.status == 200
 
 

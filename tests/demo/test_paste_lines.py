@@ -12,8 +12,12 @@ from tests.demo.stage import demo_service
 async def test_the_pasted_lines_play_a_match_of_their_own(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with demo_service(tmp_path) as (service, demo, _):
-            lines = [line for _, line in paste_lines(service.base_url, demo.test_key, "order-fresh")]
-            printed = await run_shell("\n".join(f"{line}; echo" for line in lines), tmp_path, real_curl=False)
+            lines = [
+                line for _, line in paste_lines(service.base_url, demo.test_key, "order-fresh")
+            ]
+            printed = await run_shell(
+                "\n".join(f"{line}; echo" for line in lines), tmp_path, real_curl=False
+            )
     answers = printed.splitlines()
     assert '"environment":"test"' in answers[0]
     assert any('"status":"waiting"' in answer for answer in answers)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import trio
 
+from tests.conventions.tree import ROOT, files
 from tests.demo.shell import run_shell
 from tests.demo.stage import demo_service
-from tests.house.tree import ROOT, files
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -18,8 +18,16 @@ def _blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("real_curl", [pytest.param(True, marks=pytest.mark.skipif(not shutil.which("curl"), reason="no curl")), False])
-async def test_the_curl_lines_launch_a_match_and_read_its_result(tmp_path: Path, real_curl: bool) -> None:
+@pytest.mark.parametrize(
+    "real_curl",
+    [
+        pytest.param(True, marks=pytest.mark.skipif(not shutil.which("curl"), reason="no curl")),
+        False,
+    ],
+)
+async def test_the_curl_lines_launch_a_match_and_read_its_result(
+    tmp_path: Path, real_curl: bool
+) -> None:
     with trio.fail_after(60):
         async with demo_service(tmp_path):
             (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -43,6 +51,12 @@ async def test_the_curl_lines_launch_a_match_and_read_its_result(tmp_path: Path,
 
 
 def test_the_readme_names_every_example_and_quotes_them_word_for_word() -> None:
-    examples = {path.name: path.read_text(encoding="utf-8") for path in files(ROOT / "examples", ".py")}
+    examples = {
+        path.name: path.read_text(encoding="utf-8") for path in files(ROOT / "examples", ".py")
+    }
     assert [name for name in examples if f"](examples/{name})" not in README] == []
-    assert [quoted for quoted in _blocks("python") if not any(quoted in text for text in examples.values())] == []
+    assert [
+        quoted
+        for quoted in _blocks("python")
+        if not any(quoted in text for text in examples.values())
+    ] == []

@@ -16,7 +16,9 @@ async def test_the_page_runs_its_own_scripts_and_the_services_helper_alone(tmp_p
         async with visit(tmp_path) as site:
             status, headers, content = await site.call("/")
             page = content.decode()
-            policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+            policy = dict(
+                part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
+            )
             assert status == 200
             assert policy["default-src"] == "'none'"
             assert policy["script-src"] == f"'self' {site.service.base_url}/embed/pgs-embed.js"
@@ -25,7 +27,9 @@ async def test_the_page_runs_its_own_scripts_and_the_services_helper_alone(tmp_p
             assert "unsafe" not in headers["content-security-policy"]
             assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", page)
             loaded = re.findall(r'(?:src|href)="([^"]+)"', page)
-            assert sorted(loaded) == sorted(["data:,", "/site.css", "/site.js", f"{site.service.base_url}/embed/pgs-embed.js"])
+            assert sorted(loaded) == sorted(
+                ["data:,", "/site.css", "/site.js", f"{site.service.base_url}/embed/pgs-embed.js"]
+            )
             for name, kind in (("/site.css", "text/css"), ("/site.js", "text/javascript")):
                 status, headers, content = await site.call(name)
                 assert (status, headers["content-type"].partition(";")[0]) == (200, kind)
@@ -44,14 +48,22 @@ async def test_no_answer_to_the_browser_holds_a_key(tmp_path: Path) -> None:
             _, _, launched = await site.call("/play/match", {"gameId": "tic-tac-toe"})
             match_id = msgspec.json.decode(launched)["match"]["matchId"]
             for player in (0, 1):
-                status, _, minted = await site.call("/play/session", {"gameId": "tic-tac-toe", "player": player})
+                status, _, minted = await site.call(
+                    "/play/session", {"gameId": "tic-tac-toe", "player": player}
+                )
                 assert status == 200
                 assert msgspec.json.decode(minted).keys() == {"embedUrl", "sessionToken"}
             await site.call("/play/session", {"gameId": "tic-tac-toe", "player": 7})
             await site.rows_of(match_id, "started")
             told = b"\n".join(site.answers)
             assert b"arrivedAtMs" in told
-            for secret in (site.demo.test_key, site.demo.live_key, site.inbox.secret, site.demo.admin_token, site.demo.totp_secret):
+            for secret in (
+                site.demo.test_key,
+                site.demo.live_key,
+                site.inbox.secret,
+                site.demo.admin_token,
+                site.demo.totp_secret,
+            ):
                 assert secret.encode() not in told
             assert b"pgs_test_" not in told
             assert b"v1=aa" not in told
@@ -64,7 +76,11 @@ async def test_a_new_match_calls_the_one_before_it_off(tmp_path: Path) -> None:
             for game_id in ("tic-tac-toe", "reversi"):
                 status, _, content = await site.call("/play/match", {"gameId": game_id})
                 table = msgspec.json.decode(content)
-                assert (status, table["match"]["gameId"], len(table["players"])) == (200, game_id, 2)
+                assert (status, table["match"]["gameId"], len(table["players"])) == (
+                    200,
+                    game_id,
+                    2,
+                )
                 matches.append(table["match"]["matchId"])
             _, _, content = await site.call("/play/match")
             assert msgspec.json.decode(content) == table
@@ -89,7 +105,16 @@ async def test_with_a_bot_at_the_table_the_page_shows_one_frame(tmp_path: Path) 
             assert status == 404
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"gameId": 1}', b'{"gameId": "go"}', b'{"gameId": "tic-tac-toe", "player": "x"}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b'{"gameId": 1}',
+        b'{"gameId": "go"}',
+        b'{"gameId": "tic-tac-toe", "player": "x"}',
+    ],
+)
 async def test_what_the_page_never_sends_is_refused(tmp_path: Path, body: bytes) -> None:
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
@@ -101,11 +126,21 @@ async def test_what_the_page_never_sends_is_refused(tmp_path: Path, body: bytes)
 async def test_another_page_and_another_name_cannot_spend_the_key(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
-            for strange in ({"Origin": "http://elsewhere.example"}, {"Origin": "null"}, {"Host": "elsewhere.example"}):
-                for path, body in (("/play/match", {"gameId": "tic-tac-toe"}), ("/play/news", None)):
+            for strange in (
+                {"Origin": "http://elsewhere.example"},
+                {"Origin": "null"},
+                {"Host": "elsewhere.example"},
+            ):
+                for path, body in (
+                    ("/play/match", {"gameId": "tic-tac-toe"}),
+                    ("/play/news", None),
+                ):
                     status, _, _ = await site.call(path, body, **strange)
                     assert status == 403
-            status, _, _ = await site.call("/play/match", Host=site.url.removeprefix("http://").replace("127.0.0.1", "localhost"))
+            status, _, _ = await site.call(
+                "/play/match",
+                Host=site.url.removeprefix("http://").replace("127.0.0.1", "localhost"),
+            )
             assert status == 200
             assert (await site.backend.results()).received["results"] == []
 
@@ -122,7 +157,10 @@ async def test_news_come_in_order_and_only_what_is_new(tmp_path: Path) -> None:
                 nursery.start_soon(site.call, "/play/news?after=2")
                 await trio.testing.wait_all_tasks_blocked(0.05)
                 site.news.nudge(Received(3, "POST /", "s", b"", "it is not signed"))
-            assert msgspec.json.decode(site.answers[-1])["entries"][0]["nudge"]["problem"] == "it is not signed"
+            assert (
+                msgspec.json.decode(site.answers[-1])["entries"][0]["nudge"]["problem"]
+                == "it is not signed"
+            )
             for odd in ("999", "x", "-1", "%C2%B2", "9" * 50, ""):
                 _, _, content = await site.call(f"/play/news?after={odd}")
                 assert len(msgspec.json.decode(content)["entries"]) == 3

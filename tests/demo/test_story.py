@@ -11,39 +11,64 @@ from rich.console import Console
 from pgs.clock import SystemClock
 from pgs.demo.backend import Backend
 from pgs.demo.inbox import Inbox
-from pgs.demo.settlement import StagedSettlement
+from pgs.demo.settlement import DelayedSettlement
 from pgs.demo.story import Unexpected, tell
 from pgs.demo.telling import Teller
 from tests.demo.stage import demo_service
 
 
-@pytest.mark.parametrize(("key", "complaint"), [("live_key", "test-bronze costs 100"), (None, "not 401")])
-async def test_an_answer_that_is_not_as_told_ends_the_story(tmp_path: Path, key: str | None, complaint: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "complaint"), [("live_key", "test-bronze costs 100"), (None, "not 401")]
+)
+async def test_an_answer_that_is_not_as_told_ends_the_story(
+    tmp_path: Path, key: str | None, complaint: str
+) -> None:
     shown = io.StringIO()
     with trio.fail_after(30):
-        async with demo_service(tmp_path) as (service, demo, inbox), httpcore.AsyncConnectionPool() as pool:
+        async with (
+            demo_service(tmp_path) as (service, demo, inbox),
+            httpcore.AsyncConnectionPool() as pool,
+        ):
             backend = Backend(pool, service.base_url, getattr(demo, key) if key else "no key")
             with pytest.raises(Unexpected, match=complaint):
-                await tell(backend, Teller(Console(file=shown)), StagedSettlement(), inbox)
+                await tell(backend, Teller(Console(file=shown)), DelayedSettlement(), inbox)
     assert "The ladder" in shown.getvalue()
 
 
 async def test_a_nudge_that_does_not_verify_ends_the_story(tmp_path: Path) -> None:
     shown = io.StringIO()
     with trio.fail_after(30):
-        async with demo_service(tmp_path) as (service, demo, inbox), httpcore.AsyncConnectionPool() as pool:
+        async with (
+            demo_service(tmp_path) as (service, demo, inbox),
+            httpcore.AsyncConnectionPool() as pool,
+        ):
             inbox.secret = "whsec_" + "A" * 43
-            with pytest.raises(Unexpected, match="the match's start that verifies, but its signature does not hold"):
-                await tell(Backend(pool, service.base_url, demo.test_key), Teller(Console(file=shown)), StagedSettlement(), inbox)
+            with pytest.raises(
+                Unexpected, match="the match's start that verifies, but its signature does not hold"
+            ):
+                await tell(
+                    Backend(pool, service.base_url, demo.test_key),
+                    Teller(Console(file=shown)),
+                    DelayedSettlement(),
+                    inbox,
+                )
     assert "REFUSED: its signature does not hold" in shown.getvalue()
 
 
-async def test_a_nudge_that_does_not_come_ends_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_nudge_that_does_not_come_ends_the_story(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pgs.demo.story.NUDGE_S", 0.05)
     elsewhere = Inbox(SystemClock(), 9)
     with trio.fail_after(30):
-        async with demo_service(tmp_path) as (service, demo, _), httpcore.AsyncConnectionPool() as pool:
+        async with (
+            demo_service(tmp_path) as (service, demo, _),
+            httpcore.AsyncConnectionPool() as pool,
+        ):
             with pytest.raises(Unexpected, match="a nudge for the match's start within"):
                 await tell(
-                    Backend(pool, service.base_url, demo.test_key), Teller(Console(file=io.StringIO())), StagedSettlement(), elsewhere
+                    Backend(pool, service.base_url, demo.test_key),
+                    Teller(Console(file=io.StringIO())),
+                    DelayedSettlement(),
+                    elsewhere,
                 )

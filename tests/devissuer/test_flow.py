@@ -17,8 +17,8 @@ from pgs.devissuer import DevelopmentIssuer, NotLoopback, Person, development_is
 from pgs.devissuer.grants import CODE_LIFETIME_S, CODES_MAX, Grants
 from pgs.devissuer.signing import Signer
 from pgs.domain.errors import refuse
-from pgs.http.fetch import JsonClient
 from pgs.http.identity import Identity, IdentityVerifier
+from pgs.http.outbound.fetch import JsonClient
 from tests.http.internet import client_context
 from tests.virtual import START, SeededRng
 
@@ -26,7 +26,9 @@ ANN = Person("ann", "Ann <Admin>", "ann@example.com")
 BOB = Person("bob", "Bob & Co", "bob@example.com", email_verified=False)
 BACK = "http://127.0.0.1:9/portal/signed-in"
 VERIFIER = "v" * 43
-CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
+CHALLENGE = (
+    base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).rstrip(b"=").decode()
+)
 REFUSED = refuse("sign_in_required")
 
 
@@ -37,10 +39,14 @@ class Browser:
         self.issuer = issuer
         self._pool = pool
 
-    async def ask(self, method: str, path: str, query: str = "", form: str | None = None) -> httpcore.Response:
+    async def ask(
+        self, method: str, path: str, query: str = "", form: str | None = None
+    ) -> httpcore.Response:
         url = f"{self.issuer.issuer}{path}{'?' if query else ''}{query}"
         headers = [("Content-Type", "application/x-www-form-urlencoded")]
-        return await self._pool.request(method, url, headers=headers, content=None if form is None else form.encode())
+        return await self._pool.request(
+            method, url, headers=headers, content=None if form is None else form.encode()
+        )
 
     async def authorize(self, **changes: str | None) -> httpcore.Response:
         return await self.ask("GET", "/authorize", query(**changes))
@@ -98,13 +104,17 @@ async def _browser() -> AsyncIterator[Browser]:
     with trio.fail_after(30):
         async with (
             httpcore.AsyncConnectionPool() as pool,
-            development_issuer([ANN, BOB], TrioClock(START), SystemRng(), redirect_uris=[BACK]) as issuer,
+            development_issuer(
+                [ANN, BOB], TrioClock(START), SystemRng(), redirect_uris=[BACK]
+            ) as issuer,
         ):
             yield Browser(issuer, pool)
 
 
 def _verifier(issuer: DevelopmentIssuer) -> IdentityVerifier:
-    return IdentityVerifier(issuer.issuer, issuer.audience, None, JsonClient(client_context()).get, TrioClock(START))
+    return IdentityVerifier(
+        issuer.issuer, issuer.audience, None, JsonClient(client_context()).get, TrioClock(START)
+    )
 
 
 def _who(verified: object) -> tuple[str, str]:
@@ -134,10 +144,16 @@ async def test_a_person_is_picked_and_the_client_gets_tokens_that_the_service_ac
         for name in ("id_token", "access_token"):
             assert _who(await checked.verify(tokens[name])) == ("ann", "ann@example.com")
         claims = _claims(tokens["id_token"])
-        assert (claims["nonce"], claims["aud"], claims["exp"] - claims["iat"]) == ("nonce-1", "pgs-portal", 3600)
+        assert (claims["nonce"], claims["aud"], claims["exp"] - claims["iat"]) == (
+            "nonce-1",
+            "pgs-portal",
+            3600,
+        )
 
 
-async def test_somebody_whose_address_is_not_verified_can_sign_in_and_is_refused_by_the_service() -> None:
+async def test_somebody_whose_address_is_not_verified_can_sign_in_and_is_refused_by_the_service() -> (
+    None
+):
     async with _browser() as browser:
         status, tokens = await browser.redeem(await browser.code("bob"))
         assert status == 200
@@ -164,13 +180,20 @@ async def test_the_page_shows_everybody_says_what_it_is_and_runs_no_markup_of_na
 
 async def test_whoever_cancels_is_sent_back_without_a_code() -> None:
     async with _browser() as browser:
-        assert returned(await browser.choose("")) == {"error": "access_denied", "state": 'st"até '} | returned(await browser.choose(""))
+        assert returned(await browser.choose("")) == {
+            "error": "access_denied",
+            "state": 'st"até ',
+        } | returned(await browser.choose(""))
         assert "code" not in returned(await browser.choose(""))
 
 
 async def test_pages_of_another_origin_may_read_documents_and_tokens() -> None:
     async with _browser() as browser:
-        for method, path in (("GET", "/.well-known/openid-configuration"), ("GET", "/jwks.json"), ("POST", "/token")):
+        for method, path in (
+            ("GET", "/.well-known/openid-configuration"),
+            ("GET", "/jwks.json"),
+            ("POST", "/token"),
+        ):
             response = await browser.ask(method, path, form="" if method == "POST" else None)
             assert dict(response.headers)[b"access-control-allow-origin"] == b"*"
 
@@ -203,7 +226,9 @@ async def test_the_published_key_is_the_public_half_alone() -> None:
         ({"grant_type": None}, "unsupported_grant_type"),
     ],
 )
-async def test_a_code_is_not_redeemed_unless_everything_fits(changes: dict[str, str | None], error: str) -> None:
+async def test_a_code_is_not_redeemed_unless_everything_fits(
+    changes: dict[str, str | None], error: str
+) -> None:
     async with _browser() as browser:
         status, body = await browser.redeem(await browser.code(), **changes)
     assert (400 <= status < 500, body["error"]) == (True, error)
@@ -221,9 +246,15 @@ async def test_a_code_works_once_and_one_wrong_try_uses_it_up() -> None:
 
 async def test_a_parameter_that_is_repeated_is_refused() -> None:
     async with _browser() as browser:
-        twice = await browser.ask("POST", "/token", form=form(await browser.code()) + "&code=another")
+        twice = await browser.ask(
+            "POST", "/token", form=form(await browser.code()) + "&code=another"
+        )
         assert json.loads(twice.content)["error"] == "invalid_request"
-        assert (await browser.ask("GET", "/authorize", query() + "&redirect_uri=http://127.0.0.1:9/elsewhere")).status == 400
+        assert (
+            await browser.ask(
+                "GET", "/authorize", query() + "&redirect_uri=http://127.0.0.1:9/elsewhere"
+            )
+        ).status == 400
 
 
 @pytest.mark.parametrize(
@@ -237,9 +268,14 @@ async def test_a_parameter_that_is_repeated_is_refused() -> None:
         {"client_id": None},
     ],
 )
-async def test_nobody_is_sent_to_an_address_that_is_not_the_client_s(changes: dict[str, str | None]) -> None:
+async def test_nobody_is_sent_to_an_address_that_is_not_the_client_s(
+    changes: dict[str, str | None],
+) -> None:
     async with _browser() as browser:
-        for response in (await browser.authorize(**changes), await browser.choose("ann", **changes)):
+        for response in (
+            await browser.authorize(**changes),
+            await browser.choose("ann", **changes),
+        ):
             assert 400 <= response.status < 500
             assert b"location" not in dict(response.headers)
 
@@ -257,9 +293,14 @@ async def test_nobody_is_sent_to_an_address_that_is_not_the_client_s(changes: di
         ({"response_type": None}, "unsupported_response_type"),
     ],
 )
-async def test_a_flow_without_pkce_or_of_another_kind_is_refused_to_the_client(changes: dict[str, str | None], error: str) -> None:
+async def test_a_flow_without_pkce_or_of_another_kind_is_refused_to_the_client(
+    changes: dict[str, str | None], error: str
+) -> None:
     async with _browser() as browser:
-        for response in (await browser.authorize(**changes), await browser.choose("ann", **changes)):
+        for response in (
+            await browser.authorize(**changes),
+            await browser.choose("ann", **changes),
+        ):
             told = returned(response)
             assert (told["error"], "code" in told) == (error, False)
 
@@ -271,7 +312,13 @@ async def test_a_person_who_is_not_there_cannot_be_picked() -> None:
 
 async def test_hostile_forms_are_refused_and_the_issuer_goes_on() -> None:
     async with _browser() as browser:
-        for body in ("%ff%fe=%00", "a" * 20_000, "&".join(f"a{index}=1" for index in range(100)), "=&=", "\x00"):
+        for body in (
+            "%ff%fe=%00",
+            "a" * 20_000,
+            "&".join(f"a{index}=1" for index in range(100)),
+            "=&=",
+            "\x00",
+        ):
             assert 400 <= (await browser.ask("POST", "/token", form=body)).status < 500
         assert (await browser.ask("GET", "/nothing")).status == 404
         assert (await browser.ask("GET", "/token")).status == 405
@@ -282,7 +329,9 @@ async def test_hostile_forms_are_refused_and_the_issuer_goes_on() -> None:
 
 
 def _grants(clock: TrioClock) -> Grants:
-    grants = Grants("pgs-portal", Signer("http://127.0.0.1:9", "pgs-portal", clock), clock, SeededRng())
+    grants = Grants(
+        "pgs-portal", Signer("http://127.0.0.1:9", "pgs-portal", clock), clock, SeededRng()
+    )
     grants.allow_redirects(BACK)
     return grants
 
@@ -315,8 +364,17 @@ async def test_a_token_can_be_minted_with_other_claims_or_without_some() -> None
     async with _browser() as browser:
         issuer, checked = browser.issuer, _verifier(browser.issuer)
         assert _who(await checked.verify(issuer.mint_token(ANN))) == ("ann", "ann@example.com")
-        assert _who(await checked.verify(issuer.mint_token(ANN, lifetime_s=1, sub="other"))) == ("other", "ann@example.com")
-        for claims in ({"exp": None}, {"exp": START - 1}, {"aud": "another"}, {"email_verified": "true"}, {"sub": None}):
+        assert _who(await checked.verify(issuer.mint_token(ANN, lifetime_s=1, sub="other"))) == (
+            "other",
+            "ann@example.com",
+        )
+        for claims in (
+            {"exp": None},
+            {"exp": START - 1},
+            {"aud": "another"},
+            {"email_verified": "true"},
+            {"sub": None},
+        ):
             assert await checked.verify(issuer.mint_token(ANN, **claims)) == REFUSED
         assert await checked.verify(issuer.mint_token(ANN, lifetime_s=-1)) == REFUSED
 
@@ -327,7 +385,18 @@ async def test_two_issuers_do_not_stand_in_for_each_other() -> None:
         assert await _verifier(first.issuer).verify(theirs) == REFUSED
 
 
-@pytest.mark.parametrize("listen", ["0.0.0.0:0", "10.0.0.1:0", "[::]:0", "example.com:0", ":0", "127.1:0", "127.0.0.1.example.com:0"])
+@pytest.mark.parametrize(
+    "listen",
+    [
+        "0.0.0.0:0",
+        "10.0.0.1:0",
+        "[::]:0",
+        "example.com:0",
+        ":0",
+        "127.1:0",
+        "127.0.0.1.example.com:0",
+    ],
+)
 async def test_it_refuses_to_start_where_other_machines_could_reach_it(listen: str) -> None:
     with pytest.raises(NotLoopback):
         async with development_issuer([ANN], TrioClock(START), SystemRng(), listen=listen):
@@ -335,6 +404,11 @@ async def test_it_refuses_to_start_where_other_machines_could_reach_it(listen: s
 
 
 async def test_it_takes_the_port_it_is_given_and_an_audience_of_its_own() -> None:
-    async with development_issuer([ANN], TrioClock(START), SystemRng(), listen="localhost:0", audience="pgs-admin") as issuer:
+    async with development_issuer(
+        [ANN], TrioClock(START), SystemRng(), listen="localhost:0", audience="pgs-admin"
+    ) as issuer:
         assert urlsplit(issuer.issuer).hostname in ("127.0.0.1", "::1")
-        assert _who(await _verifier(issuer).verify(issuer.mint_token(ANN))) == ("ann", "ann@example.com")
+        assert _who(await _verifier(issuer).verify(issuer.mint_token(ANN))) == (
+            "ann",
+            "ann@example.com",
+        )

@@ -12,7 +12,7 @@ import trio
 
 from pgs.clock import SystemClock
 from pgs.domain.nudges import nudge_body, signature_header, verify_signature
-from tests.house.tree import ROOT
+from tests.conventions.tree import ROOT
 
 GUIDE = (ROOT / "docs" / "webhooks.md").read_text(encoding="utf-8")
 SECRET = "whsec_" + "A" * 43
@@ -72,7 +72,9 @@ def test_the_cases_hold_good_and_bad_signatures() -> None:
 def test_the_python_snippet_agrees_with_the_service() -> None:
     names: dict[str, Callable[..., bool]] = {}
     exec(compile(_snippet("python"), "webhooks.md", "exec"), names)  # noqa: S102 - it is our own page
-    assert [names["signature_is_valid"](SECRET, header, body, now) for header, body, now in CASES] == EXPECTED
+    assert [
+        names["signature_is_valid"](SECRET, header, body, now) for header, body, now in CASES
+    ] == EXPECTED
     now = SystemClock().now()
     assert names["signature_is_valid"](SECRET, signature_header(SECRET, now, BODY), BODY)
     assert not names["signature_is_valid"](SECRET, signature_header(SECRET, now - 400, BODY), BODY)
@@ -95,10 +97,16 @@ async def test_the_node_snippet_agrees_with_the_service(tmp_path: Path) -> None:
     )
     (tmp_path / "verify.mjs").write_text(program, encoding="utf-8")
     cases = [(header, b64encode(body).decode(), now) for header, body, now in CASES]
-    (tmp_path / "cases.json").write_text(json.dumps({"secret": SECRET, "cases": cases}), encoding="utf-8")
+    (tmp_path / "cases.json").write_text(
+        json.dumps({"secret": SECRET, "cases": cases}), encoding="utf-8"
+    )
     with trio.fail_after(60):
         done = await trio.run_process(
-            [node, "verify.mjs", "cases.json"], cwd=tmp_path, capture_stdout=True, capture_stderr=True, check=False
+            [node, "verify.mjs", "cases.json"],
+            cwd=tmp_path,
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
         )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [*EXPECTED, False]
@@ -106,9 +114,17 @@ async def test_the_node_snippet_agrees_with_the_service(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("language", "constant_time"),
-    [("python", "compare_digest"), ("js", "timingSafeEqual"), ("go", "hmac.Equal"), ("php", "hash_equals"), ("ruby", "secure_compare")],
+    [
+        ("python", "compare_digest"),
+        ("js", "timingSafeEqual"),
+        ("go", "hmac.Equal"),
+        ("php", "hash_equals"),
+        ("ruby", "secure_compare"),
+    ],
 )
-def test_every_snippet_compares_in_constant_time_and_knows_the_five_minutes(language: str, constant_time: str) -> None:
+def test_every_snippet_compares_in_constant_time_and_knows_the_five_minutes(
+    language: str, constant_time: str
+) -> None:
     snippet = _snippet(language)
     assert constant_time in snippet
     assert "300" in snippet

@@ -22,7 +22,12 @@ def test_a_key_is_revoked_from_its_second_on() -> None:
     key = ApiKey("key_1", "test", "build", hash_key("x"), "aaaa", 1)
     scheduled = msgspec.structs.replace(key, revokes_at=100)
     assert [key.status(now) for now in (0, 10**10)] == ["active", "active"]
-    assert [scheduled.status(now) for now in (0, 99, 100, 101)] == ["scheduled", "scheduled", "revoked", "revoked"]
+    assert [scheduled.status(now) for now in (0, 99, 100, 101)] == [
+        "scheduled",
+        "scheduled",
+        "revoked",
+        "revoked",
+    ]
     assert [scheduled.is_revoked(now) for now in (99, 100)] == [False, True]
 
 
@@ -39,11 +44,15 @@ def test_a_key_is_revoked_from_its_second_on() -> None:
         (Licence(False, "withdrawn"), NOWHERE, NOWHERE),
     ],
 )
-def test_a_game_is_launched_where_it_is_licensed(licence: Licence, test: Refusal | None, live: Refusal | None) -> None:
+def test_a_game_is_launched_where_it_is_licensed(
+    licence: Licence, test: Refusal | None, live: Refusal | None
+) -> None:
     verdicts: list[tuple[Environment, Refusal | None]] = [("test", test), ("live", live)]
     for environment, verdict in verdicts:
         assert check_licence(account(reversi=licence), environment, "reversi", INSTALLED) == verdict
-        assert (verdict is None) == ("reversi" in account(reversi=licence).licensed_games(environment))
+        assert (verdict is None) == (
+            "reversi" in account(reversi=licence).licensed_games(environment)
+        )
 
 
 def test_a_game_unknown_or_not_installed_is_licensed_nowhere() -> None:
@@ -53,7 +62,10 @@ def test_a_game_unknown_or_not_installed_is_licensed_nowhere() -> None:
 
 
 def test_keys_stand_in_one_order_however_they_come() -> None:
-    keys = [ApiKey(f"key_{name}", "test", "k", name, "aaaa", at) for name, at in (("c", 1), ("a", 2), ("b", 2), ("z", 2), ("d", 9))]
+    keys = [
+        ApiKey(f"key_{name}", "test", "k", name, "aaaa", at)
+        for name, at in (("c", 1), ("a", 2), ("b", 2), ("z", 2), ("d", 9))
+    ]
     shuffled = keys.copy()
     random.Random(5).shuffle(shuffled)
     assert shuffled != keys

@@ -9,9 +9,19 @@ from hypothesis import strategies as st
 
 from pgs.domain.addresses import ADDRESSES_MAX, check_answer, is_public
 
-ROWS = json.loads((Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8"))
-DELIVER = [pytest.param(row["input"], row["expect"], id=f"{row['id']} {row['why']}") for row in ROWS if row["stage"] == "deliver"]
-ANSWER = [pytest.param(row["input"], row["expect"], id=f"{row['id']} {row['why']}") for row in ROWS if row["stage"] == "answer"]
+ROWS = json.loads(
+    (Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8")
+)
+DELIVER = [
+    pytest.param(row["input"], row["expect"], id=f"{row['id']} {row['why']}")
+    for row in ROWS
+    if row["stage"] == "deliver"
+]
+ANSWER = [
+    pytest.param(row["input"], row["expect"], id=f"{row['id']} {row['why']}")
+    for row in ROWS
+    if row["stage"] == "answer"
+]
 
 # Blocks of which no address is public, with both ends and both neighbours looked at below.
 SPECIAL = [
@@ -45,13 +55,17 @@ SPECIAL = [
 
 
 @pytest.mark.parametrize(("address", "expect"), DELIVER)
-def test_every_delivery_row_of_the_case_table_is_answered_as_it_says(address: str, expect: str) -> None:
+def test_every_delivery_row_of_the_case_table_is_answered_as_it_says(
+    address: str, expect: str
+) -> None:
     assert is_public(address) is (expect == "connect")
     assert check_answer([address]) == ((address,) if expect == "connect" else None)
 
 
 @pytest.mark.parametrize(("answers", "expect"), ANSWER)
-def test_every_answer_row_of_the_case_table_is_answered_as_it_says(answers: list[list[str]], expect: str) -> None:
+def test_every_answer_row_of_the_case_table_is_answered_as_it_says(
+    answers: list[list[str]], expect: str
+) -> None:
     verdicts = ["refuse" if check_answer(answer) is None else "connect" for answer in answers]
     assert verdicts[: expect.count("then") + 1] == expect.split(" then ")
 
@@ -65,7 +79,11 @@ def test_a_special_block_is_refused_to_its_very_ends_and_no_further(block: str) 
         if 0 <= neighbour < 2**network.max_prefixlen:
             beside = type(network[0])(neighbour)
             # Some blocks touch: the neighbour is public unless another block holds it.
-            held = any(beside in ipaddress.ip_network(other) for other in SPECIAL if ":" in other or beside.version == 4)
+            held = any(
+                beside in ipaddress.ip_network(other)
+                for other in SPECIAL
+                if ":" in other or beside.version == 4
+            )
             assert is_public(str(beside)) is not held
 
 
@@ -97,7 +115,9 @@ def test_what_is_no_plain_address_is_not_public(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("prefix", ["::", "::ffff:", "::ffff:0:", "64:ff9b::", "64:ff9b:1::", "fe80::", "fd00::"])
+@pytest.mark.parametrize(
+    "prefix", ["::", "::ffff:", "::ffff:0:", "64:ff9b::", "64:ff9b:1::", "fe80::", "fd00::"]
+)
 @pytest.mark.parametrize("inner", ["8.8.8.8", "127.0.0.1", "169.254.169.254"])
 def test_an_ipv4_address_inside_an_ipv6_one_is_never_public(prefix: str, inner: str) -> None:
     assert not is_public(f"{prefix}{inner}")
@@ -125,7 +145,11 @@ def test_one_bad_address_refuses_the_whole_answer_wherever_it_stands() -> None:
 
 
 def test_at_most_four_addresses_are_tried_in_the_order_of_the_answer_each_once() -> None:
-    assert check_answer(["8.8.8.8", "1.1.1.1", "8.8.8.8", "2606:4700:4700::1111"]) == ("8.8.8.8", "1.1.1.1", "2606:4700:4700::1111")
+    assert check_answer(["8.8.8.8", "1.1.1.1", "8.8.8.8", "2606:4700:4700::1111"]) == (
+        "8.8.8.8",
+        "1.1.1.1",
+        "2606:4700:4700::1111",
+    )
     many = [f"8.8.{number}.8" for number in range(40)]
     assert check_answer(many) == tuple(many[:ADDRESSES_MAX])
     assert check_answer([*many, "127.0.0.1"]) is None

@@ -16,6 +16,8 @@ def test_no_two_texts_stand_for_the_same_bytes(text: str) -> None:
     assert data is None or base64url.encode(data) == text
 
 
-@pytest.mark.parametrize("text", ["A", "AA==", "AB", "AA\n", "A A", "A+/A", "\uff21\uff21", "AAA=", "AAAAA"])
+@pytest.mark.parametrize(
+    "text", ["A", "AA==", "AB", "AA\n", "A A", "A+/A", "\uff21\uff21", "AAA=", "AAAAA"]
+)
 def test_padding_spare_bits_and_foreign_characters_are_refused(text: str) -> None:
     assert base64url.decode(text) is None

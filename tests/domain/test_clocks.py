@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgs.domain.clocks import Allowance, Clock, restarted
+from pgs.domain.clocks import Allowance, MatchClock, restarted
 
 TURN = Allowance(30_000)
 SIDE = Allowance(300_000, per_turn=False, increment_ms=3_000)
@@ -10,11 +10,11 @@ SIDE = Allowance(300_000, per_turn=False, increment_ms=3_000)
 
 @pytest.mark.parametrize(("spent", "runs_out"), [(0, False), (30_000, False), (30_001, True)])
 def test_a_turn_is_over_after_its_last_millisecond(spent: int, runs_out: bool) -> None:
-    assert Clock(TURN.full(), since_ms=5_000).has_run_out(0, 5_000 + spent) == runs_out
+    assert MatchClock(TURN.full(), since_ms=5_000).has_run_out(0, 5_000 + spent) == runs_out
 
 
 def test_a_clock_that_stands_never_runs_out() -> None:
-    clock = Clock(TURN.full())
+    clock = MatchClock(TURN.full())
     assert clock.deadline(0) is None
     assert not clock.has_run_out(0, 10**15)
     assert clock.shown(0, 10**15) == TURN.full()
@@ -32,11 +32,11 @@ def test_a_side_pays_for_its_own_moves_and_gains_the_increment() -> None:
 
 def test_a_clock_never_goes_below_nothing() -> None:
     assert SIDE.after_move((500, 300_000), 0, 900) == (3_000, 300_000)
-    assert Clock((500, 300_000), since_ms=0).shown(0, 900) == (0, 300_000)
+    assert MatchClock((500, 300_000), since_ms=0).shown(0, 900) == (0, 300_000)
 
 
 def test_what_is_shown_counts_for_the_side_to_move_alone() -> None:
-    assert Clock((10_000, 20_000), since_ms=1_000).shown(1, 4_000) == (10_000, 17_000)
+    assert MatchClock((10_000, 20_000), since_ms=1_000).shown(1, 4_000) == (10_000, 17_000)
 
 
 def test_an_outage_costs_nobody_any_time() -> None:

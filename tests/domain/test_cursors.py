@@ -20,7 +20,9 @@ def read(text: str) -> str | int | None:
 
 
 @given(st.sampled_from(["results", "invoices", "events"]), st.sampled_from(ENVIRONMENTS), positions)
-def test_a_cursor_gives_its_position_back_in_its_type(kind: str, environment: Environment, position: str | int) -> None:
+def test_a_cursor_gives_its_position_back_in_its_type(
+    kind: str, environment: Environment, position: str | int
+) -> None:
     cursor = make_cursor(RING, kind, "acme", environment, position)
     found = read_cursor(RING, cursor, kind, "acme", environment)
     assert found == position
@@ -33,7 +35,9 @@ def test_a_cursor_gives_its_position_back_in_its_type(kind: str, environment: En
     ("kind", "partner_id", "environment"),
     [("invoices", "acme", "live"), ("results", "acne", "live"), ("results", "acme", "test")],
 )
-def test_a_cursor_serves_one_list_of_one_partner_in_one_environment(kind: str, partner_id: str, environment: Environment) -> None:
+def test_a_cursor_serves_one_list_of_one_partner_in_one_environment(
+    kind: str, partner_id: str, environment: Environment
+) -> None:
     assert read_cursor(RING, CURSOR, kind, partner_id, environment) is None
 
 
@@ -47,7 +51,11 @@ def test_one_altered_character_anywhere_spoils_a_cursor(position: int, character
 def test_a_cursor_has_one_spelling_down_to_its_spare_bits() -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     for position in range(len(CURSOR)):
-        accepted = [one for one in alphabet if read(CURSOR[:position] + one + CURSOR[position + 1 :]) is not None]
+        accepted = [
+            one
+            for one in alphabet
+            if read(CURSOR[:position] + one + CURSOR[position + 1 :]) is not None
+        ]
         assert accepted in ([CURSOR[position]], [])
 
 
@@ -56,7 +64,18 @@ def test_a_cursors_mac_has_128_bits() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", CURSOR + "=", CURSOR + " ", " " + CURSOR, CURSOR + "\n", CURSOR[:-1], CURSOR + ".x", "A" * 100_000]
+    "text",
+    [
+        "",
+        " ",
+        CURSOR + "=",
+        CURSOR + " ",
+        " " + CURSOR,
+        CURSOR + "\n",
+        CURSOR[:-1],
+        CURSOR + ".x",
+        "A" * 100_000,
+    ],
 )
 def test_other_texts_are_no_cursors(text: str) -> None:
     assert read(text) is None
@@ -79,4 +98,6 @@ def test_a_rotation_kills_no_cursor() -> None:
 
 
 def test_another_ring_refuses_the_cursor() -> None:
-    assert read_cursor(KeyRing((RingKey("k1", b"z" * 32),)), CURSOR, "results", "acme", "live") is None
+    assert (
+        read_cursor(KeyRing((RingKey("k1", b"z" * 32),)), CURSOR, "results", "acme", "live") is None
+    )

@@ -26,7 +26,10 @@ def test_a_domain_is_taken_in_any_case_and_stored_in_ascii(text: str, stored: st
     assert normalise_domain(text) == stored
 
 
-@pytest.mark.parametrize("text", ["com", "co.uk", "CO.UK", "github.io", "anything.ck", "xn--55qx5d.cn", "\u516c\u53f8.cn"])
+@pytest.mark.parametrize(
+    "text",
+    ["com", "co.uk", "CO.UK", "github.io", "anything.ck", "xn--55qx5d.cn", "\u516c\u53f8.cn"],
+)
 def test_a_public_suffix_is_nobodys_domain(text: str) -> None:
     assert normalise_domain(text) is None
 
@@ -86,7 +89,18 @@ def test_an_address_of_the_domain_is_inside(email: str) -> None:
     assert inside(email, "acme.com")
 
 
-@pytest.mark.parametrize("email", ["ada@mail.acme.com", "ada@notacme.com", "ada@acme.com.example", "ada@com", "acme.com", "", "@acme.com"])
+@pytest.mark.parametrize(
+    "email",
+    [
+        "ada@mail.acme.com",
+        "ada@notacme.com",
+        "ada@acme.com.example",
+        "ada@com",
+        "acme.com",
+        "",
+        "@acme.com",
+    ],
+)
 def test_an_address_below_beside_or_of_no_domain_is_outside(email: str) -> None:
     assert not inside(email, "acme.com")
 

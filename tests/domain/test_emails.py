@@ -93,17 +93,25 @@ def test_addresses_that_only_look_or_fold_alike_are_two(one: str, other: str) ->
     assert not same_address(one, other)
 
 
-LOCALS = st.text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-", min_size=1, max_size=20)
+LOCALS = st.text(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-", min_size=1, max_size=20
+)
 
 
 @given(LOCALS, LOCALS)
-def test_two_plain_addresses_are_the_same_exactly_when_their_lower_case_is(one: str, other: str) -> None:
+def test_two_plain_addresses_are_the_same_exactly_when_their_lower_case_is(
+    one: str, other: str
+) -> None:
     assert same_address(f"{one}@acme.example", f"{one.swapcase()}@ACME.example")
-    assert same_address(f"{one}@acme.example", f"{other}@acme.example") == (one.lower() == other.lower())
+    assert same_address(f"{one}@acme.example", f"{other}@acme.example") == (
+        one.lower() == other.lower()
+    )
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
-def test_no_text_breaks_it_and_what_is_stored_is_stored_alike_again(local: str, domain: str) -> None:
+def test_no_text_breaks_it_and_what_is_stored_is_stored_alike_again(
+    local: str, domain: str
+) -> None:
     stored = normalise_email(f"{local}@{domain}")
     if stored is not None:
         assert normalise_email(stored) == stored

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.domain.errors import CATALOGUE, FRAME_REASONS, BadRequest, Refusal, message_of, refuse
+from pgs.domain.errors import ERRORS, FRAME_REASONS, BadRequest, Refusal, message_of, refuse
 
 SOURCE = Path(__file__).parents[2] / "src" / "pgs"
 
@@ -45,27 +45,30 @@ EXTRAS = {
 
 
 def test_every_reason_has_the_status_that_partners_were_promised() -> None:
-    assert {reason: kind.status for reason, kind in CATALOGUE.items()} == {
+    assert {reason: kind.status for reason, kind in ERRORS.items()} == {
         reason: status for status, reasons in STATUSES.items() for reason in reasons.split()
     }
 
 
 def test_two_reasons_have_a_second_status() -> None:
-    assert {r: k.elsewhere for r, k in CATALOGUE.items() if k.elsewhere} == {"registry_unavailable": 503, "totp_not_enrolled": 409}
+    assert {r: k.elsewhere for r, k in ERRORS.items() if k.elsewhere} == {
+        "registry_unavailable": 503,
+        "totp_not_enrolled": 409,
+    }
 
 
 def test_only_some_errors_carry_more_fields() -> None:
-    found = {reason: set(kind.extras) for reason, kind in CATALOGUE.items() if kind.extras}
+    found = {reason: set(kind.extras) for reason, kind in ERRORS.items() if kind.extras}
     assert {"seatId", "matchId", "stakeStatus", "stakeUsdCents"} <= found.pop("stake_declined")
     assert found == EXTRAS
 
 
 def test_optional_fields_are_fields_of_their_row() -> None:
-    assert all(set(kind.optional) <= set(kind.extras) for kind in CATALOGUE.values())
+    assert all(set(kind.optional) <= set(kind.extras) for kind in ERRORS.values())
 
 
 def test_every_row_is_filed_under_its_own_reason_and_says_something() -> None:
-    for reason, kind in CATALOGUE.items():
+    for reason, kind in ERRORS.items():
         assert kind.reason == reason
         assert kind.message[0].isupper() or kind.message.startswith(("playerId",))
         assert kind.message.endswith(".")
@@ -73,17 +76,17 @@ def test_every_row_is_filed_under_its_own_reason_and_says_something() -> None:
 
 
 def test_messages_differ_so_that_a_log_line_tells_which() -> None:
-    assert len({kind.message for kind in CATALOGUE.values()}) == len(CATALOGUE)
+    assert len({kind.message for kind in ERRORS.values()}) == len(ERRORS)
 
 
 def test_frame_reasons_share_the_namespace_without_clashing() -> None:
-    assert not FRAME_REASONS & CATALOGUE.keys()
+    assert not FRAME_REASONS & ERRORS.keys()
 
 
 def test_a_refusal_carries_its_fields_and_its_message() -> None:
     refusal = refuse("stake_below_floor", floorUsdCents=100)
     assert refusal == Refusal("stake_below_floor", {"floorUsdCents": 100})
-    assert message_of(refusal) == CATALOGUE["stake_below_floor"].message
+    assert message_of(refusal) == ERRORS["stake_below_floor"].message
 
 
 def test_a_field_that_may_be_missing_may_be_missing() -> None:
@@ -120,21 +123,35 @@ def refusals_in_the_source() -> Iterator[tuple[str, str, set[str]]]:
     """Every `refuse("…", …)` and `Refusal("…", {…})` with a literal reason: where it is, the reason, the field names it gives."""
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if not (isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)):
+            if not (
+                isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
+            ):
                 continue
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            name = (
+                node.func.attr
+                if isinstance(node.func, ast.Attribute)
+                else getattr(node.func, "id", "")
+            )
             if name not in ("refuse", "Refusal") or not isinstance(node.args[0].value, str):
                 continue
             fields = {keyword.arg for keyword in node.keywords if keyword.arg and name == "refuse"}
             for part in [*node.args[1:], *(keyword.value for keyword in node.keywords)]:
                 if isinstance(part, ast.Dict) and name == "Refusal":
-                    fields |= {key.value for key in part.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+                    fields |= {
+                        key.value
+                        for key in part.keys
+                        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+                    }
             yield f"{path.name}:{node.lineno}", node.args[0].value, fields
 
 
 def test_every_refusal_in_the_source_fits_the_catalogue() -> None:
     found = list(refusals_in_the_source())
-    assert any(reason == "unsupported_api_version" for _, reason, _ in found), "the search finds nothing at all"
+    assert any(reason == "unsupported_api_version" for _, reason, _ in found), (
+        "the search finds nothing at all"
+    )
     assert [
-        (where, reason) for where, reason, fields in found if reason not in CATALOGUE or not fields <= set(CATALOGUE[reason].extras)
+        (where, reason)
+        for where, reason, fields in found
+        if reason not in ERRORS or not fields <= set(ERRORS[reason].extras)
     ] == []

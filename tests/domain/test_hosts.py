@@ -6,7 +6,18 @@ from pgs.domain.hosts import is_below_public_suffix, is_dns_name, is_dotted_name
 
 
 @pytest.mark.parametrize(
-    "host", ["a", "localhost", "a.b", "x" * 63 + ".com", "1and1.com", "a--b.com", "0x7f.example", "1.2.3.4a", "3com.com"]
+    "host",
+    [
+        "a",
+        "localhost",
+        "a.b",
+        "x" * 63 + ".com",
+        "1and1.com",
+        "a--b.com",
+        "0x7f.example",
+        "1.2.3.4a",
+        "3com.com",
+    ],
 )
 def test_names_of_letters_digits_and_hyphens_are_dns_names(host: str) -> None:
     assert is_dns_name(host)
@@ -60,5 +71,7 @@ def test_a_dotted_name_is_a_dns_name_with_a_dot(host: str) -> None:
         ("acme.unlisted", False, False),
     ],
 )
-def test_a_public_suffix_is_one_that_the_list_knows(host: str, is_suffix: bool, is_below: bool) -> None:
+def test_a_public_suffix_is_one_that_the_list_knows(
+    host: str, is_suffix: bool, is_below: bool
+) -> None:
     assert (is_public_suffix(host), is_below_public_suffix(host)) == (is_suffix, is_below)

@@ -17,11 +17,17 @@ REVOKED = msgspec.structs.replace(INVITE, revoked_at=NOW)
 
 def test_an_invite_lasts_seven_days_to_the_second() -> None:
     assert INVITE_S == 604_800
-    assert [INVITE.status(NOW + after) for after in (0, INVITE_S - 1, INVITE_S)] == ["pending", "pending", "expired"]
+    assert [INVITE.status(NOW + after) for after in (0, INVITE_S - 1, INVITE_S)] == [
+        "pending",
+        "pending",
+        "expired",
+    ]
 
 
 @pytest.mark.parametrize(("invite", "status"), [(ACCEPTED, "accepted"), (REVOKED, "revoked")])
-def test_what_became_of_an_invite_outlives_its_seven_days(invite: Invite, status: InviteStatus) -> None:
+def test_what_became_of_an_invite_outlives_its_seven_days(
+    invite: Invite, status: InviteStatus
+) -> None:
     assert invite.status(NOW) == invite.status(NOW + INVITE_S) == status
 
 
@@ -36,7 +42,9 @@ def test_a_new_invite_holds_the_address_as_it_is_stored() -> None:
 def test_only_ones_own_role_or_a_lesser_one_is_offered(granter: Role, role: Role) -> None:
     made = issue("ivt_1", "ada@acme.example", role, granter, None, NOW)
     assert made == (
-        refuse("role_forbidden") if not can_grant(granter, role) else Invite("ivt_1", "ada@acme.example", role, NOW, NOW + INVITE_S)
+        refuse("role_forbidden")
+        if not can_grant(granter, role)
+        else Invite("ivt_1", "ada@acme.example", role, NOW, NOW + INVITE_S)
     )
 
 
@@ -45,15 +53,23 @@ def test_what_is_no_address_is_not_invited(text: str) -> None:
     assert issue("ivt_1", text, "viewer", "admin", "acme.example", NOW) == refuse("invalid_email")
 
 
-@pytest.mark.parametrize("text", ["ada@other.example", "ada@mail.acme.example", "ada@notacme.example"])
+@pytest.mark.parametrize(
+    "text", ["ada@other.example", "ada@mail.acme.example", "ada@notacme.example"]
+)
 def test_once_the_domain_is_set_nobody_outside_it_is_invited(text: str) -> None:
     assert isinstance(issue("ivt_1", text, "viewer", "admin", None, NOW), Invite)
-    assert issue("ivt_1", text, "viewer", "admin", "acme.example", NOW) == refuse("address_outside_domain")
-    assert isinstance(issue("ivt_1", "ada@ACME.example", "viewer", "admin", "acme.example", NOW), Invite)
+    assert issue("ivt_1", text, "viewer", "admin", "acme.example", NOW) == refuse(
+        "address_outside_domain"
+    )
+    assert isinstance(
+        issue("ivt_1", "ada@ACME.example", "viewer", "admin", "acme.example", NOW), Invite
+    )
 
 
 def test_a_role_out_of_reach_is_refused_before_the_address_is_read() -> None:
-    assert issue("ivt_1", "nonsense", "admin", "developer", "acme.example", NOW) == refuse("role_forbidden")
+    assert issue("ivt_1", "nonsense", "admin", "developer", "acme.example", NOW) == refuse(
+        "role_forbidden"
+    )
 
 
 # Accepting
@@ -74,7 +90,9 @@ def test_whom_it_is_addressed_to_accepts_it_in_whatever_case_they_sign_in() -> N
 def test_of_several_reasons_the_first_in_order_is_told(
     known: bool, revoked: bool, accepted: bool, expired: bool, address: bool, member_of: str | None
 ) -> None:
-    invite = msgspec.structs.replace(INVITE, revoked_at=NOW if revoked else None, accepted_by="uid-0" if accepted else None)
+    invite = msgspec.structs.replace(
+        INVITE, revoked_at=NOW if revoked else None, accepted_by="uid-0" if accepted else None
+    )
     reasons = [
         ("invite_not_found", not known or revoked),
         ("already_accepted", accepted),
@@ -85,12 +103,21 @@ def test_of_several_reasons_the_first_in_order_is_told(
     ]
     expected = next((refuse(reason) for reason, holds in reasons if holds), None)
     email = "ada@acme.example" if address else "bob@acme.example"
-    answer = accept(invite if known else None, "acme", "uid-1", email, member_of, NOW + (INVITE_S if expired else 0))
+    answer = accept(
+        invite if known else None,
+        "acme",
+        "uid-1",
+        email,
+        member_of,
+        NOW + (INVITE_S if expired else 0),
+    )
     assert answer == (expected or ACCEPTED)
 
 
 def test_who_accepted_it_is_told_so_when_they_try_again() -> None:
-    assert accept(ACCEPTED, "acme", "uid-1", "ada@acme.example", "acme", NOW) == refuse("already_accepted")
+    assert accept(ACCEPTED, "acme", "uid-1", "ada@acme.example", "acme", NOW) == refuse(
+        "already_accepted"
+    )
 
 
 def test_a_signed_in_address_that_is_none_matches_no_invite() -> None:
@@ -111,7 +138,13 @@ def test_a_pending_or_expired_invite_is_revoked(after: int) -> None:
 @pytest.mark.parametrize("after", [0, INVITE_S])
 @pytest.mark.parametrize(
     ("invite", "answer"),
-    [(None, refuse("invite_not_found")), (REVOKED, refuse("invite_not_found")), (ACCEPTED, refuse("already_accepted"))],
+    [
+        (None, refuse("invite_not_found")),
+        (REVOKED, refuse("invite_not_found")),
+        (ACCEPTED, refuse("already_accepted")),
+    ],
 )
-def test_what_is_gone_or_made_a_member_is_not_revoked(invite: Invite | None, answer: Refusal, after: int) -> None:
+def test_what_is_gone_or_made_a_member_is_not_revoked(
+    invite: Invite | None, answer: Refusal, after: int
+) -> None:
     assert revoke(invite, NOW + after) == answer

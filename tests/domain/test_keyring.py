@@ -8,13 +8,23 @@ from hypothesis import strategies as st
 from rich.pretty import pretty_repr
 
 from pgs.domain import keyring
-from pgs.domain.keyring import KeyRing, RingKey, derive, format_ring, new_ring, parse_ring, same, sign, with_new_key
+from pgs.domain.keyring import (
+    KeyRing,
+    RingKey,
+    derive,
+    format_ring,
+    new_ring,
+    parse_ring,
+    same,
+    sign,
+    with_new_key,
+)
 
 secrets_ = st.binary(min_size=32, max_size=32)
 kids = st.from_regex(r"[a-z0-9]{1,16}", fullmatch=True)
-rings = st.lists(st.builds(RingKey, kids, secrets_), min_size=1, max_size=5, unique_by=lambda key: key.kid).map(
-    lambda keys: KeyRing(tuple(keys))
-)
+rings = st.lists(
+    st.builds(RingKey, kids, secrets_), min_size=1, max_size=5, unique_by=lambda key: key.kid
+).map(lambda keys: KeyRing(tuple(keys)))
 
 OLD = RingKey("old", b"o" * 32)
 NEW = RingKey("new", b"n" * 32)
@@ -69,7 +79,14 @@ def test_a_damaged_file_is_refused_without_quoting_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kid", "secret"), [("", b"x" * 32), ("A", b"x" * 32), ("a" * 17, b"x" * 32), ("a\n", b"x" * 32), ("a", b"x" * 31)]
+    ("kid", "secret"),
+    [
+        ("", b"x" * 32),
+        ("A", b"x" * 32),
+        ("a" * 17, b"x" * 32),
+        ("a\n", b"x" * 32),
+        ("a", b"x" * 31),
+    ],
 )
 def test_a_key_has_a_short_name_and_32_bytes(kid: str, secret: bytes) -> None:
     with pytest.raises(ValueError, match="ring key"):
@@ -84,7 +101,10 @@ def test_a_ring_is_never_empty_and_has_no_name_twice() -> None:
 
 
 def test_a_new_ring_takes_exactly_its_entropy() -> None:
-    assert new_ring(bytes(keyring.KID_ENTROPY_BYTES), b"x" * keyring.SECRET_BYTES).newest.kid == "0" * 12
+    assert (
+        new_ring(bytes(keyring.KID_ENTROPY_BYTES), b"x" * keyring.SECRET_BYTES).newest.kid
+        == "0" * 12
+    )
     with pytest.raises(ValueError, match="6 random bytes"):
         new_ring(bytes(5), b"x" * 32)
 
@@ -98,7 +118,9 @@ def test_no_rendering_of_a_ring_shows_a_secret(show: Callable[[object], str]) ->
 
 
 def test_every_purpose_and_every_key_yields_its_own_bytes() -> None:
-    derived = {derive(key, purpose) for key in (OLD, NEW) for purpose in ("session", "cursor", "sealed")}
+    derived = {
+        derive(key, purpose) for key in (OLD, NEW) for purpose in ("session", "cursor", "sealed")
+    }
     assert len(derived) == 6
     assert all(len(one) == 32 for one in derived)
     assert not derived & {OLD.secret, NEW.secret}

@@ -40,12 +40,18 @@ def test_the_smallest_random_number_is_padded_to_its_width() -> None:
 
 
 @given(environments, partner_ids, entropy)
-def test_every_key_made_is_read_back(environment: Environment, partner_id: str, seed: bytes) -> None:
-    assert parse_key(make_key(environment, partner_id, seed)) == ParsedKey(environment, keys.slot_of(partner_id))
+def test_every_key_made_is_read_back(
+    environment: Environment, partner_id: str, seed: bytes
+) -> None:
+    assert parse_key(make_key(environment, partner_id, seed)) == ParsedKey(
+        environment, keys.slot_of(partner_id)
+    )
 
 
 @given(entropy, st.integers(0, 54), st.sampled_from(ALPHABET))
-def test_a_key_with_one_character_changed_is_refused(seed: bytes, position: int, character: str) -> None:
+def test_a_key_with_one_character_changed_is_refused(
+    seed: bytes, position: int, character: str
+) -> None:
     key = make_key("test", "acme", seed)
     altered = key[:position] + character + key[position + 1 :]
     assume(altered != key)
@@ -97,7 +103,9 @@ def test_different_entropy_gives_different_keys(seeds: list[bytes]) -> None:
 
 def test_all_37_random_characters_take_every_value() -> None:
     chance = Random(1)
-    drawn = [make_key("live", "acme", chance.randbytes(keys.ENTROPY_BYTES))[12:49] for _ in range(1500)]
+    drawn = [
+        make_key("live", "acme", chance.randbytes(keys.ENTROPY_BYTES))[12:49] for _ in range(1500)
+    ]
     assert [set(column) for column in zip(*drawn, strict=True)] == [set(ALPHABET)] * 37
 
 
@@ -120,8 +128,12 @@ def test_people_tell_keys_apart_by_their_last_four_characters() -> None:
     assert keys.last4(KEY) == KEY[-4:]
 
 
-@pytest.mark.parametrize("header", [b"Bearer abc", b"bearer abc", b"BEARER abc", b"bEaReR   abc", "Bearer abc"])
-def test_the_bearer_scheme_is_read_in_any_case_and_with_any_number_of_spaces(header: bytes | str) -> None:
+@pytest.mark.parametrize(
+    "header", [b"Bearer abc", b"bearer abc", b"BEARER abc", b"bEaReR   abc", "Bearer abc"]
+)
+def test_the_bearer_scheme_is_read_in_any_case_and_with_any_number_of_spaces(
+    header: bytes | str,
+) -> None:
     assert parse_bearer(header) == "abc"
 
 
@@ -150,5 +162,7 @@ def test_keys_session_tokens_and_identity_tokens_all_travel_as_bearer(token: str
         "\u212aearer abc",
     ],
 )
-def test_a_header_that_is_no_single_bearer_credential_is_refused(header: bytes | str | None) -> None:
+def test_a_header_that_is_no_single_bearer_credential_is_refused(
+    header: bytes | str | None,
+) -> None:
     assert parse_bearer(header) is None

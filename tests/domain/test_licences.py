@@ -15,10 +15,34 @@ TABLE: dict[Step, dict[str, object]] = {
         "denied": "requested",
         "withdrawn": "requested",
     },
-    "take_back_live": {"none": "none", "requested": "none", "granted": "withdrawn", "denied": "denied", "withdrawn": "withdrawn"},
-    "grant": {"none": None, "requested": "granted", "granted": None, "denied": None, "withdrawn": None},
-    "deny": {"none": None, "requested": "denied", "granted": None, "denied": None, "withdrawn": None},
-    "withdraw": {"none": None, "requested": None, "granted": "withdrawn", "denied": None, "withdrawn": None},
+    "take_back_live": {
+        "none": "none",
+        "requested": "none",
+        "granted": "withdrawn",
+        "denied": "denied",
+        "withdrawn": "withdrawn",
+    },
+    "grant": {
+        "none": None,
+        "requested": "granted",
+        "granted": None,
+        "denied": None,
+        "withdrawn": None,
+    },
+    "deny": {
+        "none": None,
+        "requested": "denied",
+        "granted": None,
+        "denied": None,
+        "withdrawn": None,
+    },
+    "withdraw": {
+        "none": None,
+        "requested": None,
+        "granted": "withdrawn",
+        "denied": None,
+        "withdrawn": None,
+    },
 }
 
 
@@ -59,7 +83,15 @@ def test_the_platforms_steps_keep_their_note_and_a_new_request_drops_it() -> Non
 
 
 def test_every_step_has_an_action_of_its_own() -> None:
-    steps: tuple[Step, ...] = ("test_on", "test_off", "request_live", "take_back_live", "grant", "deny", "withdraw")
+    steps: tuple[Step, ...] = (
+        "test_on",
+        "test_off",
+        "request_live",
+        "take_back_live",
+        "grant",
+        "deny",
+        "withdraw",
+    )
     actions = [action_of(step) for step in steps]
     assert len(set(actions)) == len(steps)
     assert all(action.startswith("game.") for action in actions)

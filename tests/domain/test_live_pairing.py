@@ -16,10 +16,18 @@ NOW = 1000
 
 
 def waiting(
-    number: int, points: float = 25, waited: int = 0, player: str | None = None, last: str | None = None, left: int = 60
+    number: int,
+    points: float = 25,
+    waited: int = 0,
+    player: str | None = None,
+    last: str | None = None,
+    left: int = 60,
 ) -> Waiting:
     one = msgspec.structs.replace(
-        seat(number, environment="live"), player_id=player or f"p{number}", confirmed_at=NOW - waited, due_at=NOW + left
+        seat(number, environment="live"),
+        player_id=player or f"p{number}",
+        confirmed_at=NOW - waited,
+        due_at=NOW + left,
     )
     return Waiting(one, Rating(round(points * POINT), 8 * POINT, last_opponent=last))
 
@@ -34,7 +42,10 @@ def cost_of(one: Waiting, two: Waiting) -> int | None:
         return None
     waits = [NOW - (seat.confirmed_at or 0) for seat in (one.seat, two.seat)]
     strain = abs(one.rating.mu - two.rating.mu)
-    if one.rating.last_opponent == two.seat.player_id or two.rating.last_opponent == one.seat.player_id:
+    if (
+        one.rating.last_opponent == two.seat.player_id
+        or two.rating.last_opponent == one.seat.player_id
+    ):
         strain += live.REMATCH_PENALTY
     if strain > min(live.cap(wait) for wait in waits):
         return None
@@ -77,7 +88,9 @@ def crowds(draw: st.DrawFn, most: int) -> list[Waiting]:
 
 @given(crowds(live.NEIGHBOURS + 1))
 def test_in_a_small_pool_the_pairs_are_those_of_the_rule_read_plainly(crowd: list[Waiting]) -> None:
-    assert numbers(pair_wave(crowd, NOW)) == plainly([one for one in crowd if (one.seat.due_at or 0) > NOW])
+    assert numbers(pair_wave(crowd, NOW)) == plainly(
+        [one for one in crowd if (one.seat.due_at or 0) > NOW]
+    )
 
 
 @given(crowds(40))
@@ -99,24 +112,33 @@ def test_in_any_pool_every_pair_is_acceptable_and_nobody_is_in_two(crowd: list[W
 
 
 @given(crowds(40), st.randoms(use_true_random=False))
-def test_the_order_in_which_seats_are_handed_in_makes_no_difference(crowd: list[Waiting], chance: object) -> None:
+def test_the_order_in_which_seats_are_handed_in_makes_no_difference(
+    crowd: list[Waiting], chance: object
+) -> None:
     mixed = list(crowd)
     chance.shuffle(mixed)  # type: ignore[attr-defined]  # hypothesis gives a Random, and says less
     assert numbers(pair_wave(mixed, NOW)) == numbers(pair_wave(crowd, NOW))
 
 
 def test_the_nearest_in_skill_meet() -> None:
-    assert numbers(pair_wave([waiting(1, 25), waiting(2, 28), waiting(3, 25.5), waiting(4, 28.4)], NOW)) == [(2, 4), (1, 3)]
+    assert numbers(
+        pair_wave([waiting(1, 25), waiting(2, 28), waiting(3, 25.5), waiting(4, 28.4)], NOW)
+    ) == [(2, 4), (1, 3)]
 
 
 def test_equals_are_paired_in_the_order_of_their_age() -> None:
-    assert numbers(pair_wave([waiting(number) for number in (5, 3, 1, 4, 2)], NOW)) == [(1, 2), (3, 4)]
+    assert numbers(pair_wave([waiting(number) for number in (5, 3, 1, 4, 2)], NOW)) == [
+        (1, 2),
+        (3, 4),
+    ]
 
 
 def test_who_has_waited_long_goes_before_a_nearer_pair_of_newcomers() -> None:
     old, near, newcomer = waiting(1, 23, waited=60), waiting(2, 25), waiting(3, 26)
     assert numbers(pair_wave([old, near, newcomer], NOW)) == [(1, 2)]
-    assert numbers(pair_wave([msgspec.structs.replace(old, seat=waiting(1).seat), near, newcomer], NOW)) == [(2, 3)]
+    assert numbers(
+        pair_wave([msgspec.structs.replace(old, seat=waiting(1).seat), near, newcomer], NOW)
+    ) == [(2, 3)]
 
 
 @pytest.mark.parametrize("waited", [0, 10, 100, 299])
@@ -137,7 +159,9 @@ def test_the_last_opponent_is_passed_over_for_one_not_much_further() -> None:
     assert numbers(pair_wave([waiting(1, 25, last="p2"), last, other], NOW)) == [(2, 3)]
     assert numbers(pair_wave([waiting(1, 25, last="p2"), last, waiting(3, 22.9)], NOW)) == [(1, 3)]
     assert numbers(pair_wave([waiting(1, 25, last="p2"), last], NOW)) == [(1, 2)]
-    assert numbers(pair_wave([waiting(1, 25), waiting(2, 25.5, last="p1"), waiting(3, 22.9)], NOW)) == [(1, 3)]
+    assert numbers(
+        pair_wave([waiting(1, 25), waiting(2, 25.5, last="p1"), waiting(3, 22.9)], NOW)
+    ) == [(1, 3)]
 
 
 def test_two_who_have_just_played_wait_when_their_gap_is_wide() -> None:
@@ -154,7 +178,9 @@ def test_nobody_is_paired_with_themself_however_many_seats_they_hold() -> None:
 
 
 def test_a_crowd_of_5000_is_paired_almost_to_the_last() -> None:
-    crowd = [waiting(number, 15 + number * 7919 % 20000 / 1000, number % 60) for number in range(5000)]
+    crowd = [
+        waiting(number, 15 + number * 7919 % 20000 / 1000, number % 60) for number in range(5000)
+    ]
     pairs = pair_wave(crowd, NOW)
     assert len(pairs) > 0.9 * 2500
     assert max(pair.gap for pair in pairs) < POINT // 5
@@ -162,7 +188,9 @@ def test_a_crowd_of_5000_is_paired_almost_to_the_last() -> None:
 
 def test_the_explanation_tells_what_the_pair_was_made_for() -> None:
     older, newer = waiting(1, 25, waited=40), waiting(2, 27.256, waited=6)
-    (pair,) = pair_wave([msgspec.structs.replace(older, waves=38), newer, waiting(3, 26, player="p1")], NOW)
+    (pair,) = pair_wave(
+        [msgspec.structs.replace(older, waves=38), newer, waiting(3, 26, player="p1")], NOW
+    )
     assert explain(pair, NOW) == {
         "rule": "live.v1",
         "waitedSeconds": 40,

@@ -24,7 +24,9 @@ def test_the_last_admin_is_neither_demoted_nor_removed(role: Role) -> None:
 
 
 def test_one_of_two_admins_may_go_or_step_down() -> None:
-    assert change_role(TWO_ADMINS, "ada", "viewer", "admin") == msgspec.structs.replace(ADA, role="viewer")
+    assert change_role(TWO_ADMINS, "ada", "viewer", "admin") == msgspec.structs.replace(
+        ADA, role="viewer"
+    )
     assert remove(TWO_ADMINS, "ada") == ADA
 
 
@@ -39,7 +41,9 @@ def test_who_is_no_admin_may_go_whoever_else_there_is() -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_a_member_gets_any_role_and_keeps_everything_else(role: Role) -> None:
-    assert change_role(ONE_ADMIN, "cay", role, "admin") == Member("cay", "cay@acme.example", role, 3)
+    assert change_role(ONE_ADMIN, "cay", role, "admin") == Member(
+        "cay", "cay@acme.example", role, 3
+    )
 
 
 def test_nobody_makes_a_member_more_than_they_are_themselves() -> None:
@@ -54,13 +58,18 @@ def test_who_is_not_a_member_is_not_found(uid: str) -> None:
     assert remove(TWO_ADMINS, uid) == refuse("member_not_found")
 
 
-CHANGES = st.lists(st.tuples(st.sampled_from(["a", "b", "c", "d"]), st.sampled_from([*ROLES, None])), max_size=30)
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c", "d"]), st.sampled_from([*ROLES, None])), max_size=30
+)
 
 
 @given(st.lists(st.sampled_from(ROLES), min_size=3, max_size=3), CHANGES)
-def test_no_order_of_changes_leaves_an_account_without_an_admin(roles: list[Role], changes: list[tuple[str, Role | None]]) -> None:
+def test_no_order_of_changes_leaves_an_account_without_an_admin(
+    roles: list[Role], changes: list[tuple[str, Role | None]]
+) -> None:
     members = {
-        uid: Member(uid, f"{uid}@acme.example", role, 1) for uid, role in zip(itertools.chain("abcd"), ("admin", *roles), strict=True)
+        uid: Member(uid, f"{uid}@acme.example", role, 1)
+        for uid, role in zip(itertools.chain("abcd"), ("admin", *roles), strict=True)
     }
     for uid, role in changes:
         after = remove(members, uid) if role is None else change_role(members, uid, role, "admin")
@@ -71,17 +80,30 @@ def test_no_order_of_changes_leaves_an_account_without_an_admin(roles: list[Role
         assert any(member.role == "admin" for member in members.values())
 
 
-@pytest.mark.parametrize("text", ["u", "auth0|5f7c8ec7c33c6c004bbafe82", "\u00e5sa", "a b/c%2F?#", "platform2", "x" * UID_MAX])
+@pytest.mark.parametrize(
+    "text",
+    ["u", "auth0|5f7c8ec7c33c6c004bbafe82", "\u00e5sa", "a b/c%2F?#", "platform2", "x" * UID_MAX],
+)
 def test_a_uid_is_whatever_an_issuer_calls_somebody(text: str) -> None:
     assert is_uid(text)
 
 
-@pytest.mark.parametrize("text", ["", "x" * (UID_MAX + 1), "a\x00b", "a\ud800", "\udfff", "platform"])
+@pytest.mark.parametrize(
+    "text", ["", "x" * (UID_MAX + 1), "a\x00b", "a\ud800", "\udfff", "platform"]
+)
 def test_what_storage_cannot_hold_and_the_platforms_own_name_are_no_uids(text: str) -> None:
     assert not is_uid(text)
 
 
 def test_members_stand_in_the_order_in_which_they_joined_however_they_come() -> None:
-    late, early = msgspec.structs.replace(ADA, joined_at=9), msgspec.structs.replace(ADA, uid="aaa", joined_at=2)
+    late, early = (
+        msgspec.structs.replace(ADA, joined_at=9),
+        msgspec.structs.replace(ADA, uid="aaa", joined_at=2),
+    )
     for members in itertools.permutations((late, early, BOB, CAY)):
-        assert list(in_order(members).items()) == [("aaa", early), ("bob", BOB), ("cay", CAY), ("ada", late)]
+        assert list(in_order(members).items()) == [
+            ("aaa", early),
+            ("bob", BOB),
+            ("cay", CAY),
+            ("ada", late),
+        ]

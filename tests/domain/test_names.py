@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 
 from pgs.domain import names
 
-CHECKS = [names.is_partner_id, names.is_game_id, names.is_tier_id, names.is_player_id, names.is_idempotency_key]
+CHECKS = [
+    names.is_partner_id,
+    names.is_game_id,
+    names.is_tier_id,
+    names.is_player_id,
+    names.is_idempotency_key,
+]
 
 
 @pytest.mark.parametrize("text", ["abc", "a" * 32, "load-0001", "a--", "testing", "live2"])
@@ -14,13 +20,17 @@ def test_partner_ids_are_3_to_32_lower_case_letters_digits_and_hyphens(text: str
     assert names.is_partner_id(text)
 
 
-@pytest.mark.parametrize("text", ["ab", "a" * 33, "1abc", "-abc", "Abc", "a_c", "a.c", "abc/", "test", "live"])
+@pytest.mark.parametrize(
+    "text", ["ab", "a" * 33, "1abc", "-abc", "Abc", "a_c", "a.c", "abc/", "test", "live"]
+)
 def test_a_partner_id_begins_with_a_letter_and_is_not_reserved(text: str) -> None:
     assert not names.is_partner_id(text)
 
 
 @pytest.mark.parametrize("check", [names.is_game_id, names.is_tier_id])
-def test_games_and_tiers_have_1_to_32_lower_case_letters_digits_and_hyphens(check: Callable[[str], bool]) -> None:
+def test_games_and_tiers_have_1_to_32_lower_case_letters_digits_and_hyphens(
+    check: Callable[[str], bool],
+) -> None:
     assert all(check(text) for text in ["a", "0", "-", "tic-tac-toe", "a" * 32])
     assert not any(check(text) for text in ["a" * 33, "Chess", "tic_tac", "a b", "é"])
 
@@ -37,7 +47,9 @@ def test_idempotency_keys_have_1_to_128_letters_digits_and_marks() -> None:
 
 @pytest.mark.parametrize("check", CHECKS)
 @given(text=st.text(max_size=140))
-def test_no_name_is_empty_or_holds_anything_but_plain_ascii(check: Callable[[str], bool], text: str) -> None:
+def test_no_name_is_empty_or_holds_anything_but_plain_ascii(
+    check: Callable[[str], bool], text: str
+) -> None:
     if check(text):
         assert text
         assert text.isascii()

@@ -36,7 +36,9 @@ def test_the_body_is_compact_json_with_its_keys_in_order() -> None:
 
 def test_the_signature_is_the_one_that_openssl_makes() -> None:
     # printf '%s' '1800000000.{"type":"results.available","partnerId":"acme","at":1800000000}' | openssl dgst -sha256 -hmac whsec_AAA…
-    assert HEADER == "t=1800000000,v1=b98a2c741bd17a2dff6deb2e0cea04d1e1ab4ece2472eb1ce4f46793985ea502"
+    assert (
+        HEADER == "t=1800000000,v1=b98a2c741bd17a2dff6deb2e0cea04d1e1ab4ece2472eb1ce4f46793985ea502"
+    )
 
 
 def test_a_signature_verifies_for_five_minutes_either_way() -> None:
@@ -96,7 +98,10 @@ def test_what_may_pass_by_itself_is_tried_again(status: int | None) -> None:
     assert verdict(_answered(status)) == "retry"
 
 
-@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308, 399, 400, 401, 403, 404, 407, 409, 410, 428, 430, 499, 600, 999])
+@pytest.mark.parametrize(
+    "status",
+    [300, 301, 302, 303, 307, 308, 399, 400, 401, 403, 404, 407, 409, 410, 428, 430, 499, 600, 999],
+)
 def test_everything_else_is_given_up(status: int) -> None:
     assert verdict(_answered(status)) == "stop"
 

@@ -9,21 +9,37 @@ from hypothesis import strategies as st
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.origins import MAX_ORIGINS, normalise_origin
 
-ROWS = json.loads((Path(__file__).parents[1] / "cases" / "origin_cases.json").read_text(encoding="utf-8"))
+ROWS = json.loads(
+    (Path(__file__).parents[1] / "cases" / "origin_cases.json").read_text(encoding="utf-8")
+)
 CASES = [
-    pytest.param(row["input"], environment, row.get("stored") if row["expect"] == "accept" else None, id=f"{environment}: {row['why']}")
+    pytest.param(
+        row["input"],
+        environment,
+        row.get("stored") if row["expect"] == "accept" else None,
+        id=f"{environment}: {row['why']}",
+    )
     for row in ROWS
     for environment in (ENVIRONMENTS if row["env"] == "both" else [row["env"]])
 ]
 
 
 @pytest.mark.parametrize(("text", "environment", "stored"), CASES)
-def test_every_row_of_the_case_table_is_answered_as_it_says(text: str, environment: Environment, stored: str | None) -> None:
+def test_every_row_of_the_case_table_is_answered_as_it_says(
+    text: str, environment: Environment, stored: str | None
+) -> None:
     assert normalise_origin(text, environment) == stored
 
 
 @pytest.mark.parametrize(
-    "text", ["http://games.example.com", "http://localhost:3000", "https://127.0.0.1", "https://[::1]", "https://localhost"]
+    "text",
+    [
+        "http://games.example.com",
+        "http://localhost:3000",
+        "https://127.0.0.1",
+        "https://[::1]",
+        "https://localhost",
+    ],
 )
 def test_plain_http_localhost_and_literals_are_for_test_alone(text: str) -> None:
     assert normalise_origin(text, "test") == text
@@ -56,7 +72,9 @@ def test_plain_http_localhost_and_literals_are_for_test_alone(text: str) -> None
     ],
 )
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_what_a_browser_would_have_to_repair_or_never_sends_is_refused(text: str, environment: Environment) -> None:
+def test_what_a_browser_would_have_to_repair_or_never_sends_is_refused(
+    text: str, environment: Environment
+) -> None:
     assert normalise_origin(text, environment) is None
 
 
@@ -93,13 +111,19 @@ def test_ipv6_literals_keep_their_address_and_are_stored_in_one_spelling(number:
     stored = normalise_origin(f"http://[{address.exploded}]", "test")
     assert stored is not None
     assert IPv6Address(stored[len("http://[") : -1]) == address
-    assert stored == normalise_origin(f"http://[{address}]", "test") == normalise_origin(stored, "test")
+    assert (
+        stored
+        == normalise_origin(f"http://[{address}]", "test")
+        == normalise_origin(stored, "test")
+    )
     if address.ipv4_mapped is None:
         assert stored == f"http://[{address.compressed}]"
 
 
 @given(st.text(max_size=40), st.sampled_from(ENVIRONMENTS))
-def test_no_text_makes_it_raise_and_what_it_stores_is_safe_in_a_policy(text: str, environment: Environment) -> None:
+def test_no_text_makes_it_raise_and_what_it_stores_is_safe_in_a_policy(
+    text: str, environment: Environment
+) -> None:
     for candidate in (
         text,
         f"https://{text}",

@@ -10,8 +10,12 @@ players = st.sampled_from(["alice", "bob", "carol"])
 
 
 @given(st.lists(players), players)
-def test_the_first_in_line_who_is_somebody_else_is_the_opponent(line: list[str], player: str) -> None:
-    waiting = [msgspec.structs.replace(seat(number), player_id=name) for number, name in enumerate(line)]
+def test_the_first_in_line_who_is_somebody_else_is_the_opponent(
+    line: list[str], player: str
+) -> None:
+    waiting = [
+        msgspec.structs.replace(seat(number), player_id=name) for number, name in enumerate(line)
+    ]
     found = oldest_opponent(waiting, player, NOW)
     others = [number for number, name in enumerate(line) if name != player]
     assert (found.seq if found else None) == (others[0] if others else None)
@@ -19,13 +23,25 @@ def test_the_first_in_line_who_is_somebody_else_is_the_opponent(line: list[str],
 
 def test_seats_meet_when_all_that_counts_is_the_same() -> None:
     one = seat(1)
-    assert pool_of(one) == pool_of(msgspec.structs.replace(one, seq=9, player_id="x", stake_usd_cents=1, sent_usd_cents=2, seat_id="y"))
-    for changes in ({"partner_id": "other"}, {"game_id": "chess"}, {"tier_id": "gold"}, {"tier_revision": 4}):
+    assert pool_of(one) == pool_of(
+        msgspec.structs.replace(
+            one, seq=9, player_id="x", stake_usd_cents=1, sent_usd_cents=2, seat_id="y"
+        )
+    )
+    for changes in (
+        {"partner_id": "other"},
+        {"game_id": "chess"},
+        {"tier_id": "gold"},
+        {"tier_revision": 4},
+    ):
         assert pool_of(msgspec.structs.replace(one, **changes)) != pool_of(one)
 
 
 def test_a_seat_whose_time_is_up_is_no_opponent() -> None:
-    expired, open_one = (msgspec.structs.replace(seat(number), player_id="alice", due_at=NOW + number) for number in (0, 1))
+    expired, open_one = (
+        msgspec.structs.replace(seat(number), player_id="alice", due_at=NOW + number)
+        for number in (0, 1)
+    )
     assert oldest_opponent([expired, open_one], "bob", NOW) is open_one
     assert oldest_opponent([expired], "bob", NOW) is None
 

@@ -2,10 +2,18 @@
 
 import pytest
 
-from pgs.domain.play import START_AFTER_MS, Move, Presence, judge
+from pgs.domain.play import START_AFTER_MS, Attendance, Move, judge
 
 PLAYED = (Move(0, 0, "a1", 1, (30, 30)), Move(1, 1, "b1", 2, (30, 30)))
-RIGHT = {"over": False, "played": PLAYED, "side": 0, "turn": 0, "legal": ("c1", "a2"), "ply": 2, "move": "c1"}
+RIGHT = {
+    "over": False,
+    "played": PLAYED,
+    "side": 0,
+    "turn": 0,
+    "legal": ("c1", "a2"),
+    "ply": 2,
+    "move": "c1",
+}
 
 
 @pytest.mark.parametrize(
@@ -30,7 +38,7 @@ def test_the_first_fault_in_order_is_told(wrong: dict[str, object], verdict: str
 
 
 def test_the_clocks_start_with_the_second_player() -> None:
-    presence = Presence().seen(1, None, 1_000)
+    presence = Attendance().seen(1, None, 1_000)
     assert (presence.came_ms, presence.clocks_ms) == ((None, 1_000), None)
     assert presence.start_due() == 1_000 + START_AFTER_MS
     both = presence.seen(0, None, 9_000)
@@ -38,21 +46,21 @@ def test_the_clocks_start_with_the_second_player() -> None:
 
 
 def test_coming_again_changes_nothing() -> None:
-    presence = Presence().seen(0, "Ann", 1_000)
+    presence = Attendance().seen(0, "Ann", 1_000)
     assert presence.seen(0, "Ann", 2_000) is presence
     assert presence.seen(0, None, 2_000) is presence
 
 
 def test_a_player_may_come_back_under_another_name() -> None:
-    presence = Presence().seen(0, "Ann", 1_000).seen(0, "Anna", 2_000)
+    presence = Attendance().seen(0, "Ann", 1_000).seen(0, "Anna", 2_000)
     assert (presence.came_ms[0], presence.names) == (1_000, ("Anna", None))
 
 
 def test_clocks_that_were_started_alone_are_not_started_again() -> None:
-    alone = Presence((1_000, None), 61_000)
+    alone = Attendance((1_000, None), 61_000)
     assert alone.start_due() is None
     assert alone.seen(1, None, 70_000).clocks_ms == 61_000
 
 
 def test_a_match_that_nobody_came_to_has_nothing_to_start() -> None:
-    assert Presence().start_due() is None
+    assert Attendance().start_due() is None

@@ -5,13 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain.errors import BadRequest
-from pgs.domain.rate import BUCKET_MAX, PARTNER_POLICY, Bucket, BucketPolicy, Taken, check_bucket, policy_header, rate_header
+from pgs.domain.rate import (
+    BUCKET_MAX,
+    PARTNER_POLICY,
+    Bucket,
+    BucketPolicy,
+    Taken,
+    check_bucket,
+    policy_header,
+    rate_header,
+)
 
 policies = st.builds(BucketPolicy, burst=st.integers(1, 500), rate=st.integers(1, 500))
 starts = st.sampled_from([0.0, 1.0, 12345.678, 987_654.321, 1_760_000_000.0, -5.0])
 
 
-@pytest.mark.parametrize(("burst", "rate"), [(None, None), (1, None), (None, 1), (BUCKET_MAX, BUCKET_MAX)])
+@pytest.mark.parametrize(
+    ("burst", "rate"), [(None, None), (1, None), (None, 1), (BUCKET_MAX, BUCKET_MAX)]
+)
 def test_a_bucket_may_be_given_between_its_bounds(burst: int | None, rate: int | None) -> None:
     assert check_bucket(burst, rate) is None
 
@@ -25,7 +36,9 @@ def test_a_bucket_may_be_given_between_its_bounds(burst: int | None, rate: int |
         (5, 2**63, "rate must be at most"),
     ],
 )
-def test_a_bucket_beyond_its_bounds_is_refused_with_the_reason(burst: int | None, rate: int | None, why: str) -> None:
+def test_a_bucket_beyond_its_bounds_is_refused_with_the_reason(
+    burst: int | None, rate: int | None, why: str
+) -> None:
     refusal = check_bucket(burst, rate)
     assert isinstance(refusal, BadRequest)
     assert why in refusal.message
@@ -44,7 +57,9 @@ def test_a_new_bucket_gives_its_whole_burst_and_no_more(start: float) -> None:
 
 
 @given(starts, st.integers(1, 3000))
-def test_the_partner_bucket_gives_one_call_at_every_80th_of_a_second(start: float, count: int) -> None:
+def test_the_partner_bucket_gives_one_call_at_every_80th_of_a_second(
+    start: float, count: int
+) -> None:
     bucket = Bucket(PARTNER_POLICY)
     drain(bucket, start)
     for k in range(1, count + 1):
@@ -62,8 +77,13 @@ def test_a_token_is_not_given_out_before_it_is_due(start: float) -> None:
 
 
 # A bucket of one token is full whenever its token is due, and may then lose half a microsecond to rounding.
-@given(st.builds(BucketPolicy, burst=st.integers(2, 500), rate=st.integers(1, 500)), st.integers(1, 2000))
-def test_a_token_is_there_at_the_instant_it_is_due_whatever_the_rate(policy: BucketPolicy, count: int) -> None:
+@given(
+    st.builds(BucketPolicy, burst=st.integers(2, 500), rate=st.integers(1, 500)),
+    st.integers(1, 2000),
+)
+def test_a_token_is_there_at_the_instant_it_is_due_whatever_the_rate(
+    policy: BucketPolicy, count: int
+) -> None:
     bucket = Bucket(policy)
     drain(bucket, 0.0)
     for k in range(1, count + 1):
@@ -71,14 +91,18 @@ def test_a_token_is_there_at_the_instant_it_is_due_whatever_the_rate(policy: Buc
 
 
 @given(policies, st.lists(st.floats(0, 5), max_size=60))
-def test_no_pattern_of_calls_gets_more_than_burst_and_rate_allow(policy: BucketPolicy, pauses: list[float]) -> None:
+def test_no_pattern_of_calls_gets_more_than_burst_and_rate_allow(
+    policy: BucketPolicy, pauses: list[float]
+) -> None:
     bucket, now, given_out = Bucket(policy), 100.0, drain(Bucket(policy), 100.0)
     drain(bucket, now)
     for pause in pauses:
         now += pause
         given_out += drain(bucket, now)
         # One microsecond for the rounding to ticks, and one for taking within the tick.
-        assert given_out <= policy.burst + policy.rate * (Fraction(now) - 100 + Fraction(2, 1_000_000))
+        assert given_out <= policy.burst + policy.rate * (
+            Fraction(now) - 100 + Fraction(2, 1_000_000)
+        )
 
 
 @given(policies, st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())

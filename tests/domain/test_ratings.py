@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from pgs.domain.ratings import POINT, UNRATED, Rating, after_match
 from pgs.domain.seats import Result
 
-ratings = st.builds(Rating, st.integers(-50 * POINT, 100 * POINT), st.integers(POINT // 2, 9 * POINT), st.integers(0, 1000))
+ratings = st.builds(
+    Rating,
+    st.integers(-50 * POINT, 100 * POINT),
+    st.integers(POINT // 2, 9 * POINT),
+    st.integers(0, 1000),
+)
 PLAYERS = ("alice", "bob")
 
 
@@ -40,7 +45,10 @@ def test_a_winner_gains_and_a_loser_loses(one: Rating, two: Rating) -> None:
 def test_who_is_named_first_makes_no_difference(one: Rating, two: Rating) -> None:
     opposite: dict[Result, Result] = {"won": "lost", "lost": "won", "drawn": "drawn"}
     for result, other in opposite.items():
-        there, back = after_match(PLAYERS, (one, two), result), after_match(PLAYERS[::-1], (two, one), other)
+        there, back = (
+            after_match(PLAYERS, (one, two), result),
+            after_match(PLAYERS[::-1], (two, one), other),
+        )
         for a, b in zip(there, back[::-1], strict=True):
             assert max(abs(a.mu - b.mu), abs(a.sigma - b.sigma)) <= 1
             assert a.last_opponent == b.last_opponent
@@ -50,10 +58,15 @@ def test_a_draw_brings_two_players_closer_and_leaves_equals_where_they_are() -> 
     strong, weak = Rating(30 * POINT, 4 * POINT), Rating(20 * POINT, 4 * POINT)
     after = after_match(PLAYERS, (strong, weak), "drawn")
     assert strong.mu > after[0].mu > after[1].mu > weak.mu
-    assert {rating.mu for rating in after_match(PLAYERS, (UNRATED, UNRATED), "drawn")} == {UNRATED.mu}
+    assert {rating.mu for rating in after_match(PLAYERS, (UNRATED, UNRATED), "drawn")} == {
+        UNRATED.mu
+    }
 
 
 def test_an_unlikely_win_counts_for_more() -> None:
     strong, weak = Rating(30 * POINT, 4 * POINT), Rating(20 * POINT, 4 * POINT)
-    expected, upset = after_match(PLAYERS, (strong, weak), "won"), after_match(PLAYERS, (strong, weak), "lost")
+    expected, upset = (
+        after_match(PLAYERS, (strong, weak), "won"),
+        after_match(PLAYERS, (strong, weak), "lost"),
+    )
     assert upset[1].mu - weak.mu > expected[0].mu - strong.mu > 0

@@ -3,7 +3,18 @@ import re
 import pytest
 
 from pgs.domain.errors import refuse
-from pgs.domain.roles import ADMIN_RULES, ROLES, AdminRule, Role, admit, can_grant, is_role, may, rank, rule_of
+from pgs.domain.roles import (
+    ADMIN_RULES,
+    ROLES,
+    AdminRule,
+    Role,
+    admit,
+    can_grant,
+    is_role,
+    may,
+    rank,
+    rule_of,
+)
 from pgs.domain.stepup import FRESH_S, WINDOW_S, Factor
 
 READS = [rule for rule in ADMIN_RULES if rule.method == "GET"]
@@ -125,7 +136,9 @@ def test_every_other_write_asks_for_an_open_window_but_these() -> None:
 
 
 def test_only_accepting_an_invite_does_without_a_membership() -> None:
-    assert [call(rule) for rule in ADMIN_RULES if not rule.membership] == ["POST invites/{invite_id}/accept"]
+    assert [call(rule) for rule in ADMIN_RULES if not rule.membership] == [
+        "POST invites/{invite_id}/accept"
+    ]
 
 
 def test_only_enrolling_lets_those_pass_who_have_no_authenticator_yet() -> None:
@@ -134,7 +147,11 @@ def test_only_enrolling_lets_those_pass_who_have_no_authenticator_yet() -> None:
 
 @pytest.mark.parametrize(
     ("granter", "granted"),
-    [("admin", {"admin", "developer", "viewer"}), ("developer", {"developer", "viewer"}), ("viewer", {"viewer"})],
+    [
+        ("admin", {"admin", "developer", "viewer"}),
+        ("developer", {"developer", "viewer"}),
+        ("viewer", {"viewer"}),
+    ],
 )
 def test_a_member_grants_their_own_role_or_a_lesser_one(granter: Role, granted: set[Role]) -> None:
     assert {role for role in ROLES if can_grant(granter, role)} == granted
@@ -179,7 +196,9 @@ NONE, STALE, CLOSED = Factor(), Factor("sealed", opened_at=100), Factor("sealed"
         ("invites/{invite_id}/accept", None, NONE, None),
     ],
 )
-def test_gates_come_in_their_order(path: str, role: Role | None, factor: Factor, reason: str | None) -> None:
+def test_gates_come_in_their_order(
+    path: str, role: Role | None, factor: Factor, reason: str | None
+) -> None:
     assert FRESH_S < WINDOW_S
     verdict = admit(rule_of("POST", f"/partner/admin/{path}"), role, lambda: factor, 100 + FRESH_S)
     assert verdict == (None if reason is None else refuse(reason))

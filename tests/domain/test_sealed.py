@@ -16,7 +16,9 @@ def test_a_sealed_secret_opens_in_its_context(secret: bytes, context: str, nonce
     assert open_sealed(RING, seal(RING, secret, context, nonce), context) == secret
 
 
-@pytest.mark.parametrize("context", ["acme|test|webhook", "acne|live|webhook", "acme|live|totp", "", CONTEXT + " "])
+@pytest.mark.parametrize(
+    "context", ["acme|test|webhook", "acne|live|webhook", "acme|live|totp", "", CONTEXT + " "]
+)
 def test_a_secret_moved_to_another_place_does_not_open(context: str) -> None:
     assert open_sealed(RING, SEALED, context) is None
 

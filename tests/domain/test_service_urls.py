@@ -10,7 +10,10 @@ from pgs.domain.service_urls import ServiceUrl, is_loopback, is_loopback_host, p
     [
         ("https://id.example.com", ServiceUrl(True, "id.example.com", 443, "/")),
         ("https://ID.Example.com/realms/a", ServiceUrl(True, "id.example.com", 443, "/realms/a")),
-        ("https://id.example.com:8443/keys?v=2", ServiceUrl(True, "id.example.com", 8443, "/keys?v=2")),
+        (
+            "https://id.example.com:8443/keys?v=2",
+            ServiceUrl(True, "id.example.com", 8443, "/keys?v=2"),
+        ),
         ("https://id.example.com?v=2", ServiceUrl(True, "id.example.com", 443, "/?v=2")),
         ("https://10.0.0.5/", ServiceUrl(True, "10.0.0.5", 443, "/")),
         ("https://[2001:DB8::1]:444/", ServiceUrl(True, "2001:db8::1", 444, "/")),
@@ -63,7 +66,16 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["id.example.com", "10.0.0.5", "0.0.0.0", "localhost.example.com", "127.0.0.1.example.com", "[::ffff:10.0.0.5]", "[::]"]
+    "host",
+    [
+        "id.example.com",
+        "10.0.0.5",
+        "0.0.0.0",
+        "localhost.example.com",
+        "127.0.0.1.example.com",
+        "[::ffff:10.0.0.5]",
+        "[::]",
+    ],
 )
 def test_http_reaches_no_other_machine(host: str) -> None:
     assert parse_service_url(f"http://{host}/") is None
@@ -71,6 +83,9 @@ def test_http_reaches_no_other_machine(host: str) -> None:
 
 def test_loopback_is_this_machine_alone() -> None:
     assert all(is_loopback(address) for address in ("127.0.0.1", "127.255.255.254", "::1"))
-    assert not any(is_loopback(address) for address in ("localhost", "0.0.0.0", "::", "10.0.0.1", "", "127.1", "::1%lo"))
+    assert not any(
+        is_loopback(address)
+        for address in ("localhost", "0.0.0.0", "::", "10.0.0.1", "", "127.1", "::1%lo")
+    )
     assert is_loopback_host("localhost")
     assert not is_loopback_host("localhost.example.com")

@@ -8,7 +8,14 @@ from pgs.domain import base64url
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.keyring import KeyRing, RingKey, sign, with_new_key
 from pgs.domain.keys import slot_of
-from pgs.domain.sessions import TOKEN_MAX, SessionClaims, is_expired, player_uid, read_session, sign_session
+from pgs.domain.sessions import (
+    TOKEN_MAX,
+    SessionClaims,
+    is_expired,
+    player_uid,
+    read_session,
+    sign_session,
+)
 
 RING = KeyRing((RingKey("k1", b"k" * 32),))
 CLAIMS = SessionClaims("acme", "live", "chess", "p-1", "Ann Ö.", 1_700_000_000, 1_700_003_600, 4)
@@ -36,7 +43,9 @@ def test_a_signed_token_gives_its_claims_back(one: SessionClaims) -> None:
 
 
 def test_a_token_with_every_name_at_its_bound_is_still_read() -> None:
-    longest = SessionClaims("a" * 32, "live", "g" * 32, "p" * 64, "\U0001f600" * 64, 2**53, 2**53, 2**53)
+    longest = SessionClaims(
+        "a" * 32, "live", "g" * 32, "p" * 64, "\U0001f600" * 64, 2**53, 2**53, 2**53
+    )
     ring = KeyRing((RingKey("k" * 16, b"k" * 32),))
     assert read_session(sign_session(longest, ring), ring) == longest
 
@@ -102,7 +111,12 @@ def test_a_slot_that_is_not_the_partners_is_refused_though_signed() -> None:
 
 
 def test_a_payload_of_another_shape_is_refused_though_signed() -> None:
-    for payload in (b"", b"\xc1", msgspec.msgpack.encode({}), msgspec.msgpack.encode(["acme", "prod", "chess", "p", None, 1, 2, 3])):
+    for payload in (
+        b"",
+        b"\xc1",
+        msgspec.msgpack.encode({}),
+        msgspec.msgpack.encode(["acme", "prod", "chess", "p", None, 1, 2, 3]),
+    ):
         assert read_session(forged(slot_of("acme"), payload), RING) is None
 
 

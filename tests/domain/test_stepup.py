@@ -30,9 +30,15 @@ NONE = Factor()
 PENDING = Factor(pending_sealed_secret="new")
 ENROLLED = Factor(sealed_secret="old", last_step=STEP - 10)
 OPEN = Factor(sealed_secret="old", last_step=STEP - 10, opened_at=NOW)
-REPLACING = Factor(sealed_secret="old", last_step=STEP - 10, opened_at=NOW, pending_sealed_secret="new")
+REPLACING = Factor(
+    sealed_secret="old", last_step=STEP - 10, opened_at=NOW, pending_sealed_secret="new"
+)
 
-INVALID, LOCKED, UNENROLLED = refuse("invalid_code"), refuse("step_up_locked"), refuse("totp_not_enrolled")
+INVALID, LOCKED, UNENROLLED = (
+    refuse("invalid_code"),
+    refuse("step_up_locked"),
+    refuse("totp_not_enrolled"),
+)
 
 
 def wrong(factor: Factor, times: int, now: int = NOW) -> Factor:
@@ -60,7 +66,9 @@ def test_the_windows_are_fifteen_and_two_minutes_and_five_codes_lock_for_fifteen
         (-1, "step_up_required", "step_up_required"),
     ],
 )
-def test_a_window_is_fresh_then_stale_then_closed_to_the_second(after: int, open_answer: str | None, fresh_answer: str | None) -> None:
+def test_a_window_is_fresh_then_stale_then_closed_to_the_second(
+    after: int, open_answer: str | None, fresh_answer: str | None
+) -> None:
     assert gate(OPEN, "open", NOW + after) == (open_answer and refuse(open_answer))
     assert gate(OPEN, "fresh", NOW + after) == (fresh_answer and refuse(fresh_answer))
 
@@ -72,7 +80,9 @@ def test_an_authenticator_that_never_opened_a_window_is_asked_for_a_code(need: N
 
 @pytest.mark.parametrize("need", ["open", "fresh"])
 @pytest.mark.parametrize("factor", [NONE, PENDING])
-def test_who_has_no_authenticator_in_force_is_told_so_by_every_gate(factor: Factor, need: Need) -> None:
+def test_who_has_no_authenticator_in_force_is_told_so_by_every_gate(
+    factor: Factor, need: Need
+) -> None:
     assert gate(factor, need, NOW) == UNENROLLED
 
 
@@ -150,7 +160,9 @@ def test_a_code_of_a_step_already_used_or_passed_is_invalid_and_does_not_count(s
 
 
 def test_the_step_after_the_used_one_is_accepted() -> None:
-    assert verify(Factor(sealed_secret="old", last_step=STEP - 1), STEP, None, NOW)[1] == Verified(enrolled=False)
+    assert verify(Factor(sealed_secret="old", last_step=STEP - 1), STEP, None, NOW)[1] == Verified(
+        enrolled=False
+    )
 
 
 def test_without_any_authenticator_no_code_is_looked_at() -> None:
@@ -163,11 +175,15 @@ def test_without_any_authenticator_no_code_is_looked_at() -> None:
     st.integers(0, 4),
     st.sampled_from([None, NOW - 1, NOW, NOW + 1, NOW + 900]),
 )
-def test_a_wrong_code_leaves_exactly_what_was_counted_before_it_was_looked_at(base: Factor, count: int, locked_until: int | None) -> None:
+def test_a_wrong_code_leaves_exactly_what_was_counted_before_it_was_looked_at(
+    base: Factor, count: int, locked_until: int | None
+) -> None:
     factor = msgspec.structs.replace(base, wrong_codes=count, locked_until=locked_until)
     counted = count_attempt(factor, NOW)
     after, answer = verify(factor, None, None, NOW)
-    assert (after, answer) == ((factor, counted) if isinstance(counted, Refusal) else (counted, INVALID))
+    assert (after, answer) == (
+        (factor, counted) if isinstance(counted, Refusal) else (counted, INVALID)
+    )
 
 
 # Enrolling
@@ -197,7 +213,13 @@ def test_a_step_matched_for_an_authenticator_that_is_not_there_counts_as_wrong()
 
 @pytest.mark.parametrize(
     ("after", "reason"),
-    [(0, None), (119, None), (120, "fresh_step_up_required"), (899, "fresh_step_up_required"), (900, "step_up_required")],
+    [
+        (0, None),
+        (119, None),
+        (120, "fresh_step_up_required"),
+        (899, "fresh_step_up_required"),
+        (900, "step_up_required"),
+    ],
 )
 def test_replacing_an_authenticator_takes_a_fresh_window(after: int, reason: str | None) -> None:
     assert enrol(OPEN, "new", NOW + after) == (REPLACING if reason is None else refuse(reason))
@@ -218,7 +240,9 @@ def test_the_new_ones_first_code_counts_whatever_step_the_old_one_has_used() -> 
 
 
 def test_a_spent_code_of_the_old_one_that_is_right_for_the_new_one_puts_that_into_force() -> None:
-    assert verify(msgspec.structs.replace(REPLACING, last_step=STEP), STEP, STEP, NOW)[1] == Verified(enrolled=True)
+    assert verify(msgspec.structs.replace(REPLACING, last_step=STEP), STEP, STEP, NOW)[
+        1
+    ] == Verified(enrolled=True)
 
 
 def test_enrolling_again_forgets_the_pending_one_and_no_wrong_code() -> None:
@@ -247,7 +271,9 @@ def test_while_it_is_locked_nothing_is_enrolled() -> None:
         (Factor(sealed_secret="old", locked_until=NOW + 5), 5, Standing(True, None, None, None)),
     ],
 )
-def test_the_standing_tells_when_windows_and_lock_end_while_they_last(factor: Factor, after: int, seen: Standing) -> None:
+def test_the_standing_tells_when_windows_and_lock_end_while_they_last(
+    factor: Factor, after: int, seen: Standing
+) -> None:
     assert standing(factor, NOW + after) == seen
 
 

@@ -4,13 +4,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.domain.tiers import TIER_USD_CENTS_MAX, Price, Tier, TierBook, TierRevision, check_numbers, check_price, stake_of
+from pgs.domain.tiers import (
+    TIER_USD_CENTS_MAX,
+    Price,
+    Tier,
+    TierCatalogue,
+    TierRevision,
+    check_numbers,
+    check_price,
+    stake_of,
+)
 
 cents = st.integers(min_value=1, max_value=10**9)
 
 
 def tier(*numbers: tuple[int, int]) -> Tier:
-    return Tier("test", "bronze", tuple(TierRevision(number, "Bronze", *pair) for number, pair in enumerate(numbers, start=1)))
+    return Tier(
+        "test",
+        "bronze",
+        tuple(
+            TierRevision(number, "Bronze", *pair) for number, pair in enumerate(numbers, start=1)
+        ),
+    )
 
 
 @st.composite
@@ -22,16 +37,27 @@ def tiers(draw: st.DrawFn) -> Tier:
     return tier(*(numbers() for _ in range(draw(st.integers(1, 4)))))
 
 
-@pytest.mark.parametrize(("floor", "prize"), [(1, 1), (100, 180), (1, TIER_USD_CENTS_MAX), (TIER_USD_CENTS_MAX, TIER_USD_CENTS_MAX)])
+@pytest.mark.parametrize(
+    ("floor", "prize"),
+    [(1, 1), (100, 180), (1, TIER_USD_CENTS_MAX), (TIER_USD_CENTS_MAX, TIER_USD_CENTS_MAX)],
+)
 def test_a_tier_may_have_a_prize_from_its_floor_to_the_bound(floor: int, prize: int) -> None:
     assert check_numbers(floor, prize) is None
 
 
 @pytest.mark.parametrize(
     ("floor", "prize", "why"),
-    [(0, 5, "at least 1"), (-3, 5, "at least 1"), (5, 4, "under the floor"), (5, TIER_USD_CENTS_MAX + 1, "at most"), (5, 2**63, "at most")],
+    [
+        (0, 5, "at least 1"),
+        (-3, 5, "at least 1"),
+        (5, 4, "under the floor"),
+        (5, TIER_USD_CENTS_MAX + 1, "at most"),
+        (5, 2**63, "at most"),
+    ],
 )
-def test_numbers_that_no_tier_can_have_are_refused_with_the_reason(floor: int, prize: int, why: str) -> None:
+def test_numbers_that_no_tier_can_have_are_refused_with_the_reason(
+    floor: int, prize: int, why: str
+) -> None:
     refusal = check_numbers(floor, prize)
     assert isinstance(refusal, BadRequest)
     assert why in refusal.message
@@ -42,7 +68,9 @@ def test_new_seats_are_taken_under_the_newest_revision() -> None:
 
 
 @pytest.mark.parametrize(("prize", "locked"), [(199, False), (200, False), (201, True)])
-def test_a_tier_into_which_the_platform_would_have_to_pay_is_locked(prize: int, locked: bool) -> None:
+def test_a_tier_into_which_the_platform_would_have_to_pay_is_locked(
+    prize: int, locked: bool
+) -> None:
     assert tier((1, 1), (100, prize)).is_locked("chess") is locked
 
 
@@ -65,14 +93,20 @@ def test_an_operators_lock_holds_for_its_game_alone() -> None:
         ([(100, 180)], None, False),
     ],
 )
-def test_a_price_counts_while_it_has_lain_within_floor_and_prize(numbers: list[tuple[int, int]], price: Price | None, counts: bool) -> None:
+def test_a_price_counts_while_it_has_lain_within_floor_and_prize(
+    numbers: list[tuple[int, int]], price: Price | None, counts: bool
+) -> None:
     it = tier(*numbers)
     assert it.holds(price) is counts
-    assert it.entry_usd_cents(price) == (price.entry_usd_cents if counts and price else it.current.floor_usd_cents)
+    assert it.entry_usd_cents(price) == (
+        price.entry_usd_cents if counts and price else it.current.floor_usd_cents
+    )
 
 
 @given(tiers(), cents, st.none() | st.builds(Price, st.integers(1, 4), cents))
-def test_a_stake_is_charged_within_floor_and_prize_or_refused_for_what_it_is(it: Tier, sent: int, price: Price | None) -> None:
+def test_a_stake_is_charged_within_floor_and_prize_or_refused_for_what_it_is(
+    it: Tier, sent: int, price: Price | None
+) -> None:
     floor, prize = it.current.floor_usd_cents, it.current.prize_usd_cents
     answer = stake_of(it, price, sent)
     if sent < floor:
@@ -81,7 +115,9 @@ def test_a_stake_is_charged_within_floor_and_prize_or_refused_for_what_it_is(it:
         assert answer == refuse("stake_above_prize", ceilingUsdCents=prize)
     elif price is not None and it.holds(price):
         assert answer == (
-            sent if sent == price.entry_usd_cents else refuse("stake_does_not_match_price", expectedUsdCents=price.entry_usd_cents)
+            sent
+            if sent == price.entry_usd_cents
+            else refuse("stake_does_not_match_price", expectedUsdCents=price.entry_usd_cents)
         )
     else:
         assert answer == floor
@@ -97,6 +133,6 @@ def test_a_price_is_refused_for_what_it_is() -> None:
 
 
 def test_a_tier_of_the_other_environment_is_unknown() -> None:
-    book = TierBook({"test": {"bronze": tier((100, 180))}, "live": {}}, 1)
-    assert book.find("test", "bronze") is not None
-    assert book.find("live", "bronze") is None
+    catalogue = TierCatalogue({"test": {"bronze": tier((100, 180))}, "live": {}}, 1)
+    assert catalogue.find("test", "bronze") is not None
+    assert catalogue.find("live", "bronze") is None

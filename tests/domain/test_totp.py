@@ -26,10 +26,14 @@ def test_the_rfcs_own_codes_are_right_in_their_step(now: int, code: str) -> None
 
 
 @pytest.mark.parametrize(("now", "code"), RFC_ROWS)
-def test_a_code_is_right_through_its_own_step_and_the_next_and_no_second_longer(now: int, code: str) -> None:
+def test_a_code_is_right_through_its_own_step_and_the_next_and_no_second_longer(
+    now: int, code: str
+) -> None:
     step = now // 30
     start = step * 30
-    assert [matching_step(RFC_SECRET, code, start + after) for after in (-1, 0, 29, 30, 59, 60)] == [None, step, step, step, step, None]
+    assert [
+        matching_step(RFC_SECRET, code, start + after) for after in (-1, 0, 29, 30, 59, 60)
+    ] == [None, step, step, step, step, None]
 
 
 @given(st.binary(min_size=ENTROPY_BYTES, max_size=ENTROPY_BYTES), st.integers(60, 4_000_000_000))
@@ -90,6 +94,9 @@ def test_the_uri_names_account_issuer_and_secret_and_nothing_that_apps_misread()
     assert (uri.scheme, uri.netloc) == ("otpauth", "totp")
     # The issuer's own colon is escaped, so that the label's first one parts it from the account.
     issuer, account = uri.path.removeprefix("/").split(":")
-    assert (unquote(issuer), unquote(account)) == ("Partner Games: live & test", "ada+games@acme.example")
+    assert (unquote(issuer), unquote(account)) == (
+        "Partner Games: live & test",
+        "ada+games@acme.example",
+    )
     assert parse_qs(uri.query) == {"secret": [RFC_SECRET], "issuer": ["Partner Games: live & test"]}
     assert "+" not in uri.query  # apps differ on whether it is a space

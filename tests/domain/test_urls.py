@@ -7,13 +7,25 @@ from hypothesis import strategies as st
 
 from pgs.domain.urls import URL_MAX, normalise_webhook_url
 
-ROWS = json.loads((Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8"))
-REGISTER = [pytest.param(row["input"], row["expect"], id=f"{row['id']} {row['why']}") for row in ROWS if row["stage"] == "register"]
+ROWS = json.loads(
+    (Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8")
+)
+REGISTER = [
+    pytest.param(row["input"], row["expect"], id=f"{row['id']} {row['why']}")
+    for row in ROWS
+    if row["stage"] == "register"
+]
 
 
 @pytest.mark.parametrize(("text", "expect"), REGISTER)
-def test_every_registration_row_of_the_case_table_is_answered_as_it_says(text: str, expect: str) -> None:
-    assert normalise_webhook_url(text) is not None if expect == "accept" else normalise_webhook_url(text) is None
+def test_every_registration_row_of_the_case_table_is_answered_as_it_says(
+    text: str, expect: str
+) -> None:
+    assert (
+        normalise_webhook_url(text) is not None
+        if expect == "accept"
+        else normalise_webhook_url(text) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +158,13 @@ def test_no_punycode_makes_it_raise(tail: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["https://" + "a." * 1020, "https://" + "\u00fc" * 2040, "https://a.com/" + "%" * 2030, "https://a.com/" + "a?" * 1010 + "#"]
+    "text",
+    [
+        "https://" + "a." * 1020,
+        "https://" + "\u00fc" * 2040,
+        "https://a.com/" + "%" * 2030,
+        "https://a.com/" + "a?" * 1010 + "#",
+    ],
 )
 def test_a_long_hostile_text_is_refused(text: str) -> None:
     assert normalise_webhook_url(text) is None

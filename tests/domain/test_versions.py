@@ -22,7 +22,26 @@ def test_a_served_version_in_the_header_beats_the_pin(header: bytes | str) -> No
 
 
 @pytest.mark.parametrize(
-    "header", ["4", "0", "01", "1.0", "v1", " 1", "1 ", "1\n", "+1", "-1", "1_0", "\uff11", "\u0661", "", "1,1", "null", "\udcff"]
+    "header",
+    [
+        "4",
+        "0",
+        "01",
+        "1.0",
+        "v1",
+        " 1",
+        "1 ",
+        "1\n",
+        "+1",
+        "-1",
+        "1_0",
+        "\uff11",
+        "\u0661",
+        "",
+        "1,1",
+        "null",
+        "\udcff",
+    ],
 )
 def test_whatever_names_no_served_version_is_refused_and_never_replaced(header: str) -> None:
     assert choose(header, 1, THREE) == NOT_SERVED

@@ -14,8 +14,8 @@ import pytest
 import trio
 
 from pgs.demo.backend import Backend
+from tests.conventions.tree import ROOT
 from tests.demo.stage import demo_service
-from tests.house.tree import ROOT
 
 # Isolated and without site-packages: the program may use the standard library only.
 COMMAND = [sys.executable, "-I", "-S", str(ROOT / "examples" / "backend.py")]
@@ -33,14 +33,18 @@ ANSWERS = {
 
 
 async def _run(folder: Path) -> subprocess.CompletedProcess[bytes]:
-    return await trio.run_process(COMMAND, cwd=folder, capture_stdout=True, capture_stderr=True, check=False)
+    return await trio.run_process(
+        COMMAND, cwd=folder, capture_stdout=True, capture_stderr=True, check=False
+    )
 
 
 @asynccontextmanager
 async def _pgs_demo(folder: Path) -> AsyncIterator[None]:
     """`pgs demo` in a process of its own, after it has told its story."""
     async with trio.open_nursery() as nursery:
-        process: trio.Process = await nursery.start(partial(trio.run_process, DEMO, cwd=folder, stdout=subprocess.PIPE))
+        process: trio.Process = await nursery.start(
+            partial(trio.run_process, DEMO, cwd=folder, stdout=subprocess.PIPE)
+        )
         assert process.stdout is not None
         told = b""
         async for chunk in process.stdout:
@@ -84,7 +88,9 @@ async def test_it_says_what_to_start_where_there_is_no_demo(tmp_path: Path) -> N
 
 
 @asynccontextmanager
-async def _stub(folder: Path, answer: Callable[[str, bytes], tuple[int, bytes]]) -> AsyncIterator[None]:
+async def _stub(
+    folder: Path, answer: Callable[[str, bytes], tuple[int, bytes]]
+) -> AsyncIterator[None]:
     """A service whose `answer` gets the last part of the path, and the body."""
 
     async def serve(stream: trio.SocketStream) -> None:
@@ -121,7 +127,9 @@ async def _read_until(stream: trio.SocketStream, end: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("refused", ANSWERS)
-async def test_it_ends_with_the_reason_of_a_refusal_at_every_call(tmp_path: Path, refused: str) -> None:
+async def test_it_ends_with_the_reason_of_a_refusal_at_every_call(
+    tmp_path: Path, refused: str
+) -> None:
     async with _stub(tmp_path, lambda called, _: REFUSED if called == refused else ANSWERS[called]):
         done = await _run(tmp_path)
     assert done.returncode == 1
@@ -152,7 +160,9 @@ async def test_it_begins_the_feed_again_when_its_cursor_cannot_be_read(tmp_path:
         REFUSED,
     ]
 
-    async with _stub(tmp_path, lambda called, _: pages.pop(0) if called == "results" else ANSWERS[called]):
+    async with _stub(
+        tmp_path, lambda called, _: pages.pop(0) if called == "results" else ANSWERS[called]
+    ):
         done = await _run(tmp_path)
     assert pages == []
     assert b"account_inactive" in done.stderr

@@ -24,7 +24,7 @@ from pgs.domain.nudges import (
     verify_signature,
 )
 from pgs.http.outbound import Outbound
-from tests.house.tree import ROOT
+from tests.conventions.tree import ROOT
 
 SCRIPT = ROOT / "examples" / "receive_webhooks.py"
 PYTHON = [sys.executable, "-I", "-S"]  # the standard library alone
@@ -44,7 +44,9 @@ class _Running:
         self.process, self.lines, self._port, self._outbound = process, lines, port, outbound
 
     async def send(self, body: bytes, headers: dict[str, str]) -> TryOutcome:
-        return await self._outbound.post(f"https://receiver.localhost:{self._port}/hook", body, headers)
+        return await self._outbound.post(
+            f"https://receiver.localhost:{self._port}/hook", body, headers
+        )
 
 
 async def _read_lines(stream: trio.abc.ReceiveStream, lines: trio.MemorySendChannel[str]) -> None:
@@ -60,7 +62,9 @@ async def _read_lines(stream: trio.abc.ReceiveStream, lines: trio.MemorySendChan
 async def _receiver(folder: Path, *options: str) -> AsyncIterator[_Running]:
     authority = trustme.CA()
     certificate, secret = folder / "chain.pem", folder / "secret.txt"
-    authority.issue_cert("receiver.localhost").private_key_and_cert_chain_pem.write_to_path(certificate)
+    authority.issue_cert("receiver.localhost").private_key_and_cert_chain_pem.write_to_path(
+        certificate
+    )
     secret.write_text(f"{SECRET}\n", encoding="utf-8")
     command: list[str | Path] = [
         *PYTHON,
@@ -126,16 +130,22 @@ async def test_it_verifies_what_the_service_signs_and_refuses_the_rest(tmp_path:
     async with _receiver(tmp_path) as receiver:
         outcome = await receiver.send(body, {SIGNATURE_HEADER: signed})
         assert (outcome.status, outcome.error, outcome.response_body) == (200, None, "ok\n")
-        assert (await receiver.lines.receive()).endswith(f" verified  results.available for acme, sent at {now}  (answered 200)")
+        assert (await receiver.lines.receive()).endswith(
+            f" verified  results.available for acme, sent at {now}  (answered 200)"
+        )
         assert (await receiver.send(body + b" ", {SIGNATURE_HEADER: signed})).status == 400
         assert "REFUSED   the signature is not valid" in await receiver.lines.receive()
         assert (await receiver.send(body, {})).status == 400
         assert "REFUSED   no signature" in await receiver.lines.receive()
         old = nudge_body("acme", now - 400)
-        assert (await receiver.send(old, {SIGNATURE_HEADER: signature_header(SECRET, now - 400, old)})).status == 400
+        assert (
+            await receiver.send(old, {SIGNATURE_HEADER: signature_header(SECRET, now - 400, old)})
+        ).status == 400
         assert "REFUSED" in await receiver.lines.receive()
         odd = b'"\x1b[2J"'
-        assert (await receiver.send(odd, {SIGNATURE_HEADER: signature_header(SECRET, now, odd)})).status == 200
+        assert (
+            await receiver.send(odd, {SIGNATURE_HEADER: signature_header(SECRET, now, odd)})
+        ).status == 200
         assert "signed, but not a nudge" in await receiver.lines.receive()
         assert (await receiver.send(b"x" * 70_000, {})).status in (413, None)
         assert "too long  (answered 413)" in await receiver.lines.receive()
@@ -145,17 +155,23 @@ async def test_it_can_answer_with_a_failure(tmp_path: Path) -> None:
     now = SystemClock().now()
     body = nudge_body("acme", now)
     async with _receiver(tmp_path, "--status", "503") as receiver:
-        assert (await receiver.send(body, {SIGNATURE_HEADER: signature_header(SECRET, now, body)})).status == 503
+        assert (
+            await receiver.send(body, {SIGNATURE_HEADER: signature_header(SECRET, now, body)})
+        ).status == 503
         assert (await receiver.lines.receive()).endswith("(answered 503)")
 
 
 @pytest.mark.parametrize("secret", ["", "secret", None])
 async def test_it_does_not_start_without_a_secret(secret: str | None) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "PGS_WEBHOOK_SECRET"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PGS_WEBHOOK_SECRET"
+    }
     if secret is not None:
         environment["PGS_WEBHOOK_SECRET"] = secret
     with trio.fail_after(60):
-        done = await trio.run_process([*PYTHON, SCRIPT, "--port", "0"], env=environment, capture_stderr=True, check=False)
+        done = await trio.run_process(
+            [*PYTHON, SCRIPT, "--port", "0"], env=environment, capture_stderr=True, check=False
+        )
     assert done.returncode == 2
     assert b"no signing secret" in done.stderr
 

@@ -8,7 +8,8 @@ from typing import Any
 import trio
 
 from pgs.actors.core import Core
-from pgs.storage.database import Outcome, ReadFailed, Tx, WriteFailed, Writer
+from pgs.storage.transactions import Outcome, ReadFailed, Tx, WriteFailed
+from pgs.storage.writer import Writer
 
 
 @contextmanager

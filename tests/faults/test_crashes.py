@@ -6,27 +6,35 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.actors.seats import SeatsActor
-from pgs.http.dispatcher import INTERNAL_MESSAGE
-from pgs.storage.database import OutcomeUnknown, WriteFailed
+from pgs.actors.seating.seats import SeatsActor
+from pgs.http.api.dispatcher import INTERNAL_MESSAGE
+from pgs.storage.transactions import OutcomeUnknown, WriteFailed
 from tests.faults.broken import FailingWriter, writer_of
 from tests.journeys.client import Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, Partner, seat_body
 from tests.journeys.service import Service, in_process
 
-RESTARTS = 3  # so often may a partner's actors break within half a minute; once more and the partner rests
+RESTARTS = (
+    3  # so often may a partner's actors break within half a minute; once more and the partner rests
+)
 
 
 def _bug(*_: Any) -> Any:
     raise RuntimeError("a bug, said a test, with pgs_live_ secrets in its message")
 
 
-async def _seat(service: Service, partner: Partner, player_id: str = "alice", idempotency_key: str = "a") -> Reply:
-    return await service.public.call("POST", "/partner/matches", partner.test, seat_body(player_id, idempotency_key))
+async def _seat(
+    service: Service, partner: Partner, player_id: str = "alice", idempotency_key: str = "a"
+) -> Reply:
+    return await service.public.call(
+        "POST", "/partner/matches", partner.test, seat_body(player_id, idempotency_key)
+    )
 
 
 async def _decide(service: Service, partner: Partner, match_id: str) -> Reply:
-    return await service.public.call("POST", f"/partner/test/matches/{match_id}/decide", partner.test, {"outcome": "no_contest"})
+    return await service.public.call(
+        "POST", f"/partner/test/matches/{match_id}/decide", partner.test, {"outcome": "no_contest"}
+    )
 
 
 async def test_a_crash_is_settlement_unavailable_on_seating_and_a_bare_500_elsewhere(
@@ -38,8 +46,12 @@ async def test_a_crash_is_settlement_unavailable_on_seating_and_a_bare_500_elsew
         match_id = ok(await _seat(service, partner, "bob", "b"))["matchId"]
         with monkeypatch.context() as broken:
             broken.setattr(SeatsActor, "_terms", _bug)
-            check_refusal(await _seat(service, partner, "carol", "c"), 503, "settlement_unavailable")
-            assert ok(await _seat(service, partner))["seatId"] == waiting["seatId"]  # it came back from rows
+            check_refusal(
+                await _seat(service, partner, "carol", "c"), 503, "settlement_unavailable"
+            )
+            assert (
+                ok(await _seat(service, partner))["seatId"] == waiting["seatId"]
+            )  # it came back from rows
         with monkeypatch.context() as broken:
             broken.setattr(SeatsActor, "_match", _bug)
             reply = await _decide(service, partner, match_id)
@@ -50,7 +62,9 @@ async def test_a_crash_is_settlement_unavailable_on_seating_and_a_bare_500_elsew
         ok(await _decide(service, partner, match_id))
 
 
-async def test_a_partner_that_keeps_crashing_rests_and_no_other_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_partner_that_keeps_crashing_rests_and_no_other_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with in_process(tmp_path) as service:
         partner, other = await service.partner("acme"), await service.partner("zenith")
         ok(await _seat(service, partner))
@@ -58,8 +72,14 @@ async def test_a_partner_that_keeps_crashing_rests_and_no_other_does(tmp_path: P
         with monkeypatch.context() as broken:
             broken.setattr(SeatsActor, "_terms", _bug)
             for number in range(RESTARTS + 1):
-                check_refusal(await _seat(service, partner, "carol", f"c{number}"), 503, "settlement_unavailable")
-        assert service.core.directory.house(partner.partner_id).watch.degraded(trio.current_time())
+                check_refusal(
+                    await _seat(service, partner, "carol", f"c{number}"),
+                    503,
+                    "settlement_unavailable",
+                )
+        assert service.core.directory.partner(partner.partner_id).watch.degraded(
+            trio.current_time()
+        )
         check_refusal(await _seat(service, partner, "carol", "c"), 503, "settlement_unavailable")
         check_refusal(await _decide(service, partner, match_id), 500, None)
         for method, path, body in (
@@ -73,33 +93,49 @@ async def test_a_partner_that_keeps_crashing_rests_and_no_other_does(tmp_path: P
 
 
 @pytest.mark.parametrize("error", [WriteFailed, OutcomeUnknown])
-async def test_a_commit_that_fails_is_settlement_unavailable_and_the_same_key_serves_again(tmp_path: Path, error: type[Exception]) -> None:
+async def test_a_commit_that_fails_is_settlement_unavailable_and_the_same_key_serves_again(
+    tmp_path: Path, error: type[Exception]
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         ok(await _seat(service, partner))
         with writer_of(service.core, FailingWriter(service.core.parts.database.writer, error)):
             for _ in range(RESTARTS + 2):  # the disk's fault is not the partner's: it does not rest
-                check_refusal(await _seat(service, partner, "bob", "b"), 503, "settlement_unavailable")
+                check_refusal(
+                    await _seat(service, partner, "bob", "b"), 503, "settlement_unavailable"
+                )
             ok(await service.public.call("GET", "/partner/results", partner.test))
         assert ok(await _seat(service, partner, "bob", "b"))["status"] == "matched"
-        assert len(ok(await service.public.call("GET", "/partner/results", partner.test))["results"]) == 2
+        assert (
+            len(ok(await service.public.call("GET", "/partner/results", partner.test))["results"])
+            == 2
+        )
 
 
-async def test_a_decision_whose_commit_fails_is_a_bare_500_and_can_be_made_again(tmp_path: Path) -> None:
+async def test_a_decision_whose_commit_fails_is_a_bare_500_and_can_be_made_again(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         ok(await _seat(service, partner))
         match_id = ok(await _seat(service, partner, "bob", "b"))["matchId"]
         with writer_of(service.core, FailingWriter(service.core.parts.database.writer)):
             check_refusal(await _decide(service, partner, match_id), 500, None)
-        assert ok(await service.public.call("GET", f"/partner/matches/{match_id}", partner.test))["status"] == "started"
+        assert (
+            ok(await service.public.call("GET", f"/partner/matches/{match_id}", partner.test))[
+                "status"
+            ]
+            == "started"
+        )
         ok(await _decide(service, partner, match_id))
 
 
-async def test_a_handler_that_breaks_is_a_bare_500_that_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_handler_that_breaks_is_a_bare_500_that_tells_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
-        monkeypatch.setattr(type(service.core.parts.catalogue), "book", _bug)
+        monkeypatch.setattr(type(service.core.parts.catalogue), "published", _bug)
         reply = await service.public.call("GET", "/partner/me", partner.test)
         check_refusal(reply, 500, None)
         assert b"pgs_live_" not in reply.content

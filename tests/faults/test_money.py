@@ -10,29 +10,43 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.kernel import Crashed, Overloaded
+from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.domain.seats import Seat
 from pgs.storage import writer as writer_module
-from pgs.storage.database import StoreOutage, WriterFull
+from pgs.storage.transactions import StoreOutage, WriterFull
 from tests.actors.stage import FLOOR, PRIZE, Stage, money, stage, until
 from tests.virtual import Faults
 
 T = TypeVar("T")
 
 PARTNERS = ("acme", "bravo", "cargo")
-FAULTS = (Overloaded, Crashed, StoreOutage, WriterFull)  # what a caller hears of a writer that fails
+FAULTS = (
+    Overloaded,
+    Crashed,
+    StoreOutage,
+    WriterFull,
+)  # what a caller hears of a writer that fails
 ASIDE = 40.0  # longer than a partner rests after its actors broke too often
 
 
 def _check(folder: Path) -> None:
     """The ledger as anybody else would read the file at this moment: its lines sum to zero, also within each transfer and each partner."""
     with closing(sqlite3.connect(folder / "pgs.db")) as connection:
-        assert connection.execute("select coalesce(sum(amount_usd_cents), 0) from ledger").fetchone() == (0,)
+        assert connection.execute(
+            "select coalesce(sum(amount_usd_cents), 0) from ledger"
+        ).fetchone() == (0,)
         apart = "select transfer_id from ledger group by partner_id, transfer_id having sum(amount_usd_cents) <> 0"
         assert connection.execute(apart).fetchall() == []
         # An acknowledged or half-told decision is in the ledger as a whole, or not at all.
-        charged = connection.execute("select count(*) from ledger where kind = 'charge' and account = 'escrow'").fetchone()
-        assert charged == connection.execute("select count(*) from seat where confirmed_at is not null").fetchone()
+        charged = connection.execute(
+            "select count(*) from ledger where kind = 'charge' and account = 'escrow'"
+        ).fetchone()
+        assert (
+            charged
+            == connection.execute(
+                "select count(*) from seat where confirmed_at is not null"
+            ).fetchone()
+        )
 
 
 async def _insist(folder: Path, work: Callable[[], Awaitable[T]]) -> T:
@@ -104,7 +118,15 @@ class Once:
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 7, 9])
 @pytest.mark.parametrize(
     "text",
-    ["begin immediate", "insert into seat", "update seat", "insert into match", "update match", "insert into ledger", "insert into head"],
+    [
+        "begin immediate",
+        "insert into seat",
+        "update seat",
+        "insert into match",
+        "update match",
+        "insert into ledger",
+        "insert into head",
+    ],
 )
 async def test_the_ledger_sums_to_zero_after_a_job_fails_inside_a_group(
     text: str, number: int, tmp_path: Path, autojump_clock: MockClock
@@ -153,7 +175,9 @@ async def test_the_ledger_sums_to_zero_while_one_partners_job_fails_again_and_ag
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 @pytest.mark.parametrize("landed", [False, True], ids=["lost", "landed"])
-async def test_the_ledger_sums_to_zero_after_a_commit_fails(landed: bool, number: int, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_ledger_sums_to_zero_after_a_commit_fails(
+    landed: bool, number: int, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         await _open(s)
@@ -186,7 +210,9 @@ async def test_the_ledger_sums_to_zero_when_the_queue_is_full(
             await _play_all(s, tmp_path)
 
 
-async def test_the_ledger_sums_to_zero_while_the_disk_stalls_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_ledger_sums_to_zero_while_the_disk_stalls_and_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Needs the writer's own thread, and so real time; what it waits for are events."""
     faults = Faults()
     monkeypatch.setattr(writer_module, "STALLED_AFTER_S", 0.0)
@@ -195,7 +221,10 @@ async def test_the_ledger_sums_to_zero_while_the_disk_stalls_and_after(tmp_path:
             await s.seat("alice")
             match_id = (await s.seat("bob")).match_id
             _check(tmp_path)
-            for work, told in ((lambda: s.seat("carol"), "insert into seat"), (lambda: s.decide(match_id, "alice"), "update match")):
+            for work, told in (
+                (lambda: s.seat("carol"), "insert into seat"),
+                (lambda: s.decide(match_id, "alice"), "update match"),
+            ):
                 before = faults.count(told)
                 with faults.hold("commit") as let_go:
                     async with trio.open_nursery() as nursery:
@@ -212,7 +241,9 @@ async def test_the_ledger_sums_to_zero_while_the_disk_stalls_and_after(tmp_path:
             s.check_money()
 
 
-async def test_the_ledger_sums_to_zero_after_a_process_ends_over_a_stalled_disk(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_ledger_sums_to_zero_after_a_process_ends_over_a_stalled_disk(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     faults = Faults()
     async with stage(tmp_path, faults=faults) as s:
         await _open(s)

@@ -5,10 +5,16 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import MAILBOX_LIMIT
+from pgs.actors.kernel.cells import MAILBOX_LIMIT
+from pgs.actors.messages.account import (
+    SetRate,
+)
+from pgs.actors.messages.seats import (
+    SeatDue,
+)
 from pgs.domain.keys import ENTROPY_BYTES, make_key
-from pgs.storage.database import WriterFull
+from pgs.domain.members import PLATFORM
+from pgs.storage.transactions import WriterFull
 from tests.faults.broken import FailingWriter, HeldWriter, writer_of
 from tests.journeys.client import Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, Partner, drain, seat_body
@@ -16,7 +22,9 @@ from tests.journeys.service import Service, in_process, until
 
 
 async def _seat(service: Service, partner: Partner, player_id: str, idempotency_key: str) -> Reply:
-    return await service.public.call("POST", "/partner/matches", partner.test, seat_body(player_id, idempotency_key))
+    return await service.public.call(
+        "POST", "/partner/matches", partner.test, seat_body(player_id, idempotency_key)
+    )
 
 
 async def test_a_full_mailbox_is_rate_limited_and_nothing_is_done(tmp_path: Path) -> None:
@@ -33,12 +41,23 @@ async def test_a_full_mailbox_is_rate_limited_and_nothing_is_done(tmp_path: Path
                 nursery.start_soon(first)
                 await until(lambda: held.held == 1)
                 for _ in range(MAILBOX_LIMIT):
-                    assert service.core.directory.house(partner.partner_id).seats("test").tell(m.SeatDue("sea_none"))
+                    assert (
+                        service.core.directory.partner(partner.partner_id)
+                        .seats("test")
+                        .tell(SeatDue("sea_none"))
+                    )
                 reply = await _seat(service, partner, "bob", "b")
                 check_refusal(reply, 429, "rate_limited")
                 assert reply.header("ratelimit") is not None
                 # Neither a neighbour nor a call that does not pass that mailbox is touched.
-                ok(await service.public.call("POST", "/partner/sessions", partner.test, {"gameId": BOTH, "playerId": "bob"}))
+                ok(
+                    await service.public.call(
+                        "POST",
+                        "/partner/sessions",
+                        partner.test,
+                        {"gameId": BOTH, "playerId": "bob"},
+                    )
+                )
                 ok(await service.public.call("GET", "/partner/results", partner.test))
                 nursery.start_soon(_seat, service, other, "carol", "c")
                 await until(lambda: held.held == 2)
@@ -65,7 +84,7 @@ async def test_the_process_bucket_limits_known_partners_and_tells_their_own(tmp_
     async with in_process(tmp_path, process_rate=40) as service:
         one, other = await service.partner("acme"), await service.partner("zenith")
         later = trio.current_time() + 60
-        while service.core.parts.process_gate.admit(later).allowed:
+        while service.core.parts.process_admission.admit(later).allowed:
             pass
         for partner in (one, other):
             reply = await service.public.call("GET", "/partner/me", partner.test)
@@ -79,24 +98,35 @@ async def test_a_partner_that_is_limited_costs_the_process_nothing(tmp_path: Pat
         partner, other = await service.partner("acme", burst=20), await service.partner("zenith")
         drain(service.core, partner.partner_id)
         for _ in range(60):
-            check_refusal(await service.public.call("GET", "/partner/me", partner.test), 429, "rate_limited")
+            check_refusal(
+                await service.public.call("GET", "/partner/me", partner.test), 429, "rate_limited"
+            )
         ok(await service.public.call("GET", "/partner/me", other.test))
 
 
 async def test_unknown_keys_share_a_bucket_that_touches_no_other(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
-        strangers = [make_key("test", name, bytes([number]) * ENTROPY_BYTES) for number, name in enumerate(("acme", "nobody"))]
+        strangers = [
+            make_key("test", name, bytes([number]) * ENTROPY_BYTES)
+            for number, name in enumerate(("acme", "nobody"))
+        ]
         for stranger in strangers:
-            check_refusal(await service.public.call("GET", "/partner/me", stranger), 401, "invalid_key")
+            check_refusal(
+                await service.public.call("GET", "/partner/me", stranger), 401, "invalid_key"
+            )
         later = trio.current_time() + 60
-        while service.core.parts.process_gate.admit_unknown(later).allowed:
+        while service.core.parts.process_admission.admit_unknown(later).allowed:
             pass
         for stranger in strangers:
             reply = await service.public.call("GET", "/partner/me", stranger)
             check_refusal(reply, 429, "rate_limited")
             assert (reply.version, reply.header("ratelimit")) == (1, None)
-        check_refusal(await service.public.call("GET", "/partner/me", "pgs_test_" + "0" * 46), 401, "invalid_key")
+        check_refusal(
+            await service.public.call("GET", "/partner/me", "pgs_test_" + "0" * 46),
+            401,
+            "invalid_key",
+        )
         ok(await service.public.call("GET", "/partner/me", partner.test))
 
 
@@ -105,6 +135,14 @@ async def test_an_operator_can_widen_a_partners_bucket(tmp_path: Path, environme
     async with in_process(tmp_path) as service:
         partner = await service.partner(burst=10)
         key = partner.test if environment == "test" else partner.live
-        assert (await service.public.call("GET", "/partner/me", key)).header("ratelimit-policy") == '"partner";q=10;w=1'
-        await service.core.directory.house(partner.partner_id).account().ask(m.SetRate(m.PLATFORM, 1000, 3))
-        assert (await service.public.call("GET", "/partner/me", key)).header("ratelimit-policy") == '"partner";q=1000;w=334'
+        assert (await service.public.call("GET", "/partner/me", key)).header(
+            "ratelimit-policy"
+        ) == '"partner";q=10;w=1'
+        await (
+            service.core.directory.partner(partner.partner_id)
+            .account()
+            .ask(SetRate(PLATFORM, 1000, 3))
+        )
+        assert (await service.public.call("GET", "/partner/me", key)).header(
+            "ratelimit-policy"
+        ) == '"partner";q=1000;w=334'

@@ -7,8 +7,15 @@ import pytest
 import trio
 
 from pgs.readiness import FAILED_RECENTLY_S, Readiness
-from pgs.storage.database import Outcome, OutcomeUnknown, Stmt, Tx, WriteFailed, WriterFull
 from pgs.storage.heartbeat import beat
+from pgs.storage.transactions import (
+    Outcome,
+    OutcomeUnknown,
+    Stmt,
+    Tx,
+    WriteFailed,
+    WriterFull,
+)
 from pgs.storage.writer import STALLED_AFTER_S
 from tests.faults.broken import FailingWriter, HeldWriter, writer_of
 from tests.journeys.client import PATIENCE_S, Reply, ok
@@ -53,7 +60,9 @@ async def test_a_healthy_service_is_ready(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [WriteFailed, OutcomeUnknown, WriterFull])
-async def test_a_writer_that_fails_makes_the_service_unready_until_it_writes_again(tmp_path: Path, error: type[Exception]) -> None:
+async def test_a_writer_that_fails_makes_the_service_unready_until_it_writes_again(
+    tmp_path: Path, error: type[Exception]
+) -> None:
     async with in_process(tmp_path) as service:
         with writer_of(service.core, FailingWriter(service.core.parts.database.writer, error)):
             assert await _ready(service) == (503, "unable to write")
@@ -61,7 +70,9 @@ async def test_a_writer_that_fails_makes_the_service_unready_until_it_writes_aga
         assert await _ready(service) == (200, "ready")
 
 
-async def test_a_writer_that_hangs_makes_the_service_unready_and_probes_do_not_heap_up(tmp_path: Path) -> None:
+async def test_a_writer_that_hangs_makes_the_service_unready_and_probes_do_not_heap_up(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         held = HeldWriter(service.core.parts.database.writer)
         with writer_of(service.core, held):
@@ -72,7 +83,9 @@ async def test_a_writer_that_hangs_makes_the_service_unready_and_probes_do_not_h
             await _until_ready_says(service, 200)
 
 
-async def test_a_stalled_writer_makes_the_service_unready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stalled_writer_makes_the_service_unready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with in_process(tmp_path) as service:
         writer = service.core.parts.database.writer
         monkeypatch.setattr(writer, "stalled", lambda: True)
@@ -94,7 +107,9 @@ async def test_a_disk_that_takes_the_probes_row_and_no_seat_makes_the_service_un
             number += 1
             assert number < 500, "the disk takes everything"
             body = seat_body(f"player-{number}", f"k{number}")
-            seated = (await service.public.call("POST", "/partner/matches", partner.test, body)).status
+            seated = (
+                await service.public.call("POST", "/partner/matches", partner.test, body)
+            ).status
         assert seated == 503
         assert await writer.submit(beat()) == Outcome.COMMITTED
         assert await _ready(service) == (503, "unable to write")
@@ -103,10 +118,16 @@ async def test_a_disk_that_takes_the_probes_row_and_no_seat_makes_the_service_un
         assert await _ready(service) == (200, "ready")
 
 
-@pytest.mark.parametrize(("ago", "ready"), [(0.0, 503), (FAILED_RECENTLY_S - 5, 503), (FAILED_RECENTLY_S + 1, 200)])
-async def test_a_failed_commit_counts_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ago: float, ready: int) -> None:
+@pytest.mark.parametrize(
+    ("ago", "ready"), [(0.0, 503), (FAILED_RECENTLY_S - 5, 503), (FAILED_RECENTLY_S + 1, 200)]
+)
+async def test_a_failed_commit_counts_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ago: float, ready: int
+) -> None:
     async with in_process(tmp_path) as service:
-        monkeypatch.setattr(service.core.parts.database.writer, "_failed_at", trio.current_time() - ago)
+        monkeypatch.setattr(
+            service.core.parts.database.writer, "_failed_at", trio.current_time() - ago
+        )
         assert (await _ready(service))[0] == ready
 
 
@@ -117,7 +138,9 @@ async def test_a_conflict_is_no_failure_of_the_store(tmp_path: Path) -> None:
         assert await _ready(service) == (200, "ready")
 
 
-async def test_a_draining_service_is_unready_and_alive_and_finishes_what_it_took(tmp_path: Path) -> None:
+async def test_a_draining_service_is_unready_and_alive_and_finishes_what_it_took(
+    tmp_path: Path,
+) -> None:
     leave = trio.Event()
 
     async def serve(task_status: trio.TaskStatus[Service] = trio.TASK_STATUS_IGNORED) -> None:
@@ -132,7 +155,11 @@ async def test_a_draining_service_is_unready_and_alive_and_finishes_what_it_took
         held = HeldWriter(service.core.parts.database.writer)
 
         async def seat() -> None:
-            replies.append(await service.public.call("POST", "/partner/matches", partner.test, seat_body("alice", "a")))
+            replies.append(
+                await service.public.call(
+                    "POST", "/partner/matches", partner.test, seat_body("alice", "a")
+                )
+            )
 
         with writer_of(service.core, held):
             nursery.start_soon(seat)
@@ -146,8 +173,13 @@ async def test_a_draining_service_is_unready_and_alive_and_finishes_what_it_took
             await until(lambda: bool(replies))
     assert ok(replies[0])["status"] == "waiting"
     async with in_process(tmp_path) as service:
-        reply = await service.public.call("POST", "/partner/matches", partner.test, seat_body("alice", "a"))
-        assert (ok(reply)["seatId"], reply.header("idempotent-replayed")) == (ok(replies[0])["seatId"], "true")
+        reply = await service.public.call(
+            "POST", "/partner/matches", partner.test, seat_body("alice", "a")
+        )
+        assert (ok(reply)["seatId"], reply.header("idempotent-replayed")) == (
+            ok(replies[0])["seatId"],
+            "true",
+        )
 
 
 @pytest.mark.parametrize(
@@ -161,12 +193,16 @@ async def test_a_draining_service_is_unready_and_alive_and_finishes_what_it_took
         ("POST", "/internal/registry/refresh", 200),
     ],
 )
-async def test_the_internal_listener_serves_its_own_paths_alone(tmp_path: Path, method: str, path: str, status: int) -> None:
+async def test_the_internal_listener_serves_its_own_paths_alone(
+    tmp_path: Path, method: str, path: str, status: int
+) -> None:
     async with in_process(tmp_path) as service:
         assert (await service.internal.send(method, path))[0] == status
 
 
-async def test_a_refresh_that_cannot_read_is_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_refresh_that_cannot_read_is_503(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         (tmp_path / "pgs.db").rename(tmp_path / "away.db")

@@ -14,8 +14,12 @@ from tests.journeys.service import Service, in_process, until
 TOO_OLD_S = 600.0
 
 
-async def _seat(service: Service, partner: Partner, player_id: str = "alice", idempotency_key: str = "a") -> Reply:
-    return await service.public.call("POST", "/partner/matches", partner.test, seat_body(player_id, idempotency_key))
+async def _seat(
+    service: Service, partner: Partner, player_id: str = "alice", idempotency_key: str = "a"
+) -> Reply:
+    return await service.public.call(
+        "POST", "/partner/matches", partner.test, seat_body(player_id, idempotency_key)
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,9 +32,24 @@ async def _seat(service: Service, partner: Partner, player_id: str = "alice", id
         ("matches.find_match", "GET", "/partner/matches/{match}", None),
         ("seats.seats_of_match", "GET", "/partner/matches/{match}", None),
         ("webhooks.find_webhook", "GET", "/partner/me", None),
-        ("moves.running_seats_of_player", "POST", "/partner/sessions", {"gameId": BOTH, "playerId": "alice"}),
-        ("matches.find_match", "POST", "/partner/test/matches/{match}/decide", {"outcome": "no_contest"}),
-        ("seats.seats_of_match", "POST", "/partner/test/matches/{match}/decide", {"outcome": "no_contest"}),
+        (
+            "moves.running_seats_of_player",
+            "POST",
+            "/partner/sessions",
+            {"gameId": BOTH, "playerId": "alice"},
+        ),
+        (
+            "matches.find_match",
+            "POST",
+            "/partner/test/matches/{match}/decide",
+            {"outcome": "no_contest"},
+        ),
+        (
+            "seats.seats_of_match",
+            "POST",
+            "/partner/test/matches/{match}/decide",
+            {"outcome": "no_contest"},
+        ),
     ],
 )
 async def test_a_read_that_fails_is_registry_unavailable_and_works_again_after_it(
@@ -42,7 +61,9 @@ async def test_a_read_that_fails_is_registry_unavailable_and_works_again_after_i
         match = ok(await _seat(service, partner, "bob", "b"))
         path = path.format(seat=seat["seatId"], match=match["matchId"])
         with reads_fail(service.core, query):
-            reply = await service.public.call(method, path, partner.test, body if body is not None else {})
+            reply = await service.public.call(
+                method, path, partner.test, body if body is not None else {}
+            )
             check_refusal(reply, 500, "registry_unavailable")
             assert reply.header("ratelimit") is not None
         ok(await service.public.call(method, path, partner.test, body if body is not None else {}))
@@ -51,7 +72,10 @@ async def test_a_read_that_fails_is_registry_unavailable_and_works_again_after_i
 @pytest.mark.parametrize(
     ("query", "times"),
     [
-        ("seats.find_by_idempotency_key", 6),  # more often than a partner may crash: a disk's fault is not the partner's
+        (
+            "seats.find_by_idempotency_key",
+            6,
+        ),  # more often than a partner may crash: a disk's fault is not the partner's
         ("seats.find_head", 2),
         ("seats.waiting_seats", 2),
     ],
@@ -74,8 +98,14 @@ async def test_a_failing_disk_does_not_stop_what_needs_none(tmp_path: Path) -> N
         partner = await service.partner()
         with reads_fail(service.core):
             ok(await service.public.call("GET", f"/partner/tiers?gameId={BOTH}", partner.test))
-            check_refusal(await service.public.call("GET", "/partner/me", "pgs_test_x"), 401, "invalid_key")
-            check_refusal(await service.public.call("GET", "/partner/results?limit=0", partner.test), 400, None)
+            check_refusal(
+                await service.public.call("GET", "/partner/me", "pgs_test_x"), 401, "invalid_key"
+            )
+            check_refusal(
+                await service.public.call("GET", "/partner/results?limit=0", partner.test),
+                400,
+                None,
+            )
 
 
 async def test_a_tier_book_that_is_too_old_stops_tiers_and_seating_alone(tmp_path: Path) -> None:
@@ -84,7 +114,9 @@ async def test_a_tier_book_that_is_too_old_stops_tiers_and_seating_alone(tmp_pat
         taken = ok(await _seat(service, partner))
         service.core.parts.catalogue._age.renew(trio.current_time() - TOO_OLD_S)
         tiers = f"/partner/tiers?gameId={BOTH}"
-        check_refusal(await service.public.call("GET", tiers, partner.test), 503, "settlement_unavailable")
+        check_refusal(
+            await service.public.call("GET", tiers, partner.test), 503, "settlement_unavailable"
+        )
         check_refusal(await _seat(service, partner, "bob", "b"), 503, "settlement_unavailable")
         # What was refused before the book is looked at, or needs none, goes on.
         assert ok(await _seat(service, partner)) == taken
@@ -95,7 +127,11 @@ async def test_a_tier_book_that_is_too_old_stops_tiers_and_seating_alone(tmp_pat
             ("POST", "/partner/sessions", {"gameId": BOTH, "playerId": "alice"}),
         ):
             ok(await service.public.call(method, path, partner.test, body or {}))
-        check_refusal(await service.public.call("GET", "/partner/tiers?gameId=tiddlywinks", partner.test), 403, "game_not_licensed")
+        check_refusal(
+            await service.public.call("GET", "/partner/tiers?gameId=tiddlywinks", partner.test),
+            403,
+            "game_not_licensed",
+        )
         await service.core.parts.catalogue.refresh()
         ok(await service.public.call("GET", tiers, partner.test))
         assert ok(await _seat(service, partner, "bob", "b"))["status"] == "matched"
@@ -108,7 +144,9 @@ async def test_a_registry_just_short_of_too_old_still_answers(tmp_path: Path) ->
         ok(await service.public.call("GET", "/partner/me", partner.test))
 
 
-async def test_a_closed_registry_tells_no_key_from_another_until_it_is_read_again(tmp_path: Path) -> None:
+async def test_a_closed_registry_tells_no_key_from_another_until_it_is_read_again(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         service.core.parts.registry._age.renew(trio.current_time() - TOO_OLD_S)
@@ -117,7 +155,9 @@ async def test_a_closed_registry_tells_no_key_from_another_until_it_is_read_agai
             reply = await service.public.call("GET", "/partner/me", key)
             check_refusal(reply, 500, "registry_unavailable")
             assert reply.header("ratelimit") is None
-        check_refusal(await service.public.call("GET", "/partner/me", partner.test[:-1]), 401, "invalid_key")
+        check_refusal(
+            await service.public.call("GET", "/partner/me", partner.test[:-1]), 401, "invalid_key"
+        )
         assert (await service.internal.send("POST", "/internal/registry/refresh"))[0] == 200
         ok(await service.public.call("GET", "/partner/me", partner.test))
         check_refusal(await service.public.call("GET", "/partner/me", stranger), 401, "invalid_key")
@@ -141,7 +181,9 @@ async def test_a_registry_that_closes_ends_a_held_call(tmp_path: Path) -> None:
         answers: list[Reply] = []
 
         async def poll() -> None:
-            answers.append(await service.public.call("GET", "/partner/results?waitSeconds=25", partner.test))
+            answers.append(
+                await service.public.call("GET", "/partner/results?waitSeconds=25", partner.test)
+            )
 
         nursery.start_soon(poll)
         parts = service.core.parts

@@ -6,11 +6,11 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from pgs.games import catalogue
-from pgs.games.catalogue import GAMES, BadGame, installed_games, load_games
+from pgs.games import installed as catalogue
+from pgs.games.installed import GAMES, BadGame, installed_games, load_games
 from pgs.games.rules import Side, TurnClock
 from pgs.games.tic_tac_toe import TicTacToe
-from tests.house.tree import SOURCE, files
+from tests.conventions.tree import SOURCE, files
 
 
 class Nim(TicTacToe):
@@ -40,8 +40,12 @@ def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_installed_game_of_the_package_is_loaded_under_its_id() -> None:
     games = load_games([])
     assert games.keys() == installed_games()
-    assert {game_id: rules.game_id for game_id, rules in games.items()} == {game_id: game_id for game_id in games}
-    assert {game_id: rules.name for game_id, rules in games.items()} == {game_id: GAMES[game_id].name for game_id in games}
+    assert {game_id: rules.game_id for game_id, rules in games.items()} == {
+        game_id: game_id for game_id in games
+    }
+    assert {game_id: rules.name for game_id, rules in games.items()} == {
+        game_id: GAMES[game_id].name for game_id in games
+    }
 
 
 def test_a_game_joins_through_an_entry_point() -> None:
@@ -66,7 +70,9 @@ def test_a_game_brought_twice_is_refused() -> None:
         load_games(brought("nim") * 2)
 
 
-def test_without_its_extra_chess_is_not_there_and_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_extra_chess_is_not_there_and_the_others_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def find(name: str) -> ModuleSpec | None:
         return None if name == "chess" else ModuleSpec(name, None)
 
@@ -78,6 +84,8 @@ def test_without_its_extra_chess_is_not_there_and_the_others_are(monkeypatch: py
 
 def test_nothing_but_its_own_module_imports_the_library_for_chess() -> None:
     imports = re.compile(r"^\s*(?:import|from) chess\b", re.MULTILINE)
-    assert [path.relative_to(SOURCE).as_posix() for path in files(SOURCE, ".py") if imports.search(path.read_text(encoding="utf-8"))] == [
-        "games/chess.py"
-    ]
+    assert [
+        path.relative_to(SOURCE).as_posix()
+        for path in files(SOURCE, ".py")
+        if imports.search(path.read_text(encoding="utf-8"))
+    ] == ["games/chess.py"]

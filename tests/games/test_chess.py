@@ -10,7 +10,10 @@ from pgs.games.rules import Outcome, SideClock
 from tests.games.playing import SEEDS, a_game, played, seeds
 
 # Skipping stands in pytest's summary; what runs in continuous integration installs the extra.
-chess = pytest.importorskip("chess", reason="NOT TESTED: the extra `chess` is not installed (pip install -r requirements-chess.txt)")
+chess = pytest.importorskip(
+    "chess",
+    reason="NOT TESTED: the extra `chess` is not installed (pip install -r requirements-chess.txt)",
+)
 from pgs.games.chess import QUIET_PLIES, REPETITIONS, RULES, State  # noqa: E402  it needs the extra that is looked for above
 
 DRAW = Outcome(None)
@@ -18,7 +21,9 @@ DRAW = Outcome(None)
 FOOLS_MATE = "f2f3 e7e5 g2g4 d8h4"
 SCHOLARS_MATE = "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7"
 # By Sam Loyd: the shortest stalemate known, ten moves each but for the last.
-STALEMATE = "e2e3 a7a5 d1h5 a8a6 h5a5 h7h5 h2h4 a6h6 a5c7 f7f6 c7d7 e8f7 d7b7 d8d3 b7b8 d3h7 b8c8 f7g6 c8e6"
+STALEMATE = (
+    "e2e3 a7a5 d1h5 a8a6 h5a5 h7h5 h2h4 a6h6 a5c7 f7f6 c7d7 e8f7 d7b7 d8d3 b7b8 d3h7 b8c8 f7g6 c8e6"
+)
 
 
 def game(moves: str | Iterable[str]) -> Any:
@@ -40,7 +45,10 @@ def test_white_is_side_0_and_begins_with_twenty_moves() -> None:
     state = RULES.initial()
     assert RULES.turn(state) == 0
     assert len(RULES.legal_moves(state)) == 20
-    assert RULES.view(state) == {"fen": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "check": False}
+    assert RULES.view(state) == {
+        "fen": "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "check": False,
+    }
 
 
 def test_each_side_has_five_minutes_and_three_seconds_a_move() -> None:
@@ -78,7 +86,16 @@ def test_a_side_without_a_move_is_mated_or_stalemated(moves: str, outcome: Outco
         ("1n2k3/8/8/8/8/8/8/1N2K3", False),
         ("4k3/8/8/8/8/8/4P3/4K3", False),
     ],
-    ids=["bare kings", "a bishop", "a knight", "bishops on one colour", "bishops on both", "two knights", "a knight each", "a pawn"],
+    ids=[
+        "bare kings",
+        "a bishop",
+        "a knight",
+        "bishops on one colour",
+        "bishops on both",
+        "two knights",
+        "a knight each",
+        "a pawn",
+    ],
 )
 def test_too_little_to_give_mate_is_a_draw_at_once(pieces: str, drawn: bool) -> None:
     state = position(f"{pieces} w - - 0 1")
@@ -116,7 +133,10 @@ def test_a_position_with_other_rights_is_another_position() -> None:
 def test_a_position_with_the_other_side_to_move_is_another_position() -> None:
     # The same pieces on the same squares after five moves, ten and fifteen, with black to move, white, and black again.
     white_loses_a_move, black_loses_one = " a1a2 e8d8 a2a3 d8e8 a3a1", " e8d8 a1a2 d8d7 a2a1 d7e8"
-    state = after(position("4k3/8/8/8/8/8/8/R3K3 w - - 0 1"), white_loses_a_move + black_loses_one + white_loses_a_move)
+    state = after(
+        position("4k3/8/8/8/8/8/8/R3K3 w - - 0 1"),
+        white_loses_a_move + black_loses_one + white_loses_a_move,
+    )
     assert RULES.outcome(state) is None
 
 
@@ -154,7 +174,12 @@ def test_a_mate_with_the_last_quiet_move_is_a_mate() -> None:
 
 def test_a_promotion_names_its_piece() -> None:
     state = position("8/4P1k1/8/8/8/8/8/4K3 w - - 0 1")
-    assert [move for move in RULES.legal_moves(state) if move.startswith("e7")] == ["e7e8b", "e7e8n", "e7e8q", "e7e8r"]
+    assert [move for move in RULES.legal_moves(state) if move.startswith("e7")] == [
+        "e7e8b",
+        "e7e8n",
+        "e7e8q",
+        "e7e8r",
+    ]
     assert RULES.view(RULES.apply(state, "e7e8n"))["fen"].startswith("4N3/")
     with pytest.raises(ValueError, match="no legal move"):
         RULES.apply(state, "e7e8")
@@ -183,7 +208,9 @@ def test_as_many_moves_are_offered_as_are_known(fen: str, known: list[int]) -> N
     for _ in known:
         found.append(sum(len(RULES.legal_moves(state)) for state in states))
         if len(found) < len(known):
-            states = [RULES.apply(state, move) for state in states for move in RULES.legal_moves(state)]
+            states = [
+                RULES.apply(state, move) for state in states for move in RULES.legal_moves(state)
+            ]
     assert found == known
 
 

@@ -29,7 +29,10 @@ def lines_in(board: Sequence[Sequence[int | None]], side: int) -> set[frozenset[
         for column in range(7):
             for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
                 cells = [(row + down * step, column + right * step) for step in range(4)]
-                if all(0 <= at < 6 and 0 <= beside < 7 and board[at][beside] == side for at, beside in cells):
+                if all(
+                    0 <= at < 6 and 0 <= beside < 7 and board[at][beside] == side
+                    for at, beside in cells
+                ):
                     found.add(frozenset(f"{'abcdefg'[beside]}{at + 1}" for at, beside in cells))
     return found
 
@@ -41,7 +44,12 @@ def test_as_many_sequences_of_moves_are_legal_as_are_known() -> None:
 def test_as_many_positions_are_reached_as_are_known() -> None:
     states = {RULES.initial()}
     for known in POSITIONS[:7]:
-        after = {state.discs: state for before in states for move in RULES.legal_moves(before) for state in [RULES.apply(before, move)]}
+        after = {
+            state.discs: state
+            for before in states
+            for move in RULES.legal_moves(before)
+            for state in [RULES.apply(before, move)]
+        }
         states = set(after.values())
         assert len(states) == known
 
@@ -92,7 +100,9 @@ def test_one_disc_can_complete_several_lines() -> None:
 def test_no_line_goes_round_the_edge() -> None:
     state = played(RULES, "11211416221")
     # Side 0 holds the top three of column a and the bottom of column b.
-    assert [RULES.view(state)["board"][row][column] for row, column in ((3, 0), (4, 0), (5, 0), (0, 1))] == [0, 0, 0, 0]
+    assert [
+        RULES.view(state)["board"][row][column] for row, column in ((3, 0), (4, 0), (5, 0), (0, 1))
+    ] == [0, 0, 0, 0]
     assert RULES.outcome(state) is None
 
 
@@ -108,12 +118,18 @@ def test_a_full_board_without_a_line_is_drawn() -> None:
 @given(seed=SEEDS)
 def test_a_game_ends_with_the_first_line_that_can_be_seen_on_the_board(seed: int) -> None:
     course = a_game(RULES, seed)
-    assert [move for state, move in course if lines_in(RULES.view(state)["board"], 0) | lines_in(RULES.view(state)["board"], 1)] == []
+    assert [
+        move
+        for state, move in course
+        if lines_in(RULES.view(state)["board"], 0) | lines_in(RULES.view(state)["board"], 1)
+    ] == []
     end = played(RULES, [move for _, move in course])
     outcome, shown = RULES.outcome(end), RULES.view(end)
     assert outcome is not None
     if outcome.winner is None:
         assert len(course) == 42
     lines = {side: lines_in(shown["board"], side) for side in (0, 1)}
-    assert [side for side in (0, 1) if lines[side]] == [side for side in (0, 1) if side == outcome.winner]
+    assert [side for side in (0, 1) if lines[side]] == [
+        side for side in (0, 1) if side == outcome.winner
+    ]
     assert set(shown.get("line", ())) == set().union(*lines[0], *lines[1])

@@ -9,11 +9,11 @@ from types import ModuleType
 
 import pytest
 
-from pgs.games import catalogue
-from pgs.games.catalogue import GAMES, GROUP, installed_games, load_games
+from pgs.games import installed as catalogue
+from pgs.games.installed import GAMES, GROUP, installed_games, load_games
 from pgs.games.rules import MOVE_MAX, Outcome, Rules
+from tests.conventions.tree import ROOT
 from tests.games.playing import a_game, played
-from tests.house.tree import ROOT
 
 TEXT = (ROOT / "docs" / "games.md").read_text(encoding="utf-8")
 
@@ -64,7 +64,9 @@ def test_the_game_in_the_document_keeps_what_it_promises(nim: Rules, seed: int) 
     assert end == Outcome(0 if len(course) % 2 else 1)
 
 
-SHOWN = re.findall(r"^### ([\w-]+)\n.*?After `([^`]+)`:\n\n```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+SHOWN = re.findall(
+    r"^### ([\w-]+)\n.*?After `([^`]+)`:\n\n```json\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL
+)
 
 
 def test_every_game_of_the_package_shows_its_state() -> None:
@@ -72,7 +74,9 @@ def test_every_game_of_the_package_shows_its_state() -> None:
 
 
 @pytest.mark.parametrize(("game_id", "moves", "state"), SHOWN, ids=[shown[0] for shown in SHOWN])
-def test_the_state_in_the_document_is_what_players_get(game_id: str, moves: str, state: str) -> None:
+def test_the_state_in_the_document_is_what_players_get(
+    game_id: str, moves: str, state: str
+) -> None:
     games = load_games([])
     if game_id not in games:
         pytest.skip(f"NOT TESTED: the extra `{game_id}` is not installed")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.games.catalogue import installed_games, load_games
+from pgs.games.installed import installed_games, load_games
 from pgs.games.rules import MOVE_MAX, PASS, Rules
 from tests.games.playing import SEEDS, a_game, played, seeds
 
@@ -18,9 +18,46 @@ NOTATIONS = [
     *"0123456789",
     *CELLS,
     *(origin + target for origin in CELLS[::3] for target in CELLS[::7]),
-    *(f"{column}{rows}{piece}" for column in "ae" for rows in ("7a8", "7b8", "2e1", "2d1") for piece in "qrbnkQ"),
-    *("e1g1", "e1c1", "e1h1", "e1a1", "e8g8", "e8h8", "0000", "e2e2", "P@e4", "N@a1", "e4", "Nf3", "O-O", "resign"),
-    *("", " ", "00", "01", "-1", "1 ", " 1", "٣", "A1", "a1 ", "a11", "é1", PASS, PASS.upper(), "passe", "x" * MOVE_MAX),
+    *(
+        f"{column}{rows}{piece}"
+        for column in "ae"
+        for rows in ("7a8", "7b8", "2e1", "2d1")
+        for piece in "qrbnkQ"
+    ),
+    *(
+        "e1g1",
+        "e1c1",
+        "e1h1",
+        "e1a1",
+        "e8g8",
+        "e8h8",
+        "0000",
+        "e2e2",
+        "P@e4",
+        "N@a1",
+        "e4",
+        "Nf3",
+        "O-O",
+        "resign",
+    ),
+    *(
+        "",
+        " ",
+        "00",
+        "01",
+        "-1",
+        "1 ",
+        " 1",
+        "٣",
+        "A1",
+        "a1 ",
+        "a11",
+        "é1",
+        PASS,
+        PASS.upper(),
+        "passe",
+        "x" * MOVE_MAX,
+    ),
 ]
 """What might be taken for a move in one game or another."""
 
@@ -48,7 +85,9 @@ def test_side_0_begins_and_has_moves(rules: Rules) -> None:
 @EACH
 @SOME
 @given(seed=SEEDS)
-def test_every_game_comes_to_an_end_with_an_outcome_and_no_move_left(rules: Rules, seed: int) -> None:
+def test_every_game_comes_to_an_end_with_an_outcome_and_no_move_left(
+    rules: Rules, seed: int
+) -> None:
     course = a_game(rules, seed)
     assert len(course) < 10_000
     assert [move for state, move in course if rules.outcome(state) is not None] == []
@@ -89,7 +128,9 @@ def test_a_list_of_moves_leads_to_the_same_state_every_time(rules: Rules, seed: 
 @EACH
 @SOME
 @given(seed=SEEDS, share=st.floats(0, 1))
-def test_the_legal_moves_are_exactly_those_that_can_be_made(rules: Rules, seed: int, share: float) -> None:
+def test_the_legal_moves_are_exactly_those_that_can_be_made(
+    rules: Rules, seed: int, share: float
+) -> None:
     moves = [move for _, move in a_game(rules, seed)]
     state = played(rules, moves[: round(share * len(moves))])
     legal = rules.legal_moves(state)
@@ -107,11 +148,15 @@ def test_the_legal_moves_are_exactly_those_that_can_be_made(rules: Rules, seed: 
 @given(seed=SEEDS)
 def test_no_move_changes_a_state_that_was_there_before(rules: Rules, seed: int) -> None:
     course = a_game(rules, seed, at_most=60)
-    before = [(rules.view(state), rules.legal_moves(state), rules.turn(state)) for state, _ in course]
+    before = [
+        (rules.view(state), rules.legal_moves(state), rules.turn(state)) for state, _ in course
+    ]
     for state, _ in course:
         for move in rules.legal_moves(state):
             rules.apply(state, move)
-    assert [(rules.view(state), rules.legal_moves(state), rules.turn(state)) for state, _ in course] == before
+    assert [
+        (rules.view(state), rules.legal_moves(state), rules.turn(state)) for state, _ in course
+    ] == before
 
 
 @EACH
@@ -142,10 +187,17 @@ def test_a_view_holds_its_fields_as_json_and_nothing_else(rules: Rules, seed: in
         assert always <= shown.keys() <= always | sometimes, move
 
 
-@pytest.mark.parametrize("rules", [rules for game_id, rules in GAMES.items() if game_id != "chess"], ids=lambda rules: rules.game_id)
+@pytest.mark.parametrize(
+    "rules",
+    [rules for game_id, rules in GAMES.items() if game_id != "chess"],
+    ids=lambda rules: rules.game_id,
+)
 @SOME
 @given(seed=SEEDS)
 def test_a_board_has_one_new_mark_after_each_move_that_is_no_pass(rules: Rules, seed: int) -> None:
-    marks = [sum(cell is not None for row in builtins(rules, state)["board"] for cell in row) for state, _ in a_game(rules, seed)]
+    marks = [
+        sum(cell is not None for row in builtins(rules, state)["board"] for cell in row)
+        for state, _ in a_game(rules, seed)
+    ]
     passes = [int(move == PASS) for _, move in a_game(rules, seed)]
     assert marks == [marks[0] + ply - sum(passes[:ply]) for ply in range(len(marks))]

@@ -22,7 +22,16 @@ def plain(board: Board, side: int) -> dict[str, set[str]]:
     for row in range(8):
         for column in range(8):
             turned: set[str] = set()
-            for down, right in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)):
+            for down, right in (
+                (0, 1),
+                (0, -1),
+                (1, 0),
+                (-1, 0),
+                (1, 1),
+                (1, -1),
+                (-1, 1),
+                (-1, -1),
+            ):
                 run, at, beside = set(), row + down, column + right
                 while 0 <= at < 8 and 0 <= beside < 8 and board[at][beside] == 1 - side:
                     run.add(f"{'abcdefgh'[beside]}{at + 1}")
@@ -36,12 +45,17 @@ def plain(board: Board, side: int) -> dict[str, set[str]]:
 
 def held(state: State) -> dict[str, int | None]:
     """Who holds each square."""
-    return dict(zip(SQUARES, (cell for row in RULES.view(state)["board"] for cell in row), strict=True))
+    return dict(
+        zip(SQUARES, (cell for row in RULES.view(state)["board"] for cell in row), strict=True)
+    )
 
 
 def discs(rows: str) -> tuple[int, int]:
     """The discs of a board drawn as eight rows of `.`, `0` and `1`, row 1 first."""
-    black, white = (sum(1 << at for at, cell in enumerate("".join(rows.split())) if cell == side) for side in "01")
+    black, white = (
+        sum(1 << at for at, cell in enumerate("".join(rows.split())) if cell == side)
+        for side in "01"
+    )
     return black, white
 
 
@@ -53,7 +67,12 @@ def board(rows: str, turn: Side) -> State:
 
 def test_the_game_begins_as_othello_does() -> None:
     state = RULES.initial()
-    assert {square: side for square, side in held(state).items() if side is not None} == {"d4": 1, "e4": 0, "d5": 0, "e5": 1}
+    assert {square: side for square, side in held(state).items() if side is not None} == {
+        "d4": 1,
+        "e4": 0,
+        "d5": 0,
+        "e5": 1,
+    }
     assert RULES.legal_moves(state) == ("d3", "c4", "f5", "e6")
     assert RULES.view(state)["scores"] == [2, 2]
 
@@ -74,7 +93,9 @@ def test_every_move_of_a_game_is_what_the_plain_rule_says(seed: int) -> None:
     for state, move in course:
         side, before = RULES.turn(state), held(state)
         allowed = plain(RULES.view(state)["board"], side)
-        assert RULES.legal_moves(state) == (tuple(square for square in SQUARES if square in allowed) or (PASS,))
+        assert RULES.legal_moves(state) == (
+            tuple(square for square in SQUARES if square in allowed) or (PASS,)
+        )
         changed = {} if move == PASS else dict.fromkeys({move} | allowed[move], side)
         assert held(RULES.apply(state, move)) == before | changed
     end = played(RULES, [move for _, move in course])
@@ -139,7 +160,11 @@ def test_as_many_discs_for_both_are_a_draw_and_empty_squares_count_for_nobody() 
         State(discs("." + rows[1:]), 0, 0, over=True),
         State(discs(rows[:-1] + "."), 0, 0, over=True),
     ]
-    assert [RULES.outcome(state) for state in over] == [Outcome(None, (24, 24)), Outcome(1, (23, 24)), Outcome(0, (24, 23))]
+    assert [RULES.outcome(state) for state in over] == [
+        Outcome(None, (24, 24)),
+        Outcome(1, (23, 24)),
+        Outcome(0, (24, 23)),
+    ]
 
 
 def test_a_disc_turns_all_that_it_encloses_in_all_eight_directions() -> None:

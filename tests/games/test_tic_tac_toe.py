@@ -27,11 +27,23 @@ def test_sides_take_turns() -> None:
 
 
 def test_the_board_shows_rows_from_row_one_on() -> None:
-    assert RULES.view(played("c1", "a2"))["board"] == [(None, None, 0), (1, None, None), (None, None, None)]
+    assert RULES.view(played("c1", "a2"))["board"] == [
+        (None, None, 0),
+        (1, None, None),
+        (None, None, None),
+    ]
 
 
 @pytest.mark.parametrize(
-    "line", [("a1", "b1", "c1"), ("a2", "b2", "c2"), ("b1", "b2", "b3"), ("a1", "b2", "c3"), ("c1", "b2", "a3")], ids="-".join
+    "line",
+    [
+        ("a1", "b1", "c1"),
+        ("a2", "b2", "c2"),
+        ("b1", "b2", "b3"),
+        ("a1", "b2", "c3"),
+        ("c1", "b2", "a3"),
+    ],
+    ids="-".join,
 )
 def test_three_in_a_row_win_and_end_the_game(line: tuple[str, str, str]) -> None:
     others = [cell for cell in CELLS if cell not in line]
@@ -73,6 +85,9 @@ def test_a_state_outlives_the_moves_made_from_it() -> None:
 def test_every_view_is_ready_for_json() -> None:
     state = RULES.initial()
     for cell in CELLS[:5]:
-        assert msgspec.json.decode(msgspec.json.encode(RULES.view(state))).keys() <= {"board", "line"}
+        assert msgspec.json.decode(msgspec.json.encode(RULES.view(state))).keys() <= {
+            "board",
+            "line",
+        }
         state = RULES.apply(state, cell)
     assert all(len(move) <= MOVE_MAX for move in CELLS)

@@ -11,8 +11,8 @@ from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
 from pgs.domain import base64url
-from pgs.http.fetch import Json, NotFetched
 from pgs.http.identity import IdentityVerifier
+from pgs.http.outbound.fetch import Json, NotFetched
 from tests.virtual import START, clock
 
 ISSUER = "https://id.example.com/realms/pgs"
@@ -73,7 +73,12 @@ def sign(header: object, payload: object, alg: str, signer: Key) -> str:
     return f"{signed}.{base64url.encode(JWSRegistry.algorithms[alg].sign(signed.encode(), signer))}"
 
 
-def token(alg: str = "RS256", name: str = "first", header: Mapping[str, object] | None = None, **others: object) -> str:
+def token(
+    alg: str = "RS256",
+    name: str = "first",
+    header: Mapping[str, object] | None = None,
+    **others: object,
+) -> str:
     """Return a token of our issuer's, good but for what `header` and `others` change (None leaves a member out)."""
     full: dict[str, Any] = {"alg": alg, "kid": f"{alg}-{name}", "typ": "JWT", **(header or {})}
     kept = {member: value for member, value in full.items() if value is not None}
@@ -99,14 +104,14 @@ class Web:
         self.asked_at: list[float] = []
         self.down = False
         self.takes_s = 0.0
-        self.gate: trio.Event | None = None
+        self.admission: trio.Event | None = None
 
     async def fetch(self, url: str) -> Json:
         self.asked.append(url)
         self.asked_at.append(trio.current_time())
         await trio.sleep(self.takes_s)
-        if self.gate is not None:
-            await self.gate.wait()
+        if self.admission is not None:
+            await self.admission.wait()
         if self.down or url not in self.documents:
             raise NotFetched("down")
         return self.documents[url]

@@ -67,7 +67,13 @@ class Internet(trio.abc.HostnameResolver, trio.abc.SocketFactory):
         self.nursery = nursery
 
     async def getaddrinfo(
-        self, host: bytes | None, port: bytes | str | int | None, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
+        self,
+        host: bytes | None,
+        port: bytes | str | int | None,
+        family: int = 0,
+        type: int = 0,
+        proto: int = 0,
+        flags: int = 0,
     ) -> list[Any]:
         self.lookups.append((host, port))
         await trio.sleep(self.lookup_takes)
@@ -76,10 +82,14 @@ class Internet(trio.abc.HostnameResolver, trio.abc.SocketFactory):
             raise answer
         return [_entry(address, port) for address in answer]
 
-    async def getnameinfo(self, sockaddr: tuple[str, int] | tuple[str, int, int, int], flags: int) -> tuple[str, str]:
+    async def getnameinfo(
+        self, sockaddr: tuple[str, int] | tuple[str, int, int, int], flags: int
+    ) -> tuple[str, str]:
         raise AssertionError("nobody asks for names")
 
-    def socket(self, family: int = socket.AF_INET, type: int = socket.SOCK_STREAM, proto: int = 0) -> "Socket":
+    def socket(
+        self, family: int = socket.AF_INET, type: int = socket.SOCK_STREAM, proto: int = 0
+    ) -> "Socket":
         return Socket(self, family)
 
     async def serve(self, stream: trio.abc.Stream) -> None:
@@ -98,7 +108,13 @@ class Internet(trio.abc.HostnameResolver, trio.abc.SocketFactory):
 def _entry(address: str, port: object) -> tuple[Any, ...]:
     text, _, zone = address.partition("%")
     if ":" in text:
-        return (socket.AF_INET6, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (text, port, 0, 1 if zone else 0))
+        return (
+            socket.AF_INET6,
+            socket.SOCK_STREAM,
+            socket.IPPROTO_TCP,
+            "",
+            (text, port, 0, 1 if zone else 0),
+        )
     return (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (text, port))
 
 
@@ -188,7 +204,14 @@ async def read_request(stream: trio.abc.Stream) -> bytes:
             return data
         data += part
     head, _, body = data.partition(b"\r\n\r\n")
-    length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+    length = next(
+        (
+            int(line[15:])
+            for line in head.split(b"\r\n")
+            if line.lower().startswith(b"content-length:")
+        ),
+        0,
+    )
     while len(body) < length:
         body += await stream.receive_some()
     return head + b"\r\n\r\n" + body

@@ -10,11 +10,11 @@ from typing import Protocol, Self
 
 import trio
 
-from pgs.http.asgi import App, OnEvent, Receive, Scope, Send
-from pgs.http.edge import BODY_S, Edge, default_body_limit
-from pgs.http.exchange import BodyLimit
-from pgs.http.limits import ServerLimits
-from pgs.http.server import bind, serve
+from pgs.http.transport.asgi import App, OnEvent, Receive, Scope, Send
+from pgs.http.transport.edge import BODY_S, Edge, default_body_limit
+from pgs.http.transport.exchange import BodyLimit
+from pgs.http.transport.limits import ServerLimits
+from pgs.http.transport.server import bind, serve
 
 QUICK = ServerLimits(
     head_s=0.4,
@@ -38,7 +38,7 @@ HANDSHAKE = (
 
 
 class Way(Protocol):
-    """How an application is served: `pgs.http.server.serve`, or what takes its place."""
+    """How an application is served: `pgs.http.transport.server.serve`, or what takes its place."""
 
     async def __call__(
         self,
@@ -199,7 +199,14 @@ async def serving(way: Way, app: App, limits: ServerLimits = QUICK) -> AsyncIter
     server = Server(sock.getsockname()[1], trio.Event(), trio.Event())
 
     async def run(task_status: trio.TaskStatus[list[str]]) -> None:
-        await way(app, [sock], stop=server.stop, limits=limits, on_event=server.count, task_status=task_status)
+        await way(
+            app,
+            [sock],
+            stop=server.stop,
+            limits=limits,
+            on_event=server.count,
+            task_status=task_status,
+        )
         server.stopped.set()
 
     async with trio.open_nursery() as nursery:
@@ -211,10 +218,23 @@ async def serving(way: Way, app: App, limits: ServerLimits = QUICK) -> AsyncIter
         assert not scope.cancelled_caught, "the server did not stop in time"
 
 
-def edge(app: App, *, on_event: OnEvent = lambda name: None, body_limit: BodyLimit = default_body_limit, body_s: float = BODY_S) -> Edge:
+def edge(
+    app: App,
+    *,
+    on_event: OnEvent = lambda name: None,
+    body_limit: BodyLimit = default_body_limit,
+    body_s: float = BODY_S,
+) -> Edge:
     """The edge around `app`, with request ids req_1, req_2 … and version 1."""
     ids: Iterator[int] = count(1)
-    return Edge(app, new_request_id=lambda: f"req_{next(ids)}", current_version=1, on_event=on_event, body_limit=body_limit, body_s=body_s)
+    return Edge(
+        app,
+        new_request_id=lambda: f"req_{next(ids)}",
+        current_version=1,
+        on_event=on_event,
+        body_limit=body_limit,
+        body_s=body_s,
+    )
 
 
 async def ok(scope: Scope, receive: Receive, send: Send) -> None:
@@ -247,7 +267,13 @@ async def live(receive: Receive, send: Send) -> None:
 
 async def reply(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes]) -> None:
     """Sends a whole response."""
-    await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"%d" % len(body)), *headers]})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [(b"content-length", b"%d" % len(body)), *headers],
+        }
+    )
     await send({"type": "http.response.body", "body": body})
 
 
@@ -264,7 +290,13 @@ async def read_body(receive: Receive) -> bytes:
 def text_frame(text: bytes, *, final: bool = True, opcode: int = 1) -> bytes:
     """A masked WebSocket frame as a client sends it."""
     size = len(text)
-    length = bytes([0x80 | size]) if size < 126 else b"\xfe" + size.to_bytes(2) if size < 65536 else b"\xff" + size.to_bytes(8)
+    length = (
+        bytes([0x80 | size])
+        if size < 126
+        else b"\xfe" + size.to_bytes(2)
+        if size < 65536
+        else b"\xff" + size.to_bytes(8)
+    )
     return bytes([(0x80 if final else 0) | opcode]) + length + b"\0\0\0\0" + text
 
 
@@ -292,4 +324,8 @@ def http_app(handler: App) -> App:
 
 
 def raw_request(line: str, *headers: str, host: str = "Host: h\r\n") -> bytes:
-    return f"{line}\r\n{host}{''.join(header + chr(13) + chr(10) for header in headers)}\r\n".encode("latin-1")
+    return (
+        f"{line}\r\n{host}{''.join(header + chr(13) + chr(10) for header in headers)}\r\n".encode(
+            "latin-1"
+        )
+    )

@@ -7,9 +7,9 @@ from contextlib import suppress
 import msgspec
 import trio
 
-from pgs.http.asgi import App, Receive, Scope, Send
-from pgs.http.socket_session import SocketLimits, SocketSession
-from pgs.http.sockets import OpenSockets, serve_socket
+from pgs.http.transport.asgi import App, Receive, Scope, Send
+from pgs.http.transport.socket_session import SocketLimits, SocketSession
+from pgs.http.transport.sockets import OpenSockets, serve_socket
 from tests.http.raw import HANDSHAKE, PATIENCE_S, Client, Server, edge, http_app, only
 
 ABUSE = 4400
@@ -37,12 +37,22 @@ def app_of(
     known = sockets or OpenSockets(on_event)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await serve_socket(scope, receive, send, subprotocol=subprotocol, handler=handler, limits=limits, sockets=known)
+        await serve_socket(
+            scope,
+            receive,
+            send,
+            subprotocol=subprotocol,
+            handler=handler,
+            limits=limits,
+            sockets=known,
+        )
 
     return edge(http_app(only("/ws", app)), on_event=on_event)
 
 
-async def upgraded(server: Server, offer: bytes = OFFER, *, receive_buffer: int | None = None) -> Client:
+async def upgraded(
+    server: Server, offer: bytes = OFFER, *, receive_buffer: int | None = None
+) -> Client:
     """A client whose handshake was accepted."""
     client = await server.client(receive_buffer=receive_buffer)
     try:

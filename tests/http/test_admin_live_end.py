@@ -8,15 +8,15 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import messages as m
-from pgs.actors.activity import Happening
+from pgs.actors.messages import account as m
+from pgs.actors.shared.activity import ActivityEvent
 from pgs.app import services
 from pgs.config import Config
 from pgs.domain.errors import Refusal
 from pgs.domain.roles import rule_of
 from pgs.http.admin import live
 from pgs.http.admin.gate import AdminCall, Caller
-from pgs.http.endpoint import Stream
+from pgs.http.api.endpoint import Stream
 from pgs.http.identity import Identity
 from tests.actors.people import ask, invite, join
 from tests.actors.stage import Stage, stage
@@ -44,8 +44,14 @@ class Watched:
 
 async def watch(s: Stage, uid: str, expires_at: int | float) -> Stream:
     context = services(s.core, Config(), "http://service")
-    caller = Caller(Identity(uid, f"{uid}@acme.example", expires_at), rule_of("GET", "/partner/admin/live"), s.parts.registry.member(uid))
-    answer = await live.watch(AdminCall(context, caller, {}, {"environment": "test"}, None, "req_1"))
+    caller = Caller(
+        Identity(uid, f"{uid}@acme.example", expires_at),
+        rule_of("GET", "/partner/admin/live"),
+        s.parts.registry.member(uid),
+    )
+    answer = await live.watch(
+        AdminCall(context, caller, {}, {"environment": "test"}, None, "req_1")
+    )
     assert isinstance(answer, Stream), answer
     return answer
 
@@ -56,7 +62,9 @@ async def chatter(s: Stage, every_s: float) -> AsyncIterator[None]:
 
     async def talk() -> None:
         while True:
-            s.parts.activity.tell("acme", "test", Happening("seat", s.parts.clock.now(), {"seatId": "sea_1"}))
+            s.parts.activity.tell(
+                "acme", "test", ActivityEvent("seat", s.parts.clock.now(), {"seatId": "sea_1"})
+            )
             await trio.sleep(every_s)
 
     async with trio.open_nursery() as nursery:
@@ -78,19 +86,25 @@ async def test_it_ends_when_its_token_expires_and_says_nothing_after(
         assert watched.ended_at == pytest.approx(expires_at, abs=0.01)
         assert len(watched.pieces) > 5 * expires_in_s, "it was heard until then"
         assert watched.pieces[-1][0] < expires_at
-        assert not s.parts.activity.is_watched("acme", "test")
+        assert not s.parts.activity.has_subscribers("acme", "test")
 
 
-async def test_it_ends_after_its_life_when_the_token_lasts_longer(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_it_ends_after_its_life_when_the_token_lasts_longer(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         watched, began = Watched(), trio.current_time()
-        await watched.read(await watch(s, "ada", 10**400))  # beyond what a float can hold, as a token may have it
+        await watched.read(
+            await watch(s, "ada", 10**400)
+        )  # beyond what a float can hold, as a token may have it
         assert watched.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)
 
 
 @pytest.mark.parametrize("expires_in_s", [0, -1])
-async def test_a_token_that_expired_on_the_way_is_told_nothing(tmp_path: Path, autojump_clock: MockClock, expires_in_s: int) -> None:
+async def test_a_token_that_expired_on_the_way_is_told_nothing(
+    tmp_path: Path, autojump_clock: MockClock, expires_in_s: int
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         watched = Watched()
@@ -99,7 +113,9 @@ async def test_a_token_that_expired_on_the_way_is_told_nothing(tmp_path: Path, a
         assert watched.ended_at == trio.current_time()
 
 
-async def test_a_slow_reader_gets_no_piece_that_was_not_begun_before_the_token_expired(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_slow_reader_gets_no_piece_that_was_not_begun_before_the_token_expired(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         watched, expires_at = Watched(pause_s=0.4), trio.current_time() + 5
@@ -118,7 +134,9 @@ async def _in_another_account(s: Stage) -> None:
     await s.open_partner("other")
     await ask(s, m.RemoveMember("ben", "ada"))
     made = await invite(s, "ada@acme.example", "admin", "other")
-    assert not isinstance(await ask(s, m.AcceptInvite("ada", "ada@acme.example", made.invite_id), "other"), Refusal)
+    assert not isinstance(
+        await ask(s, m.AcceptInvite("ada", "ada@acme.example", made.invite_id), "other"), Refusal
+    )
 
 
 async def _registry_too_old(s: Stage) -> None:
@@ -136,16 +154,18 @@ async def test_it_ends_within_a_second_of_a_change_that_would_keep_its_watcher_o
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watched.read, await watch(s, "ada", LONG))
             await trio.sleep(10.3)
-            assert s.parts.activity.is_watched("acme", "test"), "it ended by itself"
+            assert s.parts.activity.has_subscribers("acme", "test"), "it ended by itself"
             await change(s)
             changed_at = trio.current_time()
-            s.parts.activity.tell("acme", "test", Happening("seat", 0, {"seatId": "too late"}))
+            s.parts.activity.tell("acme", "test", ActivityEvent("seat", 0, {"seatId": "too late"}))
         assert watched.ended_at is not None
         assert watched.ended_at <= changed_at + live.LOOK_S
         assert not any(b"too late" in piece for _, piece in watched.pieces)
 
 
-async def test_a_new_role_that_may_still_watch_ends_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_new_role_that_may_still_watch_ends_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with stage(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")

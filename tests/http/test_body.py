@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain.errors import BadRequest
-from pgs.http.body import MAX_SAFE_INTEGER, Cents, SafeInt, convert, decode_object
+from pgs.http.api.body import MAX_SAFE_INTEGER, Cents, SafeInt, convert, decode_object
 
 
 class Seating(msgspec.Struct, rename="camel", frozen=True):
@@ -68,25 +68,34 @@ def test_a_body_is_read_as_it_stands() -> None:
         (b'{"a":1,"\\u0061":2}', "Field `a` is given more than once."),
         (b'{"a":{"b":1,"c":2,"b":{}}}', "Field `b` is given more than once."),
         (b'{"a":[{"b":":"},{"b":1,"b":1}]}', "Field `b` is given more than once."),
-        (b'{"pgs_test_secret":1,"pgs_test_secret":1}', "A field of the body is given more than once."),
+        (
+            b'{"pgs_test_secret":1,"pgs_test_secret":1}',
+            "A field of the body is given more than once.",
+        ),
         (b'{"a":1,"stakeUsdCents":1e999}', "Field `stakeUsdCents` is too large a number."),
         (b'{"a":{"b":-1e999}}', "Field `b` is too large a number."),
         (b'{"a":[1e999]}', "A number in the body is too large."),
         (b'{"a":' + b"9" * 5000 + b"}", "Field `a` is too large a number."),
     ],
 )
-def test_a_repeated_name_and_an_endless_number_are_refused_by_name(raw: bytes, message: str) -> None:
+def test_a_repeated_name_and_an_endless_number_are_refused_by_name(
+    raw: bytes, message: str
+) -> None:
     assert decode_object(raw) == BadRequest(message)
 
 
 NAMES = st.sampled_from(["a", "b", ":", '"', "é", "a:b"])
 VALUES = st.recursive(
-    st.none() | st.integers() | NAMES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
+    st.none() | st.integers() | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=8,
 )
 
 
 @given(st.lists(st.tuples(NAMES, VALUES), max_size=4))
-def test_whatever_texts_hold_a_repeated_name_is_told_from_a_colon(pairs: list[tuple[str, object]]) -> None:
+def test_whatever_texts_hold_a_repeated_name_is_told_from_a_colon(
+    pairs: list[tuple[str, object]],
+) -> None:
     raw = "{" + ",".join(f"{json.dumps(name)} : {json.dumps(value)}" for name, value in pairs) + "}"
     names = [name for name, _ in pairs]
     assert isinstance(decode_object(raw.encode()), dict) == (len(names) == len(set(names)))
@@ -94,8 +103,12 @@ def test_whatever_texts_hold_a_repeated_name_is_told_from_a_colon(pairs: list[tu
 
 def test_text_is_checked_at_any_depth_that_can_be_read() -> None:
     depth = 500
-    assert isinstance(decode_object(b'{"a":' + b"[" * depth + b'"\\u0000"' + b"]" * depth + b"}"), BadRequest)
-    assert isinstance(decode_object(b'{"a":' + b"[" * depth + b'"\\u0001"' + b"]" * depth + b"}"), dict)
+    assert isinstance(
+        decode_object(b'{"a":' + b"[" * depth + b'"\\u0000"' + b"]" * depth + b"}"), BadRequest
+    )
+    assert isinstance(
+        decode_object(b'{"a":' + b"[" * depth + b'"\\u0001"' + b"]" * depth + b"}"), dict
+    )
 
 
 @given(st.binary(max_size=200))
@@ -111,13 +124,25 @@ def test_no_bytes_make_decoding_raise(raw: bytes) -> None:
         ({"stakeUsdCents": True}, "Field `stakeUsdCents` must be an integer."),
         ({"stakeUsdCents": 100.0}, "Field `stakeUsdCents` must be an integer."),
         ({"stakeUsdCents": None}, "Field `stakeUsdCents` must be an integer."),
-        ({"stakeUsdCents": 2**53 + 1}, f"Field `stakeUsdCents` must be an integer of at most {MAX_SAFE_INTEGER}."),
-        ({"stakeUsdCents": -(10**20)}, f"Field `stakeUsdCents` must be an integer of at least {-MAX_SAFE_INTEGER}."),
+        (
+            {"stakeUsdCents": 2**53 + 1},
+            f"Field `stakeUsdCents` must be an integer of at most {MAX_SAFE_INTEGER}.",
+        ),
+        (
+            {"stakeUsdCents": -(10**20)},
+            f"Field `stakeUsdCents` must be an integer of at least {-MAX_SAFE_INTEGER}.",
+        ),
         ({"stakeUsdCents": 1, "displayName": 3}, "Field `displayName` must be a string or null."),
-        ({"stakeUsdCents": 1, "environment": "secret"}, "Field `environment` does not have an allowed value."),
+        (
+            {"stakeUsdCents": 1, "environment": "secret"},
+            "Field `environment` does not have an allowed value.",
+        ),
         ({"stakeUsdCents": 1, "plies": [1, "x"]}, "Field `plies[1]` must be an integer."),
         ({"stakeUsdCents": 1, "plies": {}}, "Field `plies` must be a list."),
-        ({"stakeUsdCents": 1, "label": "abcd"}, "Field `label` must be a string of at most 3 characters."),
+        (
+            {"stakeUsdCents": 1, "label": "abcd"},
+            "Field `label` must be a string of at most 3 characters.",
+        ),
     ],
 )
 def test_a_field_that_does_not_fit_is_named(fields: dict[str, object], message: str) -> None:
@@ -125,10 +150,17 @@ def test_a_field_that_does_not_fit_is_named(fields: dict[str, object], message: 
 
 
 def test_unknown_fields_are_ignored_and_bounds_are_inclusive() -> None:
-    assert convert({"stakeUsdCents": MAX_SAFE_INTEGER, "unknown": 10**40}, Seating) == Seating(stake_usd_cents=MAX_SAFE_INTEGER)
+    assert convert({"stakeUsdCents": MAX_SAFE_INTEGER, "unknown": 10**40}, Seating) == Seating(
+        stake_usd_cents=MAX_SAFE_INTEGER
+    )
 
 
-@given(st.dictionaries(st.sampled_from(["stakeUsdCents", "displayName", "environment", "plies", "label"]), st.text().map("§".__add__)))
+@given(
+    st.dictionaries(
+        st.sampled_from(["stakeUsdCents", "displayName", "environment", "plies", "label"]),
+        st.text().map("§".__add__),
+    )
+)
 def test_no_refusal_repeats_what_was_sent(fields: dict[str, str]) -> None:
     outcome = convert(fields, Seating)
     if isinstance(outcome, BadRequest):

@@ -10,21 +10,31 @@ import msgspec
 import pytest
 import trio
 
-from pgs.actors.kernel import Crashed
+from pgs.actors.kernel.mail import Crashed
 from pgs.app import open_core, services
 from pgs.config import Config
 from pgs.domain.errors import BadRequest, refuse
-from pgs.http.asgi import Receive, Scope, Send
-from pgs.http.auth import overloaded
-from pgs.http.dispatcher import Dispatcher
-from pgs.http.edge import Edge
-from pgs.http.endpoint import Answer, CallBy, Credential, Endpoint, Plain, Reply, Request, Stream, Write
+from pgs.http.api.auth import overloaded
+from pgs.http.api.dispatcher import Dispatcher
+from pgs.http.api.endpoint import (
+    Answer,
+    CallBy,
+    Credential,
+    Endpoint,
+    Plain,
+    Reply,
+    Request,
+    Stream,
+    Write,
+)
+from pgs.http.api.routes import body_limits
+from pgs.http.api.services import Services
 from pgs.http.fallback import make_pages
-from pgs.http.routes import body_limits
-from pgs.http.services import Services
-from pgs.http.socket_session import SocketSession
-from pgs.http.sockets import OpenSockets, serve_socket
-from pgs.storage.database import StoreOutage
+from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.edge import Edge
+from pgs.http.transport.socket_session import SocketSession
+from pgs.http.transport.sockets import OpenSockets, serve_socket
+from pgs.storage.transactions import StoreOutage
 from tests.http.raw import HANDSHAKE, Server, Way, error_of, raw_request, serving
 from tests.http.sockets import LIMITS, OFFER, PROTOCOL, closed, until
 
@@ -55,7 +65,11 @@ OUTCOMES: dict[bytes, msgspec.Struct] = {
     b"locked": Reply(refuse("step_up_locked"), overloaded(7)),
     b"malformed": BadRequest("No."),
 }
-RAISED: dict[bytes, Exception] = {b"outage": StoreOutage("x"), b"bug": KeyError("x"), b"crash": Crashed("x")}
+RAISED: dict[bytes, Exception] = {
+    b"outage": StoreOutage("x"),
+    b"bug": KeyError("x"),
+    b"crash": Crashed("x"),
+}
 
 
 async def by_name(request: Request, /) -> msgspec.Struct:
@@ -72,7 +86,10 @@ async def say(call: CallBy[Person | None]) -> Answer:
 
 
 async def grant(call: CallBy[Person]) -> Answer:
-    return Said(call.body.what[:10], {name.decode(): value.decode() for name, value in call.headers if name == b"if-match"})
+    return Said(
+        call.body.what[:10],
+        {name.decode(): value.decode() for name, value in call.headers if name == b"if-match"},
+    )
 
 
 async def second(call: CallBy[Person]) -> Answer:
@@ -95,14 +112,26 @@ async def tell(call: CallBy[Person]) -> Answer:
 ENDED: list[str] = []
 
 
-def _row(method: Any, path: str, handler: Any, credential: Credential | None, **more: Any) -> Endpoint:
-    return Endpoint(method=method, path=path, handler=handler, response=Said, summary="x", credential=credential, **more)
+def _row(
+    method: Any, path: str, handler: Any, credential: Credential | None, **more: Any
+) -> Endpoint:
+    return Endpoint(
+        method=method,
+        path=path,
+        handler=handler,
+        response=Said,
+        summary="x",
+        credential=credential,
+        **more,
+    )
 
 
 TABLE = (
     _row("GET", "/partner/admin/account", say, "identity"),
     _row("GET", "/partner/admin/members/{uid}", say, "identity"),
-    _row("PUT", "/partner/admin/theme/{env}", grant, "identity", request=Wish, body_bytes=2 * DEFAULT),
+    _row(
+        "PUT", "/partner/admin/theme/{env}", grant, "identity", request=Wish, body_bytes=2 * DEFAULT
+    ),
     _row("POST", "/partner/admin/keys", grant, "identity", request=Wish),
     _row("GET", "/partner/admin/gate", second, "identity"),
     _row("GET", "/partner/admin/verify", second, "identity", elsewhere=("totp_not_enrolled",)),
@@ -117,9 +146,13 @@ async def echo(session: SocketSession) -> None:
         session.send(await session.receive())
 
 
-async def play(services: Services, sockets: OpenSockets, scope: Scope, receive: Receive, send: Send) -> None:
+async def play(
+    services: Services, sockets: OpenSockets, scope: Scope, receive: Receive, send: Send
+) -> None:
     assert services.base_url == "http://h"
-    await serve_socket(scope, receive, send, subprotocol=PROTOCOL, handler=echo, limits=LIMITS, sockets=sockets)
+    await serve_socket(
+        scope, receive, send, subprotocol=PROTOCOL, handler=echo, limits=LIMITS, sockets=sockets
+    )
 
 
 class Front(msgspec.Struct, frozen=True):
@@ -127,9 +160,15 @@ class Front(msgspec.Struct, frozen=True):
     app: Dispatcher
     sockets: OpenSockets
 
-    async def ask(self, line: str, who: str = "ann", *headers: str, body: bytes = b"") -> tuple[int, dict[str, str], Any]:
+    async def ask(
+        self, line: str, who: str = "ann", *headers: str, body: bytes = b""
+    ) -> tuple[int, dict[str, str], Any]:
         """The answer to one request on a connection of its own."""
-        more = [f"Authorization: {who}", *headers, *([f"Content-Length: {len(body)}"] if body else [])]
+        more = [
+            f"Authorization: {who}",
+            *headers,
+            *([f"Content-Length: {len(body)}"] if body else []),
+        ]
         async with await self.server.client() as client:
             answer = await client.ask(raw_request(f"{line} HTTP/1.1", *more) + body)
             return answer.status, answer.headers, json.loads(answer.body)
@@ -148,22 +187,39 @@ async def front(way: Way, folder: Path) -> AsyncIterator[Front]:
             websockets={"/game/socket": play},
             sockets=sockets,
         )
-        edge = Edge(app, new_request_id=lambda: "req_1", current_version=1, body_limit=body_limits(TABLE, DEFAULT))
+        edge = Edge(
+            app,
+            new_request_id=lambda: "req_1",
+            current_version=1,
+            body_limit=body_limits(TABLE, DEFAULT),
+        )
         async with serving(way, edge) as server:
             yield Front(server, app, sockets)
 
 
-async def test_the_authenticator_of_the_rows_credential_tells_the_handler_who_calls(way: Way, tmp_path: Path) -> None:
+async def test_the_authenticator_of_the_rows_credential_tells_the_handler_who_calls(
+    way: Way, tmp_path: Path
+) -> None:
     async with front(way, tmp_path) as f:
-        assert (await f.ask("GET /partner/admin/account"))[::2] == (200, {"who": "ann for /partner/admin/account", "words": {}})
-        assert (await f.ask("GET /game/session"))[::2] == (200, {"who": "ann for /game/session", "words": {}})
+        assert (await f.ask("GET /partner/admin/account"))[::2] == (
+            200,
+            {"who": "ann for /partner/admin/account", "words": {}},
+        )
+        assert (await f.ask("GET /game/session"))[::2] == (
+            200,
+            {"who": "ann for /game/session", "words": {}},
+        )
         assert (await f.ask("GET /open", "refused"))[::2] == (200, {"who": None, "words": {}})
 
 
-async def test_admin_calls_bear_the_builds_version_whatever_they_ask_for_and_the_game_none(way: Way, tmp_path: Path) -> None:
+async def test_admin_calls_bear_the_builds_version_whatever_they_ask_for_and_the_game_none(
+    way: Way, tmp_path: Path
+) -> None:
     async with front(way, tmp_path) as f:
         for who in ("ann", "refused", "signed out", "bug"):
-            _, headers, _ = await f.ask("GET /partner/admin/account", who, "X-Service-Api-Version: 99")
+            _, headers, _ = await f.ask(
+                "GET /partner/admin/account", who, "X-Service-Api-Version: 99"
+            )
             assert headers["x-service-api-version"] == "1"
             for path in ("/game/session", "/open"):
                 assert "x-service-api-version" not in (await f.ask(f"GET {path}", who))[1]
@@ -187,7 +243,10 @@ async def test_whom_the_authenticator_refuses_no_handler_and_no_body_is_looked_a
     way: Way, tmp_path: Path, who: str, status: int, body: str | None
 ) -> None:
     async with front(way, tmp_path) as f:
-        for line, content in (("GET /partner/admin/account", b""), ("POST /partner/admin/keys", b"no json")):
+        for line, content in (
+            ("GET /partner/admin/account", b""),
+            ("POST /partner/admin/keys", b"no json"),
+        ):
             got, headers, said = await f.ask(line, who, body=content)
             assert (got, said.get("reason")) == (status, body)
             assert headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
@@ -195,13 +254,17 @@ async def test_whom_the_authenticator_refuses_no_handler_and_no_body_is_looked_a
 
 
 @pytest.mark.parametrize("who", ["closed", "outage", "bug", "crash"])
-async def test_with_a_session_token_what_is_unavailable_is_503(way: Way, tmp_path: Path, who: str) -> None:
+async def test_with_a_session_token_what_is_unavailable_is_503(
+    way: Way, tmp_path: Path, who: str
+) -> None:
     async with front(way, tmp_path) as f:
         status, _, said = await f.ask("GET /game/session", who)
         assert (status, said["reason"]) == (503, "registry_unavailable")
 
 
-async def test_a_row_names_the_reasons_that_have_their_second_status_there(way: Way, tmp_path: Path) -> None:
+async def test_a_row_names_the_reasons_that_have_their_second_status_there(
+    way: Way, tmp_path: Path
+) -> None:
     async with front(way, tmp_path) as f:
         assert (await f.ask("GET /partner/admin/gate"))[0] == 403
         assert (await f.ask("GET /partner/admin/verify"))[0] == 409
@@ -209,13 +272,25 @@ async def test_a_row_names_the_reasons_that_have_their_second_status_there(way: 
 
 @pytest.mark.parametrize(
     ("word", "uid"),
-    [("u%2F" + "%C3%A9" * 120, LONG_UID), ("a%7Cb", "a|b"), ("%2e%2e", ".."), ("x" * 255, "x" * 255), ("auth0%7c1%252F2", "auth0|1%2F2")],
+    [
+        ("u%2F" + "%C3%A9" * 120, LONG_UID),
+        ("a%7Cb", "a|b"),
+        ("%2e%2e", ".."),
+        ("x" * 255, "x" * 255),
+        ("auth0%7c1%252F2", "auth0|1%2F2"),
+    ],
 )
-async def test_a_segment_is_split_off_before_it_is_decoded(way: Way, tmp_path: Path, word: str, uid: str) -> None:
+async def test_a_segment_is_split_off_before_it_is_decoded(
+    way: Way, tmp_path: Path, word: str, uid: str
+) -> None:
     async with front(way, tmp_path) as f:
         status, _, said = await f.ask(f"GET /partner/admin/members/{word}")
         assert (status, said["words"]) == (200, {"uid": uid})
-        for other in (f"/partner/admin/members/{word}/x", "/partner/admin/members/", "/partner/admin/members/%ff"):
+        for other in (
+            f"/partner/admin/members/{word}/x",
+            "/partner/admin/members/",
+            "/partner/admin/members/%ff",
+        ):
             assert (await f.ask(f"GET {other}"))[0] == 404
 
 
@@ -228,21 +303,31 @@ async def test_a_path_may_have_longer_bodies_than_others(way: Way, tmp_path: Pat
             (2 * DEFAULT + 1, "/partner/admin/theme/live", "PUT", 413),
             (DEFAULT + 1, "/partner/admin/theme/live/x", "PUT", 413),
         ):
-            assert (await f.ask(f"{method} {path}", body=b'{"what": "x"}'.ljust(length)))[0] == status, (length, path)
+            assert (await f.ask(f"{method} {path}", body=b'{"what": "x"}'.ljust(length)))[
+                0
+            ] == status, (length, path)
 
 
 async def test_a_handler_sees_the_requests_headers(way: Way, tmp_path: Path) -> None:
     async with front(way, tmp_path) as f:
-        _, _, said = await f.ask("POST /partner/admin/keys", "ann", 'If-Match: "7"', body=b'{"what": "x"}')
+        _, _, said = await f.ask(
+            "POST /partner/admin/keys", "ann", 'If-Match: "7"', body=b'{"what": "x"}'
+        )
         assert said["words"] == {"if-match": '"7"'}
 
 
-async def test_a_stream_goes_on_until_its_client_leaves_its_producer_ends_or_the_service_stops(way: Way, tmp_path: Path) -> None:
+async def test_a_stream_goes_on_until_its_client_leaves_its_producer_ends_or_the_service_stops(
+    way: Way, tmp_path: Path
+) -> None:
     async with front(way, tmp_path) as f:
         whole = b"data: 0\n\ndata: 1\n\ndata: 2\n\n"
         async with await f.server.client() as client:
             answer = await client.get("/partner/admin/live?end=1")
-            assert (answer.status, answer.headers["content-type"], answer.body) == (200, "text/event-stream", whole)
+            assert (answer.status, answer.headers["content-type"], answer.body) == (
+                200,
+                "text/event-stream",
+                whole,
+            )
         ENDED.clear()
         async with await f.server.client() as client:
             await client.send(raw_request("GET /partner/admin/live HTTP/1.1"))
@@ -263,7 +348,9 @@ def test_a_row_that_nobody_can_authenticate_is_a_fault_of_whoever_put_it_there()
         Dispatcher(nothing, TABLE, make_pages(), authenticators={"identity": by_name})
 
 
-async def test_a_websocket_is_served_at_its_path_and_closed_by_a_stop(way: Way, tmp_path: Path) -> None:
+async def test_a_websocket_is_served_at_its_path_and_closed_by_a_stop(
+    way: Way, tmp_path: Path
+) -> None:
     async with front(way, tmp_path) as f, await f.server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/game/socket" + OFFER + b"\r\n")
         assert answer.status == 101
@@ -272,8 +359,20 @@ async def test_a_websocket_is_served_at_its_path_and_closed_by_a_stop(way: Way, 
         assert await client.frame() == closed(1001)
 
 
-@pytest.mark.parametrize("path", ["/game/nothing", "/game/socket/", "/game/%73ocket", "/partner/me", "/docs/changelog.md", "/game/session"])
-async def test_any_other_handshake_is_a_404_in_the_error_shape(way: Way, tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/game/nothing",
+        "/game/socket/",
+        "/game/%73ocket",
+        "/partner/me",
+        "/docs/changelog.md",
+        "/game/session",
+    ],
+)
+async def test_any_other_handshake_is_a_404_in_the_error_shape(
+    way: Way, tmp_path: Path, path: str
+) -> None:
     async with front(way, tmp_path) as f, await f.server.client() as client:
         answer = await client.ask(HANDSHAKE % path.encode() + OFFER + b"\r\n")
         assert (answer.status, answer.headers["x-request-id"]) == (404, "req_1")
@@ -281,7 +380,9 @@ async def test_any_other_handshake_is_a_404_in_the_error_shape(way: Way, tmp_pat
         assert await client.end() == b""
 
 
-async def test_a_plain_request_of_a_sockets_path_is_told_to_upgrade(way: Way, tmp_path: Path) -> None:
+async def test_a_plain_request_of_a_sockets_path_is_told_to_upgrade(
+    way: Way, tmp_path: Path
+) -> None:
     async with front(way, tmp_path) as f:
         status, headers, said = await f.ask("GET /game/socket")
         assert (status, headers["upgrade"], said.keys()) == (426, "websocket", {"error"})

@@ -9,11 +9,24 @@ import trio
 from quart_trio import QuartTrio
 from structlog.testing import capture_logs
 
-from pgs.http.asgi import Receive, Scope, Send
-from pgs.http.edge import LOGGED_PATH_CHARS
 from pgs.http.fallback import make_pages
-from pgs.http.stamp import stamp
-from tests.http.raw import HANDSHAKE, PATIENCE_S, Way, edge, error_of, http_app, ok, raw_request, read_body, reply, serving, text_frame
+from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.edge import LOGGED_PATH_CHARS
+from pgs.http.transport.stamp import stamp
+from tests.http.raw import (
+    HANDSHAKE,
+    PATIENCE_S,
+    Way,
+    edge,
+    error_of,
+    http_app,
+    ok,
+    raw_request,
+    read_body,
+    reply,
+    serving,
+    text_frame,
+)
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,7 +59,9 @@ def count_in(events: Counter[str], name: str) -> None:
         ("/docs/changelog.md", False),
     ],
 )
-async def test_the_version_stands_under_partner_and_embed_alone(way: Way, path: str, stamped: bool) -> None:
+async def test_the_version_stands_under_partner_and_embed_alone(
+    way: Way, path: str, stamped: bool
+) -> None:
     async with serving(way, edge(ok)) as server, await server.client() as client:
         answer = await client.get(path)
         assert answer.headers.get("x-service-api-version") == ("1" if stamped else None)
@@ -54,7 +69,11 @@ async def test_the_version_stands_under_partner_and_embed_alone(way: Way, path: 
 
 
 def test_the_applications_version_wins_where_one_belongs_and_is_dropped_elsewhere() -> None:
-    own = [(b"X-Service-Api-Version", b"7"), (b"X-Request-Id", b"theirs"), (b"Cache-Control", b"max-age=1")]
+    own = [
+        (b"X-Service-Api-Version", b"7"),
+        (b"X-Request-Id", b"theirs"),
+        (b"Cache-Control", b"max-age=1"),
+    ]
     partner = stamp(own, path="/partner/me", request_id="req_1", current_version=1)
     game = stamp(own, path="/game/session", request_id="req_1", current_version=1)
     assert partner.count((b"x-service-api-version", b"7")) == 1
@@ -90,15 +109,23 @@ async def test_private_request_headers_from_outside_are_dropped(way: Way) -> Non
 
 
 async def test_a_body_that_announces_itself_too_long_is_refused_unread(way: Way) -> None:
-    async with serving(way, edge(http_app(echo), body_limit=lambda path: 10)) as server, await server.client() as client:
+    async with (
+        serving(way, edge(http_app(echo), body_limit=lambda path: 10)) as server,
+        await server.client() as client,
+    ):
         answer = await client.ask(raw_request("POST /partner/x HTTP/1.1", "Content-Length: 11"))
         assert answer.status == 413
         assert error_of(answer)
-        assert (answer.headers["connection"], answer.headers["x-service-api-version"]) == ("close", "1")
+        assert (answer.headers["connection"], answer.headers["x-service-api-version"]) == (
+            "close",
+            "1",
+        )
         await client.end()
 
 
-async def test_a_body_that_turns_out_too_long_is_refused_whatever_the_application_does(way: Way) -> None:
+async def test_a_body_that_turns_out_too_long_is_refused_whatever_the_application_does(
+    way: Way,
+) -> None:
     async def catches_all(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await echo(scope, receive, send)
@@ -115,7 +142,10 @@ async def test_a_body_that_turns_out_too_long_is_refused_whatever_the_applicatio
         events: Counter[str] = Counter()
         outer = edge(app, body_limit=lambda path: 10, on_event=partial(count_in, events))
         async with serving(way, outer) as server, await server.client() as client:
-            answer = await client.ask(raw_request("POST /x HTTP/1.1", "Transfer-Encoding: chunked") + b"6\r\n123456\r\n6\r\n123456\r\n")
+            answer = await client.ask(
+                raw_request("POST /x HTTP/1.1", "Transfer-Encoding: chunked")
+                + b"6\r\n123456\r\n6\r\n123456\r\n"
+            )
             assert (answer.status, answer.headers["connection"]) == (413, "close")
             assert error_of(answer)
             await client.end()
@@ -125,20 +155,31 @@ async def test_a_body_that_turns_out_too_long_is_refused_whatever_the_applicatio
 async def test_a_body_of_just_the_limit_passes_and_limits_go_by_path(way: Way) -> None:
     app = edge(http_app(echo), body_limit=lambda path: 10 if path == "/short" else 1_000_000)
     async with serving(way, app) as server, await server.client() as client:
-        assert (await client.ask(raw_request("POST /short HTTP/1.1", "Content-Length: 10") + b"x" * 10)).body == b"x" * 10
-        assert (await client.ask(raw_request("POST /long HTTP/1.1", "Content-Length: 1000000") + b"x" * 1_000_000)).status == 200
+        assert (
+            await client.ask(raw_request("POST /short HTTP/1.1", "Content-Length: 10") + b"x" * 10)
+        ).body == b"x" * 10
+        assert (
+            await client.ask(
+                raw_request("POST /long HTTP/1.1", "Content-Length: 1000000") + b"x" * 1_000_000
+            )
+        ).status == 200
 
 
 async def test_a_large_body_that_is_refused_does_not_reset_its_answer(way: Way) -> None:
     async with serving(way, edge(http_app(echo))) as server, await server.client() as client:
-        answer = await client.ask(raw_request("POST /x HTTP/1.1", "Content-Length: 300000") + b"x" * 300_000)
+        answer = await client.ask(
+            raw_request("POST /x HTTP/1.1", "Content-Length: 300000") + b"x" * 300_000
+        )
         assert answer.status == 413
         await client.end()
         assert not client.was_reset
 
 
 async def test_a_body_that_drips_is_answered_with_408(way: Way) -> None:
-    async with serving(way, edge(http_app(echo), body_s=0.3)) as server, await server.client() as client:
+    async with (
+        serving(way, edge(http_app(echo), body_s=0.3)) as server,
+        await server.client() as client,
+    ):
         await client.send(raw_request("POST /partner/x HTTP/1.1", "Content-Length: 1000"))
         async with trio.open_nursery() as nursery:
 
@@ -181,7 +222,10 @@ async def test_a_crash_is_a_500_without_a_reason_and_one_entry_in_the_log(way: W
             answer = await client.get("/partner/x")
     assert answer.status == 500
     assert "inside" not in error_of(answer)["error"]
-    assert (answer.headers["x-request-id"], answer.headers["x-service-api-version"]) == ("req_1", "1")
+    assert (answer.headers["x-request-id"], answer.headers["x-service-api-version"]) == (
+        "req_1",
+        "1",
+    )
     [entry] = [entry for entry in logs if entry["event"] == "crash"]
     assert entry["request_id"] == "req_1"
     assert isinstance(entry["exc_info"], ValueError)
@@ -197,7 +241,9 @@ async def test_an_application_that_answers_nothing_is_a_crash(way: Way) -> None:
 
 async def test_a_crash_within_an_answer_ends_the_connection(way: Way) -> None:
     async def halfway(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"10")]})
+        await send(
+            {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"10")]}
+        )
         await send({"type": "http.response.body", "body": b"12345", "more_body": True})
         raise ValueError
 
@@ -260,7 +306,13 @@ async def test_a_websocket_that_is_not_accepted_gets_an_ordinary_answer(way: Way
         if scope["path"] == "/broken":
             raise ValueError
         if scope["path"] == "/denied":
-            await send({"type": "websocket.http.response.start", "status": 401, "headers": [(b"content-type", b"application/json")]})
+            await send(
+                {
+                    "type": "websocket.http.response.start",
+                    "status": 401,
+                    "headers": [(b"content-type", b"application/json")],
+                }
+            )
             await send({"type": "websocket.http.response.body", "body": b'{"error":"no"}'})
         else:
             await send({"type": "websocket.close"})
@@ -285,11 +337,25 @@ async def test_a_request_is_one_line_in_the_access_log_without_its_query(way: Wa
     duration = line.pop("duration_ms")
     assert isinstance(duration, float)
     path = "/" + "x" * (LOGGED_PATH_CHARS - 1)
-    assert line == {"event": "request", "log_level": "info", "request_id": "req_1", "method": "GET", "path": path, "status": 200}
+    assert line == {
+        "event": "request",
+        "log_level": "info",
+        "request_id": "req_1",
+        "method": "GET",
+        "path": path,
+        "status": 200,
+    }
 
 
 @pytest.mark.parametrize(
-    "secret", ["pgs_test_" + "A" * 46, "pgs_live_" + "0" * 46, "pgs1.abc.kid.payload.mac", "pgc1.kid.payload.mac", "whsec_abc"]
+    "secret",
+    [
+        "pgs_test_" + "A" * 46,
+        "pgs_live_" + "0" * 46,
+        "pgs1.abc.kid.payload.mac",
+        "pgc1.kid.payload.mac",
+        "whsec_abc",
+    ],
 )
 async def test_a_credential_in_a_path_is_not_kept_by_the_access_log(way: Way, secret: str) -> None:
     with capture_logs() as logs:

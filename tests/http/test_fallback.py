@@ -2,18 +2,28 @@
 
 import json
 
-from pgs.domain.errors import CATALOGUE
+from pgs.domain.errors import ERRORS
 from pgs.http.fallback import make_pages
 from tests.http.raw import HANDSHAKE, Way, edge, error_of, raw_request, serving
 
 
 async def test_what_is_not_there_is_an_error_in_our_shape(way: Way) -> None:
     async with serving(way, edge(make_pages())) as server, await server.client() as client:
-        for path in ("/", "/partner/nothing", "/docs", "/docs//changelog.md", "/docs/changelog.md/", "/%ff", "/static/x"):
+        for path in (
+            "/",
+            "/partner/nothing",
+            "/docs",
+            "/docs//changelog.md",
+            "/docs/changelog.md/",
+            "/%ff",
+            "/static/x",
+        ):
             answer = await client.get(path)
             assert answer.status == 404, path
             assert error_of(answer)
-        answer = await client.ask(raw_request("POST /docs/changelog.md HTTP/1.1", "Content-Length: 0"))
+        answer = await client.ask(
+            raw_request("POST /docs/changelog.md HTTP/1.1", "Content-Length: 0")
+        )
         assert (answer.status, answer.headers["allow"]) == (405, "GET")
         assert error_of(answer)
         answer = await client.ask(raw_request("OPTIONS /docs/changelog.md HTTP/1.1"))
@@ -38,5 +48,7 @@ async def test_the_published_documents_are_served(way: Way) -> None:
         assert changelog.headers["content-type"] == "text/markdown; charset=utf-8"
         assert b"Version 1" in changelog.body
         errors = json.loads((await client.get("/docs/errors.json")).body)["errors"]
-        assert {row["reason"]: row["status"] for row in errors} == {kind.reason: kind.status for kind in CATALOGUE.values()}
+        assert {row["reason"]: row["status"] for row in errors} == {
+            kind.reason: kind.status for kind in ERRORS.values()
+        }
         assert "x-service-api-version" not in changelog.headers

@@ -6,16 +6,32 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
-from pgs.http.fetch import BODY_TOO_LONG, NO_ANSWER, NOT_JSON, Fetched, JsonClient, NotFetched
 from pgs.http.outbound.errors import BAD_CERTIFICATE, NOT_CONNECTED, NOT_HTTP, TOO_LONG
-from tests.http.internet import PUBLIC, answering, authority, client_context, open_internet, read_request
+from pgs.http.outbound.fetch import (
+    BODY_TOO_LONG,
+    NO_ANSWER,
+    NOT_JSON,
+    Fetched,
+    JsonClient,
+    NotFetched,
+)
+from tests.http.internet import (
+    PUBLIC,
+    answering,
+    authority,
+    client_context,
+    open_internet,
+    read_request,
+)
 
 Handler = Callable[[trio.SocketStream], Awaitable[None]]
 HEAD = b"HTTP/1.1 200 OK\r\n"
 
 
 @asynccontextmanager
-async def _service(*parts: bytes, requests: list[bytes] | None = None, hold: bool = False) -> AsyncIterator[str]:
+async def _service(
+    *parts: bytes, requests: list[bytes] | None = None, hold: bool = False
+) -> AsyncIterator[str]:
     """Run a service for a block that reads a request, sends the parts and closes, or holds on. Yields its address."""
 
     async def serve(stream: trio.SocketStream) -> None:
@@ -53,13 +69,21 @@ async def test_an_object_is_fetched_and_the_request_says_who_asks() -> None:
         assert await _client().get(f"{url}/keys?v=1") == {"a": 1}
     head = requests[0].decode().split("\r\n")
     assert head[0] == "GET /keys?v=1 HTTP/1.1"
-    assert {f"Host: {url.removeprefix('http://')}", "Accept: application/json", "Connection: close"} <= set(head)
+    assert {
+        f"Host: {url.removeprefix('http://')}",
+        "Accept: application/json",
+        "Connection: close",
+    } <= set(head)
 
 
 async def test_a_body_and_headers_are_sent_and_any_status_is_told() -> None:
     requests: list[bytes] = []
-    async with _service(_sized(b'{"status":"declined"}', b"402 Payment Required"), requests=requests) as url:
-        fetched = await _client().fetch_json(url, method="POST", headers={"Idempotency-Key": "sea_1"}, body=b'{"a":1}')
+    async with _service(
+        _sized(b'{"status":"declined"}', b"402 Payment Required"), requests=requests
+    ) as url:
+        fetched = await _client().fetch_json(
+            url, method="POST", headers={"Idempotency-Key": "sea_1"}, body=b'{"a":1}'
+        )
     assert fetched == Fetched(402, {"status": "declined"})
     assert requests[0].startswith(b"POST / HTTP/1.1\r\n")
     assert b"\r\nIdempotency-Key: sea_1\r\n" in requests[0]
@@ -67,7 +91,9 @@ async def test_a_body_and_headers_are_sent_and_any_status_is_told() -> None:
 
 
 async def test_a_body_may_come_in_chunks_or_end_with_the_connection() -> None:
-    async with _service(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b'4\r\n{"a"\r\n', b"3\r\n:1}\r\n0\r\n\r\n") as url:
+    async with _service(
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b'4\r\n{"a"\r\n', b"3\r\n:1}\r\n0\r\n\r\n"
+    ) as url:
         assert await _client().get(url) == {"a": 1}
     async with _service(HEAD + b"\r\n", b'{"a"', b":1}") as url:
         assert await _client().get(url) == {"a": 1}
@@ -77,7 +103,10 @@ async def test_a_body_may_come_in_chunks_or_end_with_the_connection() -> None:
     ("answer", "reason"),
     [
         (_sized(b"{}", b"404 Not Found"), "the response has status 404"),
-        (_sized(b"{}", b"302 Found\r\nLocation: https://evil.example/"), "the response has status 302"),
+        (
+            _sized(b"{}", b"302 Found\r\nLocation: https://evil.example/"),
+            "the response has status 302",
+        ),
         (_sized(b"[]"), NOT_JSON),
         (_sized(b""), NOT_JSON),
         (_sized(b'{"a":NaN}'), NOT_JSON),
@@ -106,7 +135,9 @@ async def test_a_body_may_come_in_chunks_or_end_with_the_connection() -> None:
         "endless body",
     ],
 )
-async def test_what_is_no_json_object_is_told_and_nothing_else_raised(answer: bytes, reason: str) -> None:
+async def test_what_is_no_json_object_is_told_and_nothing_else_raised(
+    answer: bytes, reason: str
+) -> None:
     async with _service(answer) as url:
         with pytest.raises(NotFetched) as caught:
             await _client().get(url)
@@ -116,7 +147,9 @@ async def test_what_is_no_json_object_is_told_and_nothing_else_raised(answer: by
 async def test_a_smaller_bound_holds_to_the_byte() -> None:
     for size, fits in ((64, True), (65, False)):
         body = b"{" + b" " * (size - 2) + b"}"
-        async with _service(HEAD + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (size, body)) as url:
+        async with _service(
+            HEAD + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (size, body)
+        ) as url:
             if fits:
                 assert await _client().fetch_json(url, max_bytes=64) == Fetched(200, {})
             else:
@@ -124,7 +157,9 @@ async def test_a_smaller_bound_holds_to_the_byte() -> None:
                     await _client().fetch_json(url, max_bytes=64)
 
 
-@pytest.mark.parametrize("begun", [b"", HEAD, _sized(b"{}")[:-1]], ids=["nothing", "half a head", "half a body"])
+@pytest.mark.parametrize(
+    "begun", [b"", HEAD, _sized(b"{}")[:-1]], ids=["nothing", "half a head", "half a body"]
+)
 async def test_a_service_that_stops_in_the_middle_is_waited_for_so_long(begun: bytes) -> None:
     async with _service(begun, hold=True) as url:
         with pytest.raises(NotFetched, match=NO_ANSWER):
@@ -138,13 +173,18 @@ async def test_a_service_that_is_not_there_is_told() -> None:
         await _client().get(url)
 
 
-@pytest.mark.parametrize("url", ["http://id.example.com/", "ftp://127.0.0.1/", "127.0.0.1", "https://user@id.example.com/"])
+@pytest.mark.parametrize(
+    "url",
+    ["http://id.example.com/", "ftp://127.0.0.1/", "127.0.0.1", "https://user@id.example.com/"],
+)
 async def test_an_address_that_may_not_be_called_is_a_mistake_of_the_caller(url: str) -> None:
     with pytest.raises(ValueError, match="not an address"):
         await _client().get(url)
 
 
-async def test_https_is_called_by_name_with_its_certificate_checked(autojump_clock: trio.abc.Clock) -> None:
+async def test_https_is_called_by_name_with_its_certificate_checked(
+    autojump_clock: trio.abc.Clock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = answering(_sized(b'{"a":1}'))
         assert await _client().get("https://hooks.example.com/keys") == {"a": 1}
@@ -171,7 +211,9 @@ async def test_http_leaves_this_machine_under_no_name(autojump_clock: trio.abc.C
         assert internet.connects == []
 
 
-def test_a_client_trusts_the_usual_roots_unless_told(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+def test_a_client_trusts_the_usual_roots_unless_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
     path = f"{tmp_path}/roots.pem"
     authority().cert_pem.write_to_path(path)
     monkeypatch.setenv("SSL_CERT_FILE", path)

@@ -4,18 +4,55 @@ from collections import Counter
 
 import pytest
 
-from pgs.http.asgi import Receive, Scope, Send
-from pgs.http.heads import MAX_HEAD_BYTES, MAX_HEADERS, MAX_TARGET_BYTES, Fault, Head, check_head
-from tests.http.raw import HANDSHAKE, Way, edge, error_of, http_app, ok, raw_request, read_body, serving
+from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.heads import (
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    MAX_TARGET_BYTES,
+    Fault,
+    Head,
+    check_head,
+)
+from tests.http.raw import (
+    HANDSHAKE,
+    Way,
+    edge,
+    error_of,
+    http_app,
+    ok,
+    raw_request,
+    read_body,
+    serving,
+)
 
 MALFORMED = {
-    "length and coding": (raw_request("POST /x HTTP/1.1", "Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n", 400),
-    "coding in 1.0": (raw_request("POST /x HTTP/1.0", "Transfer-Encoding: chunked") + b"0\r\n\r\n", 400),
-    "two lengths": (raw_request("POST /x HTTP/1.1", "Content-Length: 5", "Content-Length: 6") + b"12345", 400),
+    "length and coding": (
+        raw_request("POST /x HTTP/1.1", "Content-Length: 5", "Transfer-Encoding: chunked")
+        + b"0\r\n\r\n",
+        400,
+    ),
+    "coding in 1.0": (
+        raw_request("POST /x HTTP/1.0", "Transfer-Encoding: chunked") + b"0\r\n\r\n",
+        400,
+    ),
+    "two lengths": (
+        raw_request("POST /x HTTP/1.1", "Content-Length: 5", "Content-Length: 6") + b"12345",
+        400,
+    ),
     "length with sign": (raw_request("POST /x HTTP/1.1", "Content-Length: +5") + b"12345", 400),
-    "endless length": (raw_request("POST /x HTTP/1.1", "Content-Length: 99999999999999999") + b"12345", 400),
-    "gzip": (raw_request("POST /x HTTP/1.1", "Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n", 400),
-    "coding twice": (raw_request("POST /x HTTP/1.1", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked") + b"0\r\n\r\n", 400),
+    "endless length": (
+        raw_request("POST /x HTTP/1.1", "Content-Length: 99999999999999999") + b"12345",
+        400,
+    ),
+    "gzip": (
+        raw_request("POST /x HTTP/1.1", "Transfer-Encoding: gzip, chunked") + b"0\r\n\r\n",
+        400,
+    ),
+    "coding twice": (
+        raw_request("POST /x HTTP/1.1", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked")
+        + b"0\r\n\r\n",
+        400,
+    ),
     "absolute form": (raw_request("GET http://h/partner/me HTTP/1.1"), 400),
     "connect": (raw_request("CONNECT h:443 HTTP/1.1"), 400),
     "connect to a path": (raw_request("CONNECT /partner/me HTTP/1.1"), 400),
@@ -44,7 +81,9 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize(("raw", "status"), MALFORMED.values(), ids=MALFORMED.keys())
-async def test_a_malformed_request_is_refused_and_its_connection_closed(way: Way, raw: bytes, status: int) -> None:
+async def test_a_malformed_request_is_refused_and_its_connection_closed(
+    way: Way, raw: bytes, status: int
+) -> None:
     seen: list[str] = []
 
     async def never(scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,7 +133,15 @@ async def test_an_unusual_but_sound_request_passes(way: Way, raw: bytes) -> None
 )
 def test_the_edge_does_not_rely_on_the_servers_parser(headers: list[tuple[bytes, bytes]]) -> None:
     head = [(b"host", b"h"), *headers]
-    scope = {"type": "http", "method": "POST", "http_version": "1.1", "path": "/", "raw_path": b"/", "query_string": b"", "headers": head}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "http_version": "1.1",
+        "path": "/",
+        "raw_path": b"/",
+        "query_string": b"",
+        "headers": head,
+    }
     assert isinstance(check_head(scope), Fault)
     assert isinstance(check_head({**scope, "headers": [(b"host", b"h")]}), Head)
     others: list[dict[str, object]] = [
@@ -110,13 +157,20 @@ def test_the_edge_does_not_rely_on_the_servers_parser(headers: list[tuple[bytes,
 
 
 @pytest.mark.parametrize("header", ["Transfer-Encoding: gzip, chunked", "Content-Length: x", "bad"])
-@pytest.mark.parametrize(("path", "version"), [("/partner/me?a=%20", "1"), ("/game/session", None), ("/%70artner/me", "1")])
+@pytest.mark.parametrize(
+    ("path", "version"),
+    [("/partner/me?a=%20", "1"), ("/game/session", None), ("/%70artner/me", "1")],
+)
 async def test_what_the_parser_refuses_is_stamped_and_counted_like_everything_else(
     way: Way, header: str, path: str, version: str | None
 ) -> None:
     events: Counter[str] = Counter()
     app = edge(ok, on_event=lambda name: events.update([name]))
-    async with serving(way, app) as server, await server.client() as client, await server.client() as other:
+    async with (
+        serving(way, app) as server,
+        await server.client() as client,
+        await server.client() as other,
+    ):
         assert (await other.get("/x")).headers["x-request-id"] == "req_1"
         answer = await client.ask(raw_request(f"POST {path} HTTP/1.1", header))
         assert (answer.status, answer.headers["x-request-id"]) == (400, "req_2")
@@ -133,26 +187,35 @@ async def test_a_refused_head_request_is_answered_without_a_body(way: Way) -> No
         assert await client.end() == b""
 
 
-async def test_a_body_that_is_no_http_is_refused_in_our_shape_while_it_is_waited_for(way: Way) -> None:
+async def test_a_body_that_is_no_http_is_refused_in_our_shape_while_it_is_waited_for(
+    way: Way,
+) -> None:
     async def reads(scope: Scope, receive: Receive, send: Send) -> None:
         await read_body(receive)
 
     async with serving(way, edge(http_app(reads))) as server, await server.client() as client:
-        answer = await client.ask(raw_request("POST /partner/x HTTP/1.1", "Transfer-Encoding: chunked") + b"nonsense\r\n")
+        answer = await client.ask(
+            raw_request("POST /partner/x HTTP/1.1", "Transfer-Encoding: chunked") + b"nonsense\r\n"
+        )
         assert answer.status == 400
         assert error_of(answer)
         assert answer.headers["x-service-api-version"] == "1"
         await client.end()
 
 
-@pytest.mark.parametrize("spoilt", ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="])
+@pytest.mark.parametrize(
+    "spoilt", ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]
+)
 async def test_a_handshake_that_is_none_is_refused_in_our_shape(way: Way, spoilt: str) -> None:
     raw = HANDSHAKE % b"/partner/x" + b"\r\n"
     async with serving(way, edge(ok)) as server, await server.client() as client:
         answer = await client.ask(raw.replace(spoilt.encode(), b"X-Nothing: 1"))
         assert answer.status == 400
         assert error_of(answer)
-        assert (answer.headers["x-request-id"], answer.headers["x-service-api-version"]) == ("req_1", "1")
+        assert (answer.headers["x-request-id"], answer.headers["x-service-api-version"]) == (
+            "req_1",
+            "1",
+        )
         assert await client.end() == b""
 
 

@@ -7,10 +7,21 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.domain.errors import Refusal, refuse
-from pgs.http.fetch import Json
 from pgs.http.identity import Identity, IdentityVerifier
 from pgs.http.identity.jwks import FRESH_S, REFETCH_S, RETRY_S, KeyCache, PublicKey, read_keys
-from tests.http.identity import ALGORITHMS, AUDIENCE, DISCOVERY, ISSUER, JWKS_URL, Web, jwk, key_set, token, verifier
+from pgs.http.outbound.fetch import Json
+from tests.http.identity import (
+    ALGORITHMS,
+    AUDIENCE,
+    DISCOVERY,
+    ISSUER,
+    JWKS_URL,
+    Web,
+    jwk,
+    key_set,
+    token,
+    verifier,
+)
 from tests.virtual import clock
 
 LONG = 2**40
@@ -40,7 +51,9 @@ async def test_keys_are_fetched_once_for_many_tokens(autojump_clock: MockClock) 
     assert web.asked == [JWKS_URL]
 
 
-async def test_without_an_address_of_keys_the_discovery_document_tells_it(autojump_clock: MockClock) -> None:
+async def test_without_an_address_of_keys_the_discovery_document_tells_it(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     assert await verifier(web, jwks_url=None).verify(_token()) == ANN
     assert web.asked == [DISCOVERY, JWKS_URL]
@@ -49,7 +62,14 @@ async def test_without_an_address_of_keys_the_discovery_document_tells_it(autoju
 async def test_nothing_is_fetched_before_a_token_needs_it(autojump_clock: MockClock) -> None:
     web = Web()
     checked = verifier(web)
-    for bad in ("", "a.b.c", token(iss="https://evil.example"), token(aud="another"), token(exp=1), token(header={"crit": ["x"]})):
+    for bad in (
+        "",
+        "a.b.c",
+        token(iss="https://evil.example"),
+        token(aud="another"),
+        token(exp=1),
+        token(header={"crit": ["x"]}),
+    ):
         assert await checked.verify(bad) == REFUSED
     assert web.asked == []
 
@@ -84,9 +104,11 @@ async def test_a_hundred_at_once_share_one_failure(autojump_clock: MockClock) ->
     assert web.asked == [JWKS_URL]
 
 
-async def test_a_caller_that_goes_away_takes_nobody_s_fetch_along(autojump_clock: MockClock) -> None:
+async def test_a_caller_that_goes_away_takes_nobody_s_fetch_along(
+    autojump_clock: MockClock,
+) -> None:
     web, verdicts = Web(), list[Identity | Refusal]()
-    web.gate = trio.Event()
+    web.admission = trio.Event()
     checked = verifier(web)
 
     async def one(scope: trio.CancelScope) -> None:
@@ -101,7 +123,7 @@ async def test_a_caller_that_goes_away_takes_nobody_s_fetch_along(autojump_clock
         await wait_all_tasks_blocked()
         first.cancel()
         await wait_all_tasks_blocked()
-        web.gate.set()
+        web.admission.set()
     assert verdicts == [ANN]
     assert web.asked == [JWKS_URL]
 
@@ -121,7 +143,9 @@ async def test_a_new_key_is_found_when_a_token_names_it(autojump_clock: MockCloc
     assert web.key_fetches == 2
 
 
-async def test_a_withdrawn_key_is_refused_once_the_new_set_is_known(autojump_clock: MockClock) -> None:
+async def test_a_withdrawn_key_is_refused_once_the_new_set_is_known(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     _publish(web, "first")
     checked = verifier(web)
@@ -132,7 +156,9 @@ async def test_a_withdrawn_key_is_refused_once_the_new_set_is_known(autojump_clo
     assert await checked.verify(_token("first")) == REFUSED
 
 
-async def test_an_unknown_key_is_asked_for_at_most_every_30_seconds(autojump_clock: MockClock) -> None:
+async def test_an_unknown_key_is_asked_for_at_most_every_30_seconds(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     checked = verifier(web)
     assert await checked.verify(_token()) == ANN
@@ -140,10 +166,15 @@ async def test_an_unknown_key_is_asked_for_at_most_every_30_seconds(autojump_clo
         assert await checked.verify(token(header={"kid": f"unknown-{second}"}, exp=LONG)) == REFUSED
         await trio.sleep(1)
     assert web.key_fetches == 4
-    assert min(later - earlier for earlier, later in zip(web.asked_at, web.asked_at[1:], strict=False)) >= 30
+    assert (
+        min(later - earlier for earlier, later in zip(web.asked_at, web.asked_at[1:], strict=False))
+        >= 30
+    )
 
 
-async def test_the_30_seconds_hold_for_a_key_that_is_published_within_them(autojump_clock: MockClock) -> None:
+async def test_the_30_seconds_hold_for_a_key_that_is_published_within_them(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     _publish(web, "first")
     checked = verifier(web)
@@ -160,13 +191,13 @@ async def test_an_unknown_key_holds_up_nobody_who_is_known(autojump_clock: MockC
     checked = verifier(web)
     assert await checked.verify(_token()) == ANN
     await trio.sleep(REFETCH_S)
-    web.gate = trio.Event()
+    web.admission = trio.Event()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(checked.verify, _token("unknown"))
         await wait_all_tasks_blocked()
         with trio.fail_after(1):
             assert await checked.verify(_token()) == ANN
-        web.gate.set()
+        web.admission.set()
 
 
 async def test_a_token_without_a_kid_causes_no_fetches(autojump_clock: MockClock) -> None:
@@ -178,7 +209,9 @@ async def test_a_token_without_a_kid_causes_no_fetches(autojump_clock: MockClock
     assert web.key_fetches == 1
 
 
-async def test_keys_are_fetched_anew_after_five_minutes_while_the_old_ones_answer(autojump_clock: MockClock) -> None:
+async def test_keys_are_fetched_anew_after_five_minutes_while_the_old_ones_answer(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     _publish(web, "first")
     checked = verifier(web)
@@ -188,9 +221,9 @@ async def test_keys_are_fetched_anew_after_five_minutes_while_the_old_ones_answe
     assert web.key_fetches == 1
     _publish(web, "second")
     await trio.sleep(1)
-    web.gate = trio.Event()
+    web.admission = trio.Event()
     assert await checked.verify(_token()) == ANN
-    web.gate.set()
+    web.admission.set()
     await wait_all_tasks_blocked()
     assert web.key_fetches == 2
     assert await checked.verify(_token()) == REFUSED
@@ -207,7 +240,9 @@ async def test_without_keys_nobody_can_be_told_from_anybody(autojump_clock: Mock
     assert await checked.verify(token("ES256", sub=None)) == REFUSED
 
 
-async def test_the_issuer_is_tried_again_soon_while_there_are_no_keys(autojump_clock: MockClock) -> None:
+async def test_the_issuer_is_tried_again_soon_while_there_are_no_keys(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     web.down = True
     checked = verifier(web)
@@ -235,7 +270,9 @@ async def test_the_last_good_keys_serve_while_the_issuer_is_down(autojump_clock:
     assert await checked.verify(_token("second")) == ANN
 
 
-async def test_an_issuer_that_is_down_is_asked_at_most_every_30_seconds(autojump_clock: MockClock) -> None:
+async def test_an_issuer_that_is_down_is_asked_at_most_every_30_seconds(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     checked = verifier(web)
     assert await checked.verify(_token()) == ANN
@@ -248,8 +285,13 @@ async def test_an_issuer_that_is_down_is_asked_at_most_every_30_seconds(autojump
     assert web.key_fetches == 1 + 2
 
 
-@pytest.mark.parametrize("document", [{}, {"keys": []}, {"keys": [{"kty": "oct", "k": "AAAA"}]}, {"keys": None}, {"error": "moved"}])
-async def test_a_set_without_a_usable_key_replaces_nothing(document: Json, autojump_clock: MockClock) -> None:
+@pytest.mark.parametrize(
+    "document",
+    [{}, {"keys": []}, {"keys": [{"kty": "oct", "k": "AAAA"}]}, {"keys": None}, {"error": "moved"}],
+)
+async def test_a_set_without_a_usable_key_replaces_nothing(
+    document: Json, autojump_clock: MockClock
+) -> None:
     web = Web()
     checked = verifier(web)
     assert await checked.verify(_token()) == ANN
@@ -260,7 +302,9 @@ async def test_a_set_without_a_usable_key_replaces_nothing(document: Json, autoj
     assert web.key_fetches == 2
 
 
-async def test_a_fetch_that_breaks_ends_neither_the_process_nor_later_fetches(autojump_clock: MockClock) -> None:
+async def test_a_fetch_that_breaks_ends_neither_the_process_nor_later_fetches(
+    autojump_clock: MockClock,
+) -> None:
     events = list[str]()
     broken = True
 
@@ -297,7 +341,9 @@ async def test_a_fetch_that_breaks_ends_neither_the_process_nor_later_fetches(au
         {"jwks_uri": "https://user@keys.example.com/jwks.json"},
     ],
 )
-async def test_a_discovery_document_that_does_not_fit_gives_no_keys(change: Json, autojump_clock: MockClock) -> None:
+async def test_a_discovery_document_that_does_not_fit_gives_no_keys(
+    change: Json, autojump_clock: MockClock
+) -> None:
     web = Web()
     web.documents[DISCOVERY].update(change)
     assert await verifier(web, jwks_url=None).verify(_token()) == OUTAGE
@@ -320,7 +366,9 @@ async def test_keys_that_have_moved_are_found_by_the_next_fetch(autojump_clock: 
     assert await checked.verify(_token()) == REFUSED
 
 
-async def test_an_issuer_that_ends_in_a_slash_has_one_slash_before_its_document(autojump_clock: MockClock) -> None:
+async def test_an_issuer_that_ends_in_a_slash_has_one_slash_before_its_document(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     web.documents[DISCOVERY]["issuer"] = ISSUER + "/"
     checked = IdentityVerifier(ISSUER + "/", AUDIENCE, None, web.fetch, clock())
@@ -328,13 +376,23 @@ async def test_an_issuer_that_ends_in_a_slash_has_one_slash_before_its_document(
     assert web.asked == [DISCOVERY, JWKS_URL]
 
 
-async def test_an_issuer_on_this_machine_may_have_its_keys_here_too(autojump_clock: MockClock) -> None:
+async def test_an_issuer_on_this_machine_may_have_its_keys_here_too(
+    autojump_clock: MockClock,
+) -> None:
     web, here = Web(), "http://127.0.0.1:9000"
     web.documents = {
-        f"{here}/.well-known/openid-configuration": {"issuer": here, "jwks_uri": f"{here}/jwks.json"},
+        f"{here}/.well-known/openid-configuration": {
+            "issuer": here,
+            "jwks_uri": f"{here}/jwks.json",
+        },
         f"{here}/jwks.json": key_set(),
     }
-    assert await IdentityVerifier(here, AUDIENCE, None, web.fetch, clock()).verify(token(iss=here, exp=LONG)) == ANN
+    assert (
+        await IdentityVerifier(here, AUDIENCE, None, web.fetch, clock()).verify(
+            token(iss=here, exp=LONG)
+        )
+        == ANN
+    )
 
 
 @pytest.mark.parametrize(
@@ -350,6 +408,8 @@ async def test_an_issuer_on_this_machine_may_have_its_keys_here_too(autojump_clo
         ("https://id.example.com", "a", ""),
     ],
 )
-def test_a_verifier_is_not_made_for_what_cannot_be_trusted(issuer: str, audience: str, jwks_url: str | None) -> None:
+def test_a_verifier_is_not_made_for_what_cannot_be_trusted(
+    issuer: str, audience: str, jwks_url: str | None
+) -> None:
     with pytest.raises(ValueError, match="must"):
         IdentityVerifier(issuer, audience, jwks_url, Web().fetch, clock())

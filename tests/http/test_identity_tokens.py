@@ -12,7 +12,21 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.http.identity import Identity
 from pgs.http.identity.jwks import read_keys
 from pgs.http.identity.tokens import NOT_BEFORE_LEEWAY_S, TOKEN_MAX
-from tests.http.identity import ALGORITHMS, AUDIENCE, ISSUER, Web, claims, jwk, key, key_set, part, sign, sign_hmac, token, verifier
+from tests.http.identity import (
+    ALGORITHMS,
+    AUDIENCE,
+    ISSUER,
+    Web,
+    claims,
+    jwk,
+    key,
+    key_set,
+    part,
+    sign,
+    sign_hmac,
+    token,
+    verifier,
+)
 from tests.virtual import START
 
 ANN = Identity("user-1", "ann@example.com", START + 3600)
@@ -35,7 +49,12 @@ def _hmac_of_public_key(secret: bytes) -> str:
 
 def _with(header: bytes | None = None, payload: bytes | None = None) -> str:
     """A token with a good signature over odd bytes."""
-    return sign(header or b'{"alg":"RS256","kid":"RS256-first"}', claims() if payload is None else payload, "RS256", key("RS256"))
+    return sign(
+        header or b'{"alg":"RS256","kid":"RS256-first"}',
+        claims() if payload is None else payload,
+        "RS256",
+        key("RS256"),
+    )
 
 
 def _parts(change: Callable[[list[str]], object]) -> str:
@@ -102,16 +121,22 @@ async def test_a_token_may_have_more_or_less_than_most(text: str, mock_clock: Mo
 
 
 @pytest.mark.parametrize("expires_at", [START + 1, START + 0.5, 10**400])
-async def test_an_identity_tells_when_its_token_expires(expires_at: int | float, mock_clock: MockClock) -> None:
+async def test_an_identity_tells_when_its_token_expires(
+    expires_at: int | float, mock_clock: MockClock
+) -> None:
     assert await _verify(token(exp=expires_at)) == Identity(ANN.uid, ANN.email, expires_at)
 
 
 @pytest.mark.parametrize("uid", ["a", "u" * 255, "auth0|5f7c", "ünïcode", "0"])
-async def test_a_uid_is_any_printable_text_of_up_to_255_characters(uid: str, mock_clock: MockClock) -> None:
+async def test_a_uid_is_any_printable_text_of_up_to_255_characters(
+    uid: str, mock_clock: MockClock
+) -> None:
     assert await _verify(token(sub=uid)) == Identity(uid, "ann@example.com", START + 3600)
 
 
-async def test_a_token_without_a_kid_is_good_where_one_key_can_be_meant(mock_clock: MockClock) -> None:
+async def test_a_token_without_a_kid_is_good_where_one_key_can_be_meant(
+    mock_clock: MockClock,
+) -> None:
     assert await _verify(token(header={"kid": None})) == ANN
     two = Web()
     two.documents = {url: key_set(jwk("RS256"), jwk("RS256", "second")) for url in two.documents}
@@ -121,7 +146,9 @@ async def test_a_token_without_a_kid_is_good_where_one_key_can_be_meant(mock_clo
 
 async def test_keys_of_one_id_are_all_tried(mock_clock: MockClock) -> None:
     web = Web()
-    same = [jwk("RS256", name, kid="same") for name in ("first", "second")] + [jwk("ES256", kid="same")]
+    same = [jwk("RS256", name, kid="same") for name in ("first", "second")] + [
+        jwk("ES256", kid="same")
+    ]
     web.documents = {url: key_set(*same) for url in web.documents}
     for alg, name in (("RS256", "first"), ("RS256", "second"), ("ES256", "first")):
         assert await _verify(token(alg, name, header={"kid": "same"}), web) == ANN
@@ -146,7 +173,9 @@ BAD = {
     "half of a surrogate pair": token() + "\ud800",
     "padding": _parts(lambda parts: parts.__setitem__(1, parts[1] + "=")),
     "base64 of the other alphabet": _parts(lambda parts: parts.__setitem__(2, "+/" + parts[2][2:])),
-    "spare bits in the base64": _parts(lambda parts: parts.__setitem__(0, part(b'{"alg":"RS256","kid":"RS256-first"} ')[:-1] + "B")),
+    "spare bits in the base64": _parts(
+        lambda parts: parts.__setitem__(0, part(b'{"alg":"RS256","kid":"RS256-first"} ')[:-1] + "B")
+    ),
     "no header": _parts(lambda parts: parts.__setitem__(0, "")),
     "no signature": _parts(lambda parts: parts.__setitem__(2, "")),
     "huge": token(filler="x" * TOKEN_MAX),
@@ -173,7 +202,9 @@ BAD = {
     "a number of 5,000 digits": _with(payload=_claims_text('"x":' + "9" * 5000)),
     # Algorithms
     "none": f"{part({'alg': 'none', 'kid': 'RS256-first'})}.{part(claims())}.",
-    "none with a signature": sign({"alg": "none", "kid": "RS256-first"}, claims(), "RS256", key("RS256")),
+    "none with a signature": sign(
+        {"alg": "none", "kid": "RS256-first"}, claims(), "RS256", key("RS256")
+    ),
     "None": sign({"alg": "None", "kid": "RS256-first"}, claims(), "RS256", key("RS256")),
     "HMAC with the public key's PEM": _hmac_of_public_key(_public_pem()),
     "HMAC with the public key's JSON": _hmac_of_public_key(msgspec.json.encode(jwk("RS256"))),
@@ -182,11 +213,17 @@ BAD = {
     "RS512": token("RS512", header={"kid": "RS256-first"}),
     "PS256": token("PS256", header={"kid": "RS256-first"}),
     "ES384": token("ES384"),
-    "Ed25519, the newer name": sign({"alg": "Ed25519", "kid": "EdDSA-first"}, claims(), "Ed25519", key("EdDSA")),
+    "Ed25519, the newer name": sign(
+        {"alg": "Ed25519", "kid": "EdDSA-first"}, claims(), "Ed25519", key("EdDSA")
+    ),
     "lower case": sign({"alg": "rs256", "kid": "RS256-first"}, claims(), "RS256", key("RS256")),
     "no algorithm": sign({"kid": "RS256-first"}, claims(), "RS256", key("RS256")),
-    "an algorithm that is a number": sign({"alg": 256, "kid": "RS256-first"}, claims(), "RS256", key("RS256")),
-    "an algorithm that is a list": sign({"alg": ["RS256"], "kid": "RS256-first"}, claims(), "RS256", key("RS256")),
+    "an algorithm that is a number": sign(
+        {"alg": 256, "kid": "RS256-first"}, claims(), "RS256", key("RS256")
+    ),
+    "an algorithm that is a list": sign(
+        {"alg": ["RS256"], "kid": "RS256-first"}, claims(), "RS256", key("RS256")
+    ),
     "an RSA key's id with ES256": token("ES256", header={"kid": "RS256-first"}),
     "an EC key's id with RS256": token("RS256", header={"kid": "ES256-first"}),
     "an EC key's id with EdDSA": token("EdDSA", header={"kid": "ES256-first"}),
@@ -196,7 +233,9 @@ BAD = {
     "crit, null": _with(b'{"alg":"RS256","kid":"RS256-first","crit":null}'),
     "b64": token(header={"b64": False, "crit": ["b64"]}),
     "jku": token(header={"jku": "https://keys.example.com/jwks.json"}),
-    "jku, and a key from there": token("RS256", "theirs", header={"jku": "https://evil.example/jwks.json"}),
+    "jku, and a key from there": token(
+        "RS256", "theirs", header={"jku": "https://evil.example/jwks.json"}
+    ),
     "jwk": token("RS256", "theirs", header={"jwk": jwk("RS256", "theirs"), "kid": None}),
     "x5u": token(header={"x5u": "https://evil.example/cert.pem"}),
     "x5c": token(header={"x5c": ["MIIB"]}),
@@ -210,17 +249,29 @@ BAD = {
     "a long kid": token(header={"kid": "k" * 256}),
     "a kid with half of a surrogate pair": _with(b'{"alg":"RS256","kid":"\\ud800"}'),
     # Signatures
-    "another's key under our kid": sign({"alg": "RS256", "kid": "RS256-first"}, claims(), "RS256", key("RS256", "theirs")),
-    "another's EC key": sign({"alg": "ES256", "kid": "ES256-first"}, claims(), "ES256", key("ES256", "theirs")),
-    "another's Ed25519 key": sign({"alg": "EdDSA", "kid": "EdDSA-first"}, claims(), "EdDSA", key("EdDSA", "theirs")),
-    "another's key without a kid": sign({"alg": "RS256"}, claims(), "RS256", key("RS256", "theirs")),
+    "another's key under our kid": sign(
+        {"alg": "RS256", "kid": "RS256-first"}, claims(), "RS256", key("RS256", "theirs")
+    ),
+    "another's EC key": sign(
+        {"alg": "ES256", "kid": "ES256-first"}, claims(), "ES256", key("ES256", "theirs")
+    ),
+    "another's Ed25519 key": sign(
+        {"alg": "EdDSA", "kid": "EdDSA-first"}, claims(), "EdDSA", key("EdDSA", "theirs")
+    ),
+    "another's key without a kid": sign(
+        {"alg": "RS256"}, claims(), "RS256", key("RS256", "theirs")
+    ),
     "a signature with a flipped bit": _parts(lambda parts: parts.__setitem__(2, _flip(parts[2]))),
     "a short signature": _parts(lambda parts: parts.__setitem__(2, "AAAA")),
     "a long signature": _parts(lambda parts: parts.__setitem__(2, parts[2] + "AAAA")),
     "an ES256 signature of zeros": ".".join([*token("ES256").split(".")[:2], part(bytes(64))]),
-    "an ES256 signature in DER": ".".join([*token("ES256").split(".")[:2], part(bytes.fromhex("3006020101020101"))]),
+    "an ES256 signature in DER": ".".join(
+        [*token("ES256").split(".")[:2], part(bytes.fromhex("3006020101020101"))]
+    ),
     "an EdDSA signature of zeros": ".".join([*token("EdDSA").split(".")[:2], part(bytes(64))]),
-    "other claims under the signature": _parts(lambda parts: parts.__setitem__(1, part(claims(sub="admin")))),
+    "other claims under the signature": _parts(
+        lambda parts: parts.__setitem__(1, part(claims(sub="admin")))
+    ),
     # Issuer and audience
     "another issuer": token(iss="https://evil.example"),
     "the issuer with a slash more": token(iss=ISSUER + "/"),
@@ -268,17 +319,23 @@ BAD = {
     "a subject of 256 characters": token(sub="u" * 256),
     "a subject that is a number": token(sub=1),
     "a subject with NUL": token(sub="user\0"),
-    "a subject with half of a surrogate pair": _with(payload=_claims_text('"z":1').replace(b"user-1", b"\\ud800")),
+    "a subject with half of a surrogate pair": _with(
+        payload=_claims_text('"z":1').replace(b"user-1", b"\\ud800")
+    ),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-async def test_a_bad_token_is_refused_without_an_exception(name: str, mock_clock: MockClock) -> None:
+async def test_a_bad_token_is_refused_without_an_exception(
+    name: str, mock_clock: MockClock
+) -> None:
     assert await _verify(BAD[name]) == REFUSED
 
 
 @pytest.mark.parametrize("name", BAD)
-async def test_a_bad_token_is_never_answered_as_an_outage_where_no_key_could_save_it(name: str, mock_clock: MockClock) -> None:
+async def test_a_bad_token_is_never_answered_as_an_outage_where_no_key_could_save_it(
+    name: str, mock_clock: MockClock
+) -> None:
     web = Web()
     web.down = True
     needs_keys = ("kid", "key", "signature", "HMAC called", "an RSA", "an EC")
@@ -324,13 +381,17 @@ UNUSABLE: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-async def test_an_unusable_key_is_passed_over_and_spoils_no_other(name: str, mock_clock: MockClock) -> None:
+async def test_an_unusable_key_is_passed_over_and_spoils_no_other(
+    name: str, mock_clock: MockClock
+) -> None:
     good = jwk("RS256", "second")
     assert read_keys(key_set(UNUSABLE[name])) == ()
     assert [one.kid for one in read_keys(key_set(UNUSABLE[name], good))] == ["RS256-second"]
 
 
-@pytest.mark.parametrize("document", [{}, {"keys": None}, {"keys": {}}, {"keys": [None, 1, "k", []]}, {"keys": "RSA"}])
+@pytest.mark.parametrize(
+    "document", [{}, {"keys": None}, {"keys": {}}, {"keys": [None, 1, "k", []]}, {"keys": "RSA"}]
+)
 def test_a_document_without_keys_holds_none(document: dict[str, object]) -> None:
     assert read_keys(document) == ()
 
@@ -341,7 +402,9 @@ def test_a_set_of_many_keys_is_cut_short() -> None:
 
 
 @pytest.mark.parametrize(("alg", "other"), list(itertools.permutations(ALGORITHMS, 2)))
-async def test_a_key_serves_its_own_algorithm_alone(alg: str, other: str, mock_clock: MockClock) -> None:
+async def test_a_key_serves_its_own_algorithm_alone(
+    alg: str, other: str, mock_clock: MockClock
+) -> None:
     web = Web()
     web.documents = {url: key_set(jwk(alg)) for url in web.documents}
     forged = sign({"alg": other, "kid": f"{alg}-first"}, claims(), other, key(other))

@@ -15,9 +15,19 @@ from pgs.http.outbound import Outbound
 from pgs.http.outbound.errors import NOT_CONNECTED, NOT_LOOKED_UP
 from tests.http.internet import HOST, URL, Internet, answering, client_context, open_internet
 
-ROWS = json.loads((Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8"))
-DELIVER = [pytest.param([[row["input"]]], row["expect"], id=f"{row['id']} {row['why']}") for row in ROWS if row["stage"] == "deliver"]
-ANSWER = [pytest.param(row["input"], row["expect"], id=f"{row['id']} {row['why']}") for row in ROWS if row["stage"] == "answer"]
+ROWS = json.loads(
+    (Path(__file__).parents[1] / "cases" / "ssrf_cases.json").read_text(encoding="utf-8")
+)
+DELIVER = [
+    pytest.param([[row["input"]]], row["expect"], id=f"{row['id']} {row['why']}")
+    for row in ROWS
+    if row["stage"] == "deliver"
+]
+ANSWER = [
+    pytest.param(row["input"], row["expect"], id=f"{row['id']} {row['why']}")
+    for row in ROWS
+    if row["stage"] == "answer"
+]
 OK = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
 
@@ -50,7 +60,9 @@ async def test_every_row_of_the_case_table_ends_in_its_verdict_after_one_look_up
         assert internet.open_sockets == 0
 
 
-async def test_one_thousand_sequences_of_changing_answers_reach_no_refused_address(autojump_clock: trio.testing.MockClock) -> None:
+async def test_one_thousand_sequences_of_changing_answers_reach_no_refused_address(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     random = Random(20_270_115)
     bad = [
         "127.0.0.1",
@@ -111,17 +123,25 @@ async def test_the_port_is_the_url_s(autojump_clock: trio.testing.MockClock) -> 
         assert await _connected(internet, f"https://{HOST}:8443/") == [("93.184.216.34", 8443)]
 
 
-async def test_the_next_address_is_tried_when_one_refuses(autojump_clock: trio.testing.MockClock) -> None:
+async def test_the_next_address_is_tried_when_one_refuses(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = OK
         internet.answers = [["8.8.8.8", "2606:4700:4700::1111", "1.1.1.1"]]
         internet.refusing = {"8.8.8.8", "2606:4700:4700::1111"}
         assert (await _try(_outbound())).status == 200
-        assert [address for address, _ in internet.connects] == ["8.8.8.8", "2606:4700:4700::1111", "1.1.1.1"]
+        assert [address for address, _ in internet.connects] == [
+            "8.8.8.8",
+            "2606:4700:4700::1111",
+            "1.1.1.1",
+        ]
         assert internet.open_sockets == 0
 
 
-async def test_at_most_four_addresses_of_many_are_connected_to(autojump_clock: trio.testing.MockClock) -> None:
+async def test_at_most_four_addresses_of_many_are_connected_to(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.answers = [[f"8.8.{number}.8" for number in range(40)]]
         internet.refusing = {f"8.8.{number}.8" for number in range(40)}
@@ -130,7 +150,9 @@ async def test_at_most_four_addresses_of_many_are_connected_to(autojump_clock: t
         assert len(internet.connects) == ADDRESSES_MAX
 
 
-async def test_an_address_bound_to_an_interface_refuses_the_answer(autojump_clock: trio.testing.MockClock) -> None:
+async def test_an_address_bound_to_an_interface_refuses_the_answer(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = OK
         internet.answers = [["93.184.216.34", "2606:4700:4700::1111%1"]]
@@ -138,7 +160,9 @@ async def test_an_address_bound_to_an_interface_refuses_the_answer(autojump_cloc
         assert internet.connects == []
 
 
-async def test_a_name_without_addresses_does_not_resolve_to_a_public_one(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_name_without_addresses_does_not_resolve_to_a_public_one(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.answers = [socket.gaierror(socket.EAI_NONAME, "Name or service not known")]
         outcome = await _try(_outbound())
@@ -155,7 +179,9 @@ async def test_a_name_without_addresses_does_not_resolve_to_a_public_one(autojum
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_a_look_up_that_fails_is_no_response(autojump_clock: trio.testing.MockClock, error: Exception) -> None:
+async def test_a_look_up_that_fails_is_no_response(
+    autojump_clock: trio.testing.MockClock, error: Exception
+) -> None:
     async with open_internet() as internet:
         internet.answers = [error]
         outcome = await _try(_outbound())
@@ -163,7 +189,9 @@ async def test_a_look_up_that_fails_is_no_response(autojump_clock: trio.testing.
         assert internet.connects == []
 
 
-async def test_no_proxy_variable_is_obeyed(autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_proxy_variable_is_obeyed(
+    autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:3128")
         monkeypatch.setenv(name.lower(), "http://127.0.0.1:3128")
@@ -174,20 +202,30 @@ async def test_no_proxy_variable_is_obeyed(autojump_clock: trio.testing.MockCloc
         assert internet.connects == [("93.184.216.34", 443)]
 
 
-async def test_a_redirect_is_recorded_and_never_followed(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_redirect_is_recorded_and_never_followed(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
-        internet.handler = answering(b"HTTP/1.1 307 Temporary Redirect\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n")
+        internet.handler = answering(
+            b"HTTP/1.1 307 Temporary Redirect\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"
+        )
         assert (await _try(_outbound())).status == 307
         assert (len(internet.lookups), len(internet.connects)) == (1, 1)
 
 
-async def test_each_try_takes_a_connection_of_its_own(autojump_clock: trio.testing.MockClock) -> None:
+async def test_each_try_takes_a_connection_of_its_own(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = OK
         outbound = _outbound()
         for number in range(1, 4):
             assert (await _try(outbound)).status == 200
-            assert (len(internet.lookups), len(internet.connects), internet.open_sockets) == (number, number, 0)
+            assert (len(internet.lookups), len(internet.connects), internet.open_sockets) == (
+                number,
+                number,
+                0,
+            )
 
 
 async def test_a_process_out_of_descriptors_makes_no_connection_and_does_not_raise(

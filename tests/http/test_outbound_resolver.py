@@ -64,7 +64,11 @@ async def test_a_look_up_gives_what_the_system_gives() -> None:
         assert await look_up("missing.example.com", 443) == []
         with pytest.raises(socket.gaierror):
             await trio.socket.getaddrinfo("missing.example.com", 443)
-        assert system.running == [b"hooks.example.com", b"missing.example.com", b"missing.example.com"]
+        assert system.running == [
+            b"hooks.example.com",
+            b"missing.example.com",
+            b"missing.example.com",
+        ]
 
 
 async def test_one_name_takes_a_few_threads_and_the_others_get_theirs() -> None:
@@ -96,7 +100,9 @@ async def test_slow_look_ups_take_no_thread_that_others_use() -> None:
         system.answer.set()
 
 
-async def test_a_cancelled_look_up_returns_at_once_and_keeps_its_name_s_slot_until_its_thread_ends() -> None:
+async def test_a_cancelled_look_up_returns_at_once_and_keeps_its_name_s_slot_until_its_thread_ends() -> (
+    None
+):
     async with _resolver(threads=8, per_host=1) as (resolver, system):
         with trio.move_on_after(0.01) as first:
             await look_up("slow.example.com", 443)
@@ -105,7 +111,10 @@ async def test_a_cancelled_look_up_returns_at_once_and_keeps_its_name_s_slot_unt
         assert first.cancelled_caught
         assert second.cancelled_caught
         assert system.running == [b"slow.example.com"]
-        assert (resolver._threads.borrowed_tokens, resolver._left.borrowed_tokens) == (0, 1)  # another name may have its place
+        assert (resolver._threads.borrowed_tokens, resolver._left.borrowed_tokens) == (
+            0,
+            1,
+        )  # another name may have its place
 
 
 async def test_waiting_for_a_name_s_slot_takes_no_thread_of_others() -> None:

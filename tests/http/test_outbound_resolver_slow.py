@@ -11,7 +11,14 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.http.outbound import LimitedResolver, resolver
-from pgs.http.outbound.resolver import LOOKUPS_AT_ONCE, LOOKUPS_LEFT, LOOKUPS_OF_SLOW, LOOKUPS_PER_HOST, SLOW_S, look_up
+from pgs.http.outbound.resolver import (
+    LOOKUPS_AT_ONCE,
+    LOOKUPS_LEFT,
+    LOOKUPS_OF_SLOW,
+    LOOKUPS_PER_HOST,
+    SLOW_S,
+    look_up,
+)
 
 ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
 GIVES_UP_S = 2.0  # as a try does
@@ -75,7 +82,9 @@ async def _begin(nursery: trio.Nursery, name: str) -> None:
     await wait_all_tasks_blocked()
 
 
-async def _hang(system: _System, clock: MockClock, names: list[str], times: int = LOOKUPS_PER_HOST) -> None:
+async def _hang(
+    system: _System, clock: MockClock, names: list[str], times: int = LOOKUPS_PER_HOST
+) -> None:
     """Look names up, each as often as said at once, until all have been given up; then their threads still run."""
     system.hanging.update(names)
     async with trio.open_nursery() as nursery:
@@ -103,15 +112,21 @@ async def _is_looked_up(name: str) -> bool:
     return False
 
 
-async def test_eight_names_that_hang_with_all_their_threads_make_room_once_they_are_given_up(mock_clock: MockClock) -> None:
+async def test_eight_names_that_hang_with_all_their_threads_make_room_once_they_are_given_up(
+    mock_clock: MockClock,
+) -> None:
     async with _resolver() as (_, system):
-        names = [f"hung{number}.example.com" for number in range(LOOKUPS_AT_ONCE // LOOKUPS_PER_HOST)]
+        names = [
+            f"hung{number}.example.com" for number in range(LOOKUPS_AT_ONCE // LOOKUPS_PER_HOST)
+        ]
         await _hang(system, mock_clock, names)
         await _until(lambda: system.running.total() == LOOKUPS_AT_ONCE)
         assert await _is_looked_up("hooks.example.com")
 
 
-async def test_names_that_are_known_to_hang_never_take_more_than_their_part_of_the_threads(mock_clock: MockClock) -> None:
+async def test_names_that_are_known_to_hang_never_take_more_than_their_part_of_the_threads(
+    mock_clock: MockClock,
+) -> None:
     async with _resolver() as (limited, system):
         names = [f"hung{number}.example.com" for number in range(LOOKUPS_AT_ONCE)]
         for start in range(0, LOOKUPS_AT_ONCE, 8):
@@ -130,7 +145,9 @@ async def test_names_that_are_known_to_hang_never_take_more_than_their_part_of_t
             nursery.cancel_scope.cancel()
 
 
-async def test_a_name_that_hangs_takes_no_further_thread_with_each_try(mock_clock: MockClock) -> None:
+async def test_a_name_that_hangs_takes_no_further_thread_with_each_try(
+    mock_clock: MockClock,
+) -> None:
     async with _resolver() as (_, system):
         await _hang(system, mock_clock, ["hung.example.com"], 1)
         for _ in range(10):
@@ -140,14 +157,18 @@ async def test_a_name_that_hangs_takes_no_further_thread_with_each_try(mock_cloc
         assert system.running.total() == 1
 
 
-async def test_a_name_that_answers_in_time_again_has_all_its_threads_again(mock_clock: MockClock) -> None:
+async def test_a_name_that_answers_in_time_again_has_all_its_threads_again(
+    mock_clock: MockClock,
+) -> None:
     async with _resolver() as (limited, system):
         await _hang(system, mock_clock, ["hooks.example.com"], 1)
         system.answer.set()
         await _until(lambda: not system.running.total() and not limited._hosts)
         system.answer.clear()
         system.hanging.clear()
-        assert b"hooks.example.com" in limited._slow  # it took too long; that it was answered then is no merit
+        assert (
+            b"hooks.example.com" in limited._slow
+        )  # it took too long; that it was answered then is no merit
         assert await _is_looked_up("hooks.example.com")
         assert not limited._slow
         system.hanging.add("hooks.example.com")
@@ -158,7 +179,9 @@ async def test_a_name_that_answers_in_time_again_has_all_its_threads_again(mock_
             nursery.cancel_scope.cancel()
 
 
-async def test_a_look_up_that_is_given_up_early_says_nothing_of_its_name(mock_clock: MockClock) -> None:
+async def test_a_look_up_that_is_given_up_early_says_nothing_of_its_name(
+    mock_clock: MockClock,
+) -> None:
     async with _resolver() as (limited, system):
         system.hanging.add("hooks.example.com")
         async with trio.open_nursery() as nursery:
@@ -169,7 +192,9 @@ async def test_a_look_up_that_is_given_up_early_says_nothing_of_its_name(mock_cl
         assert not limited._slow
 
 
-async def test_threads_that_nobody_waits_for_have_a_limit_and_then_keep_the_place_of_others(mock_clock: MockClock) -> None:
+async def test_threads_that_nobody_waits_for_have_a_limit_and_then_keep_the_place_of_others(
+    mock_clock: MockClock,
+) -> None:
     async with _resolver(threads=3, per_host=1, of_slow=3, left=2) as (_, system):
         for number in range(5):
             await _hang(system, mock_clock, [f"hung{number}.example.com"], 1)
@@ -178,7 +203,9 @@ async def test_threads_that_nobody_waits_for_have_a_limit_and_then_keep_the_plac
         assert LOOKUPS_LEFT < 100  # threads of a process
 
 
-async def test_as_many_slow_names_are_remembered_as_is_said_the_newest(mock_clock: MockClock, monkeypatch: Any) -> None:
+async def test_as_many_slow_names_are_remembered_as_is_said_the_newest(
+    mock_clock: MockClock, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(resolver, "SLOW_HOSTS_MAX", 2)
     async with _resolver() as (limited, system):
         for name in ("a.example.com", "b.example.com", "c.example.com"):

@@ -14,7 +14,16 @@ from pgs.http.outbound import Outbound, tls
 from pgs.http.outbound.backend import PinnedBackend, PinnedStream
 from pgs.http.outbound.errors import CLOSED, NO_ANSWER, NOT_HTTP, TOO_LONG
 from pgs.http.outbound.tries import USER_AGENT
-from tests.http.internet import HOST, URL, Internet, Tls, answering, client_context, open_internet, read_request
+from tests.http.internet import (
+    HOST,
+    URL,
+    Internet,
+    Tls,
+    answering,
+    client_context,
+    open_internet,
+    read_request,
+)
 
 BODY = b'{"type":"results.available","partnerId":"acme","at":1800000000}'
 ERRORS = {CLOSED, NO_ANSWER, NOT_HTTP, TOO_LONG}
@@ -35,9 +44,22 @@ async def _answer_to(internet: Internet, *parts: bytes) -> TryOutcome:
         (b"HTTP/1.0 202 Accepted\r\n\r\nuntil the end", 202, "until the end"),
         (b"HTTP/1.1 204 No Content\r\n\r\n", 204, ""),
         (b"HTTP/1.1 304 Not Modified\r\n\r\n", 304, ""),
-        (b"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nno \r\n4\r\nhook\r\n0\r\n\r\n", 404, "no hook"),
-        (b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 120\r\nContent-Length: 4\r\n\r\nbusy", 503, "busy"),
-        (b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\nHTTP/1.1 201 Made\r\n\r\n", 201, ""),
+        (
+            b"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nno \r\n4\r\nhook\r\n0\r\n\r\n",
+            404,
+            "no hook",
+        ),
+        (
+            b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 120\r\nContent-Length: 4\r\n\r\nbusy",
+            503,
+            "busy",
+        ),
+        (
+            b"HTTP/1.1 100 Continue\r\n\r\n" * 3
+            + b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\nHTTP/1.1 201 Made\r\n\r\n",
+            201,
+            "",
+        ),
         (b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n", 200, ""),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 Oops\r\n\r\n", 200, "ok"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\xff\x00ok", 200, "\ufffd\ufffdok"),
@@ -45,12 +67,19 @@ async def _answer_to(internet: Internet, *parts: bytes) -> TryOutcome:
         (b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", 200, "ok"),
     ],
 )
-async def test_a_response_counts_by_its_status(autojump_clock: trio.testing.MockClock, response: bytes, status: int, text: str) -> None:
+async def test_a_response_counts_by_its_status(
+    autojump_clock: trio.testing.MockClock, response: bytes, status: int, text: str
+) -> None:
     async with open_internet() as internet:
         outcome = await _answer_to(internet, response)
         assert outcome == TryOutcome(status, None, 0, text)
         # One byte at a time it is the same response.
-        assert await _answer_to(internet, *(response[place : place + 1] for place in range(len(response)))) == outcome
+        assert (
+            await _answer_to(
+                internet, *(response[place : place + 1] for place in range(len(response)))
+            )
+            == outcome
+        )
 
 
 @pytest.mark.parametrize(
@@ -69,17 +98,25 @@ async def test_a_response_counts_by_its_status(autojump_clock: trio.testing.Mock
         (b"\r\n" + b"a" * 100_000, "a" * 200),
     ],
 )
-async def test_whatever_the_body_does_the_status_stands(autojump_clock: trio.testing.MockClock, rest: bytes, text: str | None) -> None:
+async def test_whatever_the_body_does_the_status_stands(
+    autojump_clock: trio.testing.MockClock, rest: bytes, text: str | None
+) -> None:
     async with open_internet() as internet:
         outcome = await _answer_to(internet, b"HTTP/1.1 202 Accepted\r\n" + rest)
         assert (outcome.status, outcome.error, outcome.duration_ms) == (202, None, 0)
-        assert outcome.response_body == text if text is not None else set(outcome.response_body) == {"a"}
+        assert (
+            outcome.response_body == text
+            if text is not None
+            else set(outcome.response_body) == {"a"}
+        )
 
 
 async def test_a_compressed_body_is_kept_as_it_came(autojump_clock: trio.testing.MockClock) -> None:
     bomb = gzip.compress(b"\x00" * 50_000_000, mtime=0)
     async with open_internet() as internet:
-        outcome = await _answer_to(internet, b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + bomb)
+        outcome = await _answer_to(
+            internet, b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + bomb
+        )
         assert outcome.status == 200
         assert outcome.response_body.startswith("\x1f\ufffd\x08")
         assert len(outcome.response_body) <= RESPONSE_TEXT_MAX
@@ -92,7 +129,10 @@ async def test_a_compressed_body_is_kept_as_it_came(autojump_clock: trio.testing
         (b"HTTP/1.1 200 O", CLOSED),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", CLOSED),
         (b"HTTP/1.1 100 Continue\r\n\r\n", CLOSED),
-        (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", NOT_HTTP),
+        (
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+            NOT_HTTP,
+        ),
         (b"HTTP/1.1 099 Odd\r\n\r\n", NOT_HTTP),
         (b"HTTP/1.1 1000 Odd\r\n\r\n", NOT_HTTP),
         (b"HTTP/1.1 2OO OK\r\n\r\n", NOT_HTTP),
@@ -110,12 +150,16 @@ async def test_a_compressed_body_is_kept_as_it_came(autojump_clock: trio.testing
         (b"x" * 100_000, TOO_LONG),
     ],
 )
-async def test_anything_else_is_no_response(autojump_clock: trio.testing.MockClock, response: bytes, error: str) -> None:
+async def test_anything_else_is_no_response(
+    autojump_clock: trio.testing.MockClock, response: bytes, error: str
+) -> None:
     async with open_internet() as internet:
         assert await _answer_to(internet, response) == TryOutcome(None, error, 0, "")
 
 
-async def test_a_connection_that_breaks_is_no_response(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_connection_that_breaks_is_no_response(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
 
         async def handler(stream: Tls) -> None:
@@ -127,7 +171,9 @@ async def test_a_connection_that_breaks_is_no_response(autojump_clock: trio.test
         assert internet.open_sockets == 0
 
 
-async def test_an_endpoint_may_answer_before_it_has_read_the_request(autojump_clock: trio.testing.MockClock) -> None:
+async def test_an_endpoint_may_answer_before_it_has_read_the_request(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
 
         async def handler(stream: Tls) -> None:
@@ -138,7 +184,9 @@ async def test_an_endpoint_may_answer_before_it_has_read_the_request(autojump_cl
         assert (await Outbound(client_context()).post(URL, b"x" * 100_000, {})).status == 413
 
 
-@pytest.mark.parametrize(("before", "status", "error"), [(b"", None, CLOSED), (b"HTTP/1.1 200 OK\r\n\r\nbye", 200, None)])
+@pytest.mark.parametrize(
+    ("before", "status", "error"), [(b"", None, CLOSED), (b"HTTP/1.1 200 OK\r\n\r\nbye", 200, None)]
+)
 async def test_a_goodbye_of_tls_ends_what_came_before_it_though_the_connection_stays_open(
     autojump_clock: trio.testing.MockClock, before: bytes, status: int | None, error: str | None
 ) -> None:
@@ -159,13 +207,18 @@ async def test_a_goodbye_of_tls_ends_what_came_before_it_though_the_connection_s
 
 
 @pytest.mark.parametrize("how", ["answers", "hangs", "breaks", "is not trusted"])
-async def test_a_try_leaves_nothing_for_the_garbage_collector(how: str, autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_try_leaves_nothing_for_the_garbage_collector(
+    how: str, autojump_clock: trio.testing.MockClock
+) -> None:
     async with open_internet() as internet:
 
         async def hang(stream: Tls) -> None:
             await trio.sleep_forever()
 
-        internet.handler = {"answers": answering(b"HTTP/1.1 204 No Content\r\n\r\n"), "breaks": answering(b"HTTP")}.get(how, hang)
+        internet.handler = {
+            "answers": answering(b"HTTP/1.1 204 No Content\r\n\r\n"),
+            "breaks": answering(b"HTTP"),
+        }.get(how, hang)
         context = ssl.create_default_context() if how == "is not trusted" else client_context()
         outbound = Outbound(context)
         gc.collect()
@@ -173,7 +226,11 @@ async def test_a_try_leaves_nothing_for_the_garbage_collector(how: str, autojump
         try:
             outcome = await outbound.post(URL, BODY, {})
             assert outcome.status == (204 if how == "answers" else None)
-            assert [kind for kind in map(type, gc.get_objects()) if kind in (PinnedBackend, PinnedStream, tls.Tls)] == []
+            assert [
+                kind
+                for kind in map(type, gc.get_objects())
+                if kind in (PinnedBackend, PinnedStream, tls.Tls)
+            ] == []
         finally:
             gc.enable()
 
@@ -207,7 +264,9 @@ PIECES = [
 ]
 
 
-async def test_no_garble_of_a_response_makes_a_try_raise(autojump_clock: trio.testing.MockClock) -> None:
+async def test_no_garble_of_a_response_makes_a_try_raise(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     random = Random(7)
     statuses = 0
     async with open_internet() as internet:
@@ -246,7 +305,9 @@ class _Corrupting(trio.abc.Stream):
         await self._stream.aclose()
 
 
-async def test_no_garble_below_http_makes_a_try_raise(autojump_clock: trio.testing.MockClock) -> None:
+async def test_no_garble_below_http_makes_a_try_raise(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     random = Random(11)
     statuses: list[int | None] = []
     async with open_internet() as internet:
@@ -276,9 +337,17 @@ async def test_no_garble_below_http_makes_a_try_raise(autojump_clock: trio.testi
         (f"https://{HOST}?a=1", b"POST /?a=1 HTTP/1.1", HOST.encode()),
         (f"https://{HOST}/?", b"POST /? HTTP/1.1", HOST.encode()),
         (f"https://{HOST}:443/", b"POST / HTTP/1.1", HOST.encode()),
-        (f"https://{HOST}:8443/a;v=1/b;c?d[]=1|2&e=%20", b"POST /a;v=1/b;c?d[]=1|2&e=%20 HTTP/1.1", HOST.encode() + b":8443"),
+        (
+            f"https://{HOST}:8443/a;v=1/b;c?d[]=1|2&e=%20",
+            b"POST /a;v=1/b;c?d[]=1|2&e=%20 HTTP/1.1",
+            HOST.encode() + b":8443",
+        ),
         (f"https://{HOST}//double//slash", b"POST //double//slash HTTP/1.1", HOST.encode()),
-        (f"https://{HOST}/@me?to=https://10.0.0.1/", b"POST /@me?to=https://10.0.0.1/ HTTP/1.1", HOST.encode()),
+        (
+            f"https://{HOST}/@me?to=https://10.0.0.1/",
+            b"POST /@me?to=https://10.0.0.1/ HTTP/1.1",
+            HOST.encode(),
+        ),
     ],
 )
 async def test_the_request_is_what_the_url_says_and_the_body_byte_for_byte(
@@ -286,10 +355,14 @@ async def test_the_request_is_what_the_url_says_and_the_body_byte_for_byte(
 ) -> None:
     requests: list[bytes] = []
     async with open_internet() as internet:
-        internet.handler = answering(b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n", requests=requests)
+        internet.handler = answering(
+            b"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n", requests=requests
+        )
         outbound = Outbound(client_context())
         for _ in range(2):
-            assert (await outbound.post(url, BODY, {"X-Service-Signature": "t=1,v1=00"})).status == 200
+            assert (
+                await outbound.post(url, BODY, {"X-Service-Signature": "t=1,v1=00"})
+            ).status == 200
     head = [
         line,
         b"Host: " + host,

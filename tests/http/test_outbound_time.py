@@ -41,20 +41,26 @@ def _told(outcome: TryOutcome) -> tuple[int | None, str | None, int]:
     return outcome.status, outcome.error, outcome.duration_ms
 
 
-async def test_a_look_up_that_hangs_ends_after_two_seconds(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_look_up_that_hangs_ends_after_two_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.lookup_takes = 60
         assert _told(await _try(internet)) == (None, CONNECT_TIMEOUT, 2_000)
         assert internet.connects == []
 
 
-async def test_a_connect_that_hangs_ends_after_two_seconds(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_connect_that_hangs_ends_after_two_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.hanging = {PUBLIC}
         assert _told(await _try(internet)) == (None, CONNECT_TIMEOUT, 2_000)
 
 
-async def test_four_addresses_that_hang_share_the_two_seconds(autojump_clock: trio.testing.MockClock) -> None:
+async def test_four_addresses_that_hang_share_the_two_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         many = [f"8.8.{number}.8" for number in range(40)]
         internet.answers, internet.hanging = [many], set(many)
@@ -63,20 +69,26 @@ async def test_four_addresses_that_hang_share_the_two_seconds(autojump_clock: tr
         assert [at - began for at in internet.connected_at] == pytest.approx([0, 0.5, 1, 1.5])
 
 
-async def test_an_address_that_hangs_leaves_time_for_the_next(autojump_clock: trio.testing.MockClock) -> None:
+async def test_an_address_that_hangs_leaves_time_for_the_next(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.answers, internet.hanging = [["8.8.8.8", "1.1.1.1"]], {"8.8.8.8"}
         internet.handler = answering(HEAD)
         assert _told(await _try(internet)) == (200, None, 1_000)
 
 
-async def test_a_handshake_that_hangs_ends_after_two_seconds(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_handshake_that_hangs_ends_after_two_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         assert _told(await _try(internet)) == (None, CONNECT_TIMEOUT, 2_000)
         assert len(internet.connects) == 1
 
 
-async def test_look_up_connect_and_handshake_have_two_seconds_together(autojump_clock: trio.testing.MockClock) -> None:
+async def test_look_up_connect_and_handshake_have_two_seconds_together(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.lookup_takes, internet.connect_takes = 1.5, 0.4
         assert _told(await _try(internet)) == (None, CONNECT_TIMEOUT, 2_000)
@@ -86,7 +98,9 @@ async def test_look_up_connect_and_handshake_have_two_seconds_together(autojump_
         assert _told(await _try(internet)) == (None, CONNECT_TIMEOUT, 2_000)
 
 
-async def test_a_connection_that_ends_within_the_handshake_is_no_response(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_connection_that_ends_within_the_handshake_is_no_response(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
 
         async def serve(stream: trio.abc.Stream) -> None:
@@ -98,7 +112,9 @@ async def test_a_connection_that_ends_within_the_handshake_is_no_response(autoju
         assert _told(await _try(internet)) == (None, NO_TLS, 250)
 
 
-async def test_a_response_may_begin_late_in_the_five_seconds(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_response_may_begin_late_in_the_five_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.lookup_takes = 1.0
         internet.handler = dripping([HEAD[:10], HEAD[10:], b"late"], 1.9)
@@ -107,27 +123,35 @@ async def test_a_response_may_begin_late_in_the_five_seconds(autojump_clock: tri
         assert outcome.response_body == ""
 
 
-async def test_no_response_ends_after_five_seconds_look_up_included(autojump_clock: trio.testing.MockClock) -> None:
+async def test_no_response_ends_after_five_seconds_look_up_included(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.lookup_takes = 1.0
         internet.handler = dripping([], 1)
         assert _told(await _try(internet)) == (None, NO_ANSWER, 5_000)
 
 
-async def test_an_endpoint_that_reads_nothing_after_the_handshake_ends_after_five_seconds(autojump_clock: trio.testing.MockClock) -> None:
+async def test_an_endpoint_that_reads_nothing_after_the_handshake_ends_after_five_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = dripping([], 1)
         internet.sends_until_hang = 2  # the client's two flights of TLS 1.3
         assert _told(await _try(internet)) == (None, NO_ANSWER, 5_000)
 
 
-async def test_a_head_that_drips_ends_after_five_seconds(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_head_that_drips_ends_after_five_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = dripping(chain([b"HTTP/1.1 200 OK\r\nX: "], repeat(b"x")), 0.1)
         assert _told(await _try(internet)) == (None, NO_ANSWER, 5_000)
 
 
-async def test_a_drip_of_interim_responses_ends_after_five_seconds(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_drip_of_interim_responses_ends_after_five_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = dripping(repeat(b"HTTP/1.1 100 Continue\r\n\r\n"), 0.1)
         assert _told(await _try(internet)) == (None, NO_ANSWER, 5_000)
@@ -141,7 +165,9 @@ def _endless(part: bytes) -> Iterator[bytes]:
     "start",
     [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n"],
 )
-async def test_a_flood_of_interim_responses_ends_at_once(autojump_clock: trio.testing.MockClock, start: bytes) -> None:
+async def test_a_flood_of_interim_responses_ends_at_once(
+    autojump_clock: trio.testing.MockClock, start: bytes
+) -> None:
     async with open_internet() as internet:
         internet.handler = answering(*[start * 10_000])
         assert _told(await _try(internet)) == (None, TOO_LONG, 0)
@@ -164,7 +190,11 @@ async def test_an_endless_head_ends_at_once(autojump_clock: trio.testing.MockClo
     ("head", "part", "kept"),
     [
         (HEAD, b"abcdefgh" * 125, "abcdefgh" * 25),
-        (HEAD[:-2] + b"Transfer-Encoding: chunked\r\n\r\n", b"1;" + b"x" * 993 + b"\r\na\r\n", "aaaa"),
+        (
+            HEAD[:-2] + b"Transfer-Encoding: chunked\r\n\r\n",
+            b"1;" + b"x" * 993 + b"\r\na\r\n",
+            "aaaa",
+        ),
     ],
     ids=["plain", "chunk extensions"],
 )
@@ -191,7 +221,9 @@ async def test_of_an_endless_body_four_kibibytes_are_read_and_the_status_stands(
         assert outcome.duration_ms <= 8
 
 
-async def test_a_body_that_drips_is_read_until_the_five_seconds_end(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_body_that_drips_is_read_until_the_five_seconds_end(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = dripping(chain([HEAD], repeat(b"x")), 0.5)
         outcome = await _try(internet)
@@ -199,7 +231,9 @@ async def test_a_body_that_drips_is_read_until_the_five_seconds_end(autojump_clo
         assert outcome.response_body == "x" * 8 or outcome.response_body == "x" * 9
 
 
-async def test_an_endpoint_that_never_closes_ends_with_its_body(autojump_clock: trio.testing.MockClock) -> None:
+async def test_an_endpoint_that_never_closes_ends_with_its_body(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = dripping([b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"], 0.5)
         outcome = await _try(internet)
@@ -220,7 +254,9 @@ async def test_a_flood_below_http_ends_at_once(autojump_clock: trio.testing.Mock
 
 
 @pytest.mark.parametrize("after", [0.5, 1.5, 2.5, 3.5])
-async def test_a_cancelled_try_passes_it_on_and_closes_its_connection(autojump_clock: trio.testing.MockClock, after: float) -> None:
+async def test_a_cancelled_try_passes_it_on_and_closes_its_connection(
+    autojump_clock: trio.testing.MockClock, after: float
+) -> None:
     """Within the look-up, the connect, the handshake's end and the response."""
     async with open_internet() as internet:
         internet.lookup_takes, internet.connect_takes = 1.0, 0.9

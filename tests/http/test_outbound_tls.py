@@ -24,7 +24,15 @@ LOOPBACK = "127.0.0.1"
 class _Loopback(trio.abc.HostnameResolver):
     """Every name is this machine."""
 
-    async def getaddrinfo(self, host: bytes | None, port: object, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0) -> list:  # type: ignore[type-arg]  # trio's signature
+    async def getaddrinfo(
+        self,
+        host: bytes | None,
+        port: object,
+        family: int = 0,
+        type: int = 0,
+        proto: int = 0,
+        flags: int = 0,
+    ) -> list:  # type: ignore[type-arg]  # trio's signature
         return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", (LOOPBACK, port))]
 
     async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:
@@ -45,7 +53,9 @@ async def _endpoint(context: ssl.SSLContext | None) -> AsyncIterator[int]:
             await stream.send_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
             await stream.aclose()
             return
-        tls = trio.SSLStream[trio.abc.Stream](stream, context, server_side=True, https_compatible=True)
+        tls = trio.SSLStream[trio.abc.Stream](
+            stream, context, server_side=True, https_compatible=True
+        )
         with suppress(trio.BrokenResourceError):
             await OK(tls)
         await trio.aclose_forcefully(tls)
@@ -69,7 +79,9 @@ def _outbound() -> Outbound:
     return Outbound(client_context(), _allow_loopback)
 
 
-def _issued(authority: trustme.CA, host: str, not_after: datetime.datetime | None = None) -> ssl.SSLContext:
+def _issued(
+    authority: trustme.CA, host: str, not_after: datetime.datetime | None = None
+) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(host, not_after=not_after).configure_cert(context)
     return context
@@ -113,7 +125,9 @@ async def test_a_connection_ends_with_a_goodbye_of_tls_or_without_one(goodbye: b
     client = Tls(ours, client_context(), HOST)
 
     async def serve() -> None:
-        server = trio.SSLStream[trio.abc.Stream](theirs, server_context(), server_side=True, https_compatible=not goodbye)
+        server = trio.SSLStream[trio.abc.Stream](
+            theirs, server_context(), server_side=True, https_compatible=not goodbye
+        )
         await server.send_all(b"bye")
         await server.aclose()
 
@@ -156,7 +170,9 @@ async def test_the_server_is_told_the_host_s_name_and_http_1_1() -> None:
     seen: list[tuple[str | None, str | None]] = []
     context = _issued(authority(), HOST)
     context.set_alpn_protocols(["h2", "http/1.1"])
-    context.sni_callback = lambda server, name, _: seen.append((name, server.selected_alpn_protocol()))
+    context.sni_callback = lambda server, name, _: seen.append(
+        (name, server.selected_alpn_protocol())
+    )
     assert (await _try(context, _outbound())).status == 200
     assert [name for name, _ in seen] == [HOST]
 
@@ -166,34 +182,46 @@ async def test_the_address_rule_holds_on_real_sockets_too() -> None:
     assert (outcome.status, outcome.error) == (None, REFUSED_MESSAGE)
 
 
-async def test_ssl_cert_file_replaces_every_trusted_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ssl_cert_file_replaces_every_trusted_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     roots = tmp_path / "roots.pem"
     authority().cert_pem.write_to_path(roots)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    assert (await _try(server_context(), Outbound(is_allowed=_allow_loopback))).error == BAD_CERTIFICATE
+    assert (
+        await _try(server_context(), Outbound(is_allowed=_allow_loopback))
+    ).error == BAD_CERTIFICATE
     monkeypatch.setenv("SSL_CERT_FILE", str(roots))
     assert (await _try(server_context(), Outbound(is_allowed=_allow_loopback))).status == 200
     assert len(trusted_roots().get_ca_certs()) == 1
 
 
-def test_ssl_cert_file_shuts_out_the_system_s_folder_of_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ssl_cert_file_shuts_out_the_system_s_folder_of_roots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """OpenSSL on its own would go on looking into the folder, which SSL_CERT_DIR names."""
     roots = tmp_path / "roots.pem"
     trustme.CA().cert_pem.write_to_path(roots)
     monkeypatch.setenv("SSL_CERT_FILE", str(roots))
     loaded: list[str] = []
-    monkeypatch.setattr(ssl.SSLContext, "set_default_verify_paths", lambda context: loaded.append("the system's"))
+    monkeypatch.setattr(
+        ssl.SSLContext, "set_default_verify_paths", lambda context: loaded.append("the system's")
+    )
     trusted_roots()
     assert loaded == []
 
 
-def test_a_missing_file_of_roots_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_file_of_roots_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
     with pytest.raises(FileNotFoundError):
         Outbound()
 
 
-def test_where_the_system_has_no_roots_the_packaged_ones_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_system_has_no_roots_the_packaged_ones_are_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     nothing = ssl.DefaultVerifyPaths(None, None, "", "", "", "")  # type: ignore[arg-type]  # a system without any roots
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)

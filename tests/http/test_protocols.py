@@ -2,23 +2,32 @@
 
 import msgspec
 
-from pgs.http.asgi import Receive, Scope, Send
+from pgs.http.transport.asgi import Receive, Scope, Send
 from tests.http.raw import HANDSHAKE, QUICK, Way, ok, only, serving, text_frame
 
 
 async def test_cleartext_http2_is_not_spoken(way: Way) -> None:
     async with serving(way, ok) as server:
         async with await server.client() as client:
-            await client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+            await client.send(
+                b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+            )
             assert (await client.end()).startswith(b"HTTP/1.1 ")
         async with await server.client() as client:
-            answer = await client.get("/", "Upgrade: h2c", "Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAMAAABkAAQAAP__")
+            answer = await client.get(
+                "/",
+                "Upgrade: h2c",
+                "Connection: Upgrade, HTTP2-Settings",
+                "HTTP2-Settings: AAMAAABkAAQAAP__",
+            )
             assert (answer.status, answer.body) == (200, b"ok")
 
 
 async def test_websocket_compression_is_never_agreed_to(way: Way) -> None:
     async with serving(way, ok) as server, await server.client() as client:
-        answer = await client.ask(HANDSHAKE % b"/" + b"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n")
+        answer = await client.ask(
+            HANDSHAKE % b"/" + b"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"
+        )
         assert answer.status == 101
         assert "sec-websocket-extensions" not in answer.headers
 
@@ -32,11 +41,24 @@ async def test_a_websocket_message_past_its_bound_reaches_the_application_cut(wa
             sizes.append(len(message.get("text") or ""))
 
     limits = msgspec.structs.replace(QUICK, websocket_message_chars=100, websocket_flood_chars=1000)
-    async with serving(way, only("/ws", measure), limits) as server, await server.client() as client:
+    async with (
+        serving(way, only("/ws", measure), limits) as server,
+        await server.client() as client,
+    ):
         await client.ask(HANDSHAKE % b"/ws" + b"\r\n")
         for size in (100, 500, 7):
-            await client.send(text_frame(b"x" * (size - 1), final=False) + text_frame(b"y", opcode=0))
-        await client.send(text_frame(b"x" * 600, final=False) + text_frame(b"x" * 600, final=False, opcode=0))
+            await client.send(
+                text_frame(b"x" * (size - 1), final=False) + text_frame(b"y", opcode=0)
+            )
+        await client.send(
+            text_frame(b"x" * 600, final=False) + text_frame(b"x" * 600, final=False, opcode=0)
+        )
         assert (await client.frame())[1] == (1009).to_bytes(2)
         await client.end()
-    assert sizes == [0, 100, 101, 7, 101]  # The first event is the connect, the last message never ended.
+    assert sizes == [
+        0,
+        100,
+        101,
+        7,
+        101,
+    ]  # The first event is the connect, the last message never ended.

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain.errors import BadRequest
-from pgs.http.query import MAX_PARAMETERS, UNREADABLE_CURSOR, int_param, parse_query
+from pgs.http.api.query import MAX_PARAMETERS, UNREADABLE_CURSOR, int_param, parse_query
 
 KNOWN = frozenset({"cursor", "limit"})
 
@@ -57,7 +57,10 @@ def test_what_can_be_read_in_two_ways_is_a_bad_request(raw: bytes) -> None:
 
 @pytest.mark.parametrize("value", [b"%", b"%4", b"%zz", b"%00", b"\x00", b"%ff", b"%ED%A0%80"])
 def test_a_cursor_that_is_no_text_is_left_to_the_call_to_refuse(value: bytes) -> None:
-    assert parse_query(b"limit=5&cursor=" + value, KNOWN) == {"limit": "5", "cursor": UNREADABLE_CURSOR}
+    assert parse_query(b"limit=5&cursor=" + value, KNOWN) == {
+        "limit": "5",
+        "cursor": UNREADABLE_CURSOR,
+    }
     assert isinstance(parse_query(b"cursor=" + value, frozenset({"limit"})), BadRequest)
 
 
@@ -77,7 +80,24 @@ def test_an_absent_number_has_its_default() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0", "501", "+1", "-1", " 1", "1 ", "1\n", "1_0", "1.0", "1e2", "\uff11", "\u0663", "0000001", "9" * 5000]
+    "text",
+    [
+        "",
+        "0",
+        "501",
+        "+1",
+        "-1",
+        " 1",
+        "1 ",
+        "1\n",
+        "1_0",
+        "1.0",
+        "1e2",
+        "\uff11",
+        "\u0663",
+        "0000001",
+        "9" * 5000,
+    ],
 )
 def test_anything_else_is_a_bad_request_that_names_the_parameter(text: str) -> None:
     refused = int_param({"limit": text}, "limit", 1, 500, 100)

@@ -13,16 +13,17 @@ import pytest
 import trio
 import trio.testing
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.app import open_core, services
 from pgs.config import Config
 from pgs.domain.environments import Environment
 from pgs.domain.keys import ENTROPY_BYTES, make_key
-from pgs.http.asgi import App, Message
-from pgs.http.dispatcher import Dispatcher
-from pgs.http.edge import Edge
+from pgs.domain.members import PLATFORM
+from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.fallback import make_pages
 from pgs.http.partner import ENDPOINTS
+from pgs.http.transport.asgi import App, Message
+from pgs.http.transport.edge import Edge
 from tests.virtual import SeededRng, clock
 
 BURST, RATE = 300, 80
@@ -47,12 +48,24 @@ class Front:
     def __init__(self, app: App, keys: dict[tuple[str, Environment], str], core: Any) -> None:
         self.app, self.keys, self.core = app, keys, core
 
-    async def call(self, key: str | None, path: str = "/partner/me", method: str = "GET", **headers: str) -> Answer:
+    async def call(
+        self, key: str | None, path: str = "/partner/me", method: str = "GET", **headers: str
+    ) -> Answer:
         sent: list[Message] = []
-        given = [(b"host", b"h"), *((name.encode(), value.encode()) for name, value in headers.items())]
+        given = [
+            (b"host", b"h"),
+            *((name.encode(), value.encode()) for name, value in headers.items()),
+        ]
         if key is not None:
             given.append((b"authorization", b"Bearer " + key.encode()))
-        scope = {"type": "http", "http_version": "1.1", "method": method, "path": path, "raw_path": path.encode(), "query_string": b""}
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+        }
 
         bodies: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
@@ -64,9 +77,17 @@ class Front:
         async def send(message: Message) -> None:
             sent.append(message)
 
-        await self.app(scope | {"headers": given, "scheme": "http", "client": None, "server": None}, receive, send)
+        await self.app(
+            scope | {"headers": given, "scheme": "http", "client": None, "server": None},
+            receive,
+            send,
+        )
         names = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-        return Answer(sent[0]["status"], names, json.loads(b"".join(message.get("body", b"") for message in sent[1:])))
+        return Answer(
+            sent[0]["status"],
+            names,
+            json.loads(b"".join(message.get("body", b"") for message in sent[1:])),
+        )
 
     async def drain(self, key: str, calls: int) -> Counter[int]:
         """Make so many calls in no time; return how many got which status."""
@@ -81,14 +102,18 @@ async def front(folder: Path, process_rate: int = 20_000, **settings: Any) -> As
     async with open_core(config, clock=clock(), rng=SeededRng(), inline=True) as core:
         keys: dict[tuple[str, Environment], str] = {}
         for partner in ("acme", "bravo"):
-            account = core.directory.house(partner).account()
-            assert isinstance(await account.ask(m.CreatePartner(partner, "ops@acme.example")), tuple)
+            account = core.directory.partner(partner).account()
+            assert isinstance(
+                await account.ask(m.CreatePartner(partner, "ops@acme.example")), tuple
+            )
             for environment in ("test", "live"):
                 minted = await account.ask(m.MintKey("ops", environment, "k"))
                 assert isinstance(minted, tuple)
                 keys[partner, environment] = minted[2]
         app = Dispatcher(services(core, config, "http://h"), ENDPOINTS, make_pages())
-        yield Front(Edge(app, new_request_id=lambda: f"req_{next(ids):032x}", current_version=1), keys, core)
+        yield Front(
+            Edge(app, new_request_id=lambda: f"req_{next(ids):032x}", current_version=1), keys, core
+        )
 
 
 def forged(number: int) -> str:
@@ -96,7 +121,9 @@ def forged(number: int) -> str:
     return make_key("test", "acme", number.to_bytes(ENTROPY_BYTES, "big"))
 
 
-async def test_a_burst_of_300_then_80_a_second_to_the_instant(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_burst_of_300_then_80_a_second_to_the_instant(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with front(tmp_path) as f:
         key = f.keys["acme", "test"]
         assert await f.drain(key, BURST + 5) == {200: BURST, 429: 5}
@@ -110,7 +137,9 @@ async def test_a_burst_of_300_then_80_a_second_to_the_instant(tmp_path: Path, au
         assert await f.drain(key, BURST + 1) == {200: BURST, 429: 1}
 
 
-async def test_the_headers_tell_the_budget_and_a_refusal_when_to_come_back(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_the_headers_tell_the_budget_and_a_refusal_when_to_come_back(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with front(tmp_path) as f:
         key = f.keys["acme", "test"]
         first = await f.call(key)
@@ -140,7 +169,7 @@ async def test_a_revoked_key_still_draws_from_its_partners_bucket_and_is_told_no
     async with front(tmp_path) as f:
         account = f.core.parts.registry.account("acme")
         gone = next(key for key in account.keys if key.environment == "live")
-        await f.core.directory.house("acme").account().ask(m.RevokeKey("ops", gone.key_id))
+        await f.core.directory.partner("acme").account().ask(m.RevokeKey("ops", gone.key_id))
         refused = await f.call(f.keys["acme", "live"])
         assert (refused.status, refused.body["reason"]) == (401, "invalid_key")
         assert "ratelimit" not in refused.headers
@@ -164,7 +193,9 @@ async def test_forged_keys_share_a_bucket_of_their_own_and_cost_no_partner_anyth
 
 
 @pytest.mark.parametrize("key", ["", "pgs_test_short", "pgs_test_" + "A" * 46])
-async def test_what_cannot_be_a_key_draws_from_no_bucket_at_all(tmp_path: Path, autojump_clock: trio.testing.MockClock, key: str) -> None:
+async def test_what_cannot_be_a_key_draws_from_no_bucket_at_all(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock, key: str
+) -> None:
     async with front(tmp_path) as f:
         assert Counter([(await f.call(key)).status for _ in range(BURST + 50)]) == {401: BURST + 50}
         assert (await f.call(forged(1))).status == 401
@@ -179,23 +210,29 @@ async def test_the_process_bucket_bounds_all_partners_together_and_is_asked_seco
         assert await f.drain(bravo, 6) == {200: 5, 429: 1}
         refused = await f.call(bravo)
         assert refused.headers["retry-after"] == "1"
-        assert refused.left == '"partner";r=293;t=1', "a known key's refusals carry its own bucket, which was drawn from first"
+        assert refused.left == '"partner";r=293;t=1', (
+            "a known key's refusals carry its own bucket, which was drawn from first"
+        )
         await trio.sleep(1 / 20)
         assert await f.drain(acme, 2) == {200: 1, 429: 1}
 
 
-async def test_a_partners_refusals_leave_the_process_bucket_alone(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_partners_refusals_leave_the_process_bucket_alone(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with front(tmp_path, process_rate=BURST + 10) as f:
         assert await f.drain(f.keys["acme", "test"], BURST + 100) == {200: BURST, 429: 100}
         assert await f.drain(f.keys["bravo", "test"], 11) == {200: 10, 429: 1}
 
 
-async def test_an_operator_raises_a_partners_bucket_at_once(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_an_operator_raises_a_partners_bucket_at_once(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with front(tmp_path) as f:
         key = f.keys["acme", "test"]
         await f.drain(key, BURST)
         assert (await f.call(key)).status == 429
-        await f.core.directory.house("acme").account().ask(m.SetRate(m.PLATFORM, 1000, 500))
+        await f.core.directory.partner("acme").account().ask(m.SetRate(PLATFORM, 1000, 500))
         answers = await f.drain(key, 701)
         assert answers == {200: 700, 429: 1}
         await trio.sleep(1 / 500)
@@ -204,7 +241,9 @@ async def test_an_operator_raises_a_partners_bucket_at_once(tmp_path: Path, auto
         assert raised.headers["ratelimit-policy"] == '"partner";q=1000;w=2'
 
 
-async def test_a_closed_registry_draws_from_the_process_bucket_alone(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_closed_registry_draws_from_the_process_bucket_alone(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with front(tmp_path, process_rate=3) as f:
         f.core.parts.registry.is_closed = lambda now: True
         key = f.keys["acme", "test"]
@@ -218,7 +257,9 @@ async def test_a_closed_registry_draws_from_the_process_bucket_alone(tmp_path: P
         assert (await f.call(key)).left == '"partner";r=299;t=1'
 
 
-async def test_unknown_paths_and_wrong_methods_draw_from_no_bucket(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_unknown_paths_and_wrong_methods_draw_from_no_bucket(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with front(tmp_path) as f:
         key = f.keys["acme", "test"]
         for _ in range(50):
@@ -227,11 +268,15 @@ async def test_unknown_paths_and_wrong_methods_draw_from_no_bucket(tmp_path: Pat
         assert (await f.call(key)).left == '"partner";r=299;t=1'
 
 
-async def test_a_bucket_outlives_its_partners_closed_house(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_bucket_outlives_its_partners_closed_house(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with front(tmp_path) as f:
         key = f.keys["acme", "test"]
-        await f.core.directory.house("acme").account().ask(m.SetRate(m.PLATFORM, 1000, 1))
+        await f.core.directory.partner("acme").account().ask(m.SetRate(PLATFORM, 1000, 1))
         await f.drain(key, 1000)
         assert (await f.call(key)).status == 429
-        await trio.sleep(600)  # long after an idle house is closed, and long before the bucket is full
+        await trio.sleep(
+            600
+        )  # long after an idle partner is closed, and long before the bucket is full
         assert (await f.call(key)).left == '"partner";r=599;t=401'

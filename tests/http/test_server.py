@@ -11,9 +11,21 @@ from quart import websocket
 from quart_trio import QuartTrio
 from trio.testing import wait_all_tasks_blocked
 
-from pgs.http.asgi import App, Receive, Scope, Send
-from pgs.http.guards import GuardedH11
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, Way, live, ok, only, read_body, reply, serving, text_frame
+from pgs.http.transport.asgi import App, Receive, Scope, Send
+from pgs.http.transport.guards import GuardedH11
+from tests.http.raw import (
+    HANDSHAKE,
+    PATIENCE_S,
+    QUICK,
+    Way,
+    live,
+    ok,
+    only,
+    read_body,
+    reply,
+    serving,
+    text_frame,
+)
 
 BLOCK = b"x" * (256 * 1024)
 
@@ -27,7 +39,8 @@ BLOCK = b"x" * (256 * 1024)
         HANDSHAKE % b"/" + b"Content-Length: 3\r\n\r\nabc",
         HANDSHAKE % b"/" + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
         HANDSHAKE % b"/" + b"\r\nearly bytes",
-        HANDSHAKE % b"/" + b"Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=99\r\n\r\n",
+        HANDSHAKE % b"/"
+        + b"Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=99\r\n\r\n",
         HANDSHAKE % b"/" + b"Sec-WebSocket-Protocol: \xff\xfe\r\n\r\n",
         HANDSHAKE.replace(b"Upgrade: websocket", b"Upgrade: \xff") % b"/" + b"\r\n",
         HANDSHAKE.replace(b"13", b"12") % b"/" + b"\r\n",
@@ -58,10 +71,16 @@ async def test_a_hostile_client_ends_no_connection_but_its_own(way: Way, upgrade
 
 @pytest.mark.parametrize(
     "odd",
-    [b"Content-Length: 3\r\n\r\nabc", b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"Sec-WebSocket-Protocol: \xff\r\n\r\n"],
+    [
+        b"Content-Length: 3\r\n\r\nabc",
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"Sec-WebSocket-Protocol: \xff\r\n\r\n",
+    ],
     ids=["body", "chunked", "8-bit protocol"],
 )
-async def test_an_upgrade_that_cannot_be_is_answered_as_a_plain_request(way: Way, odd: bytes) -> None:
+async def test_an_upgrade_that_cannot_be_is_answered_as_a_plain_request(
+    way: Way, odd: bytes
+) -> None:
     async with serving(way, ok) as server, await server.client() as client:
         assert (await client.ask(HANDSHAKE % b"/" + odd)).body == b"ok"
         assert server.events.total() == 0
@@ -69,7 +88,10 @@ async def test_an_upgrade_that_cannot_be_is_answered_as_a_plain_request(way: Way
 
 @pytest.mark.parametrize(
     "handshake",
-    [HANDSHAKE.replace(b"13", b"12") % b"/" + b"\r\n", HANDSHAKE % b"/slow" + b"\r\n" + text_frame(b"early")],
+    [
+        HANDSHAKE.replace(b"13", b"12") % b"/" + b"\r\n",
+        HANDSHAKE % b"/slow" + b"\r\n" + text_frame(b"early"),
+    ],
     ids=["old version", "early frame"],
 )
 async def test_a_handshake_that_is_refused_ends_the_connection(way: Way, handshake: bytes) -> None:
@@ -77,7 +99,10 @@ async def test_a_handshake_that_is_refused_ends_the_connection(way: Way, handsha
         while (await receive())["type"] != "websocket.disconnect":
             pass
 
-    async with serving(way, only("/slow", slow_to_accept)) as server, await server.client() as client:
+    async with (
+        serving(way, only("/slow", slow_to_accept)) as server,
+        await server.client() as client,
+    ):
         assert (await client.ask(handshake)).status == 400
         await client.end()
 
@@ -86,7 +111,9 @@ async def test_an_accept_that_meets_an_early_frame_is_no_crash(way: Way) -> None
     async with serving(way, ok) as server:
         for _ in range(20):
             async with await server.client() as client:
-                assert (await client.ask(HANDSHAKE % b"/" + b"\r\n" + text_frame(b"early"))).status in (101, 400)
+                assert (
+                    await client.ask(HANDSHAKE % b"/" + b"\r\n" + text_frame(b"early"))
+                ).status in (101, 400)
                 await client.stream.send_eof()
                 await client.end()
         assert server.events["connection_crash"] == 0
@@ -118,7 +145,13 @@ async def test_an_exception_inside_is_one_connections_affair(way: Way) -> None:
         assert await server.is_alive()
 
 
-@pytest.mark.parametrize("error", [LookupError("protocol"), ExceptionGroup("protocol", [KeyError("within"), TypeError("within")])])
+@pytest.mark.parametrize(
+    "error",
+    [
+        LookupError("protocol"),
+        ExceptionGroup("protocol", [KeyError("within"), TypeError("within")]),
+    ],
+)
 async def test_a_fault_of_the_protocol_itself_is_one_connections_affair(
     way: Way, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,16 +173,24 @@ async def test_a_fault_of_the_protocol_itself_is_one_connections_affair(
 # Clients that do not read
 
 
-@pytest.mark.parametrize("size", [1000, len(BLOCK), 20 * len(BLOCK)], ids=["little at a time", "blocks", "all at once"])
+@pytest.mark.parametrize(
+    "size", [1000, len(BLOCK), 20 * len(BLOCK)], ids=["little at a time", "blocks", "all at once"]
+)
 async def test_a_client_that_never_reads_is_cut_off(way: Way, size: int) -> None:
     ended = trio.Event()
 
     async def endless(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        await until_gone(receive, partial(send, {"type": "http.response.body", "body": b"x" * size, "more_body": True}))
+        await until_gone(
+            receive,
+            partial(send, {"type": "http.response.body", "body": b"x" * size, "more_body": True}),
+        )
         ended.set()
 
-    async with serving(way, only("/endless", endless)) as server, await server.client(receive_buffer=4096) as client:
+    async with (
+        serving(way, only("/endless", endless)) as server,
+        await server.client(receive_buffer=4096) as client,
+    ):
         await client.send(b"GET /endless HTTP/1.1\r\nHost: h\r\n\r\n")
         await server.event("send_timeout")
         with trio.fail_after(PATIENCE_S):
@@ -174,7 +215,10 @@ async def test_a_client_that_reads_slowly_gets_everything(way: Way) -> None:
     async def large(scope: Scope, receive: Receive, send: Send) -> None:
         await reply(send, 200, BLOCK * 8)
 
-    async with serving(way, only("/large", large)) as server, await server.client(receive_buffer=65536) as client:
+    async with (
+        serving(way, only("/large", large)) as server,
+        await server.client(receive_buffer=65536) as client,
+    ):
         answer = await client.get("/large")
         assert answer.body == BLOCK * 8
 
@@ -214,7 +258,9 @@ def quart_app() -> QuartTrio:
 
 
 @pytest.mark.parametrize("make", [quart_app, lambda: ok], ids=["quart", "bare"])
-async def test_an_idle_connection_is_closed_after_a_request_too(way: Way, make: Callable[[], App]) -> None:
+async def test_an_idle_connection_is_closed_after_a_request_too(
+    way: Way, make: Callable[[], App]
+) -> None:
     async with serving(way, make()) as server, await server.client() as client:
         assert (await client.get("/quart")).status == 200
         assert (await client.get("/quart")).status == 200
@@ -248,7 +294,11 @@ async def test_a_connection_that_says_nothing_is_closed(way: Way) -> None:
 
 async def test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not(way: Way) -> None:
     limits = msgspec.structs.replace(QUICK, read_s=0.6, websocket_ping_s=0.1)
-    async with serving(way, ok, limits) as server, await server.client() as silent, await server.client() as lively:
+    async with (
+        serving(way, ok, limits) as server,
+        await server.client() as silent,
+        await server.client() as lively,
+    ):
         await silent.ask(HANDSHAKE % b"/" + b"\r\n")
         await lively.ask(HANDSHAKE % b"/" + b"\r\n")
         while not server.events["read_timeout"]:
@@ -259,8 +309,14 @@ async def test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not(wa
 
 
 async def test_connections_beyond_the_bound_are_closed_and_room_is_given_back(way: Way) -> None:
-    async with serving(way, ok, msgspec.structs.replace(QUICK, max_connections=2, keep_alive_s=PATIENCE_S)) as server:
-        async with await server.client() as one, await server.client() as two, await server.client() as three:
+    async with serving(
+        way, ok, msgspec.structs.replace(QUICK, max_connections=2, keep_alive_s=PATIENCE_S)
+    ) as server:
+        async with (
+            await server.client() as one,
+            await server.client() as two,
+            await server.client() as three,
+        ):
             assert (await one.get("/")).status == (await two.get("/")).status == 200
             assert await three.end() == b""
             assert server.events["connection_refused"] == 1
@@ -283,13 +339,23 @@ async def test_pipelined_requests_are_answered_in_order(way: Way) -> None:
         await reply(send, 200, scope["path"].encode() + await read_body(receive))
 
     async with serving(way, echo) as server, await server.client() as client:
-        await client.send(b"".join(b"POST /%d HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n-" % n for n in range(20)))
+        await client.send(
+            b"".join(
+                b"POST /%d HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n-" % n for n in range(20)
+            )
+        )
         assert [(await client.answer()).body for _ in range(20)] == [b"/%d-" % n for n in range(20)]
 
 
 async def test_a_request_behind_the_last_one_of_a_connection_is_not_looked_at(way: Way) -> None:
     async def last(scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"connection", b"close"), (b"content-length", b"4")]})
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 200,
+                "headers": [(b"connection", b"close"), (b"content-length", b"4")],
+            }
+        )
         await wait_all_tasks_blocked()
         await send({"type": "http.response.body", "body": b"last"})
 
@@ -298,21 +364,30 @@ async def test_a_request_behind_the_last_one_of_a_connection_is_not_looked_at(wa
         assert (await client.end()).endswith(b"\r\n\r\nlast")
 
 
-async def test_an_answer_ahead_of_a_flood_of_chunks_comes_through_and_the_connection_ends(way: Way) -> None:
+async def test_an_answer_ahead_of_a_flood_of_chunks_comes_through_and_the_connection_ends(
+    way: Way,
+) -> None:
 
     async def late(scope: Scope, receive: Receive, send: Send) -> None:
-        await wait_all_tasks_blocked()  # The queue between reader and application is full now, and nobody empties it.
+        await (
+            wait_all_tasks_blocked()
+        )  # The queue between reader and application is full now, and nobody empties it.
         await reply(send, 200, b"ok")
 
     async with serving(way, only("/late", late)) as server, await server.client() as client:
-        await client.send(b"POST /late HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 1000)
+        await client.send(
+            b"POST /late HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + b"1\r\nx\r\n" * 1000
+        )
         assert (await client.answer()).body == b"ok"
         await client.end()
 
 
 async def test_an_answer_overtakes_a_large_unread_body_without_a_reset(way: Way) -> None:
     async with serving(way, ok) as server, await server.client() as client:
-        await client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 300_000)
+        await client.send(
+            b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 300_000
+        )
         assert (await client.answer()).body == b"ok"
         await client.send(b"x" * 300_000)
         await client.end()

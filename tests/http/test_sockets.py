@@ -10,12 +10,24 @@ import trio
 import trio_websocket
 from structlog.testing import capture_logs
 
-from pgs.http.asgi import Receive, Scope, Send
-from pgs.http.guards import FRAMES_PER_BREATH, GuardedSocket
-from pgs.http.server import serve
-from pgs.http.socket_session import NORMAL, SocketSession
-from pgs.http.sockets import GOING_AWAY, OpenSockets, refuse_handshake
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, Way, edge, error_of, http_app, ok, only, serving, text_frame
+from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.guards import FRAMES_PER_BREATH, GuardedSocket
+from pgs.http.transport.server import serve
+from pgs.http.transport.socket_session import NORMAL, SocketSession
+from pgs.http.transport.sockets import GOING_AWAY, OpenSockets, refuse_handshake
+from tests.http.raw import (
+    HANDSHAKE,
+    PATIENCE_S,
+    QUICK,
+    Way,
+    edge,
+    error_of,
+    http_app,
+    ok,
+    only,
+    serving,
+    text_frame,
+)
 from tests.http.sockets import (
     CLOSE,
     OFFER,
@@ -42,7 +54,11 @@ async def test_the_chosen_subprotocol_is_one_that_was_offered(way: Way) -> None:
 
 @pytest.mark.parametrize(
     "offer",
-    [b"", b"Sec-WebSocket-Protocol: pgs.token.abc\r\n", b"Sec-WebSocket-Protocol: PGS.GAME.V1, pgs.game.v10\r\n"],
+    [
+        b"",
+        b"Sec-WebSocket-Protocol: pgs.token.abc\r\n",
+        b"Sec-WebSocket-Protocol: PGS.GAME.V1, pgs.game.v10\r\n",
+    ],
     ids=["none", "another", "nearly the same"],
 )
 async def test_a_subprotocol_that_was_not_offered_is_never_chosen(way: Way, offer: bytes) -> None:
@@ -50,7 +66,10 @@ async def test_a_subprotocol_that_was_not_offered_is_never_chosen(way: Way, offe
         raise AssertionError("the handler ran")
 
     events: Counter[str] = Counter()
-    async with serving(way, app_of(never, events=events)) as server, await server.client() as client:
+    async with (
+        serving(way, app_of(never, events=events)) as server,
+        await server.client() as client,
+    ):
         answer = await client.ask(HANDSHAKE % b"/ws" + offer + b"\r\n")
         assert answer.status == 400
         assert PROTOCOL in error_of(answer)["error"]
@@ -74,7 +93,10 @@ async def test_a_refused_handshake_is_an_ordinary_answer_and_the_end(way: Way) -
     async with serving(way, edge(http_app(refuses))) as server, await server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/ws" + b"\r\n")
         assert (answer.status, error_of(answer)) == (401, {"error": "Sign in."})
-        assert (answer.headers["www-authenticate"], answer.headers["x-request-id"]) == ("Bearer", "req_1")
+        assert (answer.headers["www-authenticate"], answer.headers["x-request-id"]) == (
+            "Bearer",
+            "req_1",
+        )
         assert answer.headers["connection"] == "close"
         assert await client.end() == b""
 
@@ -97,7 +119,9 @@ async def test_another_implementation_understands_all_of_it(way: Way) -> None:
 
     async with serving(way, app_of(greets)) as server:
         async with await server.client() as client, trio.open_nursery() as nursery:
-            socket = await trio_websocket.wrap_client_stream(nursery, client.stream, "h", "/ws", subprotocols=[PROTOCOL, "pgs.token.abc"])
+            socket = await trio_websocket.wrap_client_stream(
+                nursery, client.stream, "h", "/ws", subprotocols=[PROTOCOL, "pgs.token.abc"]
+            )
             assert socket.subprotocol == PROTOCOL
             await socket.send_message("hello")
             assert await socket.get_message() == "hello"
@@ -121,14 +145,20 @@ async def test_fragments_are_one_message_and_pings_may_come_between_them(way: Wa
         assert await client.frame() == (1, whole)
 
 
-async def test_pings_are_answered_while_the_handler_does_not_read_and_pongs_are_ignored(way: Way) -> None:
+async def test_pings_are_answered_while_the_handler_does_not_read_and_pongs_are_ignored(
+    way: Way,
+) -> None:
     async with serving(way, app_of(idle)) as server, await upgraded(server) as client:
         for payload in (b"", b"x" * 125):
-            await client.send(text_frame(b"unasked", opcode=PONG) + text_frame(payload, opcode=PING))
+            await client.send(
+                text_frame(b"unasked", opcode=PONG) + text_frame(payload, opcode=PING)
+            )
             assert await client.frame() == (PONG, payload)
 
 
-async def test_a_segment_full_of_empty_frames_leaves_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_segment_full_of_empty_frames_leaves_room_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A frame of 6 bytes costs far more to look at than to send."""
     turn = 0
     looked_at: Counter[int] = Counter()
@@ -145,9 +175,17 @@ async def test_a_segment_full_of_empty_frames_leaves_room_for_others(monkeypatch
             await trio.lowlevel.checkpoint()
 
     monkeypatch.setattr(GuardedSocket, "_take", counting)
-    async with serving(serve, app_of(echo)) as server, await upgraded(server) as client, trio.open_nursery() as nursery:
+    async with (
+        serving(serve, app_of(echo)) as server,
+        await upgraded(server) as client,
+        trio.open_nursery() as nursery,
+    ):
         nursery.start_soon(turning)
-        await client.send(text_frame(b"", final=False) + text_frame(b"", final=False, opcode=0) * 9_000 + text_frame(b"last", opcode=0))
+        await client.send(
+            text_frame(b"", final=False)
+            + text_frame(b"", final=False, opcode=0) * 9_000
+            + text_frame(b"last", opcode=0)
+        )
         assert await client.frame() == (1, b"last")
         nursery.cancel_scope.cancel()
     assert looked_at.total() == 9_002
@@ -165,7 +203,10 @@ async def test_an_exception_of_the_handler_is_1011_and_logged_once(way: Way) -> 
     events: Counter[str] = Counter()
     sockets = OpenSockets()
     with capture_logs() as logs:
-        async with serving(way, app_of(fails, sockets=sockets, events=events)) as server, await upgraded(server) as client:
+        async with (
+            serving(way, app_of(fails, sockets=sockets, events=events)) as server,
+            await upgraded(server) as client,
+        ):
             await client.send(text_frame(b"x"))
             assert await client.frame() == closed(1011)
             assert await client.end() == b""
@@ -181,7 +222,9 @@ async def test_a_handler_that_returns_has_its_last_words_delivered(way: Way) -> 
             assert session.send(str(number))
 
     async with serving(way, app_of(brief)) as server, await upgraded(server) as client:
-        assert [await client.frame() for _ in range(5)] == [(1, b"%d" % number) for number in range(5)]
+        assert [await client.frame() for _ in range(5)] == [
+            (1, b"%d" % number) for number in range(5)
+        ]
         assert await client.frame() == closed(NORMAL)
         assert await client.end() == b""
 
@@ -231,7 +274,10 @@ async def test_at_a_stop_every_open_socket_is_told_before_the_listener_stops(way
 async def test_open_sockets_do_not_delay_a_stop_that_told_them(way: Way) -> None:
     sockets = OpenSockets()
     limits = msgspec.structs.replace(QUICK, grace_s=600)
-    async with serving(way, app_of(idle, sockets=sockets), limits) as server, await upgraded(server) as client:
+    async with (
+        serving(way, app_of(idle, sockets=sockets), limits) as server,
+        await upgraded(server) as client,
+    ):
         await sockets.close_all()
         server.stop.set()
         assert await client.frame() == closed(GOING_AWAY)

@@ -11,8 +11,8 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from pgs.http.socket_session import SocketSession
-from pgs.http.sockets import OpenSockets
+from pgs.http.transport.socket_session import SocketSession
+from pgs.http.transport.sockets import OpenSockets
 from tests.http.raw import PATIENCE_S, QUICK, Way, serving, text_frame
 from tests.http.sockets import (
     ABUSE,
@@ -44,9 +44,14 @@ from tests.http.sockets import (
     ],
     ids=["no code", "1000", "4000 with a reason", "1013"],
 )
-async def test_a_close_is_answered_in_kind_and_the_handler_ends(way: Way, sent: bytes, echoed: bytes) -> None:
+async def test_a_close_is_answered_in_kind_and_the_handler_ends(
+    way: Way, sent: bytes, echoed: bytes
+) -> None:
     sockets = OpenSockets()
-    async with serving(way, app_of(idle, sockets=sockets)) as server, await upgraded(server) as client:
+    async with (
+        serving(way, app_of(idle, sockets=sockets)) as server,
+        await upgraded(server) as client,
+    ):
         await client.send(text_frame(sent, opcode=CLOSE))
         assert await client.frame() == (CLOSE, echoed)
         assert await client.end() == b""
@@ -98,10 +103,15 @@ async def test_a_close_is_answered_in_kind_and_the_handler_ends(way: Way, sent: 
         "a negative length",
     ],
 )
-async def test_what_breaks_the_protocol_is_told_by_its_code_and_crashes_nothing(way: Way, frames: bytes, code: int) -> None:
+async def test_what_breaks_the_protocol_is_told_by_its_code_and_crashes_nothing(
+    way: Way, frames: bytes, code: int
+) -> None:
     events: Counter[str] = Counter()
     sockets = OpenSockets()
-    async with serving(way, app_of(echo, sockets=sockets, events=events)) as server, await upgraded(server) as client:
+    async with (
+        serving(way, app_of(echo, sockets=sockets, events=events)) as server,
+        await upgraded(server) as client,
+    ):
         await client.send(frames)
         assert await client.frame() == closed(code)
         await client.end()
@@ -116,11 +126,17 @@ async def test_no_bytes_behind_a_handshake_crash_anything(way: Way) -> None:
     sockets = OpenSockets()
     random = Random(1)
     opcodes = [0, 0, 1, 1, 1, 2, 3, CLOSE, PING, PONG, 15]
-    async with serving(way, app_of(echo, sockets=sockets, events=events, limits=UNHURRIED)) as server:
+    async with serving(
+        way, app_of(echo, sockets=sockets, events=events, limits=UNHURRIED)
+    ) as server:
         for _ in range(100):
             async with await upgraded(server) as client:
                 frames = b"".join(
-                    text_frame(random.randbytes(random.choice((0, 1, 2, 125, 126, 300))), final=random.random() < 0.6, opcode=opcode)
+                    text_frame(
+                        random.randbytes(random.choice((0, 1, 2, 125, 126, 300))),
+                        final=random.random() < 0.6,
+                        opcode=opcode,
+                    )
                     for opcode in random.choices(opcodes, k=6)
                 )
                 noise = bytearray(frames)
@@ -136,7 +152,9 @@ async def test_no_bytes_behind_a_handshake_crash_anything(way: Way) -> None:
 
 
 @pytest.mark.parametrize("how", ["close frame", "end", "reset"])
-async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(way: Way, how: str) -> None:
+async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(
+    way: Way, how: str
+) -> None:
     ended = trio.Event()
 
     async def busy(session: SocketSession) -> None:
@@ -145,14 +163,21 @@ async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(way: W
         finally:
             ended.set()
 
-    async with serving(way, app_of(busy, limits=UNHURRIED)) as server, await upgraded(server) as client:
-        await client.send(text_frame(b"unread") * 50)  # More than the server would hold for whoever does not read.
+    async with (
+        serving(way, app_of(busy, limits=UNHURRIED)) as server,
+        await upgraded(server) as client,
+    ):
+        await client.send(
+            text_frame(b"unread") * 50
+        )  # More than the server would hold for whoever does not read.
         if how == "close frame":
             await client.send(text_frame((1000).to_bytes(2), opcode=CLOSE))
         elif how == "end":
             await client.stream.send_eof()
         else:
-            client.stream.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            client.stream.setsockopt(
+                trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
+            )
             await trio.aclose_forcefully(client.stream)
         with trio.fail_after(PATIENCE_S):
             await ended.wait()
@@ -170,9 +195,14 @@ async def test_what_a_client_says_just_before_it_leaves_is_still_heard(way: Way)
         finally:
             ended.set()
 
-    async with serving(way, app_of(slow, limits=msgspec.structs.replace(LIMITS, drain_s=PATIENCE_S))) as server:
+    async with serving(
+        way, app_of(slow, limits=msgspec.structs.replace(LIMITS, drain_s=PATIENCE_S))
+    ) as server:
         async with await upgraded(server) as client:
-            await client.send(b"".join(text_frame(b"%d" % number) for number in range(5)) + text_frame((1001).to_bytes(2), opcode=CLOSE))
+            await client.send(
+                b"".join(text_frame(b"%d" % number) for number in range(5))
+                + text_frame((1001).to_bytes(2), opcode=CLOSE)
+            )
         with trio.fail_after(PATIENCE_S):
             await ended.wait()
     assert heard == ["0", "1", "2", "3", "4"]
@@ -216,7 +246,9 @@ async def test_a_hundred_abandoned_sockets_leave_no_task_behind(way: Way) -> Non
 # Limits
 
 
-@pytest.mark.parametrize("text", ["x" * 16384, "é" * 8192, "🎲" * 4096], ids=["1 byte", "2 bytes", "4 bytes"])
+@pytest.mark.parametrize(
+    "text", ["x" * 16384, "é" * 8192, "🎲" * 4096], ids=["1 byte", "2 bytes", "4 bytes"]
+)
 async def test_a_message_is_bounded_in_bytes(way: Way, text: str) -> None:
     async with serving(way, app_of(echo)) as server, await upgraded(server) as client:
         await client.send(text_frame(text.encode()))
@@ -227,9 +259,15 @@ async def test_a_message_is_bounded_in_bytes(way: Way, text: str) -> None:
 
 
 @pytest.mark.parametrize("size", [20_000, 100_000, 3_000_000])
-async def test_a_client_hears_of_a_message_that_is_too_long_in_the_same_words_however_long_it_is(way: Way, size: int) -> None:
+async def test_a_client_hears_of_a_message_that_is_too_long_in_the_same_words_however_long_it_is(
+    way: Way, size: int
+) -> None:
     events: Counter[str] = Counter()
-    async with serving(way, app_of(echo, events=events)) as server, await upgraded(server) as client, trio.open_nursery() as nursery:
+    async with (
+        serving(way, app_of(echo, events=events)) as server,
+        await upgraded(server) as client,
+        trio.open_nursery() as nursery,
+    ):
         nursery.start_soon(partial(send_all_or_nothing, client, text_frame(b"x" * size)))
         assert await client.frame() == closed(ABUSE)
         nursery.cancel_scope.cancel()
@@ -244,7 +282,10 @@ async def test_a_message_that_is_too_long_need_not_end_to_be_refused(way: Way) -
 
 async def test_a_binary_message_is_abuse(way: Way) -> None:
     events: Counter[str] = Counter()
-    async with serving(way, app_of(echo, events=events)) as server, await upgraded(server) as client:
+    async with (
+        serving(way, app_of(echo, events=events)) as server,
+        await upgraded(server) as client,
+    ):
         await client.send(text_frame(b"{}", opcode=2))
         assert await client.frame() == closed(ABUSE)
         assert await client.end() == b""
@@ -252,9 +293,14 @@ async def test_a_binary_message_is_abuse(way: Way) -> None:
 
 
 @pytest.mark.parametrize("handler", [echo, idle])
-async def test_a_flood_is_abuse_whether_the_handler_reads_or_not(way: Way, handler: Callable[[SocketSession], Awaitable[None]]) -> None:
+async def test_a_flood_is_abuse_whether_the_handler_reads_or_not(
+    way: Way, handler: Callable[[SocketSession], Awaitable[None]]
+) -> None:
     events: Counter[str] = Counter()
-    async with serving(way, app_of(handler, events=events)) as server, await upgraded(server) as client:
+    async with (
+        serving(way, app_of(handler, events=events)) as server,
+        await upgraded(server) as client,
+    ):
         await send_all_or_nothing(client, text_frame(b"x") * 5000)
         while (frame := await client.frame())[0] == 1:
             pass
@@ -265,7 +311,9 @@ async def test_a_flood_is_abuse_whether_the_handler_reads_or_not(way: Way, handl
 
 
 @pytest.mark.parametrize("size", [1000, 100_000])
-async def test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits(way: Way, size: int) -> None:
+async def test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits(
+    way: Way, size: int
+) -> None:
     refused, ended = trio.Event(), trio.Event()
 
     async def lender(session: SocketSession) -> None:

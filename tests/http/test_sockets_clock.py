@@ -9,9 +9,9 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.http.asgi import Message
-from pgs.http.socket_session import OVERLOADED, SocketLimits, SocketSession
-from pgs.http.sockets import TELL_S, OpenSockets, serve_socket
+from pgs.http.transport.asgi import Message
+from pgs.http.transport.socket_session import OVERLOADED, SocketLimits, SocketSession
+from pgs.http.transport.sockets import TELL_S, OpenSockets, serve_socket
 
 ABUSE = 4400
 LIMITS = SocketLimits(abuse_code=ABUSE)
@@ -47,7 +47,9 @@ class Peer:
 
     def code(self) -> int | None:
         """What the socket was closed with."""
-        codes: list[int] = [message["code"] for message in self.told if message["type"] == "websocket.close"]
+        codes: list[int] = [
+            message["code"] for message in self.told if message["type"] == "websocket.close"
+        ]
         assert len(codes) < 2
         return codes[0] if codes else None
 
@@ -101,7 +103,9 @@ async def idles(session: SocketSession) -> None:
 # How fast
 
 
-async def test_the_21st_message_within_a_second_is_abuse_and_one_a_second_later_is_not(autojump_clock: MockClock) -> None:
+async def test_the_21st_message_within_a_second_is_abuse_and_one_a_second_later_is_not(
+    autojump_clock: MockClock,
+) -> None:
     async with conversing(reads) as peer:
         for _ in range(3):
             await peer.say(*["x"] * 20)
@@ -194,8 +198,13 @@ async def test_what_a_handler_takes_makes_room_again(autojump_clock: MockClock) 
         await peer.leave()
 
 
-@pytest.mark.parametrize(("limits", "fits"), [({"outbox_messages": 5}, 6), ({"outbox_chars": 500}, 5), ({"outbox_chars": 99}, 0)])
-async def test_what_a_client_does_not_take_is_bounded(autojump_clock: MockClock, limits: dict[str, int], fits: int) -> None:
+@pytest.mark.parametrize(
+    ("limits", "fits"),
+    [({"outbox_messages": 5}, 6), ({"outbox_chars": 500}, 5), ({"outbox_chars": 99}, 0)],
+)
+async def test_what_a_client_does_not_take_is_bounded(
+    autojump_clock: MockClock, limits: dict[str, int], fits: int
+) -> None:
     lent: list[SocketSession] = []
 
     async def lends(session: SocketSession) -> None:
@@ -205,7 +214,9 @@ async def test_what_a_client_does_not_take_is_bounded(autojump_clock: MockClock,
     async with conversing(lends, limits=limited(**limits)) as peer:
         [session] = lent
         sent = 0
-        while session.send("x" * 100):  # All in one step: the writer, who waits, is handed one and has no chance to take another.
+        while session.send(
+            "x" * 100
+        ):  # All in one step: the writer, who waits, is handed one and has no chance to take another.
             sent += 1
         assert sent == fits
         assert not session.send("x")
@@ -227,7 +238,9 @@ async def test_what_a_client_takes_makes_room_again(autojump_clock: MockClock) -
 # How long an end takes
 
 
-async def test_what_is_queued_leaves_ahead_of_the_close_for_so_long_and_no_longer(autojump_clock: MockClock) -> None:
+async def test_what_is_queued_leaves_ahead_of_the_close_for_so_long_and_no_longer(
+    autojump_clock: MockClock,
+) -> None:
     async def leaves(session: SocketSession) -> None:
         session.send("one")
         session.send("two")
@@ -250,7 +263,9 @@ async def test_what_is_queued_leaves_ahead_of_the_close_for_so_long_and_no_longe
     assert (peer.texts, peer.code(), peer.ended_at) == ([], 4401, 10)
 
 
-async def test_a_handler_has_so_long_to_take_what_a_client_said_before_it_left(autojump_clock: MockClock) -> None:
+async def test_a_handler_has_so_long_to_take_what_a_client_said_before_it_left(
+    autojump_clock: MockClock,
+) -> None:
     heard: list[str] = []
 
     async def slow(session: SocketSession) -> None:
@@ -266,7 +281,9 @@ async def test_a_handler_has_so_long_to_take_what_a_client_said_before_it_left(a
     assert (peer.ended_at, peer.code()) == (1, None)
 
 
-async def test_a_handler_that_waits_for_its_client_is_ended_at_once(autojump_clock: MockClock) -> None:
+async def test_a_handler_that_waits_for_its_client_is_ended_at_once(
+    autojump_clock: MockClock,
+) -> None:
     async with conversing(reads) as peer:
         await trio.sleep(5)
         await peer.leave()
@@ -294,7 +311,9 @@ async def test_what_comes_during_a_close_changes_nothing(autojump_clock: MockClo
 
     events: Counter[str] = Counter()
     peer = Peer()
-    async with conversing(leaves, peer=peer, sockets=OpenSockets(lambda name: events.update([name]))):
+    async with conversing(
+        leaves, peer=peer, sockets=OpenSockets(lambda name: events.update([name]))
+    ):
         await peer.say("x" * 20_000, *["x"] * 200)
         peer.reads.set()
     assert (peer.texts, peer.code(), events) == (["late"], 4401, {})
@@ -315,7 +334,9 @@ async def test_a_session_whose_handler_failed_takes_nothing_more(autojump_clock:
     lent[0].close(4401)
 
 
-async def test_a_client_that_leaves_before_the_accept_is_never_served(autojump_clock: MockClock) -> None:
+async def test_a_client_that_leaves_before_the_accept_is_never_served(
+    autojump_clock: MockClock,
+) -> None:
     peer = Peer()
     await peer.leave()
     async with conversing(reads, peer=peer):
@@ -323,11 +344,16 @@ async def test_a_client_that_leaves_before_the_accept_is_never_served(autojump_c
     assert peer.told == []
 
 
-async def test_a_stop_waits_for_sockets_to_be_told_but_not_for_those_that_do_not_read(autojump_clock: MockClock) -> None:
+async def test_a_stop_waits_for_sockets_to_be_told_but_not_for_those_that_do_not_read(
+    autojump_clock: MockClock,
+) -> None:
     sockets = OpenSockets()
     async with conversing(idles, sockets=sockets) as early:
         await early.leave()
-    async with conversing(idles, sockets=sockets) as lively, conversing(idles, sockets=sockets) as stuck:
+    async with (
+        conversing(idles, sockets=sockets) as lively,
+        conversing(idles, sockets=sockets) as stuck,
+    ):
         stuck.reads = trio.Event()
         assert sockets.count == 2
         began = trio.current_time()
@@ -341,7 +367,9 @@ async def test_a_stop_waits_for_sockets_to_be_told_but_not_for_those_that_do_not
     assert trio.current_time() == began
 
 
-async def test_sockets_are_told_of_a_stop_even_by_a_caller_that_is_cancelled(autojump_clock: MockClock) -> None:
+async def test_sockets_are_told_of_a_stop_even_by_a_caller_that_is_cancelled(
+    autojump_clock: MockClock,
+) -> None:
     sockets = OpenSockets()
     async with conversing(idles, sockets=sockets) as peer:
         with trio.CancelScope() as scope:

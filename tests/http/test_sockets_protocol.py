@@ -45,7 +45,10 @@ def pieces(text: bytes, *cuts: int) -> list[bytes]:
     """The frames of a message that is cut there."""
     parts = [text[begin:end] for begin, end in pairwise((0, *cuts, len(text)))]
     last = len(parts) - 1
-    return [text_frame(part, final=number == last, opcode=CONTINUED if number else 1) for number, part in enumerate(parts)]
+    return [
+        text_frame(part, final=number == last, opcode=CONTINUED if number else 1)
+        for number, part in enumerate(parts)
+    ]
 
 
 def octets(text: bytes) -> bytes:
@@ -74,13 +77,20 @@ async def heard(client: Client) -> tuple[int, bytes]:
 
 
 @asynccontextmanager
-async def connect(service: SharedService, partner: Partner, *headers: bytes) -> AsyncIterator[Client]:
+async def connect(
+    service: SharedService, partner: Partner, *headers: bytes
+) -> AsyncIterator[Client]:
     """A player who has been welcomed."""
     token = mint_sync(service.client, partner.test, f"player-{next(_numbers)}")
     host, _, port = service.client.base_url.removeprefix("http://").partition(":")
     offer = b"Sec-WebSocket-Protocol: pgs.game.v1, pgs.token.%s\r\n" % token.encode()
     async with Client(await trio.open_tcp_stream(host, int(port))) as client:
-        shaken = await client.ask(HANDSHAKE % b"/game/socket" + offer + b"".join(line + b"\r\n" for line in headers) + b"\r\n")
+        shaken = await client.ask(
+            HANDSHAKE % b"/game/socket"
+            + offer
+            + b"".join(line + b"\r\n" for line in headers)
+            + b"\r\n"
+        )
         assert shaken.status == 101
         assert "sec-websocket-extensions" not in shaken.headers
         opcode, text = await heard(client)
@@ -105,29 +115,52 @@ RIGHT: Final[dict[str, tuple[bytes, list[tuple[int, bytes]]]]] = {
     "128 bytes": (text_frame(ask("x" * 105)), [answer("x" * 105)]),
     "the longest message": (text_frame(ask("x").ljust(16 * 1024)), [answer("x")]),
     "two in one segment": (text_frame(ask("1")) + text_frame(ask("2")), [answer("1"), answer("2")]),
-    "a mask": (b"\x81" + bytes([0x80 | len(ask())]) + MASK + bytes(a ^ b for a, b in zip(ask(), cycle(MASK), strict=False)), [answer()]),
+    "a mask": (
+        b"\x81"
+        + bytes([0x80 | len(ask())])
+        + MASK
+        + bytes(a ^ b for a, b in zip(ask(), cycle(MASK), strict=False)),
+        [answer()],
+    ),
     # Fragmentation (5.4).
     "two fragments": (b"".join(pieces(ask(), 5)), [answer()]),
     "an empty first fragment": (b"".join(pieces(ask(), 0)), [answer()]),
     "an empty last fragment": (b"".join(pieces(ask(), len(ask()))), [answer()]),
     "empty fragments between": (b"".join(pieces(ask(), 0, 0, 7, 7, 7, 9)), [answer()]),
     "a fragment for each byte": (octets(ask("κόσμε 🎲")), [answer("κόσμε 🎲")]),
-    "a ping between fragments": (ping(b"here?").join(pieces(ask(), 5)), [(PONG, b"here?"), answer()]),
+    "a ping between fragments": (
+        ping(b"here?").join(pieces(ask(), 5)),
+        [(PONG, b"here?"), answer()],
+    ),
     "pings and pongs between fragments": (
-        (ping(b"1") + text_frame(b"not asked for", opcode=PONG) + ping(b"2")).join(pieces(ask("é"), 4, 22)),
+        (ping(b"1") + text_frame(b"not asked for", opcode=PONG) + ping(b"2")).join(
+            pieces(ask("é"), 4, 22)
+        ),
         [(PONG, b"1"), (PONG, b"2"), (PONG, b"1"), (PONG, b"2"), answer("é")],
     ),
     # Control frames (5.5).
     "an empty ping": (ping(), [(PONG, b"")]),
-    "a ping with bytes that are no text": (ping(b"\x00\xff\xfe\xfd"), [(PONG, b"\x00\xff\xfe\xfd")]),
+    "a ping with bytes that are no text": (
+        ping(b"\x00\xff\xfe\xfd"),
+        [(PONG, b"\x00\xff\xfe\xfd")],
+    ),
     "the longest ping": (ping(b"\xfe" * 125), [(PONG, b"\xfe" * 125)]),
-    "ten pings at once": (b"".join(ping(b"%d" % number) for number in range(10)), [(PONG, b"%d" % number) for number in range(10)]),
+    "ten pings at once": (
+        b"".join(ping(b"%d" % number) for number in range(10)),
+        [(PONG, b"%d" % number) for number in range(10)],
+    ),
     "an unsolicited pong": (text_frame(b"", opcode=PONG) + text_frame(ask()), [answer()]),
-    "a long unsolicited pong": (text_frame(b"\xff" * 125, opcode=PONG) + ping(b"x"), [(PONG, b"x")]),
+    "a long unsolicited pong": (
+        text_frame(b"\xff" * 125, opcode=PONG) + ping(b"x"),
+        [(PONG, b"x")],
+    ),
     # Text (5.6): the edges of UTF-8.
     "the ends of each length": (text_frame(ask(EDGES)), [answer(EDGES)]),
     "beside the surrogates": (text_frame(ask("\ud7ff\ue000")), [answer("\ud7ff\ue000")]),
-    "no characters": (text_frame(ask("\ufdd0\ufffe\U0001fffe")), [answer("\ufdd0\ufffe\U0001fffe")]),
+    "no characters": (
+        text_frame(ask("\ufdd0\ufffe\U0001fffe")),
+        [answer("\ufdd0\ufffe\U0001fffe")],
+    ),
     "a cut through a character": (b"".join(pieces(ask("🎲"), 22, 23, 24)), [answer("🎲")]),
 }
 
@@ -158,8 +191,14 @@ _BEGIN = text_frame(b'{"type":', final=False)
 
 WRONG: Final[dict[str, tuple[bytes, int]]] = {
     # Framing (5.2): reserved bits, masks, lengths.
-    **{f"a reserved bit, {bit:#x}": (bytes([0x81 | bit]) + text_frame(ask())[1:], 1002) for bit in (0x40, 0x20, 0x10, 0x70)},
-    **{f"a reserved bit of a ping, {bit:#x}": (bytes([0x89 | bit]) + ping(b"x")[1:], 1002) for bit in (0x40, 0x20, 0x10)},
+    **{
+        f"a reserved bit, {bit:#x}": (bytes([0x81 | bit]) + text_frame(ask())[1:], 1002)
+        for bit in (0x40, 0x20, 0x10, 0x70)
+    },
+    **{
+        f"a reserved bit of a ping, {bit:#x}": (bytes([0x89 | bit]) + ping(b"x")[1:], 1002)
+        for bit in (0x40, 0x20, 0x10)
+    },
     "a reserved bit of a close": (bytes([0xC8]) + close(1000)[1:], 1002),
     "a reserved bit of a continuation": (_BEGIN + b"\xc0" + text_frame(b"1}")[1:], 1002),
     "not masked": (b"\x81" + bytes([len(ask())]) + ask(), 1002),
@@ -170,13 +209,22 @@ WRONG: Final[dict[str, tuple[bytes, int]]] = {
     "a length of 2^63": (b"\x81\xff" + (2**63).to_bytes(8) + b"\0\0\0\0", 1002),
     "a length of 2^64 - 1": (b"\x81\xff" + b"\xff" * 8 + b"\0\0\0\0", 1002),
     # Opcodes (11.8).
-    **{f"opcode {opcode}": (text_frame(b"", opcode=opcode), 1002) for opcode in (3, 4, 5, 6, 7, 11, 12, 13, 14, 15)},
+    **{
+        f"opcode {opcode}": (text_frame(b"", opcode=opcode), 1002)
+        for opcode in (3, 4, 5, 6, 7, 11, 12, 13, 14, 15)
+    },
     "a reserved opcode with a payload": (text_frame(ask(), opcode=5), 1002),
     "a reserved opcode in a message": (_BEGIN + text_frame(b"1}", opcode=3), 1002),
     # Fragmentation (5.4).
     "a continuation of nothing": (text_frame(ask(), opcode=CONTINUED), 1002),
-    "an unfinished continuation of nothing": (text_frame(ask(), final=False, opcode=CONTINUED), 1002),
-    "a continuation of what has ended": (_BEGIN + text_frame(b"1}", opcode=CONTINUED) + text_frame(b"", opcode=CONTINUED), 1002),
+    "an unfinished continuation of nothing": (
+        text_frame(ask(), final=False, opcode=CONTINUED),
+        1002,
+    ),
+    "a continuation of what has ended": (
+        _BEGIN + text_frame(b"1}", opcode=CONTINUED) + text_frame(b"", opcode=CONTINUED),
+        1002,
+    ),
     "a text within a message": (_BEGIN + text_frame(ask()), 1002),
     "a binary within a message": (_BEGIN + text_frame(b"x", opcode=BINARY), 1002),
     # Control frames (5.5).
@@ -189,26 +237,59 @@ WRONG: Final[dict[str, tuple[bytes, int]]] = {
     "a close in pieces": (text_frame(b"\x03\xe8", final=False, opcode=CLOSE), 1002),
     # Close frames (7.4).
     "half a code": (text_frame(b"\x03", opcode=CLOSE), 1002),
-    **{f"code {code}": (close(code), 1002) for code in (0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 9999, 65535)},
-    "a reason that is no text": (close(1000, b"\xce\xba\xe1\xbd\xb9\xcf\x83\xce\xbc\xce\xb5\xed\xa0\x80"), 1007),
+    **{
+        f"code {code}": (close(code), 1002)
+        for code in (0, 1, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 9999, 65535)
+    },
+    "a reason that is no text": (
+        close(1000, b"\xce\xba\xe1\xbd\xb9\xcf\x83\xce\xbc\xce\xb5\xed\xa0\x80"),
+        1007,
+    ),
     "a reason that breaks off": (close(1000, b"tsch\xc3"), 1007),
     # Text (8.1).
-    **{f"text with {name}": (text_frame(ask().replace(b"1", bad)), 1007) for name, bad in NOT_UTF8.items()},
-    **{f"a fragment with {name}": (_BEGIN + text_frame(bad + b" ", final=False, opcode=CONTINUED), 1007) for name, bad in NOT_UTF8.items()},
-    **{f"a frame for each byte of {name}": (octets(ask().replace(b"1", bad)), 1007) for name, bad in NOT_UTF8.items()},
+    **{
+        f"text with {name}": (text_frame(ask().replace(b"1", bad)), 1007)
+        for name, bad in NOT_UTF8.items()
+    },
+    **{
+        f"a fragment with {name}": (
+            _BEGIN + text_frame(bad + b" ", final=False, opcode=CONTINUED),
+            1007,
+        )
+        for name, bad in NOT_UTF8.items()
+    },
+    **{
+        f"a frame for each byte of {name}": (octets(ask().replace(b"1", bad)), 1007)
+        for name, bad in NOT_UTF8.items()
+    },
     "text that breaks off in a character": (text_frame(b"\xf0\x9f\x8e"), 1007),
-    "a last fragment that breaks off in a character": (_BEGIN + text_frame(b"\xe2\x82", opcode=CONTINUED), 1007),
-    "an empty last fragment within a character": (_BEGIN + text_frame(b"\xe2", final=False, opcode=0) + text_frame(b"", opcode=0), 1007),
+    "a last fragment that breaks off in a character": (
+        _BEGIN + text_frame(b"\xe2\x82", opcode=CONTINUED),
+        1007,
+    ),
+    "an empty last fragment within a character": (
+        _BEGIN + text_frame(b"\xe2", final=False, opcode=0) + text_frame(b"", opcode=0),
+        1007,
+    ),
     # The game's own bounds.
     "an empty message": (text_frame(b""), ABUSE),
     "an empty message in pieces": (b"".join(pieces(b"", 0, 0)), ABUSE),
     "no JSON": (text_frame(b"{"), ABUSE),
     "binary": (text_frame(ask(), opcode=BINARY), ABUSE),
     "an empty binary": (text_frame(b"", opcode=BINARY), ABUSE),
-    "binary in pieces": (text_frame(b"{", final=False, opcode=BINARY) + text_frame(b"}", opcode=CONTINUED), ABUSE),
+    "binary in pieces": (
+        text_frame(b"{", final=False, opcode=BINARY) + text_frame(b"}", opcode=CONTINUED),
+        ABUSE,
+    ),
     "one byte too many": (text_frame(ask("x").ljust(16 * 1024 + 1)), ABUSE),
-    "one byte too many, in pieces": (b"".join(pieces(ask("x").ljust(16 * 1024 + 1), 5_000, 10_000)), ABUSE),
-    "one byte too many, in characters of two": (text_frame(b'"' + "é".encode() * 8192 + b'"'), ABUSE),
+    "one byte too many, in pieces": (
+        b"".join(pieces(ask("x").ljust(16 * 1024 + 1), 5_000, 10_000)),
+        ABUSE,
+    ),
+    "one byte too many, in characters of two": (
+        text_frame(b'"' + "é".encode() * 8192 + b'"'),
+        ABUSE,
+    ),
     "21 messages in a second": (text_frame(b'{"type":"?"}') * 21, ABUSE),
 }
 
@@ -219,7 +300,24 @@ LEAVING: Final[dict[str, tuple[bytes, bytes]]] = {
     "nothing": (text_frame(b"", opcode=CLOSE), b""),
     **{
         f"code {code}": (close(code), code.to_bytes(2))
-        for code in (1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 3000, 3999, 4000, 4409, 4999)
+        for code in (
+            1000,
+            1001,
+            1002,
+            1003,
+            1007,
+            1008,
+            1009,
+            1010,
+            1011,
+            1012,
+            1013,
+            3000,
+            3999,
+            4000,
+            4409,
+            4999,
+        )
     },
     "a reason": (close(1000, "tschüß".encode()), b"\x03\xe8" + "tschüß".encode()),
     "the longest reason": (close(4000, _LAST_WORDS), (4000).to_bytes(2) + _LAST_WORDS),
@@ -227,13 +325,18 @@ LEAVING: Final[dict[str, tuple[bytes, bytes]]] = {
     "twice": (close(1000) + close(1001), b"\x03\xe8"),
     "and pings afterwards": (close(1000) + ping(b"late"), b"\x03\xe8"),
     "and speaks afterwards": (close(1000) + text_frame(ask()), b"\x03\xe8"),
-    "and breaks the protocol afterwards": (close(1000) + text_frame(b"\xff", opcode=5), b"\x03\xe8"),
+    "and breaks the protocol afterwards": (
+        close(1000) + text_frame(b"\xff", opcode=5),
+        b"\x03\xe8",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", RIGHT)
 @pytest.mark.parametrize("apart", [False, True], ids=["at once", "byte by byte"])
-async def test_what_the_protocol_allows_is_understood(service: SharedService, partner: Partner, name: str, apart: bool) -> None:
+async def test_what_the_protocol_allows_is_understood(
+    service: SharedService, partner: Partner, name: str, apart: bool
+) -> None:
     sent, expected = RIGHT[name]
     with capture_logs() as logs:
         async with connect(service, partner) as client:
@@ -248,7 +351,9 @@ async def test_what_the_protocol_allows_is_understood(service: SharedService, pa
 
 
 @pytest.mark.parametrize("name", WRONG)
-async def test_what_breaks_the_protocol_ends_cleanly_with_its_code(service: SharedService, partner: Partner, name: str) -> None:
+async def test_what_breaks_the_protocol_ends_cleanly_with_its_code(
+    service: SharedService, partner: Partner, name: str
+) -> None:
     sent, code = WRONG[name]
     with capture_logs() as logs:
         async with connect(service, partner) as client:
@@ -263,7 +368,9 @@ async def test_what_breaks_the_protocol_ends_cleanly_with_its_code(service: Shar
 
 
 @pytest.mark.parametrize("name", LEAVING)
-async def test_a_player_who_leaves_is_let_go_with_the_code_they_gave(service: SharedService, partner: Partner, name: str) -> None:
+async def test_a_player_who_leaves_is_let_go_with_the_code_they_gave(
+    service: SharedService, partner: Partner, name: str
+) -> None:
     sent, echoed = LEAVING[name]
     with capture_logs() as logs:
         async with connect(service, partner) as client:
@@ -276,17 +383,24 @@ async def test_a_player_who_leaves_is_let_go_with_the_code_they_gave(service: Sh
 
 @pytest.mark.parametrize(
     "begun",
-    [_BEGIN + text_frame(b"\xf4\x90", final=False, opcode=CONTINUED), text_frame(b"\xf4\x90" + ask())[:12]],
+    [
+        _BEGIN + text_frame(b"\xf4\x90", final=False, opcode=CONTINUED),
+        text_frame(b"\xf4\x90" + ask())[:12],
+    ],
     ids=["message", "frame"],
 )
-async def test_text_that_is_none_is_refused_before_it_ends(service: SharedService, partner: Partner, begun: bytes) -> None:
+async def test_text_that_is_none_is_refused_before_it_ends(
+    service: SharedService, partner: Partner, begun: bytes
+) -> None:
     async with connect(service, partner) as client:
         await client.send(begun)
         await ends_with(client, closed(1007))
 
 
 async def test_compression_is_offered_in_vain(service: SharedService, partner: Partner) -> None:
-    async with connect(service, partner, b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits") as client:
+    async with connect(
+        service, partner, b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"
+    ) as client:
         await client.send(text_frame(ask()))
         assert await heard(client) == answer()
         await client.send(b"\xc1" + text_frame(ask())[1:])

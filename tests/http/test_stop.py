@@ -7,9 +7,20 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from pgs.http.asgi import Receive, Scope, Send
-from pgs.http.server import bind
-from tests.http.raw import HANDSHAKE, PATIENCE_S, QUICK, Way, live, ok, only, read_body, reply, serving
+from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.server import bind
+from tests.http.raw import (
+    HANDSHAKE,
+    PATIENCE_S,
+    QUICK,
+    Way,
+    live,
+    ok,
+    only,
+    read_body,
+    reply,
+    serving,
+)
 
 BLOCK = b"x" * (256 * 1024)
 
@@ -40,7 +51,10 @@ async def test_a_request_pipelined_behind_one_in_flight_does_not_delay_the_stop(
         await wait_all_tasks_blocked()
         await reply(send, 200, b"done")
 
-    async with serving(way, only("/slow", slow), msgspec.structs.replace(QUICK, grace_s=60)) as server, await server.client() as client:
+    async with (
+        serving(way, only("/slow", slow), msgspec.structs.replace(QUICK, grace_s=60)) as server,
+        await server.client() as client,
+    ):
         await client.send(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
         await entered.wait()
         server.stop.set()
@@ -62,7 +76,11 @@ async def test_the_pings_of_a_closed_websocket_do_not_delay_the_stop(way: Way) -
 
 async def test_an_idle_connection_does_not_delay_the_stop(way: Way) -> None:
     limits = msgspec.structs.replace(QUICK, keep_alive_s=600, grace_s=600)
-    async with serving(way, ok, limits) as server, await server.client() as idle, await server.client() as silent:
+    async with (
+        serving(way, ok, limits) as server,
+        await server.client() as idle,
+        await server.client() as silent,
+    ):
         assert (await idle.get("/")).status == 200
         server.stop.set()
         with trio.fail_after(PATIENCE_S):
@@ -103,7 +121,9 @@ async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(way: Way
         await clients[2].send(b"GET /endless HTTP/1.1\r\nHost: h\r\n\r\n")
         await clients[3].send(b"GET /half-a-he")
         await clients[4].send(HANDSHAKE % b"/ws" + b"\r\n")
-        await clients[5].send(b"GET /poll HTTP/1.1\r\nHost: h\r\n\r\nGET /poll HTTP/1.1\r\nHost: h\r\n\r\n")
+        await clients[5].send(
+            b"GET /poll HTTP/1.1\r\nHost: h\r\n\r\nGET /poll HTTP/1.1\r\nHost: h\r\n\r\n"
+        )
         await trio.sleep(0.2)
         begun = time.perf_counter()
         server.stop.set()
@@ -112,7 +132,9 @@ async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(way: Way
         assert time.perf_counter() - begun < limits.grace_s + limits.shutdown_s + 2
         for client in clients:
             rest = await client.end()
-            assert b" 500 " not in rest, "a request that was cut off must look unanswered, not answered"
+            assert b" 500 " not in rest, (
+                "a request that was cut off must look unanswered, not answered"
+            )
             await trio.aclose_forcefully(client.stream)
 
 
@@ -150,7 +172,9 @@ def test_ipv6_and_names_are_taken() -> None:
         pass  # This machine has no IPv6; the address was understood.
 
 
-@pytest.mark.parametrize("listen", ["", ":", "8000", ":8000", "h:", "h:x", "h:70000", "::1:80", "[::1]", "h:-1", "h:٣"])
+@pytest.mark.parametrize(
+    "listen", ["", ":", "8000", ":8000", "h:", "h:x", "h:70000", "::1:80", "[::1]", "h:-1", "h:٣"]
+)
 def test_what_is_no_address_is_refused(listen: str) -> None:
     with pytest.raises(ValueError, match=r"host:port|brackets"):
         bind(listen)

@@ -118,7 +118,9 @@ INDEX: dict[str, tuple[str, ...]] = {
 @functools.cache
 def _tests_in(file: Path) -> frozenset[str]:
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return frozenset(node.name for node in ast.parse(file.read_text()).body if isinstance(node, functions))
+    return frozenset(
+        node.name for node in ast.parse(file.read_text()).body if isinstance(node, functions)
+    )
 
 
 @pytest.mark.parametrize("fault", INDEX, ids=lambda fault: fault.split(".")[0])
@@ -126,7 +128,9 @@ def test_every_fault_has_its_tests(fault: str) -> None:
     for named in INDEX[fault]:
         file, _, name = named.partition("::")
         assert name.startswith("test_")
-        assert name in _tests_in(ROOT / "tests" / file), f"{named} is gone: what keeps this mended now?\n{fault}"
+        assert name in _tests_in(ROOT / "tests" / file), (
+            f"{named} is gone: what keeps this mended now?\n{fault}"
+        )
 
 
 def test_no_fault_is_forgotten() -> None:
@@ -149,9 +153,19 @@ def test_no_fault_is_forgotten() -> None:
         (b'{"a": NaN}', 200),
         (b'{"a": 1, "a": 2}', 200),
     ],
-    ids=["malformed", "empty", "bad utf-8", "deep", "over a bound of Quart's", "NaN", "duplicate keys"],
+    ids=[
+        "malformed",
+        "empty",
+        "bad utf-8",
+        "deep",
+        "over a bound of Quart's",
+        "NaN",
+        "duplicate keys",
+    ],
 )
-async def test_whatever_quart_makes_of_a_body_the_answer_is_no_html(way: Way, body: bytes, status: int) -> None:
+async def test_whatever_quart_makes_of_a_body_the_answer_is_no_html(
+    way: Way, body: bytes, status: int
+) -> None:
     """Quart's leniency and its breakdowns are why endpoints do not read their bodies with it; its pages still answer in our shape."""
     pages = make_pages()
     pages.config["MAX_CONTENT_LENGTH"] = 60_000
@@ -161,7 +175,9 @@ async def test_whatever_quart_makes_of_a_body_the_answer_is_no_html(way: Way, bo
         return {"keys": len(await quart.request.get_json(force=True))}
 
     async with serving(way, edge(pages)) as server, await server.client() as client:
-        answer = await client.ask(raw_request("POST /json HTTP/1.1", f"Content-Length: {len(body)}") + body)
+        answer = await client.ask(
+            raw_request("POST /json HTTP/1.1", f"Content-Length: {len(body)}") + body
+        )
         assert answer.status == status
         assert answer.headers["content-type"] == "application/json"
         if status != 200:
@@ -186,22 +202,32 @@ async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client
     async with in_process(tmp_path, settlement=gate) as service:
         key = (await service.partner()).test
         body = b'{"playerId":"alice","gameId":"tic-tac-toe","tierId":"bronze","stakeUsdCents":100,"idempotencyKey":"one"}'
-        stream = await trio.open_tcp_stream("127.0.0.1", int(service.public.base_url.rpartition(":")[2]))
+        stream = await trio.open_tcp_stream(
+            "127.0.0.1", int(service.public.base_url.rpartition(":")[2])
+        )
         async with Client(_socket_stream(stream)) as client:
-            head = raw_request("POST /partner/matches HTTP/1.1", f"Authorization: Bearer {key}", f"Content-Length: {len(body)}")
+            head = raw_request(
+                "POST /partner/matches HTTP/1.1",
+                f"Authorization: Bearer {key}",
+                f"Content-Length: {len(body)}",
+            )
             await client.send(head + body)
             await until(lambda: gate.asked == 1)
             if how == "half-close":
                 await client.stream.send_eof()
             elif how == "reset":
-                client.stream.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                client.stream.setsockopt(
+                    trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
+                )
             if how != "half-close":
                 await trio.aclose_forcefully(client.stream)
             await trio.sleep(0.05)  # The server has learned of it by now, as far as it ever does.
             gate.opened.set()
             if how == "half-close":
                 assert (await client.answer()).status == 200
-        reply = await service.public.call("POST", "/partner/matches", key, seat_body("alice", "one"))
+        reply = await service.public.call(
+            "POST", "/partner/matches", key, seat_body("alice", "one")
+        )
         assert ok(reply)["status"] == "waiting"
         assert reply.header("idempotent-replayed") == "true"
         assert gate.asked == 1
@@ -215,7 +241,9 @@ def _socket_stream(stream: trio.abc.Stream) -> trio.SocketStream:
 # 11
 
 
-async def test_a_crash_in_quarts_nursery_takes_no_actor_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_crash_in_quarts_nursery_takes_no_actor_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     crashed = trio.Event()
 
     def pages_with_a_crash() -> QuartTrio:
@@ -262,6 +290,8 @@ def test_the_standard_librarys_http_is_not_hidden() -> None:
 def test_the_command_line_starts_from_any_folder_that_is_not_a_room(folder: str) -> None:
     """`python -m` puts the working folder ahead of the standard library."""
     command = [sys.executable, "-m", "pgs", "--help"]
-    done = subprocess.run(command, cwd=ROOT / folder, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT / folder, capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "serve" in done.stdout

@@ -94,7 +94,9 @@ def police(path: str, reply: Reply) -> Reply:
     assert request_id is not None
     assert _REQUEST_ID.fullmatch(request_id), request_id
     stamped = reply.version is not None
-    assert stamped == any(path == root or path.startswith(root + "/") for root in ("/partner", "/embed")), (path, reply.headers)
+    assert stamped == any(
+        path == root or path.startswith(root + "/") for root in ("/partner", "/embed")
+    ), (path, reply.headers)
     policy, rate = reply.header("ratelimit-policy"), reply.header("ratelimit")
     assert (policy is None) == (rate is None)
     if policy is not None and rate is not None:
@@ -107,7 +109,9 @@ def police(path: str, reply: Reply) -> Reply:
         assert re.fullmatch("[1-9][0-9]*", retry_after), retry_after
     else:
         assert retry_after is None
-    if reply.status != 200 and f"{path}/".startswith("/embed/"):  # a frame shows whatever it gets: the bare status is all there is
+    if reply.status != 200 and f"{path}/".startswith(
+        "/embed/"
+    ):  # a frame shows whatever it gets: the bare status is all there is
         assert (reply.header("content-type"), reply.content) == ("text/plain", b"")
     elif reply.status != 200:
         assert reply.header("content-type") == "application/json"
@@ -116,9 +120,17 @@ def police(path: str, reply: Reply) -> Reply:
 
 
 def _request(
-    base_url: str, path: str, key: str | None, body: object, headers: HeaderList, content: bytes | None
+    base_url: str,
+    path: str,
+    key: str | None,
+    body: object,
+    headers: HeaderList,
+    content: bytes | None,
 ) -> tuple[httpcore.URL, list[tuple[bytes, bytes]], bytes | None]:
-    sent = [(name.encode(), value if isinstance(value, bytes) else value.encode()) for name, value in headers]
+    sent = [
+        (name.encode(), value if isinstance(value, bytes) else value.encode())
+        for name, value in headers
+    ]
     if key is not None:
         sent.append((b"Authorization", b"Bearer " + key.encode()))
     if content is None and body is not NOTHING:
@@ -130,7 +142,9 @@ def _request(
 
 
 def _reply(response: httpcore.Response, content: bytes) -> Reply:
-    headers = tuple((name.decode("ascii").lower(), value.decode("latin-1")) for name, value in response.headers)
+    headers = tuple(
+        (name.decode("ascii").lower(), value.decode("latin-1")) for name, value in response.headers
+    )
     return Reply(response.status, headers, content)
 
 
@@ -153,7 +167,9 @@ class Client:
     ) -> Reply:
         """Return the answer to a call. `path` includes the query; `body` is sent as JSON, `content` as it is."""
         url, sent, raw = _request(self.base_url, path, key, body, headers, content)
-        response = await self._pool.request(method, url, headers=sent, content=raw, extensions=_TIMEOUTS)
+        response = await self._pool.request(
+            method, url, headers=sent, content=raw, extensions=_TIMEOUTS
+        )
         return police(path, _reply(response, response.content))
 
     async def aclose(self) -> None:
@@ -206,7 +222,10 @@ class SyncClient:
                 received += chunk
         head, _, content = received.partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
-        headers = tuple((name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines))
+        headers = tuple(
+            (name.lower(), value.strip())
+            for name, _, value in (line.partition(":") for line in lines)
+        )
         return police(path, Reply(int(first.split(" ")[1]), headers, content))
 
     def close(self) -> None:
@@ -214,4 +233,6 @@ class SyncClient:
         self._pool.close()
 
 
-_TIMEOUTS: dict[str, Any] = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE_S)}
+_TIMEOUTS: dict[str, Any] = {
+    "timeout": dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE_S)
+}

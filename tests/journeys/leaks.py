@@ -25,7 +25,11 @@ def spellings(secret: str | bytes) -> set[bytes]:
     found: set[bytes] = set()
     for raw in _readings(secret.encode() if isinstance(secret, str) else secret):
         found |= {raw, raw.hex().encode(), raw.hex().upper().encode(), raw[::-1]}
-        for encode, group in ((base64.b64encode, 3), (base64.urlsafe_b64encode, 3), (base64.b32encode, 5)):
+        for encode, group in (
+            (base64.b64encode, 3),
+            (base64.urlsafe_b64encode, 3),
+            (base64.b32encode, 5),
+        ):
             found |= set(_aligned(raw, encode, group))
     return {spelling for spelling in found if len(spelling) >= _LEAST}
 
@@ -33,7 +37,11 @@ def spellings(secret: str | bytes) -> set[bytes]:
 def _readings(secret: bytes) -> set[bytes]:
     readings = {secret}
     tail = secret.rpartition(b"_")[2] if secret.startswith((b"pgs_", b"whsec_")) else secret
-    readings |= {tail, *(part for part in secret.split(b".") if len(part) >= 24)} if b"." in secret or tail != secret else set()
+    readings |= (
+        {tail, *(part for part in secret.split(b".") if len(part) >= 24)}
+        if b"." in secret or tail != secret
+        else set()
+    )
     for decode in (base64.b32decode, base64.urlsafe_b64decode):
         try:
             readings.add(decode(tail + b"=" * (-len(tail) % 8)))
@@ -60,12 +68,18 @@ def contents(folder: Path) -> dict[str, bytes]:
 def _encoded(raw: bytes) -> set[bytes]:
     """What a prefix looks like in hex, and in base64 or base32 at any place."""
     forms = {raw.hex().encode(), raw.hex().upper().encode()}
-    for encode, group in ((base64.b64encode, 3), (base64.urlsafe_b64encode, 3), (base64.b32encode, 5)):
+    for encode, group in (
+        (base64.b64encode, 3),
+        (base64.urlsafe_b64encode, 3),
+        (base64.b32encode, 5),
+    ):
         forms |= set(_aligned(raw, encode, group))
     return forms
 
 
-_ENCODED: Final = sorted(set().union(*(_encoded(prefix) for prefix in (b"pgs_live_", b"pgs_test_", b"whsec_"))))
+_ENCODED: Final = sorted(
+    set().union(*(_encoded(prefix) for prefix in (b"pgs_live_", b"pgs_test_", b"whsec_")))
+)
 _HINTS: Final = (b"pgs_live_", b"pgs_test_", b"whsec_", b"pgs1.", b".eyJ", b"otpauth", *_ENCODED)
 
 SHAPES: Final = re.compile(

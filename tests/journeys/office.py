@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.clock import SystemClock, SystemRng
 from pgs.demo.certificates import Authority
 from pgs.demo.inbox import Inbox, open_inbox
@@ -16,6 +16,7 @@ from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.devissuer.people import Person
 from pgs.domain.invites import Invite
+from pgs.domain.members import PLATFORM
 from pgs.domain.roles import Role
 from pgs.domain.stepup import FRESH_S, WINDOW_S, Factor
 from pgs.domain.totp import STEP_S, code_at
@@ -54,11 +55,20 @@ class Office(msgspec.Struct, frozen=True):
     issuer: DevelopmentIssuer
 
     async def call(
-        self, method: str, path: str, body: object = NOTHING, *, who: str = BOSS, headers: HeaderList = (), content: bytes | None = None
+        self,
+        method: str,
+        path: str,
+        body: object = NOTHING,
+        *,
+        who: str = BOSS,
+        headers: HeaderList = (),
+        content: bytes | None = None,
     ) -> Reply:
         """Return the answer to a call of the admin API; `path` is what follows `/partner/admin/`."""
         token = self.issuer.mint_token(person(who))
-        return await self.service.public.call(method, f"/partner/admin/{path}", token, body, headers=headers, content=content)
+        return await self.service.public.call(
+            method, f"/partner/admin/{path}", token, body, headers=headers, content=content
+        )
 
     async def done(self, method: str, path: str, body: object = NOTHING, **how: Any) -> Any:
         """Return the record of a call that must succeed."""
@@ -66,11 +76,11 @@ class Office(msgspec.Struct, frozen=True):
 
     async def command(self, command: Any, partner_id: str = "acme") -> Any:
         """Return the account actor's reply to a command."""
-        return await self.service.core.directory.house(partner_id).account().ask(command)
+        return await self.service.core.directory.partner(partner_id).account().ask(command)
 
     async def invited(self, uid: str, role: Role) -> Invite:
         """Return an invite for somebody, made without any gate."""
-        invite = await self.command(m.CreateInvite(m.PLATFORM, person(uid).email, role))
+        invite = await self.command(m.CreateInvite(PLATFORM, person(uid).email, role))
         assert isinstance(invite, Invite), invite
         return invite
 
@@ -101,7 +111,9 @@ async def open_office(folder: Path, **how: Any) -> AsyncIterator[Office]:
     """Run a service and an issuer for a block, with the account `acme` and its first admin."""
     async with (
         development_issuer([], SystemClock(), SystemRng()) as issuer,
-        in_process(folder, identity_issuer=issuer.issuer, identity_client_id=issuer.client_id, **how) as service,
+        in_process(
+            folder, identity_issuer=issuer.issuer, identity_client_id=issuer.client_id, **how
+        ) as service,
     ):
         office = Office(service, issuer)
         created = await office.command(m.CreatePartner("Acme", person(BOSS).email))
@@ -117,5 +129,8 @@ async def hooked_office(folder: Path, **how: Any) -> AsyncIterator[tuple[Office,
     clock = SystemClock()
     authority = Authority(clock.now())
     outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
-    async with open_inbox(authority, clock) as inbox, open_office(folder, outbound=outbound, resolver=resolver, **how) as office:
+    async with (
+        open_inbox(authority, clock) as inbox,
+        open_office(folder, outbound=outbound, resolver=resolver, **how) as office,
+    ):
         yield office, inbox

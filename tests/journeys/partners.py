@@ -5,11 +5,23 @@ from typing import Any, Final
 import msgspec
 import trio
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
+from pgs.actors.messages.account import (
+    AgreeTerms,
+    ChangeLicence,
+    CreatePartner,
+    MintKey,
+    SetPrices,
+    SetRate,
+)
+from pgs.actors.messages.catalogue import (
+    LockTier,
+    SetTier,
+)
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.domain.licences import Step
+from pgs.domain.members import PLATFORM
 
 BOTH: Final = "tic-tac-toe"
 """The game that a partner of the tests may launch in both environments."""
@@ -72,32 +84,38 @@ async def make_tiers(core: Core) -> None:
     )
     for tier_id, prize, environments in rows:
         for environment in environments:
-            assert await ref.ask(m.SetTier(environment, tier_id, tier_id.title(), 100, prize)) == 1
+            assert await ref.ask(SetTier(environment, tier_id, tier_id.title(), 100, prize)) == 1
             if tier_id == LOCKED:
-                assert await ref.ask(m.LockTier(environment, tier_id, BOTH, locked=True)) is True
+                assert await ref.ask(LockTier(environment, tier_id, BOTH, locked=True)) is True
 
 
 async def account(core: Core, partner_id: str, command: Any) -> Any:
     """Return an account's answer to a command, which must not be a refusal."""
-    answer = await core.directory.house(partner_id).account().ask(command)
+    answer = await core.directory.partner(partner_id).account().ask(command)
     assert isinstance(answer, Account | tuple), answer
     return answer
 
 
-async def make_partner(core: Core, partner_id: str, *, terms: bool = True, burst: int = 100_000) -> Partner:
+async def make_partner(
+    core: Core, partner_id: str, *, terms: bool = True, burst: int = 100_000
+) -> Partner:
     """Make a partner that can launch: keys, games, prices and, unless told otherwise, terms. Its bucket is out of the way by default."""
-    await account(core, partner_id, m.CreatePartner(f"The {partner_id} company", f"ops@{partner_id}.example"))
+    await account(
+        core, partner_id, CreatePartner(f"The {partner_id} company", f"ops@{partner_id}.example")
+    )
     keys: dict[Environment, str] = {}
     key_ids: dict[Environment, str] = {}
     for environment in ("test", "live"):
-        _, key_ids[environment], keys[environment] = await account(core, partner_id, m.MintKey(m.PLATFORM, environment, "the tests'"))
-        await account(core, partner_id, m.SetPrices(m.PLATFORM, environment, {SILVER: SILVER_CENTS}))
+        _, key_ids[environment], keys[environment] = await account(
+            core, partner_id, MintKey(PLATFORM, environment, "the tests'")
+        )
+        await account(core, partner_id, SetPrices(PLATFORM, environment, {SILVER: SILVER_CENTS}))
     for game_id, steps in _LICENCES:
         for step in steps:
-            await account(core, partner_id, m.ChangeLicence(m.PLATFORM, game_id, step))
+            await account(core, partner_id, ChangeLicence(PLATFORM, game_id, step))
     if terms:
-        await account(core, partner_id, m.AgreeTerms(m.PLATFORM, 1))
-    await account(core, partner_id, m.SetRate(m.PLATFORM, burst, burst))
+        await account(core, partner_id, AgreeTerms(PLATFORM, 1))
+    await account(core, partner_id, SetRate(PLATFORM, burst, burst))
     return Partner(partner_id, keys, key_ids)
 
 
@@ -117,6 +135,8 @@ def drain(core: Core, partner_id: str) -> None:
     """Empty a partner's bucket, for the next seconds."""
     known = core.parts.registry.account(partner_id)
     assert known is not None
-    later = trio.current_time() + 60  # a bucket's time never goes back: it regains nothing until then
-    while core.directory.house(partner_id).gate.admit(known, later).refused_by is None:
+    later = (
+        trio.current_time() + 60
+    )  # a bucket's time never goes back: it regains nothing until then
+    while core.directory.partner(partner_id).admission.admit(known, later).refused_by is None:
         pass

@@ -7,7 +7,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import trio
-from trio_websocket import ConnectionClosed, ConnectionRejected, WebSocketConnection, wrap_client_stream
+from trio_websocket import (
+    ConnectionClosed,
+    ConnectionRejected,
+    WebSocketConnection,
+    wrap_client_stream,
+)
 
 from tests.journeys.client import PATIENCE_S, Client, SyncClient, ok
 from tests.journeys.partners import BOTH, seat_body
@@ -62,7 +67,11 @@ class Bot:
 
 @asynccontextmanager
 async def socket_of(
-    base_url: str, token: str, *, subprotocols: list[str] | None = None, headers: list[tuple[bytes, bytes]] | None = None
+    base_url: str,
+    token: str,
+    *,
+    subprotocols: list[str] | None = None,
+    headers: list[tuple[bytes, bytes]] | None = None,
 ) -> AsyncIterator[Bot]:
     """Give a bot that has been welcomed. Raises `Refused`, alone."""
     offered = [PROTOCOL, f"pgs.token.{token}"] if subprotocols is None else subprotocols
@@ -73,7 +82,12 @@ async def socket_of(
         try:
             async with trio.open_nursery() as nursery:
                 socket = await wrap_client_stream(
-                    nursery, stream, where.netloc, "/game/socket", subprotocols=offered, extra_headers=headers
+                    nursery,
+                    stream,
+                    where.netloc,
+                    "/game/socket",
+                    subprotocols=offered,
+                    extra_headers=headers,
                 )
                 assert socket.subprotocol == (PROTOCOL if offered else None)
                 bot = Bot(socket)
@@ -87,7 +101,9 @@ async def socket_of(
         except* ConnectionRejected as group:
             rejected = group.exceptions[0]
             assert isinstance(rejected, ConnectionRejected)
-            known = {name.decode().lower(): value.decode() for name, value in rejected.headers or ()}
+            known = {
+                name.decode().lower(): value.decode() for name, value in rejected.headers or ()
+            }
             refused = Refused(rejected.status_code, json.loads(rejected.body or b"{}"), known)
     if refused is not None:
         raise refused
@@ -100,25 +116,35 @@ def session_body(player_id: str, **fields: object) -> dict[str, object]:
 
 async def mint(client: Client, key: str, player_id: str, **fields: object) -> str:
     """Return a session token."""
-    token: str = ok(await client.call("POST", "/partner/sessions", key, session_body(player_id, **fields)))["sessionToken"]
+    token: str = ok(
+        await client.call("POST", "/partner/sessions", key, session_body(player_id, **fields))
+    )["sessionToken"]
     return token
 
 
 async def match(client: Client, key: str, *players: str, round_: str = "") -> str:
     """Return the match of two players who were seated, the first one as the older."""
-    seats = [ok(await client.call("POST", "/partner/matches", key, seat_body(player, player + round_))) for player in players]
+    seats = [
+        ok(await client.call("POST", "/partner/matches", key, seat_body(player, player + round_)))
+        for player in players
+    ]
     match_id: str = seats[-1]["matchId"]
     return match_id
 
 
 def mint_sync(client: SyncClient, key: str, player_id: str, **fields: object) -> str:
     """Return a session token."""
-    token: str = ok(client.call("POST", "/partner/sessions", key, session_body(player_id, **fields)))["sessionToken"]
+    token: str = ok(
+        client.call("POST", "/partner/sessions", key, session_body(player_id, **fields))
+    )["sessionToken"]
     return token
 
 
 def match_sync(client: SyncClient, key: str, *players: str) -> str:
     """Return the match of two players who were seated, the first one as the older."""
-    seats = [ok(client.call("POST", "/partner/matches", key, seat_body(player, player))) for player in players]
+    seats = [
+        ok(client.call("POST", "/partner/matches", key, seat_body(player, player)))
+        for player in players
+    ]
     match_id: str = seats[-1]["matchId"]
     return match_id

@@ -26,7 +26,14 @@ def free_port() -> int:
 class Process:
     """`python -m pgs serve` on a data folder. Leaving the block kills it, if nothing else has ended it."""
 
-    def __init__(self, folder: Path, *, port: int | None = None, internal_port: int | None = None, **settings: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        port: int | None = None,
+        internal_port: int | None = None,
+        **settings: str,
+    ) -> None:
         self.folder = folder
         self.port = free_port() if port is None else port
         self.internal_port = free_port() if internal_port is None else internal_port
@@ -70,7 +77,11 @@ class Process:
         line = process.stdout.readline()
         found = _READY.fullmatch(line)
         assert found, (line, self.log.read_text())
-        assert found.groups() == (f"http://127.0.0.1:{self.port}", f"http://127.0.0.1:{self.internal_port}", str(self.folder))
+        assert found.groups() == (
+            f"http://127.0.0.1:{self.port}",
+            f"http://127.0.0.1:{self.internal_port}",
+            str(self.folder),
+        )
         self._client = SyncClient(found[1])
 
     @property

@@ -15,8 +15,8 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
-from pgs.actors.courier import NudgePort
-from pgs.actors.settlement import SettlementPort
+from pgs.actors.delivery.courier import NudgePort
+from pgs.actors.seating.settlement import SettlementPort
 from pgs.config import Config
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.serve import running
@@ -85,11 +85,17 @@ async def in_process(
     clients: list[Client] = []
     try:
         async with running(
-            config_for(folder, **settings), settlement=settlement, outbound=outbound, resolver=resolver, versions=versions
+            config_for(folder, **settings),
+            settlement=settlement,
+            outbound=outbound,
+            resolver=resolver,
+            versions=versions,
         ) as service:
             if not service.core.parts.catalogue.current().tiers["test"]:
                 await make_tiers(service.core)
-            public = Client(f"http://{settings['listen']}" if "listen" in settings else service.base_url)
+            public = Client(
+                f"http://{settings['listen']}" if "listen" in settings else service.base_url
+            )
             internal = InternalClient(service.internal_url)
             clients += [public, internal]
             yield Service(service.core, public, internal)
@@ -122,11 +128,22 @@ class SharedService:
         """Stop the service, and raise what it ended with. Whatever the tests made it do, none of its secrets lies open anywhere."""
         self.client.close()
         metrics = httpcore.request("GET", f"{self._internal_url}/internal/metrics").content
-        places = {"metrics": metrics, "log": _Lines.kept.getvalue().encode(), **contents(self._config.data_dir)}
+        places = {
+            "metrics": metrics,
+            "log": _Lines.kept.getvalue().encode(),
+            **contents(self._config.data_dir),
+        }
         self._stop()
-        places |= {f"{name}, at the end": content for name, content in contents(self._config.data_dir).items()}
+        places |= {
+            f"{name}, at the end": content
+            for name, content in contents(self._config.data_dir).items()
+        }
         assert {"metrics", "log", "pgs.db", "pgs.db-wal", "pgs.db, at the end"} <= places.keys()
-        assert {place: found for place, content in places.items() if (found := shaped_like_secrets(content))} == {}
+        assert {
+            place: found
+            for place, content in places.items()
+            if (found := shaped_like_secrets(content))
+        } == {}
 
     def _stop(self) -> None:
         trio.from_thread.run_sync(self._leave.set, trio_token=self._token)
@@ -149,13 +166,19 @@ class SharedService:
         async with running(self._config) as service:
             if not service.core.parts.catalogue.current().tiers["test"]:
                 await make_tiers(service.core)
-            self.core, self._base_url, self._internal_url = service.core, service.base_url, service.internal_url
+            self.core, self._base_url, self._internal_url = (
+                service.core,
+                service.base_url,
+                service.internal_url,
+            )
             self._up.set()
             await self._leave.wait()
 
     def do(self, work: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
         """Return what `work(core, …)` returns, run in the service's own trio run."""
-        return trio.from_thread.run(partial(work, self.core, *args, **named), trio_token=self._token)
+        return trio.from_thread.run(
+            partial(work, self.core, *args, **named), trio_token=self._token
+        )
 
     def partner(self, **how: Any) -> Partner:
         """Return a new partner that can launch."""

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.devissuer.people import Person
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.invites import INVITE_S, Invite
-from pgs.domain.members import UID_MAX
+from pgs.domain.members import PLATFORM, UID_MAX
 from pgs.domain.stepup import LOCK_S, MAX_WRONG_CODES
 from pgs.domain.totp import STEP_S, code_at
 from pgs.storage.invites import insert_invite
@@ -19,7 +19,9 @@ from tests.journeys.client import NOTHING, check_plain, check_refusal
 from tests.journeys.office import BOSS, Office, open_office, person
 from tests.journeys.service import in_process
 
-ORIGIN_CASES = json.loads((Path(__file__).parents[1] / "cases" / "origin_cases.json").read_text(encoding="utf-8"))
+ORIGIN_CASES = json.loads(
+    (Path(__file__).parents[1] / "cases" / "origin_cases.json").read_text(encoding="utf-8")
+)
 
 
 @pytest.fixture
@@ -41,7 +43,9 @@ async def test_without_an_issuer_nobody_signs_in(tmp_path: Path) -> None:
     async with open_office(tmp_path / "other") as office:
         pass
     async with in_process(tmp_path / "other") as service:
-        reply = await service.public.call("GET", "/partner/admin/account", office.issuer.mint_token(person(BOSS)))
+        reply = await service.public.call(
+            "GET", "/partner/admin/account", office.issuer.mint_token(person(BOSS))
+        )
         check_refusal(reply, 401, "sign_in_required")
 
 
@@ -52,28 +56,62 @@ async def test_a_user_who_goes_by_the_platforms_name_is_nobody(office: Office) -
 async def test_the_common_gates(office: Office) -> None:
     check_refusal(await office.call("GET", "account", who="stranger"), 403, "not_a_partner_admin")
     await office.join("val", "viewer")
-    check_refusal(await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="val"), 403, "role_forbidden")
+    check_refusal(
+        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="val"),
+        403,
+        "role_forbidden",
+    )
     await office.join("dev", "developer", "none")
-    check_refusal(await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"), 403, "totp_not_enrolled")
+    check_refusal(
+        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
+        403,
+        "totp_not_enrolled",
+    )
     await office.stand("dev", "closed")
-    check_refusal(await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"), 403, "step_up_required")
+    check_refusal(
+        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
+        403,
+        "step_up_required",
+    )
     await office.stand("dev", "stale")
-    check_refusal(await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"), 403, "fresh_step_up_required")
-    check_refusal(await office.call("POST", "totp/enroll", who="dev"), 403, "fresh_step_up_required")
+    check_refusal(
+        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
+        403,
+        "fresh_step_up_required",
+    )
+    check_refusal(
+        await office.call("POST", "totp/enroll", who="dev"), 403, "fresh_step_up_required"
+    )
     await office.stand("dev", "closed")
     check_refusal(await office.call("POST", "totp/enroll", who="dev"), 403, "step_up_required")
 
 
 async def test_codes(office: Office) -> None:
     await office.join("dev", "developer", "none")
-    check_refusal(await office.call("POST", "totp/verify", {"code": "123456"}, who="dev"), 409, "totp_not_enrolled")
+    check_refusal(
+        await office.call("POST", "totp/verify", {"code": "123456"}, who="dev"),
+        409,
+        "totp_not_enrolled",
+    )
     check_plain(await office.call("POST", "totp/verify", {"code": 123456}, who="dev"), "code")
     secret = await office.enrol("dev")
     now = office.service.core.parts.clock.now()
     right = [code_at(secret, now), code_at(secret, now - STEP_S)]
-    assert (await office.call("POST", "totp/verify", {"code": right[1]}, who="dev")).reason == "invalid_code"  # enrolling has used it
-    for wrong in ["", "abcdef", "\uff11" * 6, "0000000", next(c for c in ("000000", "111111", "222222") if c not in right)]:
-        check_refusal(await office.call("POST", "totp/verify", {"code": wrong}, who="dev"), 403, "invalid_code")
+    assert (
+        await office.call("POST", "totp/verify", {"code": right[1]}, who="dev")
+    ).reason == "invalid_code"  # enrolling has used it
+    for wrong in [
+        "",
+        "abcdef",
+        "\uff11" * 6,
+        "0000000",
+        next(c for c in ("000000", "111111", "222222") if c not in right),
+    ]:
+        check_refusal(
+            await office.call("POST", "totp/verify", {"code": wrong}, who="dev"),
+            403,
+            "invalid_code",
+        )
     assert MAX_WRONG_CODES == 5
     reply = await office.call("POST", "totp/verify", {"code": right[0]}, who="dev")
     check_refusal(reply, 429, "step_up_locked")
@@ -90,14 +128,31 @@ async def test_a_write_may_name_the_revision_that_it_has_seen(office: Office) ->
     seen = (await office.done("GET", "account"))["revision"]
     for port, spelling in enumerate(("%d", '"%d"')):
         headers = [("If-Match", spelling % seen)]
-        await office.done("POST", "origins", {"environment": "test", "origin": f"http://localhost:{port + 1}"}, headers=headers)
+        await office.done(
+            "POST",
+            "origins",
+            {"environment": "test", "origin": f"http://localhost:{port + 1}"},
+            headers=headers,
+        )
         seen = (await office.done("GET", "account"))["revision"]
     stale = [("If-Match", str(seen - 1))]
     check_refusal(
-        await office.call("POST", "origins", {"environment": "test", "origin": "http://localhost:9"}, headers=stale), 409, "partner_changed"
+        await office.call(
+            "POST",
+            "origins",
+            {"environment": "test", "origin": "http://localhost:9"},
+            headers=stale,
+        ),
+        409,
+        "partner_changed",
     )
     for bad in ("x", "1.0", '"1', "*", "W/1", "-1", "\uff11"):
-        reply = await office.call("POST", "origins", {"environment": "test", "origin": "http://a"}, headers=[("If-Match", bad.encode())])
+        reply = await office.call(
+            "POST",
+            "origins",
+            {"environment": "test", "origin": "http://a"},
+            headers=[("If-Match", bad.encode())],
+        )
         check_refusal(reply, 400, None)
         assert "If-Match" in reply.json["error"]
     assert (await office.done("GET", "account"))["revision"] == seen
@@ -120,9 +175,13 @@ async def test_a_write_may_name_the_revision_that_it_has_seen(office: Office) ->
         ("POST", "games/reversi/test", NOTHING),
     ],
 )
-async def test_every_kind_of_write_respects_the_revision(office: Office, method: str, path: str, body: object) -> None:
+async def test_every_kind_of_write_respects_the_revision(
+    office: Office, method: str, path: str, body: object
+) -> None:
     before = await office.done("GET", "account")
-    check_refusal(await office.call(method, path, body, headers=[("If-Match", "0")]), 409, "partner_changed")
+    check_refusal(
+        await office.call(method, path, body, headers=[("If-Match", "0")]), 409, "partner_changed"
+    )
     assert await office.done("GET", "account") == before
 
 
@@ -130,8 +189,12 @@ async def test_every_origin_case_gets_its_verdict(office: Office) -> None:
     wrong = []
     for row in ORIGIN_CASES:
         for environment in ENVIRONMENTS if row["env"] == "both" else [row["env"]]:
-            reply = await office.call("POST", "origins", {"environment": environment, "origin": row["input"]})
-            accepted = reply.status == 200 and row.get("stored") in reply.json["origins"][environment]
+            reply = await office.call(
+                "POST", "origins", {"environment": environment, "origin": row["input"]}
+            )
+            accepted = (
+                reply.status == 200 and row.get("stored") in reply.json["origins"][environment]
+            )
             refused = reply.status == 400 and reply.reason in ("invalid_origin", None)
             if not (accepted if row["expect"] == "accept" else refused):
                 wrong.append((environment, row, reply.status, reply.content[:80]))
@@ -145,31 +208,66 @@ async def test_origins(office: Office) -> None:
     revision = (await office.done("GET", "account"))["revision"]
     assert await office.done("POST", "origins", added) == once
     assert (await office.done("GET", "account"))["revision"] == revision
-    check_refusal(await office.call("POST", "origins", {"environment": "live", "origin": "http://x.example"}), 400, "invalid_origin")
-    check_plain(await office.call("POST", "origins", {"environment": "prod", "origin": "https://x.example"}), "environment")
     check_refusal(
-        await office.call("DELETE", "origins", {"environment": "test", "origin": "https://play.acme.example"}), 404, "origin_not_found"
+        await office.call("POST", "origins", {"environment": "live", "origin": "http://x.example"}),
+        400,
+        "invalid_origin",
+    )
+    check_plain(
+        await office.call(
+            "POST", "origins", {"environment": "prod", "origin": "https://x.example"}
+        ),
+        "environment",
+    )
+    check_refusal(
+        await office.call(
+            "DELETE", "origins", {"environment": "test", "origin": "https://play.acme.example"}
+        ),
+        404,
+        "origin_not_found",
     )
     left = await office.done("DELETE", "origins?environment=live&origin=https://play.acme.example")
     assert left == {"origins": {"live": [], "test": []}}
     check_plain(await office.call("DELETE", "origins?environment=live"), "origin")
     for number in range(128):
         await office.command(m.AddOrigin(BOSS, "test", f"https://h{number}.acme.example"))
-    check_refusal(await office.call("POST", "origins", {"environment": "test", "origin": "https://x.example"}), 400, "too_many_origins")
-    await office.done("POST", "origins", {"environment": "test", "origin": "https://h5.acme.example"})
+    check_refusal(
+        await office.call(
+            "POST", "origins", {"environment": "test", "origin": "https://x.example"}
+        ),
+        400,
+        "too_many_origins",
+    )
+    await office.done(
+        "POST", "origins", {"environment": "test", "origin": "https://h5.acme.example"}
+    )
     await office.done("POST", "origins", {"environment": "live", "origin": "https://x.example"})
 
 
 async def test_webhooks(office: Office) -> None:
-    for url in ("http://hooks.acme.com/", "https://localhost/", "https://10.0.0.1/", "https://a.example/", "", "https://hooks.acme.com:0/"):
-        check_refusal(await office.call("POST", "webhooks/test", {"url": url}), 400, "invalid_webhook_url")
+    for url in (
+        "http://hooks.acme.com/",
+        "https://localhost/",
+        "https://10.0.0.1/",
+        "https://a.example/",
+        "",
+        "https://hooks.acme.com:0/",
+    ):
+        check_refusal(
+            await office.call("POST", "webhooks/test", {"url": url}), 400, "invalid_webhook_url"
+        )
     for call in ("rotate-secret", "disable", "test"):
-        check_refusal(await office.call("POST", f"webhooks/test/{call}"), 404, "webhook_not_configured")
+        check_refusal(
+            await office.call("POST", f"webhooks/test/{call}"), 404, "webhook_not_configured"
+        )
     assert await office.done("GET", "webhooks/test") == {}
     saved = await office.done("POST", "webhooks/test", {"url": "https://hooks.acme.com/a"})
     assert saved["signingSecret"].startswith("whsec_")
     again = await office.done("POST", "webhooks/test", {"url": "https://hooks.acme.com/b"})
-    assert (again["webhook"]["url"], "signingSecret" in again) == ("https://hooks.acme.com/b", False)
+    assert (again["webhook"]["url"], "signingSecret" in again) == (
+        "https://hooks.acme.com/b",
+        False,
+    )
     rotated = await office.done("POST", "webhooks/test/rotate-secret")
     assert rotated["signingSecret"] not in ("", saved["signingSecret"])
     off = await office.done("POST", "webhooks/test/disable")
@@ -180,9 +278,15 @@ async def test_webhooks(office: Office) -> None:
 
 
 async def test_keys(office: Office) -> None:
-    for body in ({"environment": "test"}, {"environment": "test", "label": ""}, {"environment": "test", "label": " \t"}):
+    for body in (
+        {"environment": "test"},
+        {"environment": "test", "label": ""},
+        {"environment": "test", "label": " \t"},
+    ):
         check_refusal(await office.call("POST", "keys", body), 400, "label_required")
-    check_plain(await office.call("POST", "keys", {"environment": "test", "label": "x" * 65}), "label")
+    check_plain(
+        await office.call("POST", "keys", {"environment": "test", "label": "x" * 65}), "label"
+    )
     check_plain(await office.call("POST", "keys", {"environment": "test", "label": None}), "label")
     check_plain(await office.call("POST", "keys", {"label": "x"}), "environment")
     made = await office.done("POST", "keys", {"environment": "test", "label": "shop"})
@@ -194,23 +298,35 @@ async def test_keys(office: Office) -> None:
         assert (await office.service.public.call("GET", "/partner/me", key)).status == 200
     check_refusal(await office.call("POST", f"keys/{made['keyId']}/rotate"), 409, "key_not_active")
     listed = (await office.done("GET", "keys"))["keys"]
-    assert [(key["keyId"], key["status"]) for key in listed] == [(made["keyId"], "scheduled"), (rotated["keyId"], "active")] or [
-        (key["keyId"], key["status"]) for key in listed
-    ] == [(rotated["keyId"], "active"), (made["keyId"], "scheduled")]
+    assert [(key["keyId"], key["status"]) for key in listed] == [
+        (made["keyId"], "scheduled"),
+        (rotated["keyId"], "active"),
+    ] or [(key["keyId"], key["status"]) for key in listed] == [
+        (rotated["keyId"], "active"),
+        (made["keyId"], "scheduled"),
+    ]
     assert all("apiKey" not in key for key in listed)
     assert all(key["lastUsedAt"] > 0 for key in listed)
     revoked = await office.done("DELETE", f"keys/{made['keyId']}")
     assert revoked["status"] == "revoked"
     assert await office.done("DELETE", f"keys/{made['keyId']}") == revoked
-    check_refusal(await office.service.public.call("GET", "/partner/me", made["apiKey"]), 401, "invalid_key")
+    check_refusal(
+        await office.service.public.call("GET", "/partner/me", made["apiKey"]), 401, "invalid_key"
+    )
     check_refusal(await office.call("POST", f"keys/{made['keyId']}/rotate"), 409, "key_not_active")
 
 
 async def test_members(office: Office) -> None:
     check_refusal(await office.call("DELETE", f"members/{BOSS}"), 409, "last_admin")
-    check_refusal(await office.call("PATCH", f"members/{BOSS}", {"role": "viewer"}), 409, "last_admin")
-    check_refusal(await office.call("PATCH", "members/nobody", {"role": "viewer"}), 404, "member_not_found")
-    check_refusal(await office.call("DELETE", f"members/{'x' * (UID_MAX + 1)}"), 404, "member_not_found")
+    check_refusal(
+        await office.call("PATCH", f"members/{BOSS}", {"role": "viewer"}), 409, "last_admin"
+    )
+    check_refusal(
+        await office.call("PATCH", "members/nobody", {"role": "viewer"}), 404, "member_not_found"
+    )
+    check_refusal(
+        await office.call("DELETE", f"members/{'x' * (UID_MAX + 1)}"), 404, "member_not_found"
+    )
     check_plain(await office.call("PATCH", f"members/{BOSS}", {"role": "owner"}), "role")
     strange = "auth0|a/b c%é"
     await office.join(strange, "viewer")
@@ -218,10 +334,15 @@ async def test_members(office: Office) -> None:
     assert (await office.done("PATCH", path, {"role": "admin"}))["uid"] == strange
     assert (await office.done("PATCH", f"members/{BOSS}", {"role": "viewer"}))["role"] == "viewer"
     check_refusal(await office.call("DELETE", path), 403, "role_forbidden")
-    assert {member["uid"] for member in (await office.done("GET", "members"))["members"]} == {BOSS, strange}
+    assert {member["uid"] for member in (await office.done("GET", "members"))["members"]} == {
+        BOSS,
+        strange,
+    }
 
 
-async def test_a_removed_member_is_out_at_once_and_comes_back_without_an_authenticator(office: Office) -> None:
+async def test_a_removed_member_is_out_at_once_and_comes_back_without_an_authenticator(
+    office: Office,
+) -> None:
     await office.join("dev", "developer")
     await office.done("DELETE", "members/dev")
     check_refusal(await office.call("GET", "account", who="dev"), 403, "not_a_partner_admin")
@@ -229,34 +350,70 @@ async def test_a_removed_member_is_out_at_once_and_comes_back_without_an_authent
     assert (await office.done("GET", "account", who="dev"))["stepUp"] == {"enrolled": False}
 
 
-async def test_an_address_that_only_normalises_to_the_invited_one_is_another(office: Office) -> None:
+async def test_an_address_that_only_normalises_to_the_invited_one_is_another(
+    office: Office,
+) -> None:
     invite = await office.invited("kate", "admin")
-    impostor = Person("impostor", "Kate", "\u212aate@acme.example")  # the Kelvin sign, not the letter K
+    impostor = Person(
+        "impostor", "Kate", "\u212aate@acme.example"
+    )  # the Kelvin sign, not the letter K
     client, path = office.service.public, f"/partner/admin/invites/{invite.invite_id}/accept"
-    check_refusal(await client.call("POST", path, office.issuer.mint_token(impostor), NOTHING), 403, "wrong_address")
-    assert (await office.done("POST", f"invites/{invite.invite_id}/accept", who="kate"))["status"] == "accepted"
+    check_refusal(
+        await client.call("POST", path, office.issuer.mint_token(impostor), NOTHING),
+        403,
+        "wrong_address",
+    )
+    assert (await office.done("POST", f"invites/{invite.invite_id}/accept", who="kate"))[
+        "status"
+    ] == "accepted"
 
 
 async def test_invites(office: Office) -> None:
     for email in ("", "x", "x@", "a@b@c.example", "x@localhost", "x" * 255 + "@acme.example"):
-        check_refusal(await office.call("POST", "invites", {"email": email, "role": "viewer"}), 400, "invalid_email")
-    check_plain(await office.call("POST", "invites", {"email": "x@acme.example", "role": "boss"}), "role")
-    invite = await office.done("POST", "invites", {"email": "Dev@Acme.example", "role": "developer"})
+        check_refusal(
+            await office.call("POST", "invites", {"email": email, "role": "viewer"}),
+            400,
+            "invalid_email",
+        )
+    check_plain(
+        await office.call("POST", "invites", {"email": "x@acme.example", "role": "boss"}), "role"
+    )
+    invite = await office.done(
+        "POST", "invites", {"email": "Dev@Acme.example", "role": "developer"}
+    )
     accept = f"invites/{invite['inviteId']}/accept"
     check_refusal(await office.call("POST", accept, who="other"), 403, "wrong_address")
-    check_refusal(await office.call("POST", "invites/ivt_none/accept", who="dev"), 404, "invite_not_found")
+    check_refusal(
+        await office.call("POST", "invites/ivt_none/accept", who="dev"), 404, "invite_not_found"
+    )
     assert (await office.done("POST", accept, who="dev"))["status"] == "accepted"
     check_refusal(await office.call("POST", accept, who="dev"), 409, "already_accepted")
-    check_refusal(await office.call("DELETE", f"invites/{invite['inviteId']}"), 409, "already_accepted")
+    check_refusal(
+        await office.call("DELETE", f"invites/{invite['inviteId']}"), 409, "already_accepted"
+    )
     check_refusal(await office.call("DELETE", "invites/ivt_none"), 404, "invite_not_found")
     second = await office.done("POST", "invites", {"email": "dev@acme.example", "role": "admin"})
-    check_refusal(await office.call("POST", f"invites/{second['inviteId']}/accept", who="dev"), 409, "already_a_member")
+    check_refusal(
+        await office.call("POST", f"invites/{second['inviteId']}/accept", who="dev"),
+        409,
+        "already_a_member",
+    )
     revoked = await office.done("DELETE", f"invites/{second['inviteId']}")
     assert revoked["status"] == "revoked"
-    check_refusal(await office.call("POST", f"invites/{second['inviteId']}/accept", who="dev"), 404, "invite_not_found")
-    check_refusal(await office.call("DELETE", f"invites/{second['inviteId']}"), 404, "invite_not_found")
+    check_refusal(
+        await office.call("POST", f"invites/{second['inviteId']}/accept", who="dev"),
+        404,
+        "invite_not_found",
+    )
+    check_refusal(
+        await office.call("DELETE", f"invites/{second['inviteId']}"), 404, "invite_not_found"
+    )
     other = await office.command(m.CreatePartner("Bravo", person("dev").email), "bravo")
-    check_refusal(await office.call("POST", f"invites/{other[1]}/accept", who="dev"), 409, "already_administers_another_partner")
+    check_refusal(
+        await office.call("POST", f"invites/{other[1]}/accept", who="dev"),
+        409,
+        "already_administers_another_partner",
+    )
     statuses = [entry["status"] for entry in (await office.done("GET", "invites"))["invites"]]
     assert statuses == ["revoked", "accepted", "accepted"]
 
@@ -272,26 +429,49 @@ async def test_an_invite_expires(office: Office) -> None:
 
 async def test_domains(office: Office) -> None:
     for domain in ("", "localhost", "acme", "co.uk", "1.2.3.4", "acme.example/", "-acme.example"):
-        check_refusal(await office.call("POST", "account/domain", {"domain": domain}), 400, "invalid_domain")
-    check_refusal(await office.call("POST", "account/domain", {"domain": "other.com"}), 400, "address_outside_domain")
-    assert (await office.done("POST", "account/domain", {"domain": "ACME.example"}))["adminDomain"] == "acme.example"
-    check_refusal(await office.call("POST", "account/domain", {"domain": "acme.example"}), 409, "domain_already_set")
+        check_refusal(
+            await office.call("POST", "account/domain", {"domain": domain}), 400, "invalid_domain"
+        )
+    check_refusal(
+        await office.call("POST", "account/domain", {"domain": "other.com"}),
+        400,
+        "address_outside_domain",
+    )
+    assert (await office.done("POST", "account/domain", {"domain": "ACME.example"}))[
+        "adminDomain"
+    ] == "acme.example"
+    check_refusal(
+        await office.call("POST", "account/domain", {"domain": "acme.example"}),
+        409,
+        "domain_already_set",
+    )
     for email in ("x@sub.acme.example", "x@acme.com"):
-        check_refusal(await office.call("POST", "invites", {"email": email, "role": "viewer"}), 400, "address_outside_domain")
+        check_refusal(
+            await office.call("POST", "invites", {"email": email, "role": "viewer"}),
+            400,
+            "address_outside_domain",
+        )
 
 
 async def test_games(office: Office) -> None:
-    for method, call in (("POST", "test"), ("DELETE", "test"), ("POST", "live-request"), ("DELETE", "live-request")):
+    for method, call in (
+        ("POST", "test"),
+        ("DELETE", "test"),
+        ("POST", "live-request"),
+        ("DELETE", "live-request"),
+    ):
         check_refusal(await office.call(method, f"games/tiddlywinks/{call}"), 400, "unknown_game")
-    check_refusal(await office.call("POST", "games/reversi/live-request"), 409, "not_licensed_in_test")
+    check_refusal(
+        await office.call("POST", "games/reversi/live-request"), 409, "not_licensed_in_test"
+    )
     assert (await office.done("POST", "games/reversi/test"))["test"] is True
     assert (await office.done("POST", "games/reversi/live-request"))["live"] == "requested"
     assert (await office.done("POST", "games/reversi/live-request"))["live"] == "requested"
-    await office.command(m.ChangeLicence(m.PLATFORM, "reversi", "deny", "not yet"))
+    await office.command(m.ChangeLicence(PLATFORM, "reversi", "deny", "not yet"))
     games = {game["gameId"]: game for game in (await office.done("GET", "games"))["games"]}
     assert (games["reversi"]["live"], games["reversi"]["note"]) == ("denied", "not yet")
     await office.done("POST", "games/reversi/live-request")
-    await office.command(m.ChangeLicence(m.PLATFORM, "reversi", "grant"))
+    await office.command(m.ChangeLicence(PLATFORM, "reversi", "grant"))
     check_refusal(await office.call("POST", "games/reversi/live-request"), 409, "already_live")
     off = await office.done("DELETE", "games/reversi/test")
     assert (off["test"], off["live"]) == (False, "granted")
@@ -299,13 +479,29 @@ async def test_games(office: Office) -> None:
 
 
 async def test_prices(office: Office) -> None:
-    check_refusal(await office.call("PUT", "prices/test", {"prices": {"nope": 100}}), 400, "unknown_tier")
-    check_refusal(await office.call("PUT", "prices/test", {"prices": {"bronze": 99}}), 400, "below_floor", floorUsdCents=100)
-    check_refusal(await office.call("PUT", "prices/test", {"prices": {"bronze": 181}}), 400, "stake_above_prize", ceilingUsdCents=180)
+    check_refusal(
+        await office.call("PUT", "prices/test", {"prices": {"nope": 100}}), 400, "unknown_tier"
+    )
+    check_refusal(
+        await office.call("PUT", "prices/test", {"prices": {"bronze": 99}}),
+        400,
+        "below_floor",
+        floorUsdCents=100,
+    )
+    check_refusal(
+        await office.call("PUT", "prices/test", {"prices": {"bronze": 181}}),
+        400,
+        "stake_above_prize",
+        ceilingUsdCents=180,
+    )
     for bad in (1.5, True, None, "100", 2**60):
         check_plain(await office.call("PUT", "prices/test", {"prices": {"bronze": bad}}))
-    assert await office.done("PUT", "prices/test", {"prices": {"bronze": 150, "silver": 120}}) == {"prices": {"bronze": 150, "silver": 120}}
-    assert await office.done("PUT", "prices/test", {"prices": {"silver": 110}}) == {"prices": {"silver": 110}}
+    assert await office.done("PUT", "prices/test", {"prices": {"bronze": 150, "silver": 120}}) == {
+        "prices": {"bronze": 150, "silver": 120}
+    }
+    assert await office.done("PUT", "prices/test", {"prices": {"silver": 110}}) == {
+        "prices": {"silver": 110}
+    }
     assert await office.done("GET", "prices/test") == {"prices": {"silver": 110}}
     assert await office.done("GET", "prices/live") == {"prices": {}}
 
@@ -317,58 +513,90 @@ async def test_terms_and_pins(office: Office) -> None:
     assert "agreedVersion" not in terms
     for version in (0, 2):
         check_refusal(await office.call("POST", "rake-terms", {"version": version}), 400, None)
-    assert (await office.done("POST", "rake-terms", {"version": 1}))["rakeTerms"]["agreedVersion"] == 1
-    check_refusal(await office.call("POST", "rake-terms", {"version": 1}), 409, "terms_already_agreed")
+    assert (await office.done("POST", "rake-terms", {"version": 1}))["rakeTerms"][
+        "agreedVersion"
+    ] == 1
+    check_refusal(
+        await office.call("POST", "rake-terms", {"version": 1}), 409, "terms_already_agreed"
+    )
     for version in (0, 2, -1, 2**53):
-        reply = await office.call("POST", "api-version", {"environment": "test", "version": version})
+        reply = await office.call(
+            "POST", "api-version", {"environment": "test", "version": version}
+        )
         check_refusal(reply, 400, "unsupported_api_version")
     for wrong in ("1", 1.0, True, None):
-        check_plain(await office.call("POST", "api-version", {"environment": "test", "version": wrong}), "version")
-    assert await office.done("POST", "api-version", {"environment": "test", "version": 1}) == {"live": 1, "test": 1}
+        check_plain(
+            await office.call("POST", "api-version", {"environment": "test", "version": wrong}),
+            "version",
+        )
+    assert await office.done("POST", "api-version", {"environment": "test", "version": 1}) == {
+        "live": 1,
+        "test": 1,
+    }
 
 
 async def test_switching_off_and_on(office: Office) -> None:
     check_refusal(await office.call("POST", "account/reactivate"), 409, "account_active")
     assert (await office.done("POST", "account/deactivate"))["active"] is False
     check_refusal(await office.call("POST", "account/deactivate"), 409, "account_inactive")
-    await office.done("POST", "origins", {"environment": "test", "origin": "http://localhost"})  # admins go on writing
+    await office.done(
+        "POST", "origins", {"environment": "test", "origin": "http://localhost"}
+    )  # admins go on writing
     assert (await office.done("POST", "account/reactivate"))["active"] is True
-    await office.command(m.SwitchAccount(m.PLATFORM, False))
+    await office.command(m.SwitchAccount(PLATFORM, False))
     check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
 
 
-async def test_an_account_that_an_admin_switched_off_can_still_be_suspended_by_the_platform(office: Office) -> None:
+async def test_an_account_that_an_admin_switched_off_can_still_be_suspended_by_the_platform(
+    office: Office,
+) -> None:
     await office.done("POST", "account/deactivate")
-    await office.command(m.SwitchAccount(m.PLATFORM, False))
+    await office.command(m.SwitchAccount(PLATFORM, False))
     check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
     assert (await office.done("GET", "account"))["active"] is False
 
 
-@pytest.mark.parametrize("path", ["keys", "members", "invites", "games", "events", "webhooks/test/attempts"])
+@pytest.mark.parametrize(
+    "path", ["keys", "members", "invites", "games", "events", "webhooks/test/attempts"]
+)
 async def test_every_list_refuses_a_bad_cursor_and_a_bad_limit(office: Office, path: str) -> None:
     for cursor in ("", "x", "pgc1.a.b.c"):
         check_refusal(await office.call("GET", f"{path}?cursor={cursor}"), 400, "invalid_cursor")
     for limit in ("0", "501", "x", "-1", "1.0"):
         check_plain(await office.call("GET", f"{path}?limit={limit}"), "limit")
     first = await office.done("GET", f"{path}?limit=1")
-    assert set(first) == {path.rpartition("/")[2] if "attempts" in path else path, "nextCursor", "hasMore"}
+    assert set(first) == {
+        path.rpartition("/")[2] if "attempts" in path else path,
+        "nextCursor",
+        "hasMore",
+    }
 
 
-async def test_a_list_is_read_to_its_end_page_by_page_and_a_cursor_fits_its_own_list_alone(office: Office) -> None:
+async def test_a_list_is_read_to_its_end_page_by_page_and_a_cursor_fits_its_own_list_alone(
+    office: Office,
+) -> None:
     for number in range(5):
         await office.done("POST", "keys", {"environment": "test", "label": f"k{number}"})
-    for path, noun, key in (("keys", "keys", "keyId"), ("events", "events", "eventId"), ("games", "games", "gameId")):
+    for path, noun, key in (
+        ("keys", "keys", "keyId"),
+        ("events", "events", "eventId"),
+        ("games", "games", "gameId"),
+    ):
         whole = [entry[key] for entry in (await office.done("GET", path))[noun]]
         seen, cursor = [], None
         while True:
-            page = await office.done("GET", f"{path}?limit=2" + (f"&cursor={cursor}" if cursor else ""))
+            page = await office.done(
+                "GET", f"{path}?limit=2" + (f"&cursor={cursor}" if cursor else "")
+            )
             seen += [entry[key] for entry in page[noun]]
             assert page["hasMore"] == (page["nextCursor"] is not None)
             cursor = page["nextCursor"]
             if cursor is None:
                 break
             other = "members" if path != "members" else "keys"
-            check_refusal(await office.call("GET", f"{other}?cursor={cursor}"), 400, "invalid_cursor")
+            check_refusal(
+                await office.call("GET", f"{other}?cursor={cursor}"), 400, "invalid_cursor"
+            )
         assert seen == whole
         assert len(set(seen)) == len(seen) > 1
 
@@ -376,10 +604,12 @@ async def test_a_list_is_read_to_its_end_page_by_page_and_a_cursor_fits_its_own_
 async def test_every_write_is_in_the_event_log_with_who_did_it(office: Office) -> None:
     await office.done("POST", "origins", {"environment": "test", "origin": "http://localhost"})
     made = await office.done("POST", "keys", {"environment": "test", "label": "shop"})
-    await office.command(m.SetRate(m.PLATFORM, 400, None))
+    await office.command(m.SetRate(PLATFORM, 400, None))
     events = (await office.done("GET", "events"))["events"]
     assert [(event["actor"], event["action"]) for event in events[:3]] == [
-        ("platform", "rate.set") if events[0]["action"] == "rate.set" else ("platform", events[0]["action"]),
+        ("platform", "rate.set")
+        if events[0]["action"] == "rate.set"
+        else ("platform", events[0]["action"]),
         (BOSS, "key.created"),
         (BOSS, "origin.added"),
     ]

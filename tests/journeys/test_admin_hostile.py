@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.http.admin import ENDPOINTS
-from pgs.http.endpoint import Endpoint
+from pgs.http.api.endpoint import Endpoint
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.office import BOSS, Office, open_office, person
 from tests.journeys.test_bodies import NO_OBJECT, NOT_INTEGERS
@@ -99,7 +99,17 @@ async def sound(office: Office) -> None:
     assert account is not None
     assert account.members[BOSS].role == "admin"
     assert (await office.done("GET", "account"))["role"] == "admin"
-    for noun in ("keys", "members", "invites", "events", "games", "origins", "prices/test", "webhooks/test", "rake-terms"):
+    for noun in (
+        "keys",
+        "members",
+        "invites",
+        "events",
+        "games",
+        "origins",
+        "prices/test",
+        "webhooks/test",
+        "rake-terms",
+    ):
         await office.done("GET", noun)
 
 
@@ -119,8 +129,12 @@ async def test_every_field_takes_every_odd_value_without_a_fault(tmp_path: Path)
                     if reply.status >= 500 or reply.status == 401:
                         wrong.append((endpoint.method, endpoint.path, name, value, reply.status))
                 if endpoint.path.endswith("/totp/verify"):
-                    await office.stand(BOSS, "fresh")  # wrong codes lock, and a lock would shut nothing else
-            await office.done("POST", "account/reactivate") if not (await office.done("GET", "account"))["active"] else None
+                    await office.stand(
+                        BOSS, "fresh"
+                    )  # wrong codes lock, and a lock would shut nothing else
+            await office.done("POST", "account/reactivate") if not (
+                await office.done("GET", "account")
+            )["active"] else None
         assert wrong == []
         assert calls > 250
         await sound(office)
@@ -134,7 +148,11 @@ async def test_every_body_that_is_none_is_refused_without_a_fault(tmp_path: Path
                 continue
             for raw in RAW:
                 reply = await office.call(endpoint.method, path_of(endpoint), content=raw)
-                assert reply.status in (400, 413) or (reply.status, raw) == (404, b""), (endpoint.path, raw[:20], reply.status)
+                assert reply.status in (400, 413) or (reply.status, raw) == (404, b""), (
+                    endpoint.path,
+                    raw[:20],
+                    reply.status,
+                )
         large = json.dumps({"label": "x" * 70_000, "environment": "test"}).encode()
         assert (await office.call("POST", "keys", content=large)).status == 413
         assert await office.done("GET", "account") == before
@@ -148,14 +166,27 @@ async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path
         async def check(endpoint: Endpoint, content: bytes, names: str = "") -> None:
             reply = await office.call(endpoint.method, path_of(endpoint), content=content)
             if (reply.status, reply.reason) != (400, None) or names not in reply.json["error"]:
-                wrong.append((endpoint.method, endpoint.path, content[:80], reply.status, reply.content[:120]))
+                wrong.append(
+                    (
+                        endpoint.method,
+                        endpoint.path,
+                        content[:80],
+                        reply.status,
+                        reply.content[:120],
+                    )
+                )
 
         for endpoint in ENDPOINTS:
             if endpoint.request is None:
                 continue
-            whole = {field.encode_name: GOOD[field.encode_name] for field in msgspec.structs.fields(endpoint.request)}
+            whole = {
+                field.encode_name: GOOD[field.encode_name]
+                for field in msgspec.structs.fields(endpoint.request)
+            }
             for content in NO_OBJECT:
-                if content or endpoint.method != "DELETE":  # one without a body is told apart by its query
+                if (
+                    content or endpoint.method != "DELETE"
+                ):  # one without a body is told apart by its query
                     await check(endpoint, content)
             inner = json.dumps(whole)[1:-1]
             for text in ("\\u0000", "\\ud800"):
@@ -168,8 +199,14 @@ async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path
                     integers += 1
                     for number in NOT_INTEGERS:
                         odd = f'{{"bronze": {number}}}' if field == "prices" else number
-                        others = json.dumps({name: other for name, other in whole.items() if name != field})[1:-1]
-                        await check(endpoint, f'{{"{field}": {odd}{", " if others else ""}{others}}}'.encode(), f"`{field}")
+                        others = json.dumps(
+                            {name: other for name, other in whole.items() if name != field}
+                        )[1:-1]
+                        await check(
+                            endpoint,
+                            f'{{"{field}": {odd}{", " if others else ""}{others}}}'.encode(),
+                            f"`{field}",
+                        )
         assert wrong == []
         assert integers == 3  # prices, the version of terms, the version pin
         assert await office.done("GET", "account") == before
@@ -183,8 +220,16 @@ async def test_every_name_in_a_path_is_looked_for_and_not_found(tmp_path: Path) 
             if "{" not in endpoint.path.replace("{env}", ""):
                 continue
             for name in NAMES:
-                reply = await office.call(endpoint.method, path_of(endpoint, name), content=bodies.get(endpoint.method))
-                assert reply.status in (400, 404), (endpoint.method, endpoint.path, name, reply.status, reply.content)
+                reply = await office.call(
+                    endpoint.method, path_of(endpoint, name), content=bodies.get(endpoint.method)
+                )
+                assert reply.status in (400, 404), (
+                    endpoint.method,
+                    endpoint.path,
+                    name,
+                    reply.status,
+                    reply.content,
+                )
         assert await office.done("GET", "account") == before
         await sound(office)
 
@@ -197,12 +242,32 @@ async def test_what_belongs_to_another_account_is_not_there(tmp_path: Path) -> N
         theirs = await office.command(m.CreatePartner("Bravo", person("eve").email), "bravo")
         await office.done("POST", f"invites/{theirs[1]}/accept", who="eve")
         await office.enrol("eve")
-        check_refusal(await office.call("DELETE", f"keys/{made['keyId']}", who="eve"), 404, "key_not_found")
-        check_refusal(await office.call("POST", f"keys/{made['keyId']}/rotate", who="eve"), 404, "key_not_found")
-        check_refusal(await office.call("DELETE", f"invites/{invite['inviteId']}", who="eve"), 404, "invite_not_found")
-        check_refusal(await office.call("DELETE", f"members/{BOSS}", who="eve"), 404, "member_not_found")
-        check_refusal(await office.call("PATCH", f"members/{BOSS}", {"role": "viewer"}, who="eve"), 404, "member_not_found")
-        check_refusal(await office.call("GET", f"events?cursor={cursor}", who="eve"), 400, "invalid_cursor")
+        check_refusal(
+            await office.call("DELETE", f"keys/{made['keyId']}", who="eve"), 404, "key_not_found"
+        )
+        check_refusal(
+            await office.call("POST", f"keys/{made['keyId']}/rotate", who="eve"),
+            404,
+            "key_not_found",
+        )
+        check_refusal(
+            await office.call("DELETE", f"invites/{invite['inviteId']}", who="eve"),
+            404,
+            "invite_not_found",
+        )
+        check_refusal(
+            await office.call("DELETE", f"members/{BOSS}", who="eve"), 404, "member_not_found"
+        )
+        check_refusal(
+            await office.call("PATCH", f"members/{BOSS}", {"role": "viewer"}, who="eve"),
+            404,
+            "member_not_found",
+        )
+        check_refusal(
+            await office.call("GET", f"events?cursor={cursor}", who="eve"), 400, "invalid_cursor"
+        )
         assert (await office.done("GET", "keys", who="eve"))["keys"] == []
-        assert [member["uid"] for member in (await office.done("GET", "members", who="eve"))["members"]] == ["eve"]
+        assert [
+            member["uid"] for member in (await office.done("GET", "members", who="eve"))["members"]
+        ] == ["eve"]
         ok(await office.service.public.call("GET", "/partner/me", made["apiKey"]))

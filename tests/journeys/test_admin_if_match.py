@@ -5,16 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.roles import ADMIN_RULES
-from pgs.http.endpoint import Endpoint
+from pgs.http.api.endpoint import Endpoint
 from pgs.http.surface import ENDPOINTS
 from tests.journeys.client import NOTHING, Reply, check_refusal
 from tests.journeys.office import BOSS, Office, hooked_office, open_office, person
 
-WRITES = [endpoint for endpoint in ENDPOINTS if endpoint.path.startswith("/partner/admin/") and endpoint.method != "GET"]
+WRITES = [
+    endpoint
+    for endpoint in ENDPOINTS
+    if endpoint.path.startswith("/partner/admin/") and endpoint.method != "GET"
+]
 RULES = {(rule.method, rule.path): rule for rule in ADMIN_RULES}
-OF_THE_ACCOUNT = [endpoint for endpoint in WRITES if RULES[endpoint.method, endpoint.path].membership]
+OF_THE_ACCOUNT = [
+    endpoint for endpoint in WRITES if RULES[endpoint.method, endpoint.path].membership
+]
 MALFORMED = ("x", "", "1.0", '"1', "*", 'W/"1"', "-1", "1, 2", "\uff11", "9" * 19)
 
 
@@ -40,7 +46,9 @@ async def write(office: Office, endpoint: Endpoint, *revisions: str, who: str = 
 
 def test_there_are_writes_to_look_at() -> None:
     assert len(OF_THE_ACCOUNT) == len(WRITES) - 1 > 20
-    assert {name(endpoint) for endpoint in WRITES if endpoint not in OF_THE_ACCOUNT} == {"POST /partner/admin/invites/{invite_id}/accept"}
+    assert {name(endpoint) for endpoint in WRITES if endpoint not in OF_THE_ACCOUNT} == {
+        "POST /partner/admin/invites/{invite_id}/accept"
+    }
 
 
 async def test_a_revision_that_is_no_integer_is_a_plain_400_on_every_write(office: Office) -> None:
@@ -80,9 +88,13 @@ async def test_gates_come_before_the_revision_on_every_write(office: Office) -> 
     for endpoint in OF_THE_ACCOUNT:
         rule = RULES[endpoint.method, endpoint.path]
         for revision in ("x", "0"):
-            check_refusal(await write(office, endpoint, revision, who="stranger"), 403, "not_a_partner_admin")
+            check_refusal(
+                await write(office, endpoint, revision, who="stranger"), 403, "not_a_partner_admin"
+            )
             if "viewer" not in rule.roles:
-                check_refusal(await write(office, endpoint, revision, who="val"), 403, "role_forbidden")
+                check_refusal(
+                    await write(office, endpoint, revision, who="val"), 403, "role_forbidden"
+                )
             if rule.step_up != "none":
                 await office.stand(BOSS, "closed")
                 check_refusal(await write(office, endpoint, revision), 403, "step_up_required")
@@ -101,10 +113,14 @@ async def test_reads_do_not_look_at_it(office: Office) -> None:
 
 async def test_a_test_event_whose_caller_saw_another_account_is_not_sent(tmp_path: Path) -> None:
     async with hooked_office(tmp_path) as (office, inbox):
-        inbox.secret = (await office.done("POST", "webhooks/test", {"url": inbox.url}))["signingSecret"]
+        inbox.secret = (await office.done("POST", "webhooks/test", {"url": inbox.url}))[
+            "signingSecret"
+        ]
         seen = (await office.done("GET", "account"))["revision"]
         for stale in (seen - 1, seen + 1):
-            reply = await office.call("POST", "webhooks/test/test", headers=[("If-Match", str(stale))])
+            reply = await office.call(
+                "POST", "webhooks/test/test", headers=[("If-Match", str(stale))]
+            )
             check_refusal(reply, 409, "partner_changed")
         assert (await office.done("GET", "webhooks/test/attempts"))["attempts"] == []
         sent = await office.done("POST", "webhooks/test/test", headers=[("If-Match", f'"{seen}"')])
@@ -121,18 +137,35 @@ async def test_who_accepts_names_the_revision_of_the_account_that_invites(office
     path = f"invites/{made.invite_id}/accept"
     reply = await office.call("POST", path, who="new", headers=[("If-Match", "x")])
     check_refusal(reply, 400, None)
-    check_refusal(await office.call("POST", "invites/ivt_no/accept", who="new", headers=[("If-Match", "0")]), 404, "invite_not_found")
+    check_refusal(
+        await office.call("POST", "invites/ivt_no/accept", who="new", headers=[("If-Match", "0")]),
+        404,
+        "invite_not_found",
+    )
     revision = (await office.done("GET", "account"))["revision"]
-    check_refusal(await office.call("POST", path, who="new", headers=[("If-Match", str(revision - 1))]), 409, "partner_changed")
+    check_refusal(
+        await office.call("POST", path, who="new", headers=[("If-Match", str(revision - 1))]),
+        409,
+        "partner_changed",
+    )
     assert (await office.call("GET", "account", who="new")).reason == "not_a_partner_admin"
-    assert (await office.done("POST", path, NOTHING, who="new", headers=[("If-Match", str(revision))]))["status"] == "accepted"
+    assert (
+        await office.done("POST", path, NOTHING, who="new", headers=[("If-Match", str(revision))])
+    )["status"] == "accepted"
 
 
-async def test_a_member_of_one_account_who_accepts_anothers_invite_is_not_held_to_their_own_revision(office: Office) -> None:
+async def test_a_member_of_one_account_who_accepts_anothers_invite_is_not_held_to_their_own_revision(
+    office: Office,
+) -> None:
     created = await office.command(m.CreatePartner("Other", person(BOSS).email), "other")
     account, invite_id = created
     own = (await office.done("GET", "account"))["revision"]
     assert own != account.revision
-    for revision, reason in ((own, "partner_changed"), (account.revision, "already_administers_another_partner")):
-        reply = await office.call("POST", f"invites/{invite_id}/accept", headers=[("If-Match", str(revision))])
+    for revision, reason in (
+        (own, "partner_changed"),
+        (account.revision, "already_administers_another_partner"),
+    ):
+        reply = await office.call(
+            "POST", f"invites/{invite_id}/accept", headers=[("If-Match", str(revision))]
+        )
         check_refusal(reply, 409, reason)

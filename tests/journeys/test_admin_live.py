@@ -11,8 +11,9 @@ import h11
 import pytest
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors.activity import BACKLOG_LIMIT, WATCHERS_LIMIT, Happening
+from pgs.actors.messages import account as m
+from pgs.actors.shared.activity import BACKLOG_LIMIT, SUBSCRIBERS_LIMIT, ActivityEvent
+from pgs.domain.members import PLATFORM
 from pgs.http.admin import live
 from tests.journeys.client import PATIENCE_S, check_plain, check_refusal, ok
 from tests.journeys.office import BOSS, Office, hooked_office, open_office, person
@@ -34,7 +35,9 @@ class Stream:
     async def open(self, path: str, token: str) -> h11.Response:
         """Send the request; return the head of the answer."""
         headers = [("Host", "service"), ("Authorization", f"Bearer {token}")]
-        await self._stream.send_all(self._http.send(h11.Request(method="GET", target=path, headers=headers)) or b"")
+        await self._stream.send_all(
+            self._http.send(h11.Request(method="GET", target=path, headers=headers)) or b""
+        )
         await self._stream.send_all(self._http.send(h11.EndOfMessage()) or b"")
         head = await self._event()
         assert isinstance(head, h11.Response)
@@ -80,7 +83,9 @@ class Stream:
 
 
 @asynccontextmanager
-async def watching(office: Office, environment: str = "test", who: str = BOSS, lifetime_s: int = 3600) -> AsyncIterator[Stream]:
+async def watching(
+    office: Office, environment: str = "test", who: str = BOSS, lifetime_s: int = 3600
+) -> AsyncIterator[Stream]:
     """Watch, on a connection of its own. The stream is read up to its first event, the budget. The token lasts for `lifetime_s`."""
     port = int(office.service.public.base_url.rpartition(":")[2])
     async with await trio.open_tcp_stream("127.0.0.1", port) as connection:
@@ -109,14 +114,18 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
 async def open_for_play(office: Office) -> str:
     await office.done("POST", f"games/{BOTH}/test")
     await office.done("POST", "rake-terms", {"version": 1})
-    key: str = (await office.done("POST", "keys", {"environment": "test", "label": "shop"}))["apiKey"]
+    key: str = (await office.done("POST", "keys", {"environment": "test", "label": "shop"}))[
+        "apiKey"
+    ]
     return key
 
 
 async def test_a_match_is_seen_from_seat_to_nudge_in_order(tmp_path: Path) -> None:
     async with hooked_office(tmp_path) as (office, inbox):
         key = await open_for_play(office)
-        inbox.secret = (await office.done("POST", "webhooks/test", {"url": inbox.url}))["signingSecret"]
+        inbox.secret = (await office.done("POST", "webhooks/test", {"url": inbox.url}))[
+            "signingSecret"
+        ]
         async with watching(office) as stream:
             call = office.service.public.call
             seat = ok(await call("POST", "/partner/matches", key, seat_body("ann", "a")))
@@ -131,16 +140,28 @@ async def test_a_match_is_seen_from_seat_to_nudge_in_order(tmp_path: Path) -> No
                 "status": "waiting",
                 "stakeUsdCents": 100,
             }
-            match_id = ok(await call("POST", "/partner/matches", key, seat_body("bob", "b")))["matchId"]
+            match_id = ok(await call("POST", "/partner/matches", key, seat_body("bob", "b")))[
+                "matchId"
+            ]
             seats = [await stream.until_kind("seat") for _ in range(2)]
             assert {(seat["playerId"], seat["status"], seat["matchId"]) for seat in seats} == {
                 ("ann", "matched", match_id),
                 ("bob", "matched", match_id),
             }
             started = await stream.until_kind("match")
-            assert (started["matchId"], started["status"], started["endReason"]) == (match_id, "started", None)
+            assert (started["matchId"], started["status"], started["endReason"]) == (
+                match_id,
+                "started",
+                None,
+            )
             nudge = await stream.until_kind("nudge")
-            assert (nudge["matchId"], nudge["try"], nudge["delivered"], nudge["statusCode"], nudge["test"]) == (
+            assert (
+                nudge["matchId"],
+                nudge["try"],
+                nudge["delivered"],
+                nudge["statusCode"],
+                nudge["test"],
+            ) == (
                 match_id,
                 1,
                 True,
@@ -151,14 +172,18 @@ async def test_a_match_is_seen_from_seat_to_nudge_in_order(tmp_path: Path) -> No
             ok(await call("POST", f"/partner/test/matches/{match_id}/decide", key, decided))
             assert (await stream.until_kind("match"))["status"] == "ended"
             assert (await stream.until_kind("nudge"))["delivered"] is True
-            refused = await call("POST", "/partner/matches", key, seat_body("cleo", "c", stakeUsdCents=1))
+            refused = await call(
+                "POST", "/partner/matches", key, seat_body("cleo", "c", stakeUsdCents=1)
+            )
             check_refusal(refused, 400, "stake_below_floor", floorUsdCents=100)
             told = await stream.until_kind("refusal")
             assert (told["path"], told["reason"]) == ("/partner/matches", "stake_below_floor")
             budget = await stream.until_kind("budget")
             assert 0 <= budget["left"] <= budget["burst"] == 300
             await office.done("POST", "webhooks/test/test")
-            while not (await stream.until_kind("nudge"))["test"]:  # the one about the money comes in between
+            while not (await stream.until_kind("nudge"))[
+                "test"
+            ]:  # the one about the money comes in between
                 pass
 
 
@@ -167,8 +192,16 @@ async def test_the_other_environment_and_other_accounts_are_not_seen(office: Off
     other = await office.service.partner("other")
     async with watching(office, "live") as seen_live, watching(office, "test") as seen_test:
         for player in ("eve", "mallory"):
-            ok(await office.service.public.call("POST", "/partner/matches", other.live, seat_body(player, player)))
-            ok(await office.service.public.call("POST", "/partner/matches", other.test, seat_body(player, player)))
+            ok(
+                await office.service.public.call(
+                    "POST", "/partner/matches", other.live, seat_body(player, player)
+                )
+            )
+            ok(
+                await office.service.public.call(
+                    "POST", "/partner/matches", other.test, seat_body(player, player)
+                )
+            )
         ok(await office.service.public.call("POST", "/partner/matches", key, seat_body("ann", "a")))
         assert (await seen_test.until_kind("seat"))["playerId"] == "ann"
         await office.join("ada", "admin")
@@ -178,7 +211,7 @@ async def test_the_other_environment_and_other_accounts_are_not_seen(office: Off
 
 async def test_a_key_that_is_over_its_rate_is_seen(office: Office) -> None:
     key = await open_for_play(office)
-    await office.command(m.SetRate(m.PLATFORM, 1, 1))
+    await office.command(m.SetRate(PLATFORM, 1, 1))
     async with watching(office) as stream:
         while (await office.service.public.call("GET", "/partner/me", key)).status != 429:
             pass
@@ -195,7 +228,9 @@ async def test_a_viewer_watches_and_what_is_seen_holds_no_secret(office: Office)
 
 
 async def test_the_parameter_is_looked_at(office: Office) -> None:
-    check_refusal(await office.call("GET", "live"), 400, "missing_parameter", parameter="environment")
+    check_refusal(
+        await office.call("GET", "live"), 400, "missing_parameter", parameter="environment"
+    )
     for wrong in ("", "prod", "TEST"):
         check_plain(await office.call("GET", f"live?environment={wrong}"), "environment")
     check_plain(await office.call("GET", "live?environment=test&environment=test"), "environment")
@@ -203,17 +238,24 @@ async def test_the_parameter_is_looked_at(office: Office) -> None:
 
 async def test_a_seventeenth_watcher_is_told_to_come_later(office: Office) -> None:
     async with AsyncExitStack() as stack:
-        for number in range(WATCHERS_LIMIT):
+        for number in range(SUBSCRIBERS_LIMIT):
             await stack.enter_async_context(watching(office, "test" if number % 2 else "live"))
         check_refusal(await office.call("GET", "live?environment=test"), 429, "rate_limited")
     # A watcher who leaves makes room, as soon as the service has noticed.
     activity = office.service.core.parts.activity
-    await until(lambda: not activity.is_watched("acme", "test") and not activity.is_watched("acme", "live"))
+    await until(
+        lambda: (
+            not activity.has_subscribers("acme", "test")
+            and not activity.has_subscribers("acme", "live")
+        )
+    )
     async with watching(office):
         pass
 
 
-async def test_a_watcher_who_does_not_read_holds_nobody_up_and_is_told_what_was_lost(office: Office) -> None:
+async def test_a_watcher_who_does_not_read_holds_nobody_up_and_is_told_what_was_lost(
+    office: Office,
+) -> None:
     activity = office.service.core.parts.activity
     port = int(office.service.public.base_url.rpartition(":")[2])
     sock = trio.socket.socket()
@@ -223,12 +265,12 @@ async def test_a_watcher_who_does_not_read_holds_nobody_up_and_is_told_what_was_
     head = f"GET /partner/admin/live?environment=test HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
     with sock:
         await sock.send(head.encode())
-        await until(lambda: activity.is_watched("acme", "test"))
+        await until(lambda: activity.has_subscribers("acme", "test"))
         filler, sent = "x" * 1000, 0
         # As much as fills every buffer between here and there, a little at a time, so that what can be written is.
         for _ in range(60):
             for _ in range(BACKLOG_LIMIT // 2):
-                activity.tell("acme", "test", Happening("seat", sent, {"playerId": filler}))
+                activity.tell("acme", "test", ActivityEvent("seat", sent, {"playerId": filler}))
                 sent += 1
             await trio.sleep(0.001)
         received = b""
@@ -239,14 +281,20 @@ async def test_a_watcher_who_does_not_read_holds_nobody_up_and_is_told_what_was_
         lost = json.loads(told.partition(b"data: ")[2].partition(b"\n")[0])["events"]
         assert 0 < lost < sent
         # Those that did come are in order, and the loss is where they break off.
-        times = [int(piece.partition(b",")[0]) for piece in received.split(b'{"at":')[1:] if b"playerId" in piece]
+        times = [
+            int(piece.partition(b",")[0])
+            for piece in received.split(b'{"at":')[1:]
+            if b"playerId" in piece
+        ]
         assert times == sorted(times)
         gaps = [after - before for before, after in pairwise(times) if after - before > 1]
         assert gaps[0] == lost + 1
 
 
 @pytest.mark.parametrize("how", ["removed", "left for another account"])
-async def test_the_stream_ends_when_its_watcher_is_no_member_any_more(office: Office, how: str) -> None:
+async def test_the_stream_ends_when_its_watcher_is_no_member_any_more(
+    office: Office, how: str
+) -> None:
     await office.join("val", "viewer", "none")
     async with watching(office, who="val") as stream:
         began = trio.current_time()
@@ -257,7 +305,11 @@ async def test_the_stream_ends_when_its_watcher_is_no_member_any_more(office: Of
         assert {kind for kind, _ in await stream.rest()} <= {"budget"}
         assert trio.current_time() - began < live.LIFE_S / 2
     check_refusal(
-        await office.call("GET", "live?environment=test", who="val" if how == "removed" else "nobody"), 403, "not_a_partner_admin"
+        await office.call(
+            "GET", "live?environment=test", who="val" if how == "removed" else "nobody"
+        ),
+        403,
+        "not_a_partner_admin",
     )
 
 
@@ -266,8 +318,12 @@ async def test_the_stream_ends_when_the_token_expires_that_opened_it(office: Off
         began = trio.current_time()
         assert {kind for kind, _ in await stream.rest()} <= {"budget"}
         assert trio.current_time() - began < live.LIFE_S / 2
-        office.service.core.parts.activity.tell("acme", "test", Happening("seat", 1, {"seatId": "sea_1"}))
-        assert (await other.until_kind("seat"))["seatId"] == "sea_1", "another token's stream ended with it"
+        office.service.core.parts.activity.tell(
+            "acme", "test", ActivityEvent("seat", 1, {"seatId": "sea_1"})
+        )
+        assert (await other.until_kind("seat"))["seatId"] == "sea_1", (
+            "another token's stream ended with it"
+        )
 
 
 async def test_the_stream_ends_when_the_service_stops(tmp_path: Path) -> None:

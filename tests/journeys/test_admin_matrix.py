@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pgs.domain.roles import ADMIN_RULES, ROLES, AdminRule, Role
-from pgs.http.endpoint import Endpoint
+from pgs.http.api.endpoint import Endpoint
 from pgs.http.surface import ENDPOINTS
 from tests.journeys.client import Reply
 from tests.journeys.office import STANDINGS, Office, Standing, open_office
@@ -23,7 +23,13 @@ LATER = {
 }
 """Calls whose nouns have no room in this build yet. One that is served must leave this list."""
 
-GATES = {"not_a_partner_admin", "role_forbidden", "totp_not_enrolled", "step_up_required", "fresh_step_up_required"}
+GATES = {
+    "not_a_partner_admin",
+    "role_forbidden",
+    "totp_not_enrolled",
+    "step_up_required",
+    "fresh_step_up_required",
+}
 
 
 def expected(rule: AdminRule, role: Role | None, standing: Standing) -> str | None:
@@ -48,7 +54,9 @@ async def knock(office: Office, endpoint: Endpoint, who: str) -> Reply:
     path = endpoint.path.removeprefix("/partner/admin/").replace("{env}", "test")
     path = "/".join("nothing" if word.startswith("{") else word for word in path.split("/"))
     content = b"[]" if endpoint.request is not None else None
-    return await office.call(endpoint.method, path, who=who, headers=[("If-Match", "nothing")], content=content)
+    return await office.call(
+        endpoint.method, path, who=who, headers=[("If-Match", "nothing")], content=content
+    )
 
 
 def test_every_admin_call_that_is_served_is_in_the_table_and_the_other_way_round() -> None:
@@ -58,17 +66,23 @@ def test_every_admin_call_that_is_served_is_in_the_table_and_the_other_way_round
 
 
 def test_every_admin_call_takes_an_identity_token_and_nothing_else_does() -> None:
-    assert {endpoint.path for endpoint in ENDPOINTS if endpoint.credential == "identity"} == {endpoint.path for endpoint in SERVED}
+    assert {endpoint.path for endpoint in ENDPOINTS if endpoint.credential == "identity"} == {
+        endpoint.path for endpoint in SERVED
+    }
     assert all(endpoint.credential == "identity" for endpoint in SERVED)
 
 
-async def test_every_cell_of_calls_roles_and_authenticators_is_as_the_table_says(tmp_path: Path) -> None:
+async def test_every_cell_of_calls_roles_and_authenticators_is_as_the_table_says(
+    tmp_path: Path,
+) -> None:
     wrong, passed, cells = [], 0, 0
     async with open_office(tmp_path) as office:
         people: list[tuple[str, Role | None, Standing]] = [("stranger", None, "none")]
         for role in ROLES:
             for standing in STANDINGS:
-                people.append((await office.join(f"{role}-{standing}", role, standing), role, standing))
+                people.append(
+                    (await office.join(f"{role}-{standing}", role, standing), role, standing)
+                )
         before = await office.done("GET", "account")
         for endpoint in SERVED:
             rule = RULES[endpoint.method, endpoint.path]
@@ -82,7 +96,9 @@ async def test_every_cell_of_calls_roles_and_authenticators_is_as_the_table_says
                 cells += 1
                 passed += gate is None
                 if (got if got in GATES else None) != gate or reply.status >= 500:
-                    wrong.append((endpoint.method, endpoint.path, holder, standing, gate, reply.status, got))
+                    wrong.append(
+                        (endpoint.method, endpoint.path, holder, standing, gate, reply.status, got)
+                    )
         assert await office.done("GET", "account") == before, "a knock changed something"
     assert wrong == []
     assert cells == (len(SERVED) - 1) * (1 + len(ROLES) * len(STANDINGS))
@@ -100,8 +116,15 @@ async def test_the_stream_is_for_members(tmp_path: Path, role: Role | None) -> N
 async def test_gates_come_before_bodies_and_before_whatever_the_path_names(tmp_path: Path) -> None:
     async with open_office(tmp_path) as office:
         await office.join("val", "viewer", "fresh")
-        for method, path in (("PATCH", "members/nobody"), ("DELETE", "keys/none"), ("PUT", "prices/test"), ("POST", "keys")):
-            assert (await office.call(method, path, who="val", content=b"{")).reason == "role_forbidden"
+        for method, path in (
+            ("PATCH", "members/nobody"),
+            ("DELETE", "keys/none"),
+            ("PUT", "prices/test"),
+            ("POST", "keys"),
+        ):
+            assert (
+                await office.call(method, path, who="val", content=b"{")
+            ).reason == "role_forbidden"
 
 
 async def test_an_environment_that_is_none_makes_no_path(tmp_path: Path) -> None:

@@ -27,28 +27,48 @@ def pgs(folder: Path, *arguments: str) -> Any:
     """Return what an operator's command answers, as its `--json` says it."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PGS_")}
     command = [sys.executable, "-m", "pgs", *arguments, "--json", "--data", str(folder)]
-    done = subprocess.run(command, env=clean, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        command, env=clean, capture_output=True, text=True, check=False, timeout=60
+    )
     assert (done.returncode, done.stderr) == (0, ""), done
     return json.loads(done.stdout)
 
 
-async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_alone(tmp_path: Path) -> None:
+async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_alone(
+    tmp_path: Path,
+) -> None:
     folder, clock = tmp_path / "data", SystemClock()
     async with development_issuer([FOUNDER], clock, SystemRng()) as issuer:
-        process = Process(folder, PGS_IDENTITY_ISSUER=issuer.issuer, PGS_IDENTITY_CLIENT_ID=issuer.client_id)
+        process = Process(
+            folder, PGS_IDENTITY_ISSUER=issuer.issuer, PGS_IDENTITY_CLIENT_ID=issuer.client_id
+        )
         client = Client(process.base_url)
         token = issuer.mint_token(FOUNDER)
 
-        async def call(method: str, path: str, body: object = NOTHING, credential: str = token) -> Reply:
+        async def call(
+            method: str, path: str, body: object = NOTHING, credential: str = token
+        ) -> Reply:
             return await client.call(method, f"/partner/{path}", credential, body)
 
-        async def done(method: str, path: str, body: object = NOTHING, credential: str = token) -> Any:
+        async def done(
+            method: str, path: str, body: object = NOTHING, credential: str = token
+        ) -> Any:
             return ok(await call(method, path, body, credential))
 
         try:
             await trio.to_thread.run_sync(process.start)
             created = await trio.to_thread.run_sync(
-                partial(pgs, folder, "partner", "create", "acme", "--name", "Acme", "--admin-email", "fay@acme.example")
+                partial(
+                    pgs,
+                    folder,
+                    "partner",
+                    "create",
+                    "acme",
+                    "--name",
+                    "Acme",
+                    "--admin-email",
+                    "fay@acme.example",
+                )
             )
 
             # Nobody is anything yet.
@@ -56,7 +76,12 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
             accepted = await done("POST", f"admin/invites/{created['inviteId']}/accept")
             assert (accepted["status"], accepted["role"]) == ("accepted", "admin")
             account = await done("GET", "admin/account")
-            assert (account["partnerId"], account["role"], account["uid"], account["active"]) == ("acme", "admin", FOUNDER.uid, True)
+            assert (account["partnerId"], account["role"], account["uid"], account["active"]) == (
+                "acme",
+                "admin",
+                FOUNDER.uid,
+                True,
+            )
             assert account["stepUp"] == {"enrolled": False}
             assert account["rakeTerms"] == {"offeredVersion": 1}
             assert (await done("GET", "admin/keys"))["keys"] == []
@@ -68,7 +93,9 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
             assert enrolled["secret"] in enrolled["otpauthUri"]
             assert enrolled["qrSvg"].startswith("<svg")
             check_refusal(await call("POST", "admin/keys", new_key), 403, "totp_not_enrolled")
-            opened = await done("POST", "admin/totp/verify", {"code": code_at(enrolled["secret"], clock.now())})
+            opened = await done(
+                "POST", "admin/totp/verify", {"code": code_at(enrolled["secret"], clock.now())}
+            )
             assert opened["stepUpUntil"] > opened["freshUntil"] > clock.now()
             key = (await done("POST", "admin/keys", new_key))["apiKey"]
 
@@ -80,28 +107,51 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
             assert (await done("POST", f"admin/games/{BOTH}/test"))["test"] is True
             minted = await done("POST", "sessions", session, key)
             assert minted["playerUid"] == "ptr:test:acme:p-1"
-            assert ok(await client.call("GET", "/game/session", minted["sessionToken"]))["playerId"] == "p-1"
+            assert (
+                ok(await client.call("GET", "/game/session", minted["sessionToken"]))["playerId"]
+                == "p-1"
+            )
 
             # Tiers are the platform's; everything else that a launch takes is the partner's.
             numbers = ("--environment", "test", "--floor", "100", "--prize", "180")
             await trio.to_thread.run_sync(partial(pgs, folder, "tier", "set", "bronze", *numbers))
-            check_refusal(await call("POST", "matches", seat_body("p-1", "one"), key), 403, "rake_terms_not_agreed")
-            assert (await done("POST", "admin/rake-terms", {"version": 1}))["rakeTerms"]["agreedVersion"] == 1
-            assert (await done("POST", "matches", seat_body("p-1", "one"), key))["status"] == "waiting"
-            assert (await done("POST", "matches", seat_body("p-2", "two"), key))["status"] == "matched"
+            check_refusal(
+                await call("POST", "matches", seat_body("p-1", "one"), key),
+                403,
+                "rake_terms_not_agreed",
+            )
+            assert (await done("POST", "admin/rake-terms", {"version": 1}))["rakeTerms"][
+                "agreedVersion"
+            ] == 1
+            assert (await done("POST", "matches", seat_body("p-1", "one"), key))[
+                "status"
+            ] == "waiting"
+            assert (await done("POST", "matches", seat_body("p-2", "two"), key))[
+                "status"
+            ] == "matched"
 
             # All of that is on disk, the open window included: a power cut takes none of it.
             await trio.to_thread.run_sync(partial(process.stop, signal.SIGKILL))
             await trio.to_thread.run_sync(process.start)
             assert (await done("POST", "sessions", session, key))["playerId"] == "p-1"
             after = await done("GET", "admin/account")
-            assert (after["stepUp"]["until"], after["rakeTerms"]["agreedVersion"]) == (opened["stepUpUntil"], 1)
+            assert (after["stepUp"]["until"], after["rakeTerms"]["agreedVersion"]) == (
+                opened["stepUpUntil"],
+                1,
+            )
             check_refusal(
-                await call("POST", "admin/totp/verify", {"code": code_at(enrolled["secret"], opened["stepUpUntil"] - 900)}),
+                await call(
+                    "POST",
+                    "admin/totp/verify",
+                    {"code": code_at(enrolled["secret"], opened["stepUpUntil"] - 900)},
+                ),
                 403,
                 "invalid_code",
             )
-            log = [(event["actor"], event["action"]) for event in (await done("GET", "admin/events"))["events"]][::-1]
+            log = [
+                (event["actor"], event["action"])
+                for event in (await done("GET", "admin/events"))["events"]
+            ][::-1]
             assert log == [
                 ("platform", "account.created"),
                 (FOUNDER.uid, "invite.accepted"),
@@ -115,8 +165,19 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
         finally:
             await client.aclose()
             await trio.to_thread.run_sync(process.end)
-    secrets = {"key": key, "totp": enrolled["secret"], "identity": token, "session": minted["sessionToken"]}
-    assert leaks(secrets, contents(folder) | {"log": process.log.read_bytes(), "said": process.said.encode()}) == []
+    secrets = {
+        "key": key,
+        "totp": enrolled["secret"],
+        "identity": token,
+        "session": minted["sessionToken"],
+    }
+    assert (
+        leaks(
+            secrets,
+            contents(folder) | {"log": process.log.read_bytes(), "said": process.said.encode()},
+        )
+        == []
+    )
 
 
 async def test_without_an_issuer_the_start_says_that_nobody_can_sign_in(tmp_path: Path) -> None:

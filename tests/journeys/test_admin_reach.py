@@ -7,13 +7,13 @@ import msgspec
 import pytest
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors.snapshots import REFRESH_S
+from pgs.actors.messages import account as m
+from pgs.actors.shared.snapshots import REFRESH_S
 from pgs.domain.accounts import ApiKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
 from pgs.domain.keys import ENTROPY_BYTES, hash_key, last4, make_key
-from pgs.domain.members import Member
+from pgs.domain.members import PLATFORM, Member
 from pgs.storage import accounts as rows
 from pgs.storage import members as member_rows
 from pgs.storage.accounts import read_account
@@ -37,11 +37,15 @@ async def open_for_play(office: Office) -> str:
     """Let the admin do what a first launch takes; return a test key."""
     await office.done("POST", f"games/{BOTH}/test")
     await office.done("POST", "rake-terms", {"version": 1})
-    key: str = (await office.done("POST", "keys", {"environment": "test", "label": "shop"}))["apiKey"]
+    key: str = (await office.done("POST", "keys", {"environment": "test", "label": "shop"}))[
+        "apiKey"
+    ]
     return key
 
 
-async def keyed(office: Office, key: str, method: str = "GET", path: str = "/partner/me", **how: object) -> Reply:
+async def keyed(
+    office: Office, key: str, method: str = "GET", path: str = "/partner/me", **how: object
+) -> Reply:
     return await office.service.public.call(method, path, key, **how)  # type: ignore[arg-type]  # handed on as it came
 
 
@@ -62,7 +66,9 @@ def test_the_registry_reads_everything_anew_within_what_is_promised() -> None:
     assert REFRESH_S <= 60
 
 
-async def test_a_member_written_past_the_actor_passes_the_gates_after_a_reading(office: Office) -> None:
+async def test_a_member_written_past_the_actor_passes_the_gates_after_a_reading(
+    office: Office,
+) -> None:
     check_refusal(await office.call("GET", "account", who="late"), 403, "not_a_partner_admin")
     late = Member("late", "late@acme.example", "viewer", office.service.core.parts.clock.now())
     await write_past_the_actors(office, *member_rows.insert_member("acme", late))
@@ -73,17 +79,27 @@ async def test_a_member_written_past_the_actor_passes_the_gates_after_a_reading(
     await write_past_the_actors(office, *member_rows.delete_member("acme", "late"))
     await refresh(office)
     check_refusal(await office.call("GET", "account", who="late"), 403, "not_a_partner_admin")
-    check_refusal(await office.call("PATCH", "members/late", {"role": "viewer"}), 404, "member_not_found")
+    check_refusal(
+        await office.call("PATCH", "members/late", {"role": "viewer"}), 404, "member_not_found"
+    )
 
 
-async def test_a_role_written_past_the_actor_counts_at_the_gates_after_a_reading(office: Office) -> None:
+async def test_a_role_written_past_the_actor_counts_at_the_gates_after_a_reading(
+    office: Office,
+) -> None:
     await office.join("dev", "developer")
     await write_past_the_actors(office, member_rows.set_role("acme", "dev", "viewer"))
     await refresh(office)
-    check_refusal(await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"), 403, "role_forbidden")
+    check_refusal(
+        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
+        403,
+        "role_forbidden",
+    )
 
 
-async def test_a_key_written_past_the_actor_is_accepted_and_refused_after_a_reading(office: Office) -> None:
+async def test_a_key_written_past_the_actor_is_accepted_and_refused_after_a_reading(
+    office: Office,
+) -> None:
     parts = office.service.core.parts
     text = make_key("test", "acme", parts.rng.bytes(ENTROPY_BYTES))
     key = ApiKey("key_foreign", "test", "foreign", hash_key(text), last4(text), parts.clock.now())
@@ -91,23 +107,33 @@ async def test_a_key_written_past_the_actor_is_accepted_and_refused_after_a_read
     check_refusal(await keyed(office, text), 401, "invalid_key")
     await refresh(office)
     assert ok(await keyed(office, text))["partnerId"] == "acme"
-    assert [entry["keyId"] for entry in (await office.done("GET", "keys"))["keys"]] == ["key_foreign"]
-    await write_past_the_actors(office, rows.schedule_revocation("acme", "key_foreign", parts.clock.now()))
+    assert [entry["keyId"] for entry in (await office.done("GET", "keys"))["keys"]] == [
+        "key_foreign"
+    ]
+    await write_past_the_actors(
+        office, rows.schedule_revocation("acme", "key_foreign", parts.clock.now())
+    )
     await refresh(office)
     check_refusal(await keyed(office, text), 401, "invalid_key")
 
 
-async def test_an_account_switched_off_past_the_actor_is_off_after_a_reading(office: Office) -> None:
+async def test_an_account_switched_off_past_the_actor_is_off_after_a_reading(
+    office: Office,
+) -> None:
     key = await open_for_play(office)
     token = await mint(office.service.public, key, "ann")
     seat = ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "a")))
     was = read_account(office.service.core.parts.database.reader, "acme")
     assert was is not None
-    off = msgspec.structs.replace(was, active=False, switched_off_by="platform", revision=was.revision + 1)
+    off = msgspec.structs.replace(
+        was, active=False, switched_off_by="platform", revision=was.revision + 1
+    )
     await write_past_the_actors(office, rows.update_partner(was, off))
     await refresh(office)
     check_refusal(await keyed(office, key), 403, "partner_inactive")
-    check_refusal(await office.service.public.call("GET", "/game/session", token), 403, "partner_inactive")
+    check_refusal(
+        await office.service.public.call("GET", "/game/session", token), 403, "partner_inactive"
+    )
     account = await office.done("GET", "account")
     assert account["active"] is False
     check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
@@ -146,10 +172,17 @@ def check_stopped(found: dict[str, dict[str, object]], reason: str) -> None:
     assert found.keys() == {"ann", "bob", "cleo"}
     for row in found.values():
         assert (row["outcome"], row["endReason"]) == ("no_contest", reason)
-        assert (row["stakeUsdCents"], row["refundUsdCents"], row["payoutUsdCents"], row["rakeUsdCents"]) == (100, 100, 0, 0)
+        assert (
+            row["stakeUsdCents"],
+            row["refundUsdCents"],
+            row["payoutUsdCents"],
+            row["rakeUsdCents"],
+        ) == (100, 100, 0, 0)
 
 
-async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_answers(office: Office) -> None:
+async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_answers(
+    office: Office,
+) -> None:
     key, public = await open_for_play(office), office.service.public
     token = await mint(public, key, "ann")
     match_id, waiting = await play(office, key)
@@ -171,27 +204,45 @@ async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_an
     check_stopped(await feed(office, key), "emergency_stop")
     # Keys, and tokens minted from now on, are not concerned.
     ok(await public.call("GET", "/game/session", await mint(public, key, "ann")))
-    assert ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "again")))["status"] == "waiting"
-    assert await office.done("POST", "emergency-stop", {"environment": "live"}) | {"sessionsEndedAt": 0} == {
+    assert (
+        ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "again")))[
+            "status"
+        ]
+        == "waiting"
+    )
+    assert await office.done("POST", "emergency-stop", {"environment": "live"}) | {
+        "sessionsEndedAt": 0
+    } == {
         "environment": "live",
         "sessionsEndedAt": 0,
         "matchesEnded": 0,
     }
     ok(await keyed(office, key, path="/partner/me"))
-    assert ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "again")))["status"] == "waiting"
+    assert (
+        ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "again")))[
+            "status"
+        ]
+        == "waiting"
+    )
 
 
 @pytest.mark.parametrize("environment", ["test", "live"])
-async def test_an_emergency_stop_is_of_one_environment(office: Office, environment: Environment) -> None:
+async def test_an_emergency_stop_is_of_one_environment(
+    office: Office, environment: Environment
+) -> None:
     public, keys = office.service.public, {"test": await open_for_play(office)}
-    await office.command(m.ChangeLicence(m.PLATFORM, BOTH, "request_live"))
-    await office.command(m.ChangeLicence(m.PLATFORM, BOTH, "grant"))
-    keys["live"] = (await office.done("POST", "keys", {"environment": "live", "label": "shop"}))["apiKey"]
+    await office.command(m.ChangeLicence(PLATFORM, BOTH, "request_live"))
+    await office.command(m.ChangeLicence(PLATFORM, BOTH, "grant"))
+    keys["live"] = (await office.done("POST", "keys", {"environment": "live", "label": "shop"}))[
+        "apiKey"
+    ]
     tokens = {env: await mint(public, key, "ann") for env, key in keys.items()}
     others = await mint(public, (await office.service.partner("other")).keys[environment], "ann")
     await office.done("POST", "emergency-stop", {"environment": environment})
     for env, token in tokens.items():
-        assert (await public.call("GET", "/game/session", token)).status == (401 if env == environment else 200)
+        assert (await public.call("GET", "/game/session", token)).status == (
+            401 if env == environment else 200
+        )
     ok(await public.call("GET", "/game/session", others))
 
 
@@ -212,7 +263,10 @@ async def test_a_deactivation_ends_all_play_before_it_answers(office: Office) ->
     assert _status(office, waiting) == "no_contest"
     # On again: the rows are there, with the stakes given back, and the token of before is good again.
     await office.done("POST", "account/reactivate")
-    assert ok(await keyed(office, key, path=f"/partner/matches/{match_id}"))["endReason"] == "account_inactive"
+    assert (
+        ok(await keyed(office, key, path=f"/partner/matches/{match_id}"))["endReason"]
+        == "account_inactive"
+    )
     check_stopped(await feed(office, key), "account_inactive")
     ok(await public.call("GET", "/game/session", token))
 
@@ -224,7 +278,9 @@ async def test_a_held_feed_call_ends_when_the_account_is_switched_off(office: Of
 
         async def hold() -> None:
             cursor = ok(await keyed(office, key, path="/partner/results"))["nextCursor"]
-            replies.append(await keyed(office, key, path=f"/partner/results?waitSeconds=25&cursor={cursor}"))
+            replies.append(
+                await keyed(office, key, path=f"/partner/results?waitSeconds=25&cursor={cursor}")
+            )
 
         nursery.start_soon(hold)
         await trio.sleep(0.2)
@@ -250,7 +306,14 @@ async def test_stops_that_come_at_once_are_one_after_the_other(office: Office) -
         nursery.start_soon(stop, "POST", "account/deactivate", {})
     reasons = sorted(reply.reason or "" for reply in replies if reply.status != 200)
     assert reasons == [refuse("account_inactive").reason]
-    assert sum(reply.json["matchesEnded"] for reply in replies if reply.status == 200 and "matchesEnded" in reply.json) <= 2
+    assert (
+        sum(
+            reply.json["matchesEnded"]
+            for reply in replies
+            if reply.status == 200 and "matchesEnded" in reply.json
+        )
+        <= 2
+    )
     await office.done("POST", "account/reactivate")
     found = await feed(office, key)
     assert {row["outcome"] for row in found.values()} == {"no_contest"}

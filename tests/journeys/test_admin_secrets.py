@@ -35,7 +35,9 @@ def logged_to(path: Path) -> Iterator[None]:
             root.handlers[:], root.level = handlers, level
 
 
-async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_or_metrics(tmp_path: Path) -> None:
+async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_or_metrics(
+    tmp_path: Path,
+) -> None:
     folder, log = tmp_path / "data", tmp_path / "log"
     secrets: dict[str, str] = {}
     with logged_to(log):
@@ -44,27 +46,62 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
 
             # Authenticators: enrolled twice before the first code, put in force, replaced, dropped with their member.
             await office.join("dev", "developer", "none")
-            secrets["totp, never used"] = (await office.done("POST", "totp/enroll", who="dev"))["secret"]
+            secrets["totp, never used"] = (await office.done("POST", "totp/enroll", who="dev"))[
+                "secret"
+            ]
             enrolled = await office.done("POST", "totp/enroll", who="dev")
             secrets["totp"], secrets["otpauth"] = enrolled["secret"], enrolled["otpauthUri"]
             await office.call("POST", "totp/verify", {"code": "000000"}, who="dev")
-            await office.done("POST", "totp/verify", {"code": code_at(secrets["totp"], now() - STEP_S)}, who="dev")
-            secrets["totp, the next"] = (await office.done("POST", "totp/enroll", who="dev"))["secret"]
-            await office.done("POST", "totp/verify", {"code": code_at(secrets["totp, the next"], now())}, who="dev")
+            await office.done(
+                "POST", "totp/verify", {"code": code_at(secrets["totp"], now() - STEP_S)}, who="dev"
+            )
+            secrets["totp, the next"] = (await office.done("POST", "totp/enroll", who="dev"))[
+                "secret"
+            ]
+            await office.done(
+                "POST",
+                "totp/verify",
+                {"code": code_at(secrets["totp, the next"], now())},
+                who="dev",
+            )
 
             # Keys and webhook secrets: minted, rotated, used, misused.
             await office.done("POST", f"games/{BOTH}/test")
             await office.done("POST", "rake-terms", {"version": 1})
-            made = await office.done("POST", "keys", {"environment": "test", "label": "shop"}, who="dev")
+            made = await office.done(
+                "POST", "keys", {"environment": "test", "label": "shop"}, who="dev"
+            )
             secrets["key"] = made["apiKey"]
-            secrets["key, rotated"] = (await office.done("POST", f"keys/{made['keyId']}/rotate"))["apiKey"]
-            secrets["live key"] = (await office.done("POST", "keys", {"environment": "live", "label": "shop"}))["apiKey"]
-            secrets["webhook"] = (await office.done("POST", "webhooks/test", {"url": inbox.url}))["signingSecret"]
-            secrets["webhook, live"] = (await office.done("POST", "webhooks/live", {"url": inbox.url}))["signingSecret"]
-            secrets["webhook, rotated"] = inbox.secret = (await office.done("POST", "webhooks/test/rotate-secret"))["signingSecret"]
-            check_refusal(await public.call("GET", "/partner/me", secrets["key"][:-1]), 401, "invalid_key")
-            check_refusal(await public.call("GET", f"/partner/seats/{secrets['key']}", secrets["key"]), 404, "seat_not_found")
-            check_refusal(await public.call("GET", f"/partner/results?cursor={secrets['key']}", secrets["key"]), 400, "invalid_cursor")
+            secrets["key, rotated"] = (await office.done("POST", f"keys/{made['keyId']}/rotate"))[
+                "apiKey"
+            ]
+            secrets["live key"] = (
+                await office.done("POST", "keys", {"environment": "live", "label": "shop"})
+            )["apiKey"]
+            secrets["webhook"] = (await office.done("POST", "webhooks/test", {"url": inbox.url}))[
+                "signingSecret"
+            ]
+            secrets["webhook, live"] = (
+                await office.done("POST", "webhooks/live", {"url": inbox.url})
+            )["signingSecret"]
+            secrets["webhook, rotated"] = inbox.secret = (
+                await office.done("POST", "webhooks/test/rotate-secret")
+            )["signingSecret"]
+            check_refusal(
+                await public.call("GET", "/partner/me", secrets["key"][:-1]), 401, "invalid_key"
+            )
+            check_refusal(
+                await public.call("GET", f"/partner/seats/{secrets['key']}", secrets["key"]),
+                404,
+                "seat_not_found",
+            )
+            check_refusal(
+                await public.call(
+                    "GET", f"/partner/results?cursor={secrets['key']}", secrets["key"]
+                ),
+                400,
+                "invalid_cursor",
+            )
             ok(await public.call("GET", "/partner/me", secrets["live key"]))
 
             # Sessions and play, with nudges.
@@ -75,16 +112,35 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
             nudge = await inbox.next(within_s=20)
             assert nudge is not None
             assert nudge.problem is None
-            ok(await public.call("POST", f"/partner/test/matches/{match_id}/decide", secrets["key"], {"outcome": "no_contest"}))
-            ok(await public.call("POST", "/partner/matches", secrets["key"], seat_body("cleo", "c")))
+            ok(
+                await public.call(
+                    "POST",
+                    f"/partner/test/matches/{match_id}/decide",
+                    secrets["key"],
+                    {"outcome": "no_contest"},
+                )
+            )
+            ok(
+                await public.call(
+                    "POST", "/partner/matches", secrets["key"], seat_body("cleo", "c")
+                )
+            )
 
             # Identity tokens: good, forged, and of somebody whom nobody knows.
             secrets["identity"] = office.issuer.mint_token(person(BOSS))
             ok(await public.call("GET", "/partner/admin/account", secrets["identity"]))
             secrets["identity, strange"] = office.issuer.mint_token(person("stranger"))
-            check_refusal(await public.call("GET", "/partner/admin/account", secrets["identity, strange"]), 403, "not_a_partner_admin")
+            check_refusal(
+                await public.call("GET", "/partner/admin/account", secrets["identity, strange"]),
+                403,
+                "not_a_partner_admin",
+            )
             secrets["identity, forged"] = secrets["identity"][:-20] + "A" * 20
-            check_refusal(await public.call("GET", "/partner/admin/account", secrets["identity, forged"]), 401, "sign_in_required")
+            check_refusal(
+                await public.call("GET", "/partner/admin/account", secrets["identity, forged"]),
+                401,
+                "sign_in_required",
+            )
 
             await office.done("DELETE", f"keys/{made['keyId']}")
             await office.done("DELETE", "members/dev")
@@ -103,9 +159,14 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
     assert {"pgs.db", "pgs.db-wal, while it ran", "keys", "log", "metrics"} <= places.keys()
     assert b"totp.activated" in places["pgs.db"]
     assert b"/partner/admin/account" in places["log"]
-    assert leaks(secrets, places | {"a leak": b"... " + secrets["totp"].encode()}) == [("totp", "a leak"), *leaks(secrets, places)]
+    assert leaks(secrets, places | {"a leak": b"... " + secrets["totp"].encode()}) == [
+        ("totp", "a leak"),
+        *leaks(secrets, places),
+    ]
     assert leaks(secrets, places) == []
-    assert {place: found for place, content in places.items() if (found := shaped_like_secrets(content))} == {}
+    assert {
+        place: found for place, content in places.items() if (found := shaped_like_secrets(content))
+    } == {}
 
 
 @pytest.mark.parametrize(
@@ -132,10 +193,22 @@ def test_the_search_knows_a_secret_however_it_is_spelled(spell: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "secret", ["pgs_test_" + "aB3" * 15 + "z", "pgs_live_" + "0" * 46, "whsec_" + "A" * 43, "pgs1.0af.k1." + "a" * 60 + "." + "b" * 43]
+    "secret",
+    [
+        "pgs_test_" + "aB3" * 15 + "z",
+        "pgs_live_" + "0" * 46,
+        "whsec_" + "A" * 43,
+        "pgs1.0af.k1." + "a" * 60 + "." + "b" * 43,
+    ],
 )
 def test_a_shape_is_known_in_clear_and_in_other_spellings(secret: str) -> None:
     raw = secret.encode()
-    for content in (raw, b'"' + raw + b'"', b"x" + raw.hex().encode(), base64.b64encode(b"??" + raw), base64.b32encode(b"?" + raw)):
+    for content in (
+        raw,
+        b'"' + raw + b'"',
+        b"x" + raw.hex().encode(),
+        base64.b64encode(b"??" + raw),
+        base64.b32encode(b"?" + raw),
+    ):
         assert shaped_like_secrets(content) or (secret.startswith("pgs1") and raw not in content)
     assert not shaped_like_secrets(b"pgs_test_ and pgs_live_ are prefixes; whsec_ too; pgs1.0af.x")

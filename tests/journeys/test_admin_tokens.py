@@ -18,7 +18,11 @@ from tests.virtual import START
 SENDABLE = {
     name: text
     for name, text in BAD.items()
-    if text and text.isascii() and text.isprintable() and text == text.strip() and len(text) < 10_000
+    if text
+    and text.isascii()
+    and text.isprintable()
+    and text == text.strip()
+    and len(text) < 10_000
 }
 """Those that an HTTP header can carry as they are. The others are in `ODD`, or are no text at all."""
 
@@ -41,7 +45,9 @@ def _enough() -> None:
 
 
 @pytest.fixture
-async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _enough: None) -> AsyncIterator[Office]:
+async def office(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _enough: None
+) -> AsyncIterator[Office]:
     """A service whose issuer is the one of `tests.http.identity`, at its standing time, and whose first admin that issuer knows."""
     checked = IdentityVerifier(ISSUER, AUDIENCE, JWKS_URL, Web().fetch, Standing())
     monkeypatch.setattr("pgs.serve._verifier", lambda config, core: checked)
@@ -52,7 +58,10 @@ async def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _enough: None)
 
 async def knock(office: Office, *values: str | bytes, scheme: bool = True) -> Reply:
     """Return the answer to a read of the account with these values of the header Authorization."""
-    sent = [value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass") for value in values]
+    sent = [
+        value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
+        for value in values
+    ]
     headers = [("Authorization", b"Bearer " + value if scheme else value) for value in sent]
     return await office.service.public.call("GET", "/partner/admin/account", headers=headers)
 
@@ -99,7 +108,9 @@ async def test_a_scheme_in_any_case_with_several_spaces_is_a_scheme(office: Offi
         assert ok(await knock(office, value, scheme=False))["uid"] == MEMBER
 
 
-async def test_a_header_beyond_every_bound_ends_its_connection_and_nothing_else(office: Office) -> None:
+async def test_a_header_beyond_every_bound_ends_its_connection_and_nothing_else(
+    office: Office,
+) -> None:
     port = int(office.service.public.base_url.rpartition(":")[2])
     stream = await trio.open_tcp_stream("127.0.0.1", port)
     async with stream:
@@ -125,8 +136,14 @@ async def test_no_call_of_the_admin_api_answers_a_forged_token(office: Office) -
         path = rule.path.replace("{env}", "test")
         path = "/".join("x" if word.startswith("{") else word for word in path.split("/"))
         for text in (forged, with_key):
-            reply = await office.service.public.call(rule.method, path, text, content=b"{}" if rule.method != "GET" else None)
-            assert (reply.status, reply.json.get("reason")) in {(401, "sign_in_required"), (404, None), (405, None)}, (
+            reply = await office.service.public.call(
+                rule.method, path, text, content=b"{}" if rule.method != "GET" else None
+            )
+            assert (reply.status, reply.json.get("reason")) in {
+                (401, "sign_in_required"),
+                (404, None),
+                (405, None),
+            }, (
                 rule.path,
                 reply.status,
             )

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from pgs.http.edge import default_body_limit
-from pgs.http.endpoint import Endpoint
+from pgs.http.api.endpoint import Endpoint
 from pgs.http.partner import ENDPOINTS
+from pgs.http.transport.edge import default_body_limit
 from tests.journeys.client import Reply, SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import BOTH, BRONZE, LOCKED, UNKNOWN, Partner, seat_body
 
 TAKES_BODY = [endpoint for endpoint in ENDPOINTS if endpoint.request is not None]
-every_body = pytest.mark.parametrize("endpoint", TAKES_BODY, ids=lambda endpoint: f"{endpoint.method} {endpoint.path}")
+every_body = pytest.mark.parametrize(
+    "endpoint", TAKES_BODY, ids=lambda endpoint: f"{endpoint.method} {endpoint.path}"
+)
 
 NO_OBJECT = [
     b"",
@@ -43,7 +45,14 @@ NO_OBJECT = [
     b'{"x":' + b"9" * 5000 + b"}",
     b"gameId=tic-tac-toe&playerId=alice",
 ]
-BOMS = [("utf-8-sig", b""), ("utf-16", b""), ("utf-16-le", b""), ("utf-16-be", b""), ("utf-16-le", b"\xff\xfe"), ("utf-32", b"")]
+BOMS = [
+    ("utf-8-sig", b""),
+    ("utf-16", b""),
+    ("utf-16-le", b""),
+    ("utf-16-be", b""),
+    ("utf-16-le", b"\xff\xfe"),
+    ("utf-32", b""),
+]
 
 
 def _type(endpoint: Endpoint, field: str) -> msgspec.inspect.Type:
@@ -90,12 +99,16 @@ def _valid(endpoint: Endpoint) -> dict[str, object]:
 
 
 def _send(client: SyncClient, endpoint: Endpoint, partner: Partner, content: bytes) -> Reply:
-    path = "/".join("unknown" if word.startswith("{") else word for word in endpoint.path.split("/"))
+    path = "/".join(
+        "unknown" if word.startswith("{") else word for word in endpoint.path.split("/")
+    )
     return client.call(endpoint.method, path, partner.test, content=content)
 
 
 @every_body
-def test_a_body_with_every_field_is_taken_by_every_endpoint(client: SyncClient, partner: Partner, endpoint: Endpoint) -> None:
+def test_a_body_with_every_field_is_taken_by_every_endpoint(
+    client: SyncClient, partner: Partner, endpoint: Endpoint
+) -> None:
     """What makes the refusals below mean what they say."""
     reply = _send(client, endpoint, partner, json.dumps(_valid(endpoint)).encode())
     assert reply.status in (200, 404), reply.content
@@ -103,7 +116,9 @@ def test_a_body_with_every_field_is_taken_by_every_endpoint(client: SyncClient, 
 
 @every_body
 @pytest.mark.parametrize("content", NO_OBJECT, ids=lambda content: repr(content[:24]))
-def test_what_is_no_json_object_is_a_plain_400(client: SyncClient, known: Partner, endpoint: Endpoint, content: bytes) -> None:
+def test_what_is_no_json_object_is_a_plain_400(
+    client: SyncClient, known: Partner, endpoint: Endpoint, content: bytes
+) -> None:
     check_refusal(_send(client, endpoint, known, content), 400, None)
 
 
@@ -112,7 +127,11 @@ def test_what_is_no_json_object_is_a_plain_400(client: SyncClient, known: Partne
 def test_a_sound_body_that_is_not_in_bare_utf_8_is_a_plain_400(
     client: SyncClient, known: Partner, endpoint: Endpoint, encoding: str, mark: bytes
 ) -> None:
-    check_refusal(_send(client, endpoint, known, mark + json.dumps(_valid(endpoint)).encode(encoding)), 400, None)
+    check_refusal(
+        _send(client, endpoint, known, mark + json.dumps(_valid(endpoint)).encode(encoding)),
+        400,
+        None,
+    )
 
 
 @every_body
@@ -144,7 +163,9 @@ def test_nul_and_lone_surrogates_are_a_plain_400_wherever_they_are(
 
 
 @every_body
-def test_every_endpoint_refuses_a_repeated_name(client: SyncClient, known: Partner, endpoint: Endpoint) -> None:
+def test_every_endpoint_refuses_a_repeated_name(
+    client: SyncClient, known: Partner, endpoint: Endpoint
+) -> None:
     whole = json.dumps(_valid(endpoint))
     for field in _fields(endpoint):
         again = f'"{field}": {json.dumps(_valid(endpoint).get(field))}'
@@ -152,15 +173,24 @@ def test_every_endpoint_refuses_a_repeated_name(client: SyncClient, known: Partn
             reply = _send(client, endpoint, known, content.encode())
             check_refusal(reply, 400, None)
             assert reply.json["error"] == f"Field `{field}` is given more than once."
-        reply = _send(client, endpoint, known, f'{whole[:-1]}, "more": {{"{field}": 1, "{field}": 1}}}}'.encode())
+        reply = _send(
+            client,
+            endpoint,
+            known,
+            f'{whole[:-1]}, "more": {{"{field}": 1, "{field}": 1}}}}'.encode(),
+        )
         check_refusal(reply, 400, None)
 
 
 @every_body
-def test_every_endpoint_names_a_field_that_is_an_endless_number(client: SyncClient, known: Partner, endpoint: Endpoint) -> None:
+def test_every_endpoint_names_a_field_that_is_an_endless_number(
+    client: SyncClient, known: Partner, endpoint: Endpoint
+) -> None:
     for field in _fields(endpoint):
         for number in ("1e999", "-1e999", "9" * 5000):
-            content = json.dumps({**_valid(endpoint), field: None}).replace(f'"{field}": null', f'"{field}": {number}')
+            content = json.dumps({**_valid(endpoint), field: None}).replace(
+                f'"{field}": null', f'"{field}": {number}'
+            )
             reply = _send(client, endpoint, known, content.encode())
             check_refusal(reply, 400, None)
             assert reply.json["error"] == f"Field `{field}` is too large a number."
@@ -173,11 +203,22 @@ def test_escaped_pairs_of_surrogates_are_text(client: SyncClient, known: Partner
 
 @pytest.mark.parametrize(
     "content_type",
-    [None, "", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin-1", "multipart/form-data; boundary=x"],
+    [
+        None,
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/json; charset=latin-1",
+        "multipart/form-data; boundary=x",
+    ],
 )
-def test_the_content_type_is_ignored(client: SyncClient, known: Partner, content_type: str | None) -> None:
+def test_the_content_type_is_ignored(
+    client: SyncClient, known: Partner, content_type: str | None
+) -> None:
     headers = [] if content_type is None else [("Content-Type", content_type)]
-    body = json.dumps({"gameId": BOTH, "playerId": "alice", "displayName": "Ål"}, ensure_ascii=False).encode()
+    body = json.dumps(
+        {"gameId": BOTH, "playerId": "alice", "displayName": "Ål"}, ensure_ascii=False
+    ).encode()
     ok(client.call("POST", "/partner/sessions", known.test, headers=headers, content=body))
 
 
@@ -209,7 +250,11 @@ def _integer_fields() -> list[tuple[Endpoint, str, str]]:
 
 
 @pytest.mark.parametrize("text", NOT_INTEGERS, ids=lambda text: str(text)[:24])
-@pytest.mark.parametrize(("endpoint", "field", "name"), _integer_fields(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("endpoint", "field", "name"),
+    _integer_fields(),
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_what_is_no_plain_integer_is_a_plain_400_wherever_one_is_asked_for(
     client: SyncClient, known: Partner, endpoint: Endpoint, field: str, name: str, text: str
 ) -> None:
@@ -220,13 +265,21 @@ def test_what_is_no_plain_integer_is_a_plain_400_wherever_one_is_asked_for(
 
 
 def test_the_integers_of_today_are_among_those() -> None:
-    assert {name for _, _, name in _integer_fields()} >= {"ttlSeconds", "stakeUsdCents", "yourStakeUsdCents"}
+    assert {name for _, _, name in _integer_fields()} >= {
+        "ttlSeconds",
+        "stakeUsdCents",
+        "yourStakeUsdCents",
+    }
 
 
 @pytest.mark.parametrize("text", ["59", "3601", "0", "-60"])
-def test_a_lifetime_that_is_not_from_60_to_3600_is_a_plain_400(client: SyncClient, known: Partner, text: str) -> None:
+def test_a_lifetime_that_is_not_from_60_to_3600_is_a_plain_400(
+    client: SyncClient, known: Partner, text: str
+) -> None:
     content = f'{{"gameId": "{BOTH}", "playerId": "alice", "ttlSeconds": {text}}}'
-    check_plain(client.call("POST", "/partner/sessions", known.test, content=content.encode()), "ttlSeconds")
+    check_plain(
+        client.call("POST", "/partner/sessions", known.test, content=content.encode()), "ttlSeconds"
+    )
 
 
 INTEGER_PARAMETERS = {"limit", "waitSeconds"}
@@ -234,31 +287,71 @@ TEXT_PARAMETERS = {"cursor", "gameId"}
 
 
 def test_every_query_parameter_is_known_to_these_tests() -> None:
-    assert set().union(*(endpoint.query for endpoint in ENDPOINTS)) <= INTEGER_PARAMETERS | TEXT_PARAMETERS
+    assert (
+        set().union(*(endpoint.query for endpoint in ENDPOINTS))
+        <= INTEGER_PARAMETERS | TEXT_PARAMETERS
+    )
 
 
 @pytest.mark.parametrize(
     "value",
-    ["%EF%BC%91", "%D9%A1", "%E0%A5%A7", "+1", "%2B1", "-1", "%201", "1%20", "1%0A", "1_0", "1.0", "1e1", "0x1", "%C2%B9", "", "9" * 50],
+    [
+        "%EF%BC%91",
+        "%D9%A1",
+        "%E0%A5%A7",
+        "+1",
+        "%2B1",
+        "-1",
+        "%201",
+        "1%20",
+        "1%0A",
+        "1_0",
+        "1.0",
+        "1e1",
+        "0x1",
+        "%C2%B9",
+        "",
+        "9" * 50,
+    ],
 )
 @pytest.mark.parametrize(
     ("endpoint", "name"),
-    [(endpoint, name) for endpoint in ENDPOINTS for name in sorted(endpoint.query & INTEGER_PARAMETERS)],
+    [
+        (endpoint, name)
+        for endpoint in ENDPOINTS
+        for name in sorted(endpoint.query & INTEGER_PARAMETERS)
+    ],
     ids=lambda value: value if isinstance(value, str) else value.path,
 )
-def test_an_integer_in_a_query_is_plain_digits(client: SyncClient, known: Partner, endpoint: Endpoint, name: str, value: str) -> None:
-    path = "/".join("unknown" if word.startswith("{") else word for word in endpoint.path.split("/"))
+def test_an_integer_in_a_query_is_plain_digits(
+    client: SyncClient, known: Partner, endpoint: Endpoint, name: str, value: str
+) -> None:
+    path = "/".join(
+        "unknown" if word.startswith("{") else word for word in endpoint.path.split("/")
+    )
     check_plain(client.call(endpoint.method, f"{path}?{name}={value}", known.test), name)
 
 
 @pytest.mark.parametrize("seconds", [60, 61, 3600])
 def test_a_token_lives_as_long_as_asked(client: SyncClient, known: Partner, seconds: int) -> None:
-    session = ok(client.call("POST", "/partner/sessions", known.test, {"gameId": BOTH, "playerId": "alice", "ttlSeconds": seconds}))
+    session = ok(
+        client.call(
+            "POST",
+            "/partner/sessions",
+            known.test,
+            {"gameId": BOTH, "playerId": "alice", "ttlSeconds": seconds},
+        )
+    )
     assert session["expiresAt"] - session["issuedAt"] == seconds
 
 
-@pytest.mark.parametrize(("path", "field", "limit"), [("/partner/sessions", "displayName", 64), ("/partner/matches", "partnerRef", 128)])
-def test_a_text_is_bounded_in_characters(client: SyncClient, known: Partner, path: str, field: str, limit: int) -> None:
+@pytest.mark.parametrize(
+    ("path", "field", "limit"),
+    [("/partner/sessions", "displayName", 64), ("/partner/matches", "partnerRef", 128)],
+)
+def test_a_text_is_bounded_in_characters(
+    client: SyncClient, known: Partner, path: str, field: str, limit: int
+) -> None:
     for number, character in enumerate(("x", "é", "🎲")):
         body = seat_body("alice", f"text-{number}", **{field: character * limit})
         ok(client.call("POST", path, known.test, body))
@@ -267,9 +360,15 @@ def test_a_text_is_bounded_in_characters(client: SyncClient, known: Partner, pat
 
 
 @pytest.mark.parametrize("value", [None, 7, True, ["x"], {}])
-@pytest.mark.parametrize(("path", "field"), [("/partner/sessions", "displayName"), ("/partner/matches", "partnerRef")])
-def test_an_optional_text_of_another_type_is_a_plain_400(client: SyncClient, known: Partner, path: str, field: str, value: object) -> None:
-    check_plain(client.call("POST", path, known.test, seat_body("alice", "types", **{field: value})), field)
+@pytest.mark.parametrize(
+    ("path", "field"), [("/partner/sessions", "displayName"), ("/partner/matches", "partnerRef")]
+)
+def test_an_optional_text_of_another_type_is_a_plain_400(
+    client: SyncClient, known: Partner, path: str, field: str, value: object
+) -> None:
+    check_plain(
+        client.call("POST", path, known.test, seat_body("alice", "types", **{field: value})), field
+    )
 
 
 @pytest.mark.parametrize("value", [None, 7, True, [BOTH], {}, 1.5])
@@ -277,13 +376,17 @@ def test_an_optional_text_of_another_type_is_a_plain_400(client: SyncClient, kno
 def test_a_game_that_is_no_string_or_missing_is_a_plain_400_before_anything_else(
     client: SyncClient, known: Partner, path: str, value: object
 ) -> None:
-    check_plain(client.call("POST", path, known.test, {"gameId": value, "playerId": "not one!"}), "gameId")
+    check_plain(
+        client.call("POST", path, known.test, {"gameId": value, "playerId": "not one!"}), "gameId"
+    )
     check_plain(client.call("POST", path, known.test, {"playerId": "not one!"}), "gameId")
     check_plain(client.call("POST", path, known.test, {}), "gameId")
 
 
 @pytest.mark.parametrize("field", ["tierId", "stakeUsdCents", "idempotencyKey"])
-def test_a_missing_field_is_a_plain_400_that_names_it(client: SyncClient, known: Partner, field: str) -> None:
+def test_a_missing_field_is_a_plain_400_that_names_it(
+    client: SyncClient, known: Partner, field: str
+) -> None:
     body = seat_body("alice", "missing")
     del body[field]
     check_plain(client.call("POST", "/partner/matches", known.test, body), field)
@@ -291,18 +394,37 @@ def test_a_missing_field_is_a_plain_400_that_names_it(client: SyncClient, known:
 
 @pytest.mark.parametrize("field", ["tierId", "idempotencyKey"])
 @pytest.mark.parametrize("value", [None, 7, True, ["x"], {}])
-def test_a_field_of_another_type_is_a_plain_400_that_names_it(client: SyncClient, known: Partner, field: str, value: object) -> None:
-    check_plain(client.call("POST", "/partner/matches", known.test, seat_body("alice", "typed") | {field: value}), field)
+def test_a_field_of_another_type_is_a_plain_400_that_names_it(
+    client: SyncClient, known: Partner, field: str, value: object
+) -> None:
+    check_plain(
+        client.call(
+            "POST", "/partner/matches", known.test, seat_body("alice", "typed") | {field: value}
+        ),
+        field,
+    )
 
 
 @pytest.mark.parametrize("value", ["", "x" * 129, "a b", "é", "a/b", "a\n", "\uff11", "a+b"])
-def test_a_malformed_idempotency_key_is_a_plain_400(client: SyncClient, known: Partner, value: str) -> None:
-    check_plain(client.call("POST", "/partner/matches", known.test, seat_body("alice", value)), "idempotencyKey")
+def test_a_malformed_idempotency_key_is_a_plain_400(
+    client: SyncClient, known: Partner, value: str
+) -> None:
+    check_plain(
+        client.call("POST", "/partner/matches", known.test, seat_body("alice", value)),
+        "idempotencyKey",
+    )
 
 
 @pytest.mark.parametrize("value", ["x", "x" * 128, "A-z_0.9:x", ":", "."])
-def test_an_idempotency_key_of_128_plain_characters_is_taken(client: SyncClient, partner: Partner, value: str) -> None:
-    assert ok(client.call("POST", "/partner/matches", partner.test, seat_body("alice", value)))["idempotencyKey"] == value
+def test_an_idempotency_key_of_128_plain_characters_is_taken(
+    client: SyncClient, partner: Partner, value: str
+) -> None:
+    assert (
+        ok(client.call("POST", "/partner/matches", partner.test, seat_body("alice", value)))[
+            "idempotencyKey"
+        ]
+        == value
+    )
 
 
 def test_both_spellings_are_taken_and_must_agree(client: SyncClient, partner: Partner) -> None:
@@ -312,8 +434,19 @@ def test_both_spellings_are_taken_and_must_agree(client: SyncClient, partner: Pa
         return body | fields
 
     call = client.call
-    ok(call("POST", "/partner/matches", partner.test, seat("a", tier=BRONZE, yourStakeUsdCents=100)))
-    ok(call("POST", "/partner/matches", partner.test, seat("b", tier=BRONZE, tierId=BRONZE, yourStakeUsdCents=100, stakeUsdCents=100)))
+    ok(
+        call(
+            "POST", "/partner/matches", partner.test, seat("a", tier=BRONZE, yourStakeUsdCents=100)
+        )
+    )
+    ok(
+        call(
+            "POST",
+            "/partner/matches",
+            partner.test,
+            seat("b", tier=BRONZE, tierId=BRONZE, yourStakeUsdCents=100, stakeUsdCents=100),
+        )
+    )
     disagreeing: tuple[dict[str, object], ...] = (
         {"tierId": BRONZE, "tier": LOCKED, "stakeUsdCents": 100},
         {"tierId": BRONZE, "stakeUsdCents": 100, "yourStakeUsdCents": 101},
@@ -323,7 +456,9 @@ def test_both_spellings_are_taken_and_must_agree(client: SyncClient, partner: Pa
         {"tierId": BRONZE, "stakeUsdCents": 1, "yourStakeUsdCents": True},
     )
     for number, fields in enumerate(disagreeing):
-        check_refusal(call("POST", "/partner/matches", partner.test, seat(f"c{number}", **fields)), 400, None)
+        check_refusal(
+            call("POST", "/partner/matches", partner.test, seat(f"c{number}", **fields)), 400, None
+        )
 
 
 def test_unknown_fields_are_ignored_however_deep(client: SyncClient, known: Partner) -> None:
@@ -332,7 +467,9 @@ def test_unknown_fields_are_ignored_however_deep(client: SyncClient, known: Part
     ok(client.call("POST", "/partner/sessions", known.test, content=content.encode()))
 
 
-def test_a_body_of_64_kib_is_read_and_one_byte_more_is_413(client: SyncClient, known: Partner) -> None:
+def test_a_body_of_64_kib_is_read_and_one_byte_more_is_413(
+    client: SyncClient, known: Partner
+) -> None:
     body = json.dumps({"gameId": BOTH, "playerId": "alice"}).encode()
     ok(client.call("POST", "/partner/sessions", known.test, content=body.ljust(65536)))
     for key in (known.test, None):
@@ -340,7 +477,9 @@ def test_a_body_of_64_kib_is_read_and_one_byte_more_is_413(client: SyncClient, k
         check_refusal(reply, 413, None)
 
 
-def test_a_body_that_turns_out_too_long_on_the_way_is_413(client: SyncClient, known: Partner) -> None:
+def test_a_body_that_turns_out_too_long_on_the_way_is_413(
+    client: SyncClient, known: Partner
+) -> None:
     head = f"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {known.test}\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunk = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
     reply = client.raw(head.encode() + chunk * 5, "/partner/sessions")
@@ -354,7 +493,12 @@ def test_a_chunked_body_is_read_whole(client: SyncClient, known: Partner) -> Non
         yield b"0\r\n\r\n"
 
     head = f"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nConnection: close\r\nAuthorization: Bearer {known.test}\r\n"
-    ok(client.raw(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + b"".join(pieces()), "/partner/sessions"))
+    ok(
+        client.raw(
+            head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + b"".join(pieces()),
+            "/partner/sessions",
+        )
+    )
 
 
 def test_the_body_of_a_read_is_not_looked_at(client: SyncClient, known: Partner) -> None:
@@ -374,9 +518,19 @@ def test_the_body_of_a_read_is_not_looked_at(client: SyncClient, known: Partner)
         ({"outcome": "no_contest", "winnerPlayerId": []}, "winnerPlayerId"),
     ],
 )
-def test_a_decision_that_says_too_little_is_a_plain_400(client: SyncClient, known: Partner, body: dict[str, object], named: str) -> None:
-    check_plain(client.call("POST", "/partner/test/matches/mat_unknown/decide", known.test, body), named)
+def test_a_decision_that_says_too_little_is_a_plain_400(
+    client: SyncClient, known: Partner, body: dict[str, object], named: str
+) -> None:
+    check_plain(
+        client.call("POST", "/partner/test/matches/mat_unknown/decide", known.test, body), named
+    )
 
 
-def test_a_game_nobody_runs_is_refused_before_the_rest_of_the_body(client: SyncClient, known: Partner) -> None:
-    check_refusal(client.call("POST", "/partner/matches", known.test, {"gameId": UNKNOWN}), 403, "game_not_licensed")
+def test_a_game_nobody_runs_is_refused_before_the_rest_of_the_body(
+    client: SyncClient, known: Partner
+) -> None:
+    check_refusal(
+        client.call("POST", "/partner/matches", known.test, {"gameId": UNKNOWN}),
+        403,
+        "game_not_licensed",
+    )

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
+from pgs.domain.members import PLATFORM
 from tests.journeys.client import Reply, SyncClient, check_refusal, ok
 from tests.journeys.partners import BOTH, LIVE_ONLY, LOCKED, SILVER, Partner, seat_body
 from tests.journeys.service import SharedService, in_process
@@ -34,7 +35,7 @@ def _drained(service: SharedService, partner: Partner) -> None:
 
 def _revoked(service: SharedService, partner: Partner) -> None:
     for key_id in partner.key_ids.values():
-        service.account(partner, m.RevokeKey(m.PLATFORM, key_id))
+        service.account(partner, m.RevokeKey(PLATFORM, key_id))
 
 
 def _revoked_and_drained(service: SharedService, partner: Partner) -> None:
@@ -43,7 +44,7 @@ def _revoked_and_drained(service: SharedService, partner: Partner) -> None:
 
 
 def _inactive(service: SharedService, partner: Partner) -> None:
-    service.account(partner, m.SwitchAccount(m.PLATFORM, False))
+    service.account(partner, m.SwitchAccount(PLATFORM, False))
 
 
 class Wrong(msgspec.Struct, frozen=True):
@@ -55,7 +56,9 @@ class Wrong(msgspec.Struct, frozen=True):
     environment: str = "test"
     arrange: Arrange = _nothing
     headers: tuple[tuple[str, str], ...] = ()
-    body: Mapping[str, object] | None = msgspec.field(default_factory=lambda: seat_body("alice", "order"))
+    body: Mapping[str, object] | None = msgspec.field(
+        default_factory=lambda: seat_body("alice", "order")
+    )
     spoilt_key: bool = False
     restricted: bool = False
     terms: bool = True
@@ -64,56 +67,181 @@ class Wrong(msgspec.Struct, frozen=True):
 
 
 def _seat(**fields: object) -> Mapping[str, object]:
-    return {name: value for name, value in (seat_body("alice", "order") | fields).items() if value is not ...}
+    return {
+        name: value
+        for name, value in (seat_body("alice", "order") | fields).items()
+        if value is not ...
+    }
 
 
 ROWS = [
     Wrong("format before rate", (401, "invalid_key"), arrange=_drained, spoilt_key=True),
     Wrong("rate before the key's verdict", (429, "rate_limited"), arrange=_revoked_and_drained),
-    Wrong("rate before the deployment's environment", (429, "rate_limited"), arrange=_drained, restricted=True),
-    Wrong("verdict before the deployment's environment", (401, "invalid_key"), arrange=_revoked, restricted=True),
-    Wrong("verdict before the version", (401, "invalid_key"), arrange=_revoked, headers=BAD_VERSION),
-    Wrong("the deployment's environment before the account", (403, "test_key_against_live"), arrange=_inactive, restricted=True),
-    Wrong("the deployment's environment before the version", (403, "test_key_against_live"), headers=BAD_VERSION, restricted=True),
-    Wrong("account before version", (403, "partner_inactive"), arrange=_inactive, headers=BAD_VERSION),
+    Wrong(
+        "rate before the deployment's environment",
+        (429, "rate_limited"),
+        arrange=_drained,
+        restricted=True,
+    ),
+    Wrong(
+        "verdict before the deployment's environment",
+        (401, "invalid_key"),
+        arrange=_revoked,
+        restricted=True,
+    ),
+    Wrong(
+        "verdict before the version", (401, "invalid_key"), arrange=_revoked, headers=BAD_VERSION
+    ),
+    Wrong(
+        "the deployment's environment before the account",
+        (403, "test_key_against_live"),
+        arrange=_inactive,
+        restricted=True,
+    ),
+    Wrong(
+        "the deployment's environment before the version",
+        (403, "test_key_against_live"),
+        headers=BAD_VERSION,
+        restricted=True,
+    ),
+    Wrong(
+        "account before version", (403, "partner_inactive"), arrange=_inactive, headers=BAD_VERSION
+    ),
     Wrong("account before body", (403, "partner_inactive"), arrange=_inactive, body=None),
-    Wrong("version before the kind of key", (400, "unsupported_api_version"), DECIDE, "live", headers=BAD_VERSION),
+    Wrong(
+        "version before the kind of key",
+        (400, "unsupported_api_version"),
+        DECIDE,
+        "live",
+        headers=BAD_VERSION,
+    ),
     Wrong("version before body", (400, "unsupported_api_version"), headers=BAD_VERSION, body=None),
-    Wrong("account before the kind of key", (403, "partner_inactive"), DECIDE, "live", arrange=_inactive),
+    Wrong(
+        "account before the kind of key",
+        (403, "partner_inactive"),
+        DECIDE,
+        "live",
+        arrange=_inactive,
+    ),
     Wrong("the kind of key before the body", (403, "test_key_required"), DECIDE, "live", body=None),
-    Wrong("the kind of key before the call's own checks", (403, "test_key_required"), DECIDE, "live", body={"outcome": "no_contest"}),
-    Wrong("decide: body before the look-up", (400, None), DECIDE, body={"outcome": "perhaps"}, names="outcome"),
+    Wrong(
+        "the kind of key before the call's own checks",
+        (403, "test_key_required"),
+        DECIDE,
+        "live",
+        body={"outcome": "no_contest"},
+    ),
+    Wrong(
+        "decide: body before the look-up",
+        (400, None),
+        DECIDE,
+        body={"outcome": "perhaps"},
+        names="outcome",
+    ),
     Wrong("feed: format before the cursor", (401, "invalid_key"), FEED, spoilt_key=True),
     Wrong("feed: rate before the cursor", (429, "rate_limited"), FEED, arrange=_drained),
     Wrong("feed: verdict before the cursor", (401, "invalid_key"), FEED, arrange=_revoked),
-    Wrong("feed: the deployment's environment before the cursor", (403, "test_key_against_live"), FEED, restricted=True),
+    Wrong(
+        "feed: the deployment's environment before the cursor",
+        (403, "test_key_against_live"),
+        FEED,
+        restricted=True,
+    ),
     Wrong("feed: account before the cursor", (403, "partner_inactive"), FEED, arrange=_inactive),
-    Wrong("feed: version before the cursor", (400, "unsupported_api_version"), FEED, headers=BAD_VERSION),
-    Wrong("tiers: version before the parameter", (400, "unsupported_api_version"), "/partner/tiers?gameId=", headers=BAD_VERSION),
-    Wrong("mint: gameId before playerId", (400, None), MINT, body={"playerId": "!"}, names="gameId"),
-    Wrong("mint: gameId before the other fields", (400, None), MINT, body={"gameId": 1, "ttlSeconds": "x"}, names="gameId"),
-    Wrong("mint: licence before playerId", (403, "game_not_licensed"), MINT, body={"gameId": "tiddlywinks", "playerId": "!"}),
-    Wrong("mint: licence before a missing playerId", (403, "game_not_licensed"), MINT, body={"gameId": "tiddlywinks"}),
-    Wrong("mint: playerId before the other fields", (400, "malformed_player_id"), MINT, body={"gameId": BOTH, "ttlSeconds": "x"}),
-    Wrong("seat: gameId before playerId", (400, None), body=_seat(gameId=..., playerId="!"), names="gameId"),
-    Wrong("seat: gameId before the other fields", (400, None), body=_seat(gameId=None, stakeUsdCents="x"), names="gameId"),
-    Wrong("seat: licence before playerId", (403, "game_not_licensed"), body=_seat(gameId="tiddlywinks", playerId="!")),
+    Wrong(
+        "feed: version before the cursor",
+        (400, "unsupported_api_version"),
+        FEED,
+        headers=BAD_VERSION,
+    ),
+    Wrong(
+        "tiers: version before the parameter",
+        (400, "unsupported_api_version"),
+        "/partner/tiers?gameId=",
+        headers=BAD_VERSION,
+    ),
+    Wrong(
+        "mint: gameId before playerId", (400, None), MINT, body={"playerId": "!"}, names="gameId"
+    ),
+    Wrong(
+        "mint: gameId before the other fields",
+        (400, None),
+        MINT,
+        body={"gameId": 1, "ttlSeconds": "x"},
+        names="gameId",
+    ),
+    Wrong(
+        "mint: licence before playerId",
+        (403, "game_not_licensed"),
+        MINT,
+        body={"gameId": "tiddlywinks", "playerId": "!"},
+    ),
+    Wrong(
+        "mint: licence before a missing playerId",
+        (403, "game_not_licensed"),
+        MINT,
+        body={"gameId": "tiddlywinks"},
+    ),
+    Wrong(
+        "mint: playerId before the other fields",
+        (400, "malformed_player_id"),
+        MINT,
+        body={"gameId": BOTH, "ttlSeconds": "x"},
+    ),
+    Wrong(
+        "seat: gameId before playerId",
+        (400, None),
+        body=_seat(gameId=..., playerId="!"),
+        names="gameId",
+    ),
+    Wrong(
+        "seat: gameId before the other fields",
+        (400, None),
+        body=_seat(gameId=None, stakeUsdCents="x"),
+        names="gameId",
+    ),
+    Wrong(
+        "seat: licence before playerId",
+        (403, "game_not_licensed"),
+        body=_seat(gameId="tiddlywinks", playerId="!"),
+    ),
     Wrong(
         "seat: licence in this environment before playerId",
         (403, "game_not_licensed_in_this_environment"),
         body=_seat(gameId=LIVE_ONLY, playerId=...),
     ),
-    Wrong("seat: licence before the other fields", (403, "game_not_licensed"), body=_seat(gameId="tiddlywinks", tierId=...)),
-    Wrong("seat: playerId before a missing field", (400, "malformed_player_id"), body=_seat(playerId="!", tierId=...)),
-    Wrong("seat: playerId before a type", (400, "malformed_player_id"), body=_seat(playerId=None, stakeUsdCents="100")),
-    Wrong("seat: playerId before two spellings", (400, "malformed_player_id"), body=_seat(playerId=..., tier="another")),
+    Wrong(
+        "seat: licence before the other fields",
+        (403, "game_not_licensed"),
+        body=_seat(gameId="tiddlywinks", tierId=...),
+    ),
+    Wrong(
+        "seat: playerId before a missing field",
+        (400, "malformed_player_id"),
+        body=_seat(playerId="!", tierId=...),
+    ),
+    Wrong(
+        "seat: playerId before a type",
+        (400, "malformed_player_id"),
+        body=_seat(playerId=None, stakeUsdCents="100"),
+    ),
+    Wrong(
+        "seat: playerId before two spellings",
+        (400, "malformed_player_id"),
+        body=_seat(playerId=..., tier="another"),
+    ),
     Wrong(
         "seat: a type before the idempotency key's shape",
         (400, None),
         body=_seat(stakeUsdCents="1", idempotencyKey="!"),
         names="stakeUsdCents",
     ),
-    Wrong("seat: a bound before the tier", (400, None), body=_seat(partnerRef="x" * 129, tierId="gold"), names="partnerRef"),
+    Wrong(
+        "seat: a bound before the tier",
+        (400, None),
+        body=_seat(partnerRef="x" * 129, tierId="gold"),
+        names="partnerRef",
+    ),
     Wrong(
         "seat: the idempotency key's shape before the tier",
         (400, None),
@@ -121,14 +249,36 @@ ROWS = [
         names="idempotencyKey",
     ),
     Wrong("seat: tier before terms", (400, "unknown_tier"), body=_seat(tierId="gold"), terms=False),
-    Wrong("seat: tier before stake", (400, "unknown_tier"), body=_seat(tierId="gold", stakeUsdCents=1)),
-    Wrong("seat: lock before terms", (409, "tier_locked"), body=_seat(tierId=LOCKED), terms=False),
-    Wrong("seat: lock before stake", (409, "tier_locked"), body=_seat(tierId=LOCKED, stakeUsdCents=1)),
-    Wrong("seat: terms before the floor", (403, "rake_terms_not_agreed"), body=_seat(stakeUsdCents=1), terms=False),
-    Wrong("seat: terms before the prize", (403, "rake_terms_not_agreed"), body=_seat(stakeUsdCents=999), terms=False),
-    Wrong("seat: terms before the price", (403, "rake_terms_not_agreed"), body=_seat(tierId=SILVER, stakeUsdCents=149), terms=False),
     Wrong(
-        "seat: floor before price", (400, "stake_below_floor"), body=_seat(tierId=SILVER, stakeUsdCents=99), extras={"floorUsdCents": 100}
+        "seat: tier before stake", (400, "unknown_tier"), body=_seat(tierId="gold", stakeUsdCents=1)
+    ),
+    Wrong("seat: lock before terms", (409, "tier_locked"), body=_seat(tierId=LOCKED), terms=False),
+    Wrong(
+        "seat: lock before stake", (409, "tier_locked"), body=_seat(tierId=LOCKED, stakeUsdCents=1)
+    ),
+    Wrong(
+        "seat: terms before the floor",
+        (403, "rake_terms_not_agreed"),
+        body=_seat(stakeUsdCents=1),
+        terms=False,
+    ),
+    Wrong(
+        "seat: terms before the prize",
+        (403, "rake_terms_not_agreed"),
+        body=_seat(stakeUsdCents=999),
+        terms=False,
+    ),
+    Wrong(
+        "seat: terms before the price",
+        (403, "rake_terms_not_agreed"),
+        body=_seat(tierId=SILVER, stakeUsdCents=149),
+        terms=False,
+    ),
+    Wrong(
+        "seat: floor before price",
+        (400, "stake_below_floor"),
+        body=_seat(tierId=SILVER, stakeUsdCents=99),
+        extras={"floorUsdCents": 100},
     ),
     Wrong(
         "seat: prize before price",
@@ -148,7 +298,9 @@ def _call(client: SyncClient, wrong: Wrong, key: str) -> Reply:
 
 
 @pytest.mark.parametrize("wrong", ROWS, ids=[row.name for row in ROWS])
-def test_the_first_of_two_faults_is_told(shared: SharedService, live_only: SharedService, wrong: Wrong) -> None:
+def test_the_first_of_two_faults_is_told(
+    shared: SharedService, live_only: SharedService, wrong: Wrong
+) -> None:
     service = live_only if wrong.restricted else shared
     partner = service.partner(terms=wrong.terms, burst=20)
     wrong.arrange(service, partner)
@@ -160,7 +312,9 @@ def test_the_first_of_two_faults_is_told(shared: SharedService, live_only: Share
         assert f"`{wrong.names}`" in reply.json["error"]
 
 
-def test_the_idempotency_key_is_looked_up_before_the_tier_and_after_the_licence(shared: SharedService) -> None:
+def test_the_idempotency_key_is_looked_up_before_the_tier_and_after_the_licence(
+    shared: SharedService,
+) -> None:
     partner, client = shared.partner(), shared.client
 
     def seat(**fields: object) -> Reply:
@@ -192,15 +346,30 @@ async def test_whatever_is_refused_is_refused_before_a_settlement_that_is_down_i
     settlement = Remote(None)
     async with in_process(tmp_path, settlement=settlement) as service:
         partner = await service.partner(terms=terms)
-        reply = await service.public.call("POST", SEAT, partner.test, seat_body("alice", "down", **fields))
+        reply = await service.public.call(
+            "POST", SEAT, partner.test, seat_body("alice", "down", **fields)
+        )
         assert (reply.status, reply.reason) == expected
         assert settlement.asked == 0
         if terms:
-            check_refusal(await service.public.call("POST", SEAT, partner.test, seat_body("alice", "down")), 503, "settlement_unavailable")
+            check_refusal(
+                await service.public.call("POST", SEAT, partner.test, seat_body("alice", "down")),
+                503,
+                "settlement_unavailable",
+            )
             assert settlement.asked == 1
 
 
 def test_tiers_check_the_parameter_then_the_licence(client: SyncClient, known: Partner) -> None:
-    check_refusal(client.call("GET", "/partner/tiers", known.test), 400, "missing_parameter", parameter="gameId")
-    check_refusal(client.call("GET", f"/partner/tiers?gameId={LIVE_ONLY}", known.test), 403, "game_not_licensed_in_this_environment")
+    check_refusal(
+        client.call("GET", "/partner/tiers", known.test),
+        400,
+        "missing_parameter",
+        parameter="gameId",
+    )
+    check_refusal(
+        client.call("GET", f"/partner/tiers?gameId={LIVE_ONLY}", known.test),
+        403,
+        "game_not_licensed_in_this_environment",
+    )
     check_refusal(client.call("GET", "/partner/tiers", "pgs_test_x"), 401, "invalid_key")

@@ -2,8 +2,9 @@
 
 import pytest
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.keys import ENTROPY_BYTES, make_key
+from pgs.domain.members import PLATFORM
 from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
 from tests.journeys.partners import BOTH, LIVE_ONLY, TEST_ONLY, UNKNOWN, Partner, seat_body
 from tests.journeys.service import SharedService
@@ -34,12 +35,19 @@ def _broken(key: str) -> str:
         pytest.param("Bearer \uff4bey", id="not ASCII"),
     ],
 )
-def test_whatever_is_no_known_key_is_invalid_key(client: SyncClient, known: Partner, authorization: str | None) -> None:
+def test_whatever_is_no_known_key_is_invalid_key(
+    client: SyncClient, known: Partner, authorization: str | None
+) -> None:
     key = known.test
     headers = []
     if authorization is not None:
         text = authorization.format(
-            key=key, cut=key[:-1], broken=_broken(key), renamed=key.replace("test", "live"), upper=key.upper(), forged=FORGED
+            key=key,
+            cut=key[:-1],
+            broken=_broken(key),
+            renamed=key.replace("test", "live"),
+            upper=key.upper(),
+            forged=FORGED,
         )
         headers.append(("Authorization", text.encode()))
     reply = client.call("GET", "/partner/me", headers=headers)
@@ -56,13 +64,15 @@ def test_a_key_that_comes_twice_is_invalid(client: SyncClient, known: Partner) -
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
 def test_the_scheme_is_matched_in_any_case(client: SyncClient, known: Partner, scheme: str) -> None:
-    record = ok(client.call("GET", "/partner/me", headers=[("Authorization", f"{scheme} {known.test}")]))
+    record = ok(
+        client.call("GET", "/partner/me", headers=[("Authorization", f"{scheme} {known.test}")])
+    )
     assert (record["partnerId"], record["environment"]) == (known.partner_id, "test")
 
 
 def test_an_admitted_call_tells_what_its_bucket_holds(shared: SharedService) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(m.PLATFORM, 300, 80))
+    shared.account(partner, m.SetRate(PLATFORM, 300, 80))
     reply = shared.client.call("GET", "/partner/me", partner.test)
     assert reply.header("ratelimit-policy") == '"partner";q=300;w=4'
     assert reply.header("ratelimit") == '"partner";r=299;t=1'
@@ -70,17 +80,24 @@ def test_an_admitted_call_tells_what_its_bucket_holds(shared: SharedService) -> 
 
 def test_both_keys_of_a_partner_draw_from_one_bucket(shared: SharedService) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(m.PLATFORM, 50, 1))
-    left = [shared.client.call("GET", "/partner/me", key).left for key in (partner.test, partner.live, partner.test)]
+    shared.account(partner, m.SetRate(PLATFORM, 50, 1))
+    left = [
+        shared.client.call("GET", "/partner/me", key).left
+        for key in (partner.test, partner.live, partner.test)
+    ]
     assert left[0] > left[1] > left[2]
 
 
 @pytest.mark.parametrize("environment", ["test", "live"])
-def test_an_empty_bucket_is_rate_limited_with_all_its_headers(shared: SharedService, environment: str) -> None:
+def test_an_empty_bucket_is_rate_limited_with_all_its_headers(
+    shared: SharedService, environment: str
+) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(m.PLATFORM, 5, 2))
+    shared.account(partner, m.SetRate(PLATFORM, 5, 2))
     shared.drain(partner)
-    reply = shared.client.call("GET", "/partner/me", partner.test if environment == "test" else partner.live)
+    reply = shared.client.call(
+        "GET", "/partner/me", partner.test if environment == "test" else partner.live
+    )
     check_refusal(reply, 429, "rate_limited")
     assert reply.header("ratelimit-policy") == '"partner";q=5;w=3'
     assert reply.header("ratelimit") == '"partner";r=0;t=3'
@@ -88,10 +105,12 @@ def test_an_empty_bucket_is_rate_limited_with_all_its_headers(shared: SharedServ
     assert reply.version == 1
 
 
-def test_a_revoked_key_is_invalid_and_still_draws_from_its_partners_bucket(shared: SharedService) -> None:
+def test_a_revoked_key_is_invalid_and_still_draws_from_its_partners_bucket(
+    shared: SharedService,
+) -> None:
     partner = shared.partner()
-    shared.account(partner, m.RevokeKey(m.PLATFORM, partner.key_ids["test"]))
-    shared.account(partner, m.SetRate(m.PLATFORM, 50, 1))
+    shared.account(partner, m.RevokeKey(PLATFORM, partner.key_ids["test"]))
+    shared.account(partner, m.SetRate(PLATFORM, 50, 1))
     before = shared.client.call("GET", "/partner/me", partner.live).left
     for _ in range(10):
         reply = shared.client.call("GET", "/partner/me", partner.test)
@@ -102,26 +121,39 @@ def test_a_revoked_key_is_invalid_and_still_draws_from_its_partners_bucket(share
 
 def test_forged_keys_cost_a_partner_nothing(shared: SharedService) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(m.PLATFORM, 50, 50))
-    for text in (FORGED, make_key("test", partner.partner_id, bytes(range(ENTROPY_BYTES))), _broken(partner.test)):
+    shared.account(partner, m.SetRate(PLATFORM, 50, 50))
+    for text in (
+        FORGED,
+        make_key("test", partner.partner_id, bytes(range(ENTROPY_BYTES))),
+        _broken(partner.test),
+    ):
         check_refusal(shared.client.call("GET", "/partner/me", text), 401, "invalid_key")
     assert shared.client.call("GET", "/partner/me", partner.test).left == 49
 
 
-def test_a_switched_off_account_is_partner_inactive_until_it_is_switched_on(shared: SharedService) -> None:
+def test_a_switched_off_account_is_partner_inactive_until_it_is_switched_on(
+    shared: SharedService,
+) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SwitchAccount(m.PLATFORM, False))
+    shared.account(partner, m.SwitchAccount(PLATFORM, False))
     reply = shared.client.call("GET", "/partner/me", partner.test)
     check_refusal(reply, 403, "partner_inactive")
     assert reply.header("ratelimit") is not None
-    shared.account(partner, m.SwitchAccount(m.PLATFORM, True))
+    shared.account(partner, m.SwitchAccount(PLATFORM, True))
     ok(shared.client.call("GET", "/partner/me", partner.test))
 
 
-def _launches(client: SyncClient, key: str, game_id: str, player_id: str = "alice") -> list[tuple[int, str | None]]:
+def _launches(
+    client: SyncClient, key: str, game_id: str, player_id: str = "alice"
+) -> list[tuple[int, str | None]]:
     replies = (
         client.call("POST", "/partner/sessions", key, {"gameId": game_id, "playerId": player_id}),
-        client.call("POST", "/partner/matches", key, seat_body(player_id, f"{game_id}:{player_id}"[:128], gameId=game_id)),
+        client.call(
+            "POST",
+            "/partner/matches",
+            key,
+            seat_body(player_id, f"{game_id}:{player_id}"[:128], gameId=game_id),
+        ),
         client.call("GET", f"/partner/tiers?gameId={game_id}", key),
     )
     return [(reply.status, reply.reason) for reply in replies]
@@ -142,27 +174,40 @@ def _launches(client: SyncClient, key: str, game_id: str, player_id: str = "alic
     ],
 )
 def test_a_licence_counts_for_mint_seat_and_tiers_alike(
-    client: SyncClient, partner: Partner, environment: str, game_id: str, expected: tuple[int, str | None]
+    client: SyncClient,
+    partner: Partner,
+    environment: str,
+    game_id: str,
+    expected: tuple[int, str | None],
 ) -> None:
     key = partner.test if environment == "test" else partner.live
     assert _launches(client, key, game_id) == [expected] * 3
 
 
-def test_a_platform_game_that_a_partner_never_turned_on_is_not_licensed(shared: SharedService) -> None:
+def test_a_platform_game_that_a_partner_never_turned_on_is_not_licensed(
+    shared: SharedService,
+) -> None:
     partner = shared.partner()
-    shared.account(partner, m.ChangeLicence(m.PLATFORM, TEST_ONLY, "test_off"))
+    shared.account(partner, m.ChangeLicence(PLATFORM, TEST_ONLY, "test_off"))
     for key in (partner.test, partner.live):
         assert _launches(shared.client, key, TEST_ONLY) == [(403, "game_not_licensed")] * 3
 
 
 @pytest.mark.parametrize("player_id", ["a", "A-z_09", "-", "x" * 64])
-def test_a_player_id_of_64_plain_characters_may_play(client: SyncClient, partner: Partner, player_id: str) -> None:
+def test_a_player_id_of_64_plain_characters_may_play(
+    client: SyncClient, partner: Partner, player_id: str
+) -> None:
     assert _launches(client, partner.test, BOTH, player_id)[:2] == [(200, None)] * 2
 
 
-@pytest.mark.parametrize("player_id", ["", "x" * 65, "a b", "a.b", "é", "a\n", "\uff11", "a/b", None, 7, True, ["a"], {"a": 1}])
+@pytest.mark.parametrize(
+    "player_id",
+    ["", "x" * 65, "a b", "a.b", "é", "a\n", "\uff11", "a/b", None, 7, True, ["a"], {"a": 1}],
+)
 @pytest.mark.parametrize("path", ["/partner/sessions", "/partner/matches"])
-def test_any_other_player_id_is_malformed(client: SyncClient, known: Partner, path: str, player_id: object) -> None:
+def test_any_other_player_id_is_malformed(
+    client: SyncClient, known: Partner, path: str, player_id: object
+) -> None:
     body = seat_body("alice", "malformed", playerId=player_id)
     check_refusal(client.call("POST", path, known.test, body), 400, "malformed_player_id")
 
@@ -176,8 +221,15 @@ def test_a_missing_player_id_is_malformed(client: SyncClient, known: Partner, pa
 
 def test_tiers_name_the_parameter_that_is_missing(client: SyncClient, known: Partner) -> None:
     for query in ("", "?gameId=", "?gameid=tic-tac-toe", "?gameId"):
-        check_refusal(client.call("GET", f"/partner/tiers{query}", known.test), 400, "missing_parameter", parameter="gameId")
-    check_plain(client.call("GET", f"/partner/tiers?gameId={BOTH}&gameId={BOTH}", known.test), "gameId")
+        check_refusal(
+            client.call("GET", f"/partner/tiers{query}", known.test),
+            400,
+            "missing_parameter",
+            parameter="gameId",
+        )
+    check_plain(
+        client.call("GET", f"/partner/tiers?gameId={BOTH}&gameId={BOTH}", known.test), "gameId"
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,7 +243,9 @@ def test_tiers_name_the_parameter_that_is_missing(client: SyncClient, known: Par
         ("/partner/matches/'%20or%201=1", "match_not_found"),
     ],
 )
-def test_what_does_not_exist_is_not_found_by_its_own_name(client: SyncClient, known: Partner, path: str, reason: str) -> None:
+def test_what_does_not_exist_is_not_found_by_its_own_name(
+    client: SyncClient, known: Partner, path: str, reason: str
+) -> None:
     reply = client.call("GET", path, known.test)
     check_refusal(reply, 404, reason)
     assert reply.header("ratelimit") is not None

@@ -13,11 +13,18 @@ from tests.journeys.service import in_process
 
 
 @pytest.mark.parametrize("missing", [1, 40_000])
-async def test_a_body_that_breaks_off_is_never_acted_upon_however_whole_it_looks(tmp_path: Path, missing: int) -> None:
+async def test_a_body_that_breaks_off_is_never_acted_upon_however_whole_it_looks(
+    tmp_path: Path, missing: int
+) -> None:
     async with in_process(tmp_path) as service:
         key = (await service.partner()).test
         body = msgspec.json.encode(seat_body("alice", "a"))
-        lines = ("POST /partner/matches HTTP/1.1", "Host: h", f"Authorization: Bearer {key}", f"Content-Length: {len(body) + missing}")
+        lines = (
+            "POST /partner/matches HTTP/1.1",
+            "Host: h",
+            f"Authorization: Bearer {key}",
+            f"Content-Length: {len(body) + missing}",
+        )
         where = urlsplit(service.public.base_url)
         with trio.fail_after(PATIENCE_S):
             async with await trio.open_tcp_stream(where.hostname or "", where.port or 0) as stream:
@@ -25,6 +32,11 @@ async def test_a_body_that_breaks_off_is_never_acted_upon_however_whole_it_looks
                 await stream.send_eof()
                 said = b"".join([piece async for piece in stream])
         assert b" 200 " not in said
-        assert ok(await service.public.call("POST", "/partner/matches", key, seat_body("bob", "b")))["status"] == "waiting"
+        assert (
+            ok(await service.public.call("POST", "/partner/matches", key, seat_body("bob", "b")))[
+                "status"
+            ]
+            == "waiting"
+        )
         again = await service.public.call("POST", "/partner/matches", key, seat_body("alice", "a"))
         assert (ok(again)["status"], again.header("idempotent-replayed")) == ("matched", None)

@@ -6,9 +6,10 @@ import msgspec
 import pytest
 import trio
 
-from pgs.actors import messages as m
-from pgs.domain.errors import CATALOGUE
-from pgs.http.endpoint import Endpoint
+from pgs.actors.messages import account as m
+from pgs.domain.errors import ERRORS
+from pgs.domain.members import PLATFORM
+from pgs.http.api.endpoint import Endpoint
 from pgs.http.partner import ENDPOINTS
 from tests.journeys.client import NOTHING, Reply, SyncClient, check_refusal
 from tests.journeys.partners import Partner
@@ -20,10 +21,14 @@ def _named(endpoint: Endpoint) -> str:
 
 
 def _path(endpoint: Endpoint) -> str:
-    return "/".join("unknown" if word.startswith("{") else word for word in endpoint.path.split("/"))
+    return "/".join(
+        "unknown" if word.startswith("{") else word for word in endpoint.path.split("/")
+    )
 
 
-def _call(client: SyncClient, endpoint: Endpoint, key: str | None, version: str | None = None) -> Reply:
+def _call(
+    client: SyncClient, endpoint: Endpoint, key: str | None, version: str | None = None
+) -> Reply:
     headers = [] if version is None else [("X-Service-Api-Version", version)]
     body = NOTHING if endpoint.request is None else {}
     return client.call(endpoint.method, _path(endpoint), key, body, headers=headers)
@@ -42,7 +47,7 @@ def test_without_a_key_nobody_is_let_in(client: SyncClient, endpoint: Endpoint) 
 @every_route
 def test_a_revoked_key_is_not_let_in(shared: SharedService, endpoint: Endpoint) -> None:
     partner = shared.partner()
-    shared.account(partner, m.RevokeKey(m.PLATFORM, partner.key_ids["test"]))
+    shared.account(partner, m.RevokeKey(PLATFORM, partner.key_ids["test"]))
     check_refusal(_call(shared.client, endpoint, partner.test), 401, "invalid_key")
     assert _call(shared.client, endpoint, partner.live).status != 401
 
@@ -50,7 +55,7 @@ def test_a_revoked_key_is_not_let_in(shared: SharedService, endpoint: Endpoint) 
 @every_route
 def test_a_switched_off_account_is_not_let_in(shared: SharedService, endpoint: Endpoint) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SwitchAccount(m.PLATFORM, False))
+    shared.account(partner, m.SwitchAccount(PLATFORM, False))
     for key in (partner.test, partner.live):
         check_refusal(_call(shared.client, endpoint, key), 403, "partner_inactive")
 
@@ -65,9 +70,11 @@ def test_an_empty_bucket_lets_nobody_in(shared: SharedService, endpoint: Endpoin
 
 
 @every_route
-def test_every_admitted_call_costs_one_and_is_stamped(shared: SharedService, endpoint: Endpoint) -> None:
+def test_every_admitted_call_costs_one_and_is_stamped(
+    shared: SharedService, endpoint: Endpoint
+) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(m.PLATFORM, 300, 1))
+    shared.account(partner, m.SetRate(PLATFORM, 300, 1))
     for left in (299, 298):
         reply = _call(shared.client, endpoint, partner.test)
         assert reply.status < 500
@@ -76,14 +83,18 @@ def test_every_admitted_call_costs_one_and_is_stamped(shared: SharedService, end
 
 
 @every_route
-def test_an_unserved_version_is_refused(client: SyncClient, known: Partner, endpoint: Endpoint) -> None:
+def test_an_unserved_version_is_refused(
+    client: SyncClient, known: Partner, endpoint: Endpoint
+) -> None:
     reply = _call(client, endpoint, known.test, "2")
     check_refusal(reply, 400, "unsupported_api_version")
     assert reply.version == 1
 
 
 @every_route
-def test_only_its_own_kind_of_key_is_let_in_where_there_is_one(client: SyncClient, known: Partner, endpoint: Endpoint) -> None:
+def test_only_its_own_kind_of_key_is_let_in_where_there_is_one(
+    client: SyncClient, known: Partner, endpoint: Endpoint
+) -> None:
     other = known.live if endpoint.only_key == "test" else known.test
     reply = _call(client, endpoint, other)
     if endpoint.only_key is None:
@@ -95,10 +106,14 @@ def test_only_its_own_kind_of_key_is_let_in_where_there_is_one(client: SyncClien
 @every_route
 def test_every_reason_that_is_declared_is_in_the_catalogue(endpoint: Endpoint) -> None:
     declared = {*endpoint.errors, *([endpoint.crash] if endpoint.crash else [])}
-    assert declared <= CATALOGUE.keys()
+    assert declared <= ERRORS.keys()
     assert len(endpoint.errors) == len(set(endpoint.errors))
     if endpoint.launch:
-        assert {"game_not_licensed", "game_not_licensed_in_this_environment", "malformed_player_id"} <= declared
+        assert {
+            "game_not_licensed",
+            "game_not_licensed_in_this_environment",
+            "malformed_player_id",
+        } <= declared
     if endpoint.only_key is not None:
         assert "test_key_required" in declared
 
@@ -115,7 +130,9 @@ def test_no_two_endpoints_share_a_method_and_a_path() -> None:
     assert len({(endpoint.method, endpoint.path) for endpoint in ENDPOINTS}) == len(ENDPOINTS)
 
 
-async def test_a_closed_registry_answers_every_route_with_registry_unavailable(tmp_path: Path) -> None:
+async def test_a_closed_registry_answers_every_route_with_registry_unavailable(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         service.core.parts.registry._age.renew(trio.current_time() - 600)
@@ -125,5 +142,9 @@ async def test_a_closed_registry_answers_every_route_with_registry_unavailable(t
                 reply = await service.public.call(endpoint.method, _path(endpoint), key, body)
                 check_refusal(reply, 500, "registry_unavailable")
                 assert (reply.version, reply.header("ratelimit")) == (1, None)
-            check_refusal(await service.public.call(endpoint.method, _path(endpoint), partner.test[:-1]), 401, "invalid_key")
+            check_refusal(
+                await service.public.call(endpoint.method, _path(endpoint), partner.test[:-1]),
+                401,
+                "invalid_key",
+            )
         assert (await service.public.call("GET", "/partner/nothing", partner.test)).status == 404

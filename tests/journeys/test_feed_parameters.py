@@ -23,7 +23,9 @@ def _forge(shared: SharedService, kind: str, partner_id: str, position: str | in
     return shared.do(work)
 
 
-def test_a_cursor_of_another_partner_or_environment_is_invalid(shared: SharedService, partner: Partner) -> None:
+def test_a_cursor_of_another_partner_or_environment_is_invalid(
+    shared: SharedService, partner: Partner
+) -> None:
     client, other = shared.client, shared.partner()
     cursors = {key: _cursor(client, key) for key in (partner.test, partner.live, other.test)}
     for issued_to, cursor in cursors.items():
@@ -47,7 +49,11 @@ def test_a_cursor_of_another_partner_or_environment_is_invalid(shared: SharedSer
         lambda cursor: cursor.replace(".", "%2e") + "%20",
         lambda cursor: cursor.rpartition(".")[0],
         lambda cursor: ".".join(
-            [*cursor.split(".")[:2], base64.urlsafe_b64encode(b"\x94\xa7results").decode().rstrip("="), cursor.split(".")[3]]
+            [
+                *cursor.split(".")[:2],
+                base64.urlsafe_b64encode(b"\x94\xa7results").decode().rstrip("="),
+                cursor.split(".")[3],
+            ]
         ),
         lambda cursor: "",
         lambda cursor: "0",
@@ -56,17 +62,29 @@ def test_a_cursor_of_another_partner_or_environment_is_invalid(shared: SharedSer
         lambda cursor: "x" * 3000,
     ],
 )
-def test_an_altered_or_invented_cursor_is_invalid(client: SyncClient, known: Partner, alter: Callable[[str], str]) -> None:
-    reply = client.call("GET", f"/partner/results?cursor={alter(_cursor(client, known.test))}", known.test)
+def test_an_altered_or_invented_cursor_is_invalid(
+    client: SyncClient, known: Partner, alter: Callable[[str], str]
+) -> None:
+    reply = client.call(
+        "GET", f"/partner/results?cursor={alter(_cursor(client, known.test))}", known.test
+    )
     check_refusal(reply, 400, "invalid_cursor")
     assert reply.header("ratelimit") is not None
 
 
 def test_a_cursor_of_another_list_is_invalid(shared: SharedService, known: Partner) -> None:
-    for kind, position, expected in (("results", 0, 200), ("invoices", 0, 400), ("lines", 0, 400), ("results", "0", 400)):
+    for kind, position, expected in (
+        ("results", 0, 200),
+        ("invoices", 0, 400),
+        ("lines", 0, 400),
+        ("results", "0", 400),
+    ):
         cursor = _forge(shared, kind, known.partner_id, position)
         reply = shared.client.call("GET", f"/partner/results?cursor={cursor}", known.test)
-        assert (reply.status, reply.reason) == (expected, None if expected == 200 else "invalid_cursor")
+        assert (reply.status, reply.reason) == (
+            expected,
+            None if expected == 200 else "invalid_cursor",
+        )
 
 
 @pytest.mark.parametrize("value", ["1", "100", "500", "0100"[1:]])
@@ -74,35 +92,59 @@ def test_a_limit_from_1_to_500_is_taken(client: SyncClient, known: Partner, valu
     ok(client.call("GET", f"/partner/results?limit={value}", known.test))
 
 
-@pytest.mark.parametrize("value", ["0", "501", "-1", "%2B1", "1.0", "1e2", "", "%201", "1_0", "%EF%BC%91", "ten", "9" * 50])
+@pytest.mark.parametrize(
+    "value",
+    ["0", "501", "-1", "%2B1", "1.0", "1e2", "", "%201", "1_0", "%EF%BC%91", "ten", "9" * 50],
+)
 def test_any_other_limit_is_a_plain_400(client: SyncClient, known: Partner, value: str) -> None:
     check_plain(client.call("GET", f"/partner/results?limit={value}", known.test), "limit")
 
 
 @pytest.mark.parametrize("value", ["26", "-1", "%2B1", "0.5", "", "1e1", "%EF%BC%91", "9" * 50])
-def test_a_wait_beyond_25_seconds_or_no_number_is_a_plain_400(client: SyncClient, known: Partner, value: str) -> None:
-    check_plain(client.call("GET", f"/partner/results?waitSeconds={value}", known.test), "waitSeconds")
+def test_a_wait_beyond_25_seconds_or_no_number_is_a_plain_400(
+    client: SyncClient, known: Partner, value: str
+) -> None:
+    check_plain(
+        client.call("GET", f"/partner/results?waitSeconds={value}", known.test), "waitSeconds"
+    )
 
 
-def test_a_wait_of_25_seconds_is_answered_at_once_when_there_is_something(client: SyncClient, partner: Partner) -> None:
+def test_a_wait_of_25_seconds_is_answered_at_once_when_there_is_something(
+    client: SyncClient, partner: Partner
+) -> None:
     for name in ("alice", "bob"):
         ok(client.call("POST", "/partner/matches", partner.test, seat_body(name, name)))
-    assert len(ok(client.call("GET", "/partner/results?waitSeconds=25", partner.test))["results"]) == 2
+    assert (
+        len(ok(client.call("GET", "/partner/results?waitSeconds=25", partner.test))["results"]) == 2
+    )
 
 
-def test_the_limit_bounds_a_page_and_has_more_tells_that_there_is_more(client: SyncClient, partner: Partner) -> None:
+def test_the_limit_bounds_a_page_and_has_more_tells_that_there_is_more(
+    client: SyncClient, partner: Partner
+) -> None:
     for name in ("alice", "bob"):
         ok(client.call("POST", "/partner/matches", partner.test, seat_body(name, name)))
     page = ok(client.call("GET", "/partner/results?limit=1", partner.test))
     assert (len(page["results"]), page["hasMore"]) == (1, True)
-    rest = ok(client.call("GET", f"/partner/results?limit=1&cursor={page['nextCursor']}", partner.test))
+    rest = ok(
+        client.call("GET", f"/partner/results?limit=1&cursor={page['nextCursor']}", partner.test)
+    )
     assert (len(rest["results"]), rest["hasMore"]) == (1, False)
 
 
-def test_the_cursor_is_looked_at_only_after_key_account_and_version(client: SyncClient, known: Partner) -> None:
-    check_refusal(client.call("GET", "/partner/results?cursor=wrong", "pgs_test_wrong"), 401, "invalid_key")
+def test_the_cursor_is_looked_at_only_after_key_account_and_version(
+    client: SyncClient, known: Partner
+) -> None:
     check_refusal(
-        client.call("GET", "/partner/results?cursor=wrong", known.test, headers=[("X-Service-Api-Version", "9")]),
+        client.call("GET", "/partner/results?cursor=wrong", "pgs_test_wrong"), 401, "invalid_key"
+    )
+    check_refusal(
+        client.call(
+            "GET",
+            "/partner/results?cursor=wrong",
+            known.test,
+            headers=[("X-Service-Api-Version", "9")],
+        ),
         400,
         "unsupported_api_version",
     )

@@ -54,7 +54,9 @@ async def test_sockets_are_counted_however_they_end(tmp_path: Path) -> None:
             async with socket_of(service.public.base_url, ann):
                 assert await older.closed() == 4409
                 await come_to(service, 2, 2, 0)
-                stream.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, struct.pack("ii", 1, 0))  # the close is a reset
+                stream.setsockopt(
+                    sockets.SOL_SOCKET, sockets.SO_LINGER, struct.pack("ii", 1, 0)
+                )  # the close is a reset
                 await trio.aclose_forcefully(stream)
                 await come_to(service, 1, 1, 0)
             await come_to(service, 0, 0, 0)

@@ -7,17 +7,29 @@ from tests.journeys.client import check_refusal, ok
 from tests.journeys.service import in_process
 
 
-async def test_a_key_is_used_by_every_call_that_it_authenticates_and_by_no_other(tmp_path: Path) -> None:
+async def test_a_key_is_used_by_every_call_that_it_authenticates_and_by_no_other(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
 
         def used(environment: Environment) -> bool:
-            return partner.key_ids[environment] in service.core.parts.key_uses.of(partner.partner_id, tuple(partner.key_ids.values()))
+            return partner.key_ids[environment] in service.core.parts.key_uses.of(
+                partner.partner_id, tuple(partner.key_ids.values())
+            )
 
-        check_refusal(await service.public.call("GET", "/partner/me", partner.test[:-1] + "~"), 401, "invalid_key")
+        check_refusal(
+            await service.public.call("GET", "/partner/me", partner.test[:-1] + "~"),
+            401,
+            "invalid_key",
+        )
         assert not used("test")
         ok(await service.public.call("GET", "/partner/me", partner.test))
         assert used("test")
         assert not used("live")
-        check_refusal(await service.public.call("GET", "/partner/results?cursor=x", partner.live), 400, "invalid_cursor")
+        check_refusal(
+            await service.public.call("GET", "/partner/results?cursor=x", partner.live),
+            400,
+            "invalid_cursor",
+        )
         assert used("live")

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors.settlement import ChargeAnswer
+from pgs.actors.messages import account as m
+from pgs.actors.seating.settlement import ChargeAnswer
+from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Payout, Seat
 from pgs.http.partner import results
 from tests.journeys.client import PATIENCE_S, Client, Reply, check_refusal, ok
@@ -40,8 +41,12 @@ async def _feed(client: Client, key: str, cursor: str | None = None, wait_s: int
     return await client.call("GET", "/partner/results?" + "&".join(query), key)
 
 
-async def _seat(service: Service, key: str, player_id: str, idempotency_key: str, **fields: object) -> Reply:
-    return await service.public.call("POST", "/partner/matches", key, seat_body(player_id, idempotency_key, **fields))
+async def _seat(
+    service: Service, key: str, player_id: str, idempotency_key: str, **fields: object
+) -> Reply:
+    return await service.public.call(
+        "POST", "/partner/matches", key, seat_body(player_id, idempotency_key, **fields)
+    )
 
 
 async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) -> None:
@@ -50,7 +55,11 @@ async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) 
         partner = await service.partner()
         key = partner.test
         for player_id in ("alice", "bob"):
-            session = ok(await service.public.call("POST", "/partner/sessions", key, {"gameId": BOTH, "playerId": player_id}))
+            session = ok(
+                await service.public.call(
+                    "POST", "/partner/sessions", key, {"gameId": BOTH, "playerId": player_id}
+                )
+            )
             assert session["playerUid"] == f"ptr:test:acme:{player_id}"
             assert session["expiresAt"] - session["issuedAt"] == 3600
             assert session["resume"] == []
@@ -58,9 +67,17 @@ async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) 
         assert (begin["results"], begin["hasMore"]) == ([], False)
 
         first = ok(await _seat(service, key, "alice", "a-1", partnerRef="order 7"))
-        assert (first["status"], first["matchId"], first["stakeStatus"]) == ("waiting", None, "confirmed")
+        assert (first["status"], first["matchId"], first["stakeStatus"]) == (
+            "waiting",
+            None,
+            "confirmed",
+        )
         assert first["expiresAt"] - first["seatedAt"] == 3600
-        assert (first["stakeUsdCents"], first["prizeUsdCents"], first["partnerRef"]) == (100, 180, "order 7")
+        assert (first["stakeUsdCents"], first["prizeUsdCents"], first["partnerRef"]) == (
+            100,
+            180,
+            "order 7",
+        )
         assert ok(await _feed(service.public, key, begin["nextCursor"]))["results"] == []
         second = ok(await _seat(service, key, "bob", "b-1"))
         assert second["status"] == "matched"
@@ -68,25 +85,54 @@ async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) 
         match_id = second["matchId"]
         assert "pairing" not in second
         shown = ok(await service.public.call("GET", f"/partner/seats/{first['seatId']}", key))
-        assert (shown["matchId"], shown["status"], shown["pairing"]["rule"]) == (match_id, "matched", "test.v1")
-        session = ok(await service.public.call("POST", "/partner/sessions", key, {"gameId": BOTH, "playerId": "alice"}))
+        assert (shown["matchId"], shown["status"], shown["pairing"]["rule"]) == (
+            match_id,
+            "matched",
+            "test.v1",
+        )
+        session = ok(
+            await service.public.call(
+                "POST", "/partner/sessions", key, {"gameId": BOTH, "playerId": "alice"}
+            )
+        )
         assert session["resume"] == [{"matchId": match_id, "status": "started"}]
 
         started = ok(await _feed(service.public, key, begin["nextCursor"]))
-        assert {row["playerId"]: row["opponentPlayerId"] for row in started["results"]} == {"alice": "bob", "bob": "alice"}
+        assert {row["playerId"]: row["opponentPlayerId"] for row in started["results"]} == {
+            "alice": "bob",
+            "bob": "alice",
+        }
         for row in started["results"]:
             assert (row["outcome"], row["matchId"]) == ("started", match_id)
             assert not row.keys() & (ABSENT | {"result", "endReason", "endedAt"})
         assert [row.get("partnerRef") for row in started["results"]] == ["order 7", None]
 
         decide = f"/partner/test/matches/{match_id}/decide"
-        record = ok(await service.public.call("POST", decide, key, {"outcome": "ended", "winnerPlayerId": "bob"}))
-        assert (record["status"], record["endReason"], record["prizeUsdCents"]) == ("ended", "decided_by_test_key", 180)
-        assert {seat["playerId"]: seat["result"] for seat in record["seats"]} == {"alice": "lost", "bob": "won"}
-        session = ok(await service.public.call("POST", "/partner/sessions", key, {"gameId": BOTH, "playerId": "alice"}))
+        record = ok(
+            await service.public.call(
+                "POST", decide, key, {"outcome": "ended", "winnerPlayerId": "bob"}
+            )
+        )
+        assert (record["status"], record["endReason"], record["prizeUsdCents"]) == (
+            "ended",
+            "decided_by_test_key",
+            180,
+        )
+        assert {seat["playerId"]: seat["result"] for seat in record["seats"]} == {
+            "alice": "lost",
+            "bob": "won",
+        }
+        session = ok(
+            await service.public.call(
+                "POST", "/partner/sessions", key, {"gameId": BOTH, "playerId": "alice"}
+            )
+        )
         assert session["resume"] == []  # what has ended is not resumed
         ended = ok(await _feed(service.public, key, started["nextCursor"]))
-        assert {row["playerId"]: row["result"] for row in ended["results"]} == {"alice": "lost", "bob": "won"}
+        assert {row["playerId"]: row["result"] for row in ended["results"]} == {
+            "alice": "lost",
+            "bob": "won",
+        }
         for row in ended["results"]:
             assert (row["outcome"], row["endReason"]) == ("ended", "decided_by_test_key")
             assert not row.keys() & ABSENT
@@ -94,14 +140,21 @@ async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) 
         till.opened.set()
         paid = ok(await _feed(service.public, key, ended["nextCursor"], wait_s=25))
         rows = {row["playerId"]: row for row in paid["results"]}
-        money = {name: (row["payoutUsdCents"], row["refundUsdCents"], row["rakeUsdCents"]) for name, row in rows.items()}
+        money = {
+            name: (row["payoutUsdCents"], row["refundUsdCents"], row["rakeUsdCents"])
+            for name, row in rows.items()
+        }
         assert money == {"alice": (0, 0, 20), "bob": (180, 0, 0)}
         before = {row["playerId"]: row["revision"] for row in ended["results"]}
         assert all(rows[name]["revision"] > before[name] for name in rows)
         assert ok(await _feed(service.public, key, paid["nextCursor"]))["results"] == []
         whole = ok(await _feed(service.public, key))["results"]
-        assert {(row["matchId"], row["playerId"]): row for row in whole} == {(match_id, name): row for name, row in rows.items()}
-        assert (await service.public.call("GET", f"/partner/matches/{match_id}", key)).json == record | {
+        assert {(row["matchId"], row["playerId"]): row for row in whole} == {
+            (match_id, name): row for name, row in rows.items()
+        }
+        assert (
+            await service.public.call("GET", f"/partner/matches/{match_id}", key)
+        ).json == record | {
             "pairing": {"rule": "test.v1", "waitedSeconds": record["pairing"]["waitedSeconds"]}
         }
 
@@ -128,7 +181,9 @@ async def _until_held(service: Service, partner: Partner, polls: int = 1) -> Non
     await until(lambda: service.core.parts.bells._held.get(partner.partner_id, 0) >= polls)
 
 
-async def test_a_client_that_leaves_its_long_poll_gives_its_place_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_leaves_its_long_poll_gives_its_place_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(results, "WAIT_MAX_S", 600)  # no wait for it that ends by itself
     async with in_process(tmp_path) as service:
         partner = await service.partner()
@@ -139,7 +194,9 @@ async def test_a_client_that_leaves_its_long_poll_gives_its_place_back(tmp_path:
         await until(lambda: not service.core.parts.bells._held)
 
 
-async def test_a_long_poll_without_news_ends_empty_with_a_cursor_to_go_on_from(tmp_path: Path) -> None:
+async def test_a_long_poll_without_news_ends_empty_with_a_cursor_to_go_on_from(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         key = (await service.partner()).test
         begin = trio.current_time()
@@ -151,7 +208,9 @@ async def test_a_long_poll_without_news_ends_empty_with_a_cursor_to_go_on_from(t
         assert len(ok(await _feed(service.public, key, page["nextCursor"]))["results"]) == 2
 
 
-async def test_a_revoked_key_ends_its_long_poll_with_a_401_that_tells_of_no_bucket(tmp_path: Path) -> None:
+async def test_a_revoked_key_ends_its_long_poll_with_a_401_that_tells_of_no_bucket(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
         partner = await service.partner()
         answers: list[Reply] = []
@@ -161,7 +220,9 @@ async def test_a_revoked_key_ends_its_long_poll_with_a_401_that_tells_of_no_buck
 
         nursery.start_soon(poll)
         await _until_held(service, partner)
-        await account(service.core, partner.partner_id, m.RevokeKey(m.PLATFORM, partner.key_ids["test"]))
+        await account(
+            service.core, partner.partner_id, m.RevokeKey(PLATFORM, partner.key_ids["test"])
+        )
         await until(lambda: bool(answers))
         check_refusal(answers[0], 401, "invalid_key")
 
@@ -176,7 +237,7 @@ async def test_a_deactivation_ends_long_polls_as_partner_inactive(tmp_path: Path
 
         nursery.start_soon(poll)
         await _until_held(service, partner)
-        await account(service.core, partner.partner_id, m.SwitchAccount(m.PLATFORM, False))
+        await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, False))
         await until(lambda: bool(answers))
         check_refusal(answers[0], 403, "partner_inactive")
 
@@ -207,15 +268,22 @@ async def test_live_seats_are_paired_in_the_next_wave_and_told_why(tmp_path: Pat
         first = ok(await _seat(service, key, "alice", "a"))
         other_tier = ok(await _seat(service, key, "carol", "c", tierId=SILVER, stakeUsdCents=150))
         again = ok(await _seat(service, key, "alice", "a2"))
-        assert [seat["status"] for seat in (first, other_tier, again)] == ["waiting"] * 3  # nobody is paired with themself
+        assert [seat["status"] for seat in (first, other_tier, again)] == [
+            "waiting"
+        ] * 3  # nobody is paired with themself
         assert first["expiresAt"] - first["seatedAt"] == 300
         third = ok(await _seat(service, key, "bob", "b"))
         assert (third["environment"], third["status"]) == ("live", "waiting")
         with trio.fail_after(PATIENCE_S):
             while third["matchId"] is None:
                 await trio.sleep(0.05)
-                third = ok(await service.public.call("GET", f"/partner/seats/{third['seatId']}", key))
-        seats = [ok(await service.public.call("GET", f"/partner/seats/{seat['seatId']}", key)) for seat in (first, other_tier, again)]
+                third = ok(
+                    await service.public.call("GET", f"/partner/seats/{third['seatId']}", key)
+                )
+        seats = [
+            ok(await service.public.call("GET", f"/partner/seats/{seat['seatId']}", key))
+            for seat in (first, other_tier, again)
+        ]
         assert [(seat["status"], seat["matchId"]) for seat in seats] == [
             ("matched", third["matchId"]),
             ("waiting", None),
@@ -223,7 +291,9 @@ async def test_live_seats_are_paired_in_the_next_wave_and_told_why(tmp_path: Pat
         ]
         record = ok(await service.public.call("GET", f"/partner/matches/{third['matchId']}", key))
         assert [seat["playerId"] for seat in record["seats"]] == ["alice", "bob"]
-        waited, allowed, waves = (record["pairing"].pop(name) for name in ("waitedSeconds", "allowance", "waves"))
+        waited, allowed, waves = (
+            record["pairing"].pop(name) for name in ("waitedSeconds", "allowance", "waves")
+        )
         assert record["pairing"] == {"rule": "live.v1", "ratingGap": 0.0, "candidates": 1}
         assert (waited >= 1, waves >= 1) == (True, True)
         assert 0 < allowed <= 0.1 * (waited + 1)
@@ -236,7 +306,11 @@ async def test_environments_never_meet(tmp_path: Path) -> None:
         test = ok(await _seat(service, partner.test, "bob", "one-key"))
         assert (live["status"], test["status"]) == ("waiting", "waiting")
         assert live["seatId"] != test["seatId"]
-        check_refusal(await service.public.call("GET", f"/partner/seats/{live['seatId']}", partner.test), 404, "seat_not_found")
+        check_refusal(
+            await service.public.call("GET", f"/partner/seats/{live['seatId']}", partner.test),
+            404,
+            "seat_not_found",
+        )
         ok(await _seat(service, partner.test, "carol", "c"))
         assert ok(await _feed(service.public, partner.live))["results"] == []
 
@@ -247,14 +321,23 @@ async def test_partners_never_meet(tmp_path: Path) -> None:
         for partner, player_id in ((one, "alice"), (other, "bob")):
             seat = ok(await _seat(service, partner.test, player_id, "the-same"))
             assert seat["status"] == "waiting"
-            check_refusal(await service.public.call("GET", f"/partner/seats/{seat['seatId']}", one.live), 404, "seat_not_found")
+            check_refusal(
+                await service.public.call("GET", f"/partner/seats/{seat['seatId']}", one.live),
+                404,
+                "seat_not_found",
+            )
         seat = ok(await _seat(service, one.test, "carol", "c"))
         assert seat["status"] == "matched"
         path = f"/partner/matches/{seat['matchId']}"
         for key in (one.live, other.test):
             check_refusal(await service.public.call("GET", path, key), 404, "match_not_found")
         check_refusal(
-            await service.public.call("POST", f"/partner/test/matches/{seat['matchId']}/decide", other.test, {"outcome": "no_contest"}),
+            await service.public.call(
+                "POST",
+                f"/partner/test/matches/{seat['matchId']}/decide",
+                other.test,
+                {"outcome": "no_contest"},
+            ),
             404,
             "match_not_found",
         )
@@ -263,13 +346,22 @@ async def test_partners_never_meet(tmp_path: Path) -> None:
 async def test_a_draw_and_a_no_contest_give_both_stakes_back(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         key = (await service.partner()).test
-        decisions: tuple[dict[str, object], ...] = ({"outcome": "ended", "winnerPlayerId": None}, {"outcome": "no_contest"})
+        decisions: tuple[dict[str, object], ...] = (
+            {"outcome": "ended", "winnerPlayerId": None},
+            {"outcome": "no_contest"},
+        )
         for number, decision in enumerate(decisions):
             ok(await _seat(service, key, "alice", f"a{number}"))
             match_id = ok(await _seat(service, key, "bob", f"b{number}"))["matchId"]
-            record = ok(await service.public.call("POST", f"/partner/test/matches/{match_id}/decide", key, decision))
+            record = ok(
+                await service.public.call(
+                    "POST", f"/partner/test/matches/{match_id}/decide", key, decision
+                )
+            )
             assert record["status"] == decision["outcome"]
-            assert [seat.get("result") for seat in record["seats"]] == (["drawn"] * 2 if number == 0 else [None] * 2)
+            assert [seat.get("result") for seat in record["seats"]] == (
+                ["drawn"] * 2 if number == 0 else [None] * 2
+            )
         cursor: str | None = None
         rows: dict[str, dict[str, object]] = {}
         with trio.fail_after(PATIENCE_S):
@@ -277,9 +369,17 @@ async def test_a_draw_and_a_no_contest_give_both_stakes_back(tmp_path: Path) -> 
                 page = ok(await _feed(service.public, key, cursor, wait_s=5))
                 cursor = page["nextCursor"]
                 rows.update({row["seatId"]: row for row in page["results"]})
-        assert {(row["payoutUsdCents"], row["refundUsdCents"], row["rakeUsdCents"]) for row in rows.values()} == {(0, 100, 0)}
+        assert {
+            (row["payoutUsdCents"], row["refundUsdCents"], row["rakeUsdCents"])
+            for row in rows.values()
+        } == {(0, 100, 0)}
         for row in rows.values():
-            assert ok(await service.public.call("GET", f"/partner/seats/{row['seatId']}", key))["stakeStatus"] == "refunded"
+            assert (
+                ok(await service.public.call("GET", f"/partner/seats/{row['seatId']}", key))[
+                    "stakeStatus"
+                ]
+                == "refunded"
+            )
 
 
 async def test_the_feed_is_paged_without_missing_or_repeating_a_row(tmp_path: Path) -> None:
@@ -310,7 +410,9 @@ async def test_a_cursor_of_an_unchanged_feed_still_works_later(tmp_path: Path) -
         assert len(ok(await _feed(service.public, key, cursor))["results"]) == 2
 
 
-async def test_an_empty_page_at_the_feeds_end_leads_on_from_there_and_not_from_the_beginning(tmp_path: Path) -> None:
+async def test_an_empty_page_at_the_feeds_end_leads_on_from_there_and_not_from_the_beginning(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         key = (await service.partner()).test
         for name in ("alice", "bob"):
@@ -321,4 +423,6 @@ async def test_an_empty_page_at_the_feeds_end_leads_on_from_there_and_not_from_t
             assert (empty["results"], empty["hasMore"], empty["nextCursor"]) == ([], False, end)
         for name in ("carol", "dave"):
             ok(await _seat(service, key, name, name))
-        assert {row["playerId"] for row in ok(await _feed(service.public, key, end))["results"]} == {"carol", "dave"}
+        assert {
+            row["playerId"] for row in ok(await _feed(service.public, key, end))["results"]
+        } == {"carol", "dave"}

@@ -7,10 +7,11 @@ import msgspec
 import pytest
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors import settlement
-from pgs.actors.settlement import ChargeAnswer
+from pgs.actors.messages import account as m
+from pgs.actors.seating import settlement
+from pgs.actors.seating.settlement import ChargeAnswer
 from pgs.domain import seats as rules
+from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Payout, Seat
 from pgs.storage.ledger import check_ledger
 from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
@@ -22,7 +23,9 @@ MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
 
 
 async def _seat(service: Service, key: str, player_id: str, idempotency_key: str) -> Reply:
-    return await service.public.call("POST", "/partner/matches", key, seat_body(player_id, idempotency_key))
+    return await service.public.call(
+        "POST", "/partner/matches", key, seat_body(player_id, idempotency_key)
+    )
 
 
 async def _rows_once_paid(service: Service, key: str, count: int) -> dict[str, dict[str, object]]:
@@ -31,13 +34,17 @@ async def _rows_once_paid(service: Service, key: str, count: int) -> dict[str, d
     cursor = ""
     with trio.fail_after(PATIENCE_S):
         while sum("refundUsdCents" in row for row in rows.values()) < count:
-            page = ok(await service.public.call("GET", f"/partner/results?waitSeconds=20{cursor}", key))
+            page = ok(
+                await service.public.call("GET", f"/partner/results?waitSeconds=20{cursor}", key)
+            )
             cursor = f"&cursor={page['nextCursor']}"
             rows |= {row["playerId"]: row for row in page["results"]}
     return rows
 
 
-async def test_a_seat_that_finds_nobody_ends_in_a_match_of_its_own_and_is_refunded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_seat_that_finds_nobody_ends_in_a_match_of_its_own_and_is_refunded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(rules.WAIT_S, "live", 1)
     async with in_process(tmp_path) as service:
         key = (await service.partner()).live
@@ -48,14 +55,24 @@ async def test_a_seat_that_finds_nobody_ends_in_a_match_of_its_own_and_is_refund
         assert tuple(row[name] for name in MONEY) == (0, 100, 0)
         assert not row.keys() & {"opponentPlayerId", "result", "startedAt"}
         now = ok(await service.public.call("GET", f"/partner/seats/{seat['seatId']}", key))
-        assert (now["status"], now["stakeStatus"], now["matchId"]) == ("no_contest", "refunded", row["matchId"])
+        assert (now["status"], now["stakeStatus"], now["matchId"]) == (
+            "no_contest",
+            "refunded",
+            row["matchId"],
+        )
         record = ok(await service.public.call("GET", f"/partner/matches/{row['matchId']}", key))
-        assert (record["status"], record["endReason"], len(record["seats"])) == ("no_contest", "no_opponent", 1)
+        assert (record["status"], record["endReason"], len(record["seats"])) == (
+            "no_contest",
+            "no_opponent",
+            1,
+        )
         assert ok(await _seat(service, key, "bob", "b"))["status"] == "waiting"
         assert check_ledger(service.core.parts.database.reader).sound
 
 
-async def test_a_match_nobody_comes_to_is_no_contest_and_refunded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_match_nobody_comes_to_is_no_contest_and_refunded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(rules.ABSENCE_S, "test", 1)
     async with in_process(tmp_path) as service:
         key = (await service.partner()).test
@@ -67,11 +84,13 @@ async def test_a_match_nobody_comes_to_is_no_contest_and_refunded(tmp_path: Path
 
 
 async def _switch_off(service: Service, partner: Partner) -> None:
-    await account(service.core, partner.partner_id, m.SwitchAccount(m.PLATFORM, False))
+    await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, False))
 
 
 @pytest.mark.parametrize("dies_between", [False, True])
-async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right_after_it(tmp_path: Path, dies_between: bool) -> None:
+async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right_after_it(
+    tmp_path: Path, dies_between: bool
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         for name in ("alice", "bob", "carol"):
@@ -81,9 +100,15 @@ async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right
         if not dies_between:
             assert await service.core.close_play(partner.partner_id, "account_inactive") == 3
     async with in_process(tmp_path) as service:
-        check_refusal(await service.public.call("GET", "/partner/results", partner.test), 403, "partner_inactive")
-        await service.core.switch_on(partner.partner_id, m.SwitchAccount(m.PLATFORM, True))
-        rows = await _rows_once_paid(service, partner.test, 3) | await _rows_once_paid(service, partner.live, 1)
+        check_refusal(
+            await service.public.call("GET", "/partner/results", partner.test),
+            403,
+            "partner_inactive",
+        )
+        await service.core.switch_on(partner.partner_id, m.SwitchAccount(PLATFORM, True))
+        rows = await _rows_once_paid(service, partner.test, 3) | await _rows_once_paid(
+            service, partner.live, 1
+        )
         assert rows.keys() == {"alice", "bob", "carol", "dave"}
         assert {row["endReason"] for row in rows.values()} == {"account_inactive"}
         assert {row["refundUsdCents"] for row in rows.values()} == {100}
@@ -98,28 +123,52 @@ async def test_a_key_whose_revocation_falls_due_ends_its_long_poll(tmp_path: Pat
         known = parts.registry.account(partner.partner_id)
         assert known is not None
         due = parts.clock.now() + 2
-        keys = tuple(msgspec.structs.replace(key, revokes_at=due if key.environment == "test" else None) for key in known.keys)
+        keys = tuple(
+            msgspec.structs.replace(key, revokes_at=due if key.environment == "test" else None)
+            for key in known.keys
+        )
         parts.registry.publish(msgspec.structs.replace(known, keys=keys))
         ok(await service.public.call("GET", "/partner/me", partner.test))
         with trio.fail_after(20):
-            check_refusal(await service.public.call("GET", "/partner/results?waitSeconds=25", partner.test), 401, "invalid_key")
+            check_refusal(
+                await service.public.call("GET", "/partner/results?waitSeconds=25", partner.test),
+                401,
+                "invalid_key",
+            )
         assert parts.clock.now() >= due
-        check_refusal(await service.public.call("GET", "/partner/me", partner.test), 401, "invalid_key")
+        check_refusal(
+            await service.public.call("GET", "/partner/me", partner.test), 401, "invalid_key"
+        )
         ok(await service.public.call("GET", "/partner/me", partner.live))
 
 
 @pytest.mark.parametrize("environment", ["test", "live"])
-async def test_a_session_is_opaque_text_with_addresses_of_this_service(tmp_path: Path, environment: str) -> None:
-    async with in_process(tmp_path, base_url="https://games.example", listen=f"127.0.0.1:{free_port()}") as service:
+async def test_a_session_is_opaque_text_with_addresses_of_this_service(
+    tmp_path: Path, environment: str
+) -> None:
+    async with in_process(
+        tmp_path, base_url="https://games.example", listen=f"127.0.0.1:{free_port()}"
+    ) as service:
         partner = await service.partner()
         key = partner.test if environment == "test" else partner.live
         body = {"gameId": BOTH, "playerId": "alice", "displayName": "Alice"}
         one = ok(await service.public.call("POST", "/partner/sessions", key, body))
-        two = ok(await service.public.call("POST", "/partner/sessions", key, body | {"playerId": "bob"}))
+        two = ok(
+            await service.public.call("POST", "/partner/sessions", key, body | {"playerId": "bob"})
+        )
         for session in (one, two):
-            assert re.fullmatch(r"pgs1(\.[A-Za-z0-9_~-]+){4}", session["sessionToken"], re.ASCII), session["sessionToken"]
-            assert (session["tokenType"], session["environment"], session["gameId"]) == ("Bearer", environment, BOTH)
-            assert session["embedUrl"] == f"https://games.example/embed/{'test/' if environment == 'test' else ''}acme"
+            assert re.fullmatch(r"pgs1(\.[A-Za-z0-9_~-]+){4}", session["sessionToken"], re.ASCII), (
+                session["sessionToken"]
+            )
+            assert (session["tokenType"], session["environment"], session["gameId"]) == (
+                "Bearer",
+                environment,
+                BOTH,
+            )
+            assert (
+                session["embedUrl"]
+                == f"https://games.example/embed/{'test/' if environment == 'test' else ''}acme"
+            )
             assert session["gameSocketUrl"] == "wss://games.example/game/socket"
         assert (one["playerId"], one["playerUid"]) == ("alice", f"ptr:{environment}:acme:alice")
         assert one["sessionToken"] != two["sessionToken"]
@@ -157,17 +206,23 @@ async def test_two_calls_at_once_wait_for_one_answer_of_settlement(tmp_path: Pat
         async with trio.open_nursery() as nursery:
             for _ in range(3):
                 nursery.start_soon(seat)
-            actor = service.core.directory.house("acme")
+            actor = service.core.directory.partner("acme")
             await until(lambda: gate.asked == 1)
             await until(lambda: len(actor._cells["seats.test"]._deferred) == 3)
             gate.opened.set()
         assert gate.asked == 1
         assert len({ok(reply)["seatId"] for reply in replies}) == 1
         assert {ok(reply)["status"] for reply in replies} == {"waiting"}
-        assert sorted(reply.header("idempotent-replayed") or "" for reply in replies) == ["", "true", "true"]
+        assert sorted(reply.header("idempotent-replayed") or "" for reply in replies) == [
+            "",
+            "true",
+            "true",
+        ]
 
 
-async def test_a_settlement_that_says_nothing_in_time_leaves_the_seat_pending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_settlement_that_says_nothing_in_time_leaves_the_seat_pending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
     gate = Gate()
     async with in_process(tmp_path, settlement=gate) as service:
@@ -181,7 +236,9 @@ async def test_a_settlement_that_says_nothing_in_time_leaves_the_seat_pending(tm
 
 
 @pytest.mark.slow  # a pending stake is asked about again after 5 s
-async def test_a_pending_stake_is_confirmed_by_recovery_without_a_retry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_pending_stake_is_confirmed_by_recovery_without_a_retry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
     gate = Gate()
     async with in_process(tmp_path, settlement=gate) as service:
@@ -192,5 +249,7 @@ async def test_a_pending_stake_is_confirmed_by_recovery_without_a_retry(tmp_path
             assert (await _seat(service, key, "bob", "two")).status in (200, 503)
             rows: list[dict[str, object]] = []
             while not rows:
-                rows = ok(await service.public.call("GET", "/partner/results?waitSeconds=5", key))["results"]
+                rows = ok(await service.public.call("GET", "/partner/results?waitSeconds=5", key))[
+                    "results"
+                ]
         assert {row["playerId"] for row in rows} == {"alice", "bob"}

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpcore
 import pytest
 
+from tests.conventions.tree import ROOT
 from tests.full import full_disk
-from tests.house.tree import ROOT
 from tests.journeys.process import Process
 
 CALLS = 700  # of 200 bytes of log each: twice what a pipe takes
@@ -36,12 +36,22 @@ def stream(kind: str) -> Iterator[int]:
 
 
 def lost_lines(process: Process) -> float:
-    metrics = httpcore.request("GET", f"http://127.0.0.1:{process.internal_port}/internal/metrics").content.decode()
-    return float(next(line.split()[1] for line in metrics.splitlines() if line.startswith("pgs_log_lines_lost_total ")))
+    metrics = httpcore.request(
+        "GET", f"http://127.0.0.1:{process.internal_port}/internal/metrics"
+    ).content.decode()
+    return float(
+        next(
+            line.split()[1]
+            for line in metrics.splitlines()
+            if line.startswith("pgs_log_lines_lost_total ")
+        )
+    )
 
 
 @pytest.mark.parametrize("kind", ["unread", "gone", "full"])
-def test_calls_commands_and_a_stop_are_served_while_the_log_cannot_be_written(tmp_path: Path, kind: str) -> None:
+def test_calls_commands_and_a_stop_are_served_while_the_log_cannot_be_written(
+    tmp_path: Path, kind: str
+) -> None:
     with stream(kind) as log:
         process = Process(tmp_path / "data")
         process.stderr = log
@@ -52,9 +62,23 @@ def test_calls_commands_and_a_stop_are_served_while_the_log_cannot_be_written(tm
                     assert answer.status == 404
                     assert b"error" in answer.content
                     assert any(name.lower() == b"x-request-id" for name, _ in answer.headers)
-                assert pool.request("GET", f"http://127.0.0.1:{process.internal_port}/internal/healthz").status == 200
+                assert (
+                    pool.request(
+                        "GET", f"http://127.0.0.1:{process.internal_port}/internal/healthz"
+                    ).status
+                    == 200
+                )
             listed = subprocess.run(
-                [sys.executable, "-m", "pgs", "tier", "list", "--json", "--data", str(process.folder)],
+                [
+                    sys.executable,
+                    "-m",
+                    "pgs",
+                    "tier",
+                    "list",
+                    "--json",
+                    "--data",
+                    str(process.folder),
+                ],
                 cwd=ROOT,
                 capture_output=True,
                 check=False,
@@ -70,12 +94,20 @@ def test_calls_commands_and_a_stop_are_served_while_the_log_cannot_be_written(tm
 
 def test_the_service_starts_without_standard_streams(tmp_path: Path) -> None:
     process = Process(tmp_path / "data")
-    environ = {"PGS_LISTEN": f"127.0.0.1:{process.port}", "PGS_INTERNAL_LISTEN": f"127.0.0.1:{process.internal_port}"}
+    environ = {
+        "PGS_LISTEN": f"127.0.0.1:{process.port}",
+        "PGS_INTERNAL_LISTEN": f"127.0.0.1:{process.internal_port}",
+    }
     shell = f"exec {sys.executable} -m pgs serve --data {process.folder} >&- 2>&- <&-"
     with subprocess.Popen(["/bin/sh", "-c", shell], env=os.environ | environ) as served:
         try:
             with httpcore.ConnectionPool(retries=20) as pool:
-                assert pool.request("GET", f"http://127.0.0.1:{process.internal_port}/internal/healthz").status == 200
+                assert (
+                    pool.request(
+                        "GET", f"http://127.0.0.1:{process.internal_port}/internal/healthz"
+                    ).status
+                    == 200
+                )
             served.terminate()
             assert served.wait(20) == 0
         finally:

@@ -5,7 +5,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
+from pgs.domain.members import PLATFORM
 from tests.journeys.client import PATIENCE_S, SyncClient, check_refusal, ok
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
@@ -42,7 +43,9 @@ PATHS = [
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("with_key", [True, False])
-def test_an_unknown_path_is_404_in_the_error_shape(client: SyncClient, known: Partner, path: str, with_key: bool) -> None:
+def test_an_unknown_path_is_404_in_the_error_shape(
+    client: SyncClient, known: Partner, path: str, with_key: bool
+) -> None:
     reply = client.call("GET", path, known.test if with_key else None)
     assert reply.status == 404
     if not path.startswith("/embed/"):
@@ -82,7 +85,7 @@ def test_another_method_is_405_with_allow_with_and_without_a_key(
 
 def test_neither_404_nor_405_draws_from_a_bucket(shared: SharedService) -> None:
     partner, client = shared.partner(), shared.client
-    shared.account(partner, m.SetRate(m.PLATFORM, 50, 1))
+    shared.account(partner, m.SetRate(PLATFORM, 50, 1))
     before = client.call("GET", "/partner/me", partner.test).left
     for _ in range(10):
         assert client.call("GET", "/partner/nothing", partner.test).status == 404
@@ -103,7 +106,17 @@ def test_head_is_answered_without_a_body(client: SyncClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["", "?", "?unknown=1", "?unknown=1&other=1", "?a&b&&=", "?cursor=x", "?waitSeconds=99", "?a=%F0%9F%8E%B2"]
+    "query",
+    [
+        "",
+        "?",
+        "?unknown=1",
+        "?unknown=1&other=1",
+        "?a&b&&=",
+        "?cursor=x",
+        "?waitSeconds=99",
+        "?a=%F0%9F%8E%B2",
+    ],
 )
 def test_unknown_parameters_are_ignored(client: SyncClient, known: Partner, query: str) -> None:
     ok(client.call("GET", f"/partner/me{query}", known.test))
@@ -124,13 +137,21 @@ def test_unknown_parameters_are_ignored(client: SyncClient, known: Partner, quer
         "a=%00",
     ],
 )
-def test_a_repeated_or_undecodable_parameter_is_a_plain_400(client: SyncClient, known: Partner, query: str) -> None:
+def test_a_repeated_or_undecodable_parameter_is_a_plain_400(
+    client: SyncClient, known: Partner, query: str
+) -> None:
     check_refusal(client.call("GET", f"/partner/results?{query}", known.test), 400, None)
 
 
-@pytest.mark.parametrize("cursor", ["%00", "%ff", "%", "%zz", "A" * 5000, "%F0%9F%98%80"], ids=lambda cursor: cursor[:10])
-def test_whatever_is_no_cursor_is_answered_as_an_invalid_one(client: SyncClient, known: Partner, cursor: str) -> None:
-    check_refusal(client.call("GET", f"/partner/results?cursor={cursor}", known.test), 400, "invalid_cursor")
+@pytest.mark.parametrize(
+    "cursor", ["%00", "%ff", "%", "%zz", "A" * 5000, "%F0%9F%98%80"], ids=lambda cursor: cursor[:10]
+)
+def test_whatever_is_no_cursor_is_answered_as_an_invalid_one(
+    client: SyncClient, known: Partner, cursor: str
+) -> None:
+    check_refusal(
+        client.call("GET", f"/partner/results?cursor={cursor}", known.test), 400, "invalid_cursor"
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,20 +166,36 @@ def test_whatever_is_no_cursor_is_answered_as_an_invalid_one(client: SyncClient,
         ("/partner/%00", None),
     ],
 )
-def test_a_path_may_hold_any_byte_and_leads_nowhere(client: SyncClient, known: Partner, path: str, reason: str | None) -> None:
+def test_a_path_may_hold_any_byte_and_leads_nowhere(
+    client: SyncClient, known: Partner, path: str, reason: str | None
+) -> None:
     check_refusal(client.call("GET", path, known.test), 404, reason)
 
 
 @pytest.mark.parametrize(
-    "path", ["/embed/%00", "/embed/test/%00", "/embed/a%00b", "/embed/assets/%00", "/embed/%00/x", "/embed/pgs-embed.js%00"]
+    "path",
+    [
+        "/embed/%00",
+        "/embed/test/%00",
+        "/embed/a%00b",
+        "/embed/assets/%00",
+        "/embed/%00/x",
+        "/embed/pgs-embed.js%00",
+    ],
 )
-def test_a_frame_of_no_partner_is_the_bare_404_whatever_its_name(client: SyncClient, path: str) -> None:
+def test_a_frame_of_no_partner_is_the_bare_404_whatever_its_name(
+    client: SyncClient, path: str
+) -> None:
     reply = client.call("GET", path)
     assert (reply.status, reply.content, reply.header("content-type")) == (404, b"", "text/plain")
 
 
 def test_private_request_headers_change_nothing(client: SyncClient, known: Partner) -> None:
-    headers = [("X-Pgs-Request-Id", "req_mine"), ("X-Request-Id", "req_mine"), ("X-Pgs-Anything", "1")]
+    headers = [
+        ("X-Pgs-Request-Id", "req_mine"),
+        ("X-Request-Id", "req_mine"),
+        ("X-Pgs-Anything", "1"),
+    ]
     reply = client.call("GET", "/partner/me", known.test, headers=headers)
     ok(reply)
     assert reply.header("x-request-id") != "req_mine"
@@ -169,12 +206,21 @@ def test_every_request_has_an_id_of_its_own(client: SyncClient, known: Partner) 
     assert len(ids) == 5
 
 
-@pytest.mark.parametrize("path", ["/partner/me", "/partner/nothing", "/docs/changelog.md", "/nothing"])
-def test_a_body_that_comes_after_its_answer_costs_no_connection(client: SyncClient, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["/partner/me", "/partner/nothing", "/docs/changelog.md", "/nothing"]
+)
+def test_a_body_that_comes_after_its_answer_costs_no_connection(
+    client: SyncClient, path: str
+) -> None:
     where = urlsplit(client.base_url)
-    with socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S) as sock, sock.makefile("rb") as received:
+    with (
+        socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S) as sock,
+        sock.makefile("rb") as received,
+    ):
         for _ in range(3):
-            sock.sendall(b"POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n" % path.encode())
+            sock.sendall(
+                b"POST %s HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n" % path.encode()
+            )
             assert received.readline().split()[1] in (b"404", b"405")
             length = 0
             while line := received.readline().strip():

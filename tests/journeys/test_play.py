@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
+from pgs.domain.members import PLATFORM
 from pgs.storage.moves import moves_of_match
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.partners import SILVER, SILVER_CENTS, Partner, account, seat_body
@@ -22,7 +23,12 @@ async def play_on(bot: Bot, moves: Random) -> dict[str, Any]:
     you = seen["you"]
     while True:
         if seen["type"] in ("snapshot", "moved") and seen["legalMoves"] and seen["turn"] == you:
-            await bot.send("move", matchId=seen["matchId"], ply=seen["ply"], move=moves.choice(seen["legalMoves"]))
+            await bot.send(
+                "move",
+                matchId=seen["matchId"],
+                ply=seen["ply"],
+                move=moves.choice(seen["legalMoves"]),
+            )
         seen = await bot.hear()
         if seen["type"] == "ended":
             return seen
@@ -32,7 +38,10 @@ async def test_two_bots_play_to_the_end_and_the_feed_says_who_won(tmp_path: Path
     async with in_process(tmp_path) as service, AsyncExitStack() as stack:
         partner = await service.partner()
         tokens = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
-        bots = [await stack.enter_async_context(socket_of(service.public.base_url, token)) for token in tokens]
+        bots = [
+            await stack.enter_async_context(socket_of(service.public.base_url, token))
+            for token in tokens
+        ]
         for bot in bots:
             assert await bot.ask("join") == {"type": "waiting"}
         match_id = await match(service.public, partner.test, "ann", "bob")
@@ -45,22 +54,36 @@ async def test_two_bots_play_to_the_end_and_the_feed_says_who_won(tmp_path: Path
             for player, bot in zip(("ann", "bob"), bots, strict=True):
                 nursery.start_soon(play, player, bot)
 
-        feed = ok(await service.public.call("GET", "/partner/results?waitSeconds=1", partner.test))["results"]
-        assert {row["playerId"]: (row["matchId"], row["result"], row["endReason"]) for row in feed} == {
-            player: (match_id, end["result"], "completed") for player, end in ends.items()
-        }
+        feed = ok(await service.public.call("GET", "/partner/results?waitSeconds=1", partner.test))[
+            "results"
+        ]
+        assert {
+            row["playerId"]: (row["matchId"], row["result"], row["endReason"]) for row in feed
+        } == {player: (match_id, end["result"], "completed") for player, end in ends.items()}
         assert sorted(row["result"] for row in feed) in (["lost", "won"], ["drawn", "drawn"])
 
 
-async def test_a_session_tells_who_plays_and_what_they_are_in(shared: SharedService, partner: Partner) -> None:
+async def test_a_session_tells_who_plays_and_what_they_are_in(
+    shared: SharedService, partner: Partner
+) -> None:
     token = mint_sync(shared.client, partner.test, "ann", displayName="Ann of Cleves")
     match_id = match_sync(shared.client, partner.test, "ann", "bob")
     waiting = ok(
-        shared.client.call("POST", "/partner/matches", partner.test, seat_body("ann", "second", tierId=SILVER, stakeUsdCents=SILVER_CENTS))
+        shared.client.call(
+            "POST",
+            "/partner/matches",
+            partner.test,
+            seat_body("ann", "second", tierId=SILVER, stakeUsdCents=SILVER_CENTS),
+        )
     )
     session = ok(shared.client.call("GET", "/game/session", token))
     assert session["playerUid"] == f"ptr:test:{partner.partner_id}:ann"
-    assert (session["playerId"], session["displayName"], session["environment"], session["gameId"]) == (
+    assert (
+        session["playerId"],
+        session["displayName"],
+        session["environment"],
+        session["gameId"],
+    ) == (
         "ann",
         "Ann of Cleves",
         "test",
@@ -72,18 +95,32 @@ async def test_a_session_tells_who_plays_and_what_they_are_in(shared: SharedServ
     assert session["theme"]["environment"] == "test"
 
 
-async def test_a_waiting_socket_is_told_its_oldest_seat(shared: SharedService, partner: Partner) -> None:
-    first, _ = (ok(shared.client.call("POST", "/partner/matches", partner.test, seat_body("ann", key)))["seatId"] for key in ("one", "two"))
-    async with socket_of(shared.client.base_url, mint_sync(shared.client, partner.test, "ann")) as bot:
+async def test_a_waiting_socket_is_told_its_oldest_seat(
+    shared: SharedService, partner: Partner
+) -> None:
+    first, _ = (
+        ok(shared.client.call("POST", "/partner/matches", partner.test, seat_body("ann", key)))[
+            "seatId"
+        ]
+        for key in ("one", "two")
+    )
+    async with socket_of(
+        shared.client.base_url, mint_sync(shared.client, partner.test, "ann")
+    ) as bot:
         assert await bot.ask("join") == {"type": "waiting", "seatId": first}
         match_sync(shared.client, partner.test, "bob")
         assert (await bot.hear())["type"] == "snapshot"
 
 
-async def test_the_refusals_of_a_move_come_in_order(shared: SharedService, partner: Partner) -> None:
+async def test_the_refusals_of_a_move_come_in_order(
+    shared: SharedService, partner: Partner
+) -> None:
     match_id = match_sync(shared.client, partner.test, "ann", "bob")
     tokens = [mint_sync(shared.client, partner.test, player) for player in ("ann", "bob")]
-    async with socket_of(shared.client.base_url, tokens[0]) as ann, socket_of(shared.client.base_url, tokens[1]) as bob:
+    async with (
+        socket_of(shared.client.base_url, tokens[0]) as ann,
+        socket_of(shared.client.base_url, tokens[1]) as bob,
+    ):
 
         def refused(reason: str) -> dict[str, str]:
             return {"type": "error", "reason": reason, "ref": match_id}
@@ -95,7 +132,9 @@ async def test_the_refusals_of_a_move_come_in_order(shared: SharedService, partn
         assert await ann.ask("move", matchId=match_id, ply=0, move="zz") == refused("illegal_move")
         assert (await ann.ask("move", matchId=match_id, ply=0, move="b2"))["type"] == "moved"
         assert (await bob.hear())["move"] == "b2"
-        await ann.send("move", matchId=match_id, ply=0, move="b2")  # sent again, as after a lost answer
+        await ann.send(
+            "move", matchId=match_id, ply=0, move="b2"
+        )  # sent again, as after a lost answer
         assert await ann.ask("move", matchId=match_id, ply=0, move="a1") == refused("stale_ply")
         await bob.send("resign", matchId=match_id)
         assert (await bob.hear_until("ended"))["result"] == "lost"
@@ -123,34 +162,49 @@ async def test_the_refusals_of_a_move_come_in_order(shared: SharedService, partn
         "[" * 5000 + "]" * 5000,
     ],
 )
-async def test_json_that_is_no_message_is_refused_and_the_socket_lives_on(text: str, shared: SharedService, known: Partner) -> None:
-    async with socket_of(shared.client.base_url, mint_sync(shared.client, known.test, "ann")) as bot:
+async def test_json_that_is_no_message_is_refused_and_the_socket_lives_on(
+    text: str, shared: SharedService, known: Partner
+) -> None:
+    async with socket_of(
+        shared.client.base_url, mint_sync(shared.client, known.test, "ann")
+    ) as bot:
         await bot.socket.send_message(text)
         assert await bot.hear() == {"type": "error", "reason": "bad_message"}
         assert await bot.ask("ping", id="still here") == {"type": "pong", "id": "still here"}
 
 
 @pytest.mark.parametrize(
-    "abuse", ["{", "", '{"type":"sing"} {', b"{}", "x" * (16 * 1024 + 1)], ids=["cut", "empty", "tail", "binary", "long"]
+    "abuse",
+    ["{", "", '{"type":"sing"} {', b"{}", "x" * (16 * 1024 + 1)],
+    ids=["cut", "empty", "tail", "binary", "long"],
 )
-async def test_what_is_no_json_closes_the_socket(abuse: str | bytes, shared: SharedService, known: Partner) -> None:
-    async with socket_of(shared.client.base_url, mint_sync(shared.client, known.test, "ann")) as bot:
+async def test_what_is_no_json_closes_the_socket(
+    abuse: str | bytes, shared: SharedService, known: Partner
+) -> None:
+    async with socket_of(
+        shared.client.base_url, mint_sync(shared.client, known.test, "ann")
+    ) as bot:
         await bot.socket.send_message(abuse)
         assert await bot.closed() == 4400
 
 
 async def test_too_many_messages_close_the_socket(shared: SharedService, known: Partner) -> None:
-    async with socket_of(shared.client.base_url, mint_sync(shared.client, known.test, "ann")) as bot:
+    async with socket_of(
+        shared.client.base_url, mint_sync(shared.client, known.test, "ann")
+    ) as bot:
         for number in range(21):
             await bot.send("ping", id=number)
         assert await bot.closed() == 4400
 
 
-async def test_only_own_matches_of_the_environment_are_joined(shared: SharedService, partner: Partner, known: Partner) -> None:
+async def test_only_own_matches_of_the_environment_are_joined(
+    shared: SharedService, partner: Partner, known: Partner
+) -> None:
     client = shared.client
     own = match_sync(client, partner.test, "ann", "bob")
     test, live, eve = (
-        mint_sync(client, key, player) for key, player in ((partner.test, "ann"), (partner.live, "ann"), (partner.test, "eve"))
+        mint_sync(client, key, player)
+        for key, player in ((partner.test, "ann"), (partner.live, "ann"), (partner.test, "eve"))
     )
     elsewhere = mint_sync(client, known.test, "ann")
     join = f"/game/matches/{own}/join"
@@ -158,18 +212,33 @@ async def test_only_own_matches_of_the_environment_are_joined(shared: SharedServ
     check_refusal(client.call("POST", join, live), 403, "cross_environment_join")
     check_refusal(client.call("POST", join, eve), 404, "match_not_found")
     check_refusal(client.call("POST", join, elsewhere), 404, "match_not_found")
-    check_refusal(client.call("POST", "/game/matches/mat_nothing/join", test), 404, "match_not_found")
+    check_refusal(
+        client.call("POST", "/game/matches/mat_nothing/join", test), 404, "match_not_found"
+    )
     async with socket_of(client.base_url, live) as bot:
         for kind, fields in (("join", {}), ("resign", {}), ("move", {"ply": 0, "move": "a1"})):
-            assert await bot.ask(kind, matchId=own, **fields) == {"type": "error", "reason": "cross_environment_join", "ref": own}
+            assert await bot.ask(kind, matchId=own, **fields) == {
+                "type": "error",
+                "reason": "cross_environment_join",
+                "ref": own,
+            }
     async with socket_of(client.base_url, eve) as bot:
         assert (await bot.ask("move", matchId=own, ply=0, move="a1"))["reason"] == "match_not_found"
-        assert await bot.ask("join", matchId="mat_nothing") == {"type": "error", "reason": "match_not_found", "ref": "mat_nothing"}
+        assert await bot.ask("join", matchId="mat_nothing") == {
+            "type": "error",
+            "reason": "match_not_found",
+            "ref": "mat_nothing",
+        }
 
 
-async def test_an_open_socket_is_there_whether_it_joins_or_not(shared: SharedService, partner: Partner) -> None:
+async def test_an_open_socket_is_there_whether_it_joins_or_not(
+    shared: SharedService, partner: Partner
+) -> None:
     match_sync(shared.client, partner.test, "ann", "bob")
-    tokens = [mint_sync(shared.client, partner.test, player, displayName=player.title()) for player in ("ann", "bob")]
+    tokens = [
+        mint_sync(shared.client, partner.test, player, displayName=player.title())
+        for player in ("ann", "bob")
+    ]
     async with socket_of(shared.client.base_url, tokens[0]) as ann:
         async with socket_of(shared.client.base_url, tokens[1]):
             seen = await ann.ask("join")
@@ -180,21 +249,30 @@ async def test_an_open_socket_is_there_whether_it_joins_or_not(shared: SharedSer
         assert (gone["type"], gone["opponent"]["connected"]) == ("presence", False)
 
 
-async def test_who_moves_without_having_joined_on_the_socket_is_told_what_becomes_of_it(shared: SharedService, partner: Partner) -> None:
+async def test_who_moves_without_having_joined_on_the_socket_is_told_what_becomes_of_it(
+    shared: SharedService, partner: Partner
+) -> None:
     match_id = match_sync(shared.client, partner.test, "ann", "bob")
     tokens = [mint_sync(shared.client, partner.test, player) for player in ("ann", "bob")]
-    async with socket_of(shared.client.base_url, tokens[0]) as ann, socket_of(shared.client.base_url, tokens[1]) as bob:
+    async with (
+        socket_of(shared.client.base_url, tokens[0]) as ann,
+        socket_of(shared.client.base_url, tokens[1]) as bob,
+    ):
         snapshot = await ann.ask("move", matchId=match_id, ply=0, move="b2")
         assert (snapshot["type"], snapshot["matchId"], snapshot["ply"]) == ("snapshot", match_id, 0)
         assert (await ann.hear_until("moved"))["move"] == "b2"
         assert (await bob.ask("resign", matchId=match_id))["type"] == "snapshot"
         assert (await bob.hear_until("ended"))["result"] == "lost"
         assert (await ann.hear_until("ended"))["result"] == "won"
-    async with socket_of(shared.client.base_url, tokens[1]) as late:  # nothing is joined that is over
+    async with socket_of(
+        shared.client.base_url, tokens[1]
+    ) as late:  # nothing is joined that is over
         assert (await late.ask("resign", matchId=match_id))["reason"] == "match_over"
 
 
-async def test_a_newer_socket_replaces_the_older_one(shared: SharedService, partner: Partner) -> None:
+async def test_a_newer_socket_replaces_the_older_one(
+    shared: SharedService, partner: Partner
+) -> None:
     match_id = match_sync(shared.client, partner.test, "ann", "bob")
     token = mint_sync(shared.client, partner.test, "ann")
     async with socket_of(shared.client.base_url, token) as older:
@@ -210,9 +288,11 @@ async def test_a_deactivated_account_stops_play_at_once(tmp_path: Path) -> None:
         partner = await service.partner()
         token = await mint(service.public, partner.test, "ann")
         async with socket_of(service.public.base_url, token) as bot:
-            await account(service.core, partner.partner_id, m.SwitchAccount(m.PLATFORM, active=False))
+            await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, active=False))
             assert await bot.closed() == 4403
-        check_refusal(await service.public.call("GET", "/game/session", token), 403, "partner_inactive")
+        check_refusal(
+            await service.public.call("GET", "/game/session", token), 403, "partner_inactive"
+        )
 
 
 async def test_a_restart_takes_nothing_but_the_connection(tmp_path: Path) -> None:
@@ -230,9 +310,23 @@ async def test_a_restart_takes_nothing_but_the_connection(tmp_path: Path) -> Non
         match_id = await match(service.public, partner.test, "ann", "bob")
         ann, _ = [await nursery.start(stay, service.public.base_url, token) for token in tokens]
         await ann.send("move", matchId=match_id, ply=0, move="b2")
-        await until(lambda: len(moves_of_match(service.core.parts.database.reader, partner.partner_id, match_id)) == 1)
+        await until(
+            lambda: (
+                len(
+                    moves_of_match(service.core.parts.database.reader, partner.partner_id, match_id)
+                )
+                == 1
+            )
+        )
     assert told == [1001, 1001]
-    async with in_process(tmp_path) as service, socket_of(service.public.base_url, tokens[1]) as bob:
+    async with (
+        in_process(tmp_path) as service,
+        socket_of(service.public.base_url, tokens[1]) as bob,
+    ):
         snapshot = await bob.ask("join")
-        assert (snapshot["ply"], snapshot["turn"], snapshot["state"]["board"][1]) == (1, 1, [None, 0, None])
+        assert (snapshot["ply"], snapshot["turn"], snapshot["state"]["board"][1]) == (
+            1,
+            1,
+            [None, 0, None],
+        )
         assert (await bob.ask("move", matchId=match_id, ply=1, move="a1"))["ply"] == 2

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors.snapshots import STALE_S
+from pgs.actors.messages import account as m
+from pgs.actors.shared.snapshots import STALE_S
+from pgs.domain.members import PLATFORM
 from pgs.domain.sessions import SessionClaims, sign_session
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.partners import Partner, account
@@ -14,10 +15,14 @@ from tests.journeys.play import Refused, mint, mint_sync, socket_of
 from tests.journeys.service import Service, SharedService, in_process
 
 
-def token(service: Service, partner: Partner, *, age_s: int = 0, generation: int = 0, ttl_s: int = 60) -> str:
+def token(
+    service: Service, partner: Partner, *, age_s: int = 0, generation: int = 0, ttl_s: int = 60
+) -> str:
     """A token as the service would have signed it."""
     now = service.core.parts.clock.now() - age_s
-    claims = SessionClaims(partner.partner_id, "test", "tic-tac-toe", "ann", None, now, now + ttl_s, generation)
+    claims = SessionClaims(
+        partner.partner_id, "test", "tic-tac-toe", "ann", None, now, now + ttl_s, generation
+    )
     return sign_session(claims, service.core.parts.ring)
 
 
@@ -51,12 +56,28 @@ async def test_an_api_key_is_no_session_token(shared: SharedService, known: Part
 async def test_expired_tokens_and_those_of_before_an_emergency_stop_are_401(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
-        assert ok(await service.public.call("GET", "/game/session", token(service, partner)))["playerId"] == "ann"
+        assert (
+            ok(await service.public.call("GET", "/game/session", token(service, partner)))[
+                "playerId"
+            ]
+            == "ann"
+        )
         await check_refused(service, token(service, partner, age_s=60), 401, None)
-        await service.core.directory.house(partner.partner_id).account().ask(m.EmergencyStop("ops", "test"))
+        await (
+            service.core.directory.partner(partner.partner_id)
+            .account()
+            .ask(m.EmergencyStop("ops", "test"))
+        )
         await check_refused(service, token(service, partner), 401, None)
-        assert ok(await service.public.call("GET", "/game/session", token(service, partner, generation=1)))["playerId"] == "ann"
-        await account(service.core, partner.partner_id, m.SwitchAccount(m.PLATFORM, active=False))
+        assert (
+            ok(
+                await service.public.call(
+                    "GET", "/game/session", token(service, partner, generation=1)
+                )
+            )["playerId"]
+            == "ann"
+        )
+        await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, active=False))
         await check_refused(service, token(service, partner, generation=1), 403, "partner_inactive")
         await check_refused(service, token(service, partner, generation=0), 401, None)
 
@@ -66,7 +87,9 @@ async def test_a_closed_registry_is_503(tmp_path: Path, monkeypatch: pytest.Monk
         partner = await service.partner()
         good = await mint(service.public, partner.test, "ann")
         async with socket_of(service.public.base_url, good) as bot:
-            monkeypatch.setattr(service.core.parts.registry._age, "_read_at", trio.current_time() - STALE_S)
+            monkeypatch.setattr(
+                service.core.parts.registry._age, "_read_at", trio.current_time() - STALE_S
+            )
             await check_refused(service, good, 503, "registry_unavailable")
             assert await bot.closed() == 4503
 
@@ -75,7 +98,11 @@ async def test_another_environment_than_the_deployments_is_401(tmp_path: Path) -
     async with in_process(tmp_path, restrict_environment="live") as service:
         partner = await service.partner()
         await check_refused(service, token(service, partner), 401, None)
-        assert ok(await service.public.call("GET", "/game/session", await mint(service.public, partner.live, "ann")))
+        assert ok(
+            await service.public.call(
+                "GET", "/game/session", await mint(service.public, partner.live, "ann")
+            )
+        )
 
 
 async def test_the_process_bucket_bounds_players_too(tmp_path: Path) -> None:
@@ -103,7 +130,9 @@ async def test_the_header_serves_a_socket_as_well(shared: SharedService, known: 
         assert await bot.ask("ping", id=1) == {"type": "pong", "id": 1}
 
 
-async def test_a_token_without_the_protocol_is_refused(shared: SharedService, known: Partner) -> None:
+async def test_a_token_without_the_protocol_is_refused(
+    shared: SharedService, known: Partner
+) -> None:
     good = mint_sync(shared.client, known.test, "ann")
     with pytest.raises(Refused) as refused:
         async with socket_of(shared.client.base_url, good, subprotocols=[f"pgs.token.{good}"]):
@@ -111,14 +140,18 @@ async def test_a_token_without_the_protocol_is_refused(shared: SharedService, kn
     assert refused.value.status == 400
 
 
-async def test_a_plain_call_of_the_sockets_path_is_told_to_upgrade(shared: SharedService, known: Partner) -> None:
+async def test_a_plain_call_of_the_sockets_path_is_told_to_upgrade(
+    shared: SharedService, known: Partner
+) -> None:
     check_refusal(shared.client.call("GET", "/game/socket"), 426, None)
     check_refusal(shared.client.call("POST", "/game/socket"), 405, None)
 
 
-def test_players_do_not_draw_from_their_partners_bucket(shared: SharedService, partner: Partner) -> None:
+def test_players_do_not_draw_from_their_partners_bucket(
+    shared: SharedService, partner: Partner
+) -> None:
     good = mint_sync(shared.client, partner.test, "ann")
-    shared.account(partner, m.SetRate(m.PLATFORM, 1, 1))
+    shared.account(partner, m.SetRate(PLATFORM, 1, 1))
     shared.drain(partner)
     check_refusal(shared.client.call("GET", "/partner/me", partner.test), 429, "rate_limited")
     assert ok(shared.client.call("GET", "/game/session", good))["playerId"] == "ann"

@@ -3,7 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from pgs.actors import messages as m
+from pgs.actors.messages.account import (
+    SetPrices,
+)
+from pgs.actors.messages.catalogue import (
+    SetTier,
+)
+from pgs.domain.members import PLATFORM
 from tests.journeys.client import ok
 from tests.journeys.partners import BOTH, BRONZE, SILVER, SILVER_CENTS, TEST_TIER, Partner, account
 from tests.journeys.service import Service, in_process
@@ -17,14 +23,20 @@ async def _silver(service: Service, key: str) -> tuple[dict[str, Any], dict[str,
 
 
 async def _set_silver(service: Service, floor: int, prize: int) -> None:
-    assert isinstance(await service.core.parts.catalogue.ref.ask(m.SetTier("test", SILVER, None, floor, prize)), int)
+    assert isinstance(
+        await service.core.parts.catalogue.ref.ask(SetTier("test", SILVER, None, floor, prize)), int
+    )
 
 
 async def _set_price(service: Service, partner: Partner) -> None:
-    await account(service.core, partner.partner_id, m.SetPrices(m.PLATFORM, "test", {SILVER: SILVER_CENTS}))
+    await account(
+        service.core, partner.partner_id, SetPrices(PLATFORM, "test", {SILVER: SILVER_CENTS})
+    )
 
 
-async def test_a_price_that_its_tier_has_left_behind_is_shown_nowhere_until_it_is_set_again(tmp_path: Path) -> None:
+async def test_a_price_that_its_tier_has_left_behind_is_shown_nowhere_until_it_is_set_again(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         await _set_silver(service, SILVER_CENTS + 10, 2 * SILVER_CENTS)
@@ -35,18 +47,40 @@ async def test_a_price_that_its_tier_has_left_behind_is_shown_nowhere_until_it_i
         assert (tier["priced"], tier["entryUsdCents"], prices) == (False, 100, {})
         await _set_price(service, partner)
         tier, prices = await _silver(service, partner.test)
-        assert (tier["priced"], tier["entryUsdCents"], prices) == (True, SILVER_CENTS, {SILVER: SILVER_CENTS})
-        tier, prices = await _silver(service, partner.live)  # the tier of the other environment never moved
+        assert (tier["priced"], tier["entryUsdCents"], prices) == (
+            True,
+            SILVER_CENTS,
+            {SILVER: SILVER_CENTS},
+        )
+        tier, prices = await _silver(
+            service, partner.live
+        )  # the tier of the other environment never moved
         assert (tier["priced"], prices) == (True, {SILVER: SILVER_CENTS})
 
 
-async def test_the_ladder_goes_by_what_a_seat_costs_this_partner_and_then_by_id(tmp_path: Path) -> None:
+async def test_the_ladder_goes_by_what_a_seat_costs_this_partner_and_then_by_id(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
-        for tier_id, floor in (("a-dear", 900), ("b-priced", 100), ("z-cheap", 50), ("y-cheap", 50)):
-            assert isinstance(await service.core.parts.catalogue.ref.ask(m.SetTier("test", tier_id, None, floor, 2 * floor)), int)
-        await account(service.core, partner.partner_id, m.SetPrices(m.PLATFORM, "test", {"b-priced": 200}))
-        ladder = ok(await service.public.call("GET", f"/partner/tiers?gameId={BOTH}", partner.test))["tiers"]
+        for tier_id, floor in (
+            ("a-dear", 900),
+            ("b-priced", 100),
+            ("z-cheap", 50),
+            ("y-cheap", 50),
+        ):
+            assert isinstance(
+                await service.core.parts.catalogue.ref.ask(
+                    SetTier("test", tier_id, None, floor, 2 * floor)
+                ),
+                int,
+            )
+        await account(
+            service.core, partner.partner_id, SetPrices(PLATFORM, "test", {"b-priced": 200})
+        )
+        ladder = ok(
+            await service.public.call("GET", f"/partner/tiers?gameId={BOTH}", partner.test)
+        )["tiers"]
         costs = [(tier["entryUsdCents"], tier["tierId"]) for tier in ladder]
         assert costs == [
             (50, "y-cheap"),

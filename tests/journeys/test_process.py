@@ -49,7 +49,9 @@ def _rows(client: SyncClient, key: str, cursor: str) -> list[str]:
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_seats_cursors_and_idempotency_keys_survive_the_end_of_the_process(folder: Path, how: signal.Signals) -> None:
+def test_seats_cursors_and_idempotency_keys_survive_the_end_of_the_process(
+    folder: Path, how: signal.Signals
+) -> None:
     (partner,) = _prepare(folder, "acme")
     with Process(folder) as process:
         cursor = ok(process.client.call("GET", "/partner/results", partner.test))["nextCursor"]
@@ -61,11 +63,23 @@ def test_seats_cursors_and_idempotency_keys_survive_the_end_of_the_process(folde
         again = _seat(process.client, partner.test, "alice", "a")
         assert ok(again) == waiting
         assert again.header("idempotent-replayed") == "true"
-        assert ok(process.client.call("GET", f"/partner/seats/{live['seatId']}", partner.live))["status"] == "waiting"
-        assert ok(process.client.call("GET", f"/partner/results?cursor={cursor}", partner.test))["results"] == []
+        assert (
+            ok(process.client.call("GET", f"/partner/seats/{live['seatId']}", partner.live))[
+                "status"
+            ]
+            == "waiting"
+        )
+        assert (
+            ok(process.client.call("GET", f"/partner/results?cursor={cursor}", partner.test))[
+                "results"
+            ]
+            == []
+        )
         matched = ok(_seat(process.client, partner.test, "bob", "b"))
         assert matched["status"] == "matched"
-        assert ok(_seat(process.client, partner.test, "alice", "a"))["matchId"] == matched["matchId"]
+        assert (
+            ok(_seat(process.client, partner.test, "alice", "a"))["matchId"] == matched["matchId"]
+        )
         assert _rows(process.client, partner.test, cursor) == ["started", "started"]
         assert process.stop()[0] == 0
 
@@ -77,21 +91,33 @@ def test_a_match_decided_just_before_a_kill_is_paid_after_it(folder: Path) -> No
         ok(_seat(process.client, partner.test, "alice", "a"))
         match_id = ok(_seat(process.client, partner.test, "bob", "b"))["matchId"]
         path = f"/partner/test/matches/{match_id}/decide"
-        ok(process.client.call("POST", path, partner.test, {"outcome": "ended", "winnerPlayerId": "bob"}))
+        ok(
+            process.client.call(
+                "POST", path, partner.test, {"outcome": "ended", "winnerPlayerId": "bob"}
+            )
+        )
         process.stop(signal.SIGKILL)
         process.start()
         cursor = ""
         money: dict[str, int] = {}
         while len(money) < 2:
-            page = ok(process.client.call("GET", f"/partner/results?waitSeconds=20{cursor}", partner.test))
+            page = ok(
+                process.client.call("GET", f"/partner/results?waitSeconds=20{cursor}", partner.test)
+            )
             assert page["results"], "the money never comes"
             cursor = f"&cursor={page['nextCursor']}"
-            money |= {row["playerId"]: row["payoutUsdCents"] for row in page["results"] if "payoutUsdCents" in row}
+            money |= {
+                row["playerId"]: row["payoutUsdCents"]
+                for row in page["results"]
+                if "payoutUsdCents" in row
+            }
         assert money == {"alice": 0, "bob": 180}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(folder: Path, number: signal.Signals) -> None:
+def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(
+    folder: Path, number: signal.Signals
+) -> None:
     (partner,) = _prepare(folder, "acme")
     answers: list[Reply] = []
     stopping = threading.Event()
@@ -108,7 +134,9 @@ def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(folder: Pat
             client.close()
 
     with Process(folder) as process:
-        threads = [threading.Thread(target=poll, args=[process.base_url]) for _ in range(LONG_POLLS)]
+        threads = [
+            threading.Thread(target=poll, args=[process.base_url]) for _ in range(LONG_POLLS)
+        ]
         for thread in threads:
             thread.start()
         _until_all_are_held(process.client, partner)
@@ -140,13 +168,22 @@ def test_the_log_names_each_request_by_its_id_and_holds_no_key(folder: Path) -> 
             process.client.call("GET", "/partner/me", partner.test[:-1]),
             process.client.call("GET", "/partner/nothing"),
             _seat(process.client, partner.test, "alice", "a"),
-            process.client.call("POST", "/partner/sessions", partner.live, {"gameId": "tic-tac-toe", "playerId": "alice"}),
+            process.client.call(
+                "POST",
+                "/partner/sessions",
+                partner.live,
+                {"gameId": "tic-tac-toe", "playerId": "alice"},
+            ),
         ]
         token = replies[-1].json["sessionToken"]
         assert process.stop()[0] == 0
     lines = [json.loads(line) for line in process.log.read_text().splitlines()]
-    logged = {line.get("request_id"): line["status"] for line in lines if line["event"] == "request"}
-    assert {reply.header("x-request-id"): reply.status for reply in replies}.items() <= logged.items()
+    logged = {
+        line.get("request_id"): line["status"] for line in lines if line["event"] == "request"
+    }
+    assert {
+        reply.header("x-request-id"): reply.status for reply in replies
+    }.items() <= logged.items()
     text = process.log.read_text()
     for secret in (partner.test, partner.live, partner.test[:-1], token):
         assert secret not in text
@@ -194,5 +231,8 @@ def test_settings_that_cannot_be_are_told_in_a_sentence(folder: Path) -> None:
 def test_the_environment_restricts_the_process(folder: Path) -> None:
     (partner,) = _prepare(folder, "acme")
     with Process(folder, port=free_port(), PGS_RESTRICT_ENVIRONMENT="test") as process:
-        assert process.client.call("GET", "/partner/me", partner.live).reason == "live_key_against_test"
+        assert (
+            process.client.call("GET", "/partner/me", partner.live).reason
+            == "live_key_against_test"
+        )
         ok(process.client.call("GET", "/partner/me", partner.test))

@@ -42,25 +42,45 @@ def _pgs(folder: Path, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_a_backup_of_a_running_service_restores_seats_cursors_idempotency_keys_and_api_keys(folder: Path, tmp_path: Path) -> None:
+def test_a_backup_of_a_running_service_restores_seats_cursors_idempotency_keys_and_api_keys(
+    folder: Path, tmp_path: Path
+) -> None:
     partner = _partner(folder)
     backup, elsewhere = tmp_path / "backup", tmp_path / "elsewhere"
     with Process(folder) as process:
-        waiting = ok(process.client.call("POST", "/partner/matches", partner.test, seat_body("alice", "a")))
+        waiting = ok(
+            process.client.call("POST", "/partner/matches", partner.test, seat_body("alice", "a"))
+        )
         cursor = ok(process.client.call("GET", "/partner/results", partner.test))["nextCursor"]
         told = _pgs(folder, "db", "backup", str(backup))
         assert told["folder"] == str(backup)
-        ok(process.client.call("POST", "/partner/matches", partner.test, seat_body("bob", "after the backup".replace(" ", "-"))))
+        ok(
+            process.client.call(
+                "POST",
+                "/partner/matches",
+                partner.test,
+                seat_body("bob", "after the backup".replace(" ", "-")),
+            )
+        )
     assert sorted(path.name for path in backup.iterdir()) == ["keys", "pgs.db"]
     assert {path.stat().st_mode & 0o077 for path in (backup, *backup.iterdir())} == {0}
 
     shutil.copytree(backup, elsewhere)  # the empty machine
     with Process(elsewhere) as process:
-        again = process.client.call("POST", "/partner/matches", partner.test, seat_body("alice", "a"))
+        again = process.client.call(
+            "POST", "/partner/matches", partner.test, seat_body("alice", "a")
+        )
         assert ok(again) == waiting
         assert again.header("idempotent-replayed") == "true"
-        assert ok(process.client.call("GET", f"/partner/results?cursor={cursor}", partner.test))["results"] == []
-        matched = ok(process.client.call("POST", "/partner/matches", partner.test, seat_body("carol", "c")))
+        assert (
+            ok(process.client.call("GET", f"/partner/results?cursor={cursor}", partner.test))[
+                "results"
+            ]
+            == []
+        )
+        matched = ok(
+            process.client.call("POST", "/partner/matches", partner.test, seat_body("carol", "c"))
+        )
         assert matched["status"] == "matched"
         assert _pgs(elsewhere, "ledger", "check")["sound"] is True
         assert _pgs(elsewhere, "db", "check")["sound"] is True
@@ -78,8 +98,17 @@ def _read_on(process: Process, key: str, cursor: str) -> tuple[list[Any], str]:
 
 def _play(process: Process, key: str, name: str) -> str:
     ok(process.client.call("POST", "/partner/matches", key, seat_body("alice", f"{name}-a")))
-    match_id: str = ok(process.client.call("POST", "/partner/matches", key, seat_body("bob", f"{name}-b")))["matchId"]
-    ok(process.client.call("POST", f"/partner/test/matches/{match_id}/decide", key, {"outcome": "ended", "winnerPlayerId": "bob"}))
+    match_id: str = ok(
+        process.client.call("POST", "/partner/matches", key, seat_body("bob", f"{name}-b"))
+    )["matchId"]
+    ok(
+        process.client.call(
+            "POST",
+            f"/partner/test/matches/{match_id}/decide",
+            key,
+            {"outcome": "ended", "winnerPlayerId": "bob"},
+        )
+    )
     return match_id
 
 
@@ -120,12 +149,16 @@ def test_a_reader_ahead_of_the_backup_misses_nothing_that_comes_after_a_restore_
             assert _pgs(elsewhere, "ledger", "check")["sound"] is True
 
 
-def test_rotating_the_key_ring_of_a_running_service_kills_no_cursor_and_no_session_token(folder: Path, tmp_path: Path) -> None:
+def test_rotating_the_key_ring_of_a_running_service_kills_no_cursor_and_no_session_token(
+    folder: Path, tmp_path: Path
+) -> None:
     partner = _partner(folder)
 
     def token(process: Process) -> str:
         body = {"gameId": BOTH, "playerId": "alice"}
-        return str(ok(process.client.call("POST", "/partner/sessions", partner.test, body))["sessionToken"])
+        return str(
+            ok(process.client.call("POST", "/partner/sessions", partner.test, body))["sessionToken"]
+        )
 
     with Process(folder) as process:
         tokens = [token(process)]
@@ -133,7 +166,9 @@ def test_rotating_the_key_ring_of_a_running_service_kills_no_cursor_and_no_sessi
         kids = _pgs(folder, "keyring", "list")["kids"]
         rotated = _pgs(folder, "keyring", "rotate")["kids"]
         assert rotated[1:] == kids
-        new = ok(process.client.call("GET", f"/partner/results?cursor={old}", partner.test))["nextCursor"]
+        new = ok(process.client.call("GET", f"/partner/results?cursor={old}", partner.test))[
+            "nextCursor"
+        ]
         assert rotated[0] in new
         assert kids[0] in old
         tokens.append(token(process))
@@ -147,7 +182,9 @@ def test_rotating_the_key_ring_of_a_running_service_kills_no_cursor_and_no_sessi
         _check_all(process, partner, (old, new), tokens)
 
 
-def _check_all(process: Process, partner: Partner, cursors: Iterable[str], tokens: Iterable[str]) -> None:
+def _check_all(
+    process: Process, partner: Partner, cursors: Iterable[str], tokens: Iterable[str]
+) -> None:
     for cursor in cursors:
         ok(process.client.call("GET", f"/partner/results?cursor={cursor}", partner.test))
     for token in tokens:

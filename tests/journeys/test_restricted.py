@@ -12,8 +12,14 @@ from tests.journeys.service import SharedService, in_process
 
 def test_a_live_deployment_refuses_test_keys(live_only: SharedService) -> None:
     partner = live_only.partner()
-    for method, path in (("GET", "/partner/me"), ("GET", "/partner/results"), ("POST", "/partner/test/matches/mat_x/decide")):
-        reply = live_only.client.call(method, path, partner.test, *([{}] if method == "POST" else []))
+    for method, path in (
+        ("GET", "/partner/me"),
+        ("GET", "/partner/results"),
+        ("POST", "/partner/test/matches/mat_x/decide"),
+    ):
+        reply = live_only.client.call(
+            method, path, partner.test, *([{}] if method == "POST" else [])
+        )
         check_refusal(reply, 403, "test_key_against_live")
         assert reply.version == 1
         assert reply.header("ratelimit") is not None
@@ -22,7 +28,12 @@ def test_a_live_deployment_refuses_test_keys(live_only: SharedService) -> None:
 def test_a_live_deployment_serves_live_keys(live_only: SharedService) -> None:
     partner = live_only.partner()
     assert ok(live_only.client.call("GET", "/partner/me", partner.live))["environment"] == "live"
-    assert ok(live_only.client.call("POST", "/partner/matches", partner.live, seat_body("alice", "a")))["status"] == "waiting"
+    assert (
+        ok(
+            live_only.client.call("POST", "/partner/matches", partner.live, seat_body("alice", "a"))
+        )["status"]
+        == "waiting"
+    )
 
 
 async def test_a_test_deployment_refuses_live_keys_and_serves_test_keys(tmp_path: Path) -> None:
@@ -31,7 +42,11 @@ async def test_a_test_deployment_refuses_live_keys_and_serves_test_keys(tmp_path
         for method, path in (("GET", "/partner/me"), ("POST", "/partner/matches")):
             reply = await service.public.call(method, path, partner.live, {})
             check_refusal(reply, 403, "live_key_against_test")
-        ok(await service.public.call("POST", "/partner/matches", partner.test, seat_body("alice", "a")))
+        ok(
+            await service.public.call(
+                "POST", "/partner/matches", partner.test, seat_body("alice", "a")
+            )
+        )
 
 
 @pytest.mark.parametrize("environment", ["test", "live"])
@@ -44,9 +59,17 @@ def test_an_unrestricted_deployment_serves_both(shared: SharedService, environme
 async def test_the_other_environments_keys_can_still_be_managed(tmp_path: Path) -> None:
     async with open_office(tmp_path, restrict_environment="live") as office:
         made = await office.done("POST", "keys", {"environment": "test", "label": "other"})
-        check_refusal(await office.service.public.call("GET", "/partner/me", made["apiKey"]), 403, "test_key_against_live")
+        check_refusal(
+            await office.service.public.call("GET", "/partner/me", made["apiKey"]),
+            403,
+            "test_key_against_live",
+        )
         rotated = await office.done("POST", f"keys/{made['keyId']}/rotate")
         for key_id in (made["keyId"], rotated["keyId"]):
             await office.done("DELETE", f"keys/{key_id}")
-        check_refusal(await office.service.public.call("GET", "/partner/me", made["apiKey"]), 401, "invalid_key")
+        check_refusal(
+            await office.service.public.call("GET", "/partner/me", made["apiKey"]),
+            401,
+            "invalid_key",
+        )
         assert {key["status"] for key in (await office.done("GET", "keys"))["keys"]} == {"revoked"}

@@ -6,10 +6,20 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
-from pgs.actors.settlement import ChargeAnswer, Unpublished
+from pgs.actors.messages.account import (
+    AddOrigin,
+    AgreeTerms,
+    ChangeLicence,
+    SaveWebhook,
+    SetPrices,
+)
+from pgs.actors.messages.catalogue import (
+    SetTier,
+)
+from pgs.actors.seating.settlement import ChargeAnswer, Unpublished
 from pgs.domain.licences import Step
+from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Payout, Seat
 from tests.journeys.client import Reply, SyncClient, check_refusal, ok
 from tests.journeys.partners import (
@@ -43,8 +53,16 @@ SEAT_FIELDS = {
 }
 
 
-def _seat(client: SyncClient, key: str, player_id: str = "alice", idempotency_key: str = "one", **fields: object) -> Reply:
-    return client.call("POST", "/partner/matches", key, seat_body(player_id, idempotency_key, **fields))
+def _seat(
+    client: SyncClient,
+    key: str,
+    player_id: str = "alice",
+    idempotency_key: str = "one",
+    **fields: object,
+) -> Reply:
+    return client.call(
+        "POST", "/partner/matches", key, seat_body(player_id, idempotency_key, **fields)
+    )
 
 
 def test_a_seat_says_everything_about_itself(client: SyncClient, partner: Partner) -> None:
@@ -55,11 +73,19 @@ def test_a_seat_says_everything_about_itself(client: SyncClient, partner: Partne
     assert ok(client.call("GET", f"/partner/seats/{record['seatId']}", partner.test)) == record
     assert "partnerRef" not in ok(_seat(client, partner.test, idempotency_key="two"))
     empty = ok(_seat(client, partner.test, idempotency_key="three", partnerRef=""))
-    assert empty["partnerRef"] == ok(client.call("GET", f"/partner/seats/{empty['seatId']}", partner.test))["partnerRef"] == ""
+    assert (
+        empty["partnerRef"]
+        == ok(client.call("GET", f"/partner/seats/{empty['seatId']}", partner.test))["partnerRef"]
+        == ""
+    )
 
 
-@pytest.mark.parametrize("tier_id", ["gold", "", BRONZE.upper(), f"{BRONZE} ", "x" * 500, LIVE_TIER])
-def test_a_tier_that_is_not_in_this_environment_is_unknown(client: SyncClient, known: Partner, tier_id: str) -> None:
+@pytest.mark.parametrize(
+    "tier_id", ["gold", "", BRONZE.upper(), f"{BRONZE} ", "x" * 500, LIVE_TIER]
+)
+def test_a_tier_that_is_not_in_this_environment_is_unknown(
+    client: SyncClient, known: Partner, tier_id: str
+) -> None:
     check_refusal(_seat(client, known.test, tierId=tier_id), 400, "unknown_tier")
 
 
@@ -70,7 +96,9 @@ def test_a_test_tier_is_unknown_to_a_live_key(client: SyncClient, partner: Partn
 
 
 @pytest.mark.parametrize("tier_id", [LOCKED, GENEROUS])
-def test_a_locked_tier_is_refused_and_not_on_the_ladder(client: SyncClient, known: Partner, tier_id: str) -> None:
+def test_a_locked_tier_is_refused_and_not_on_the_ladder(
+    client: SyncClient, known: Partner, tier_id: str
+) -> None:
     check_refusal(_seat(client, known.test, tierId=tier_id), 409, "tier_locked")
     ladder = ok(client.call("GET", f"/partner/tiers?gameId={BOTH}", known.test))
     assert tier_id not in [tier["tierId"] for tier in ladder["tiers"]]
@@ -78,14 +106,27 @@ def test_a_locked_tier_is_refused_and_not_on_the_ladder(client: SyncClient, know
 
 def test_a_lock_holds_for_its_game_alone(client: SyncClient, partner: Partner) -> None:
     ok(_seat(client, partner.test, gameId=TEST_ONLY, tierId=LOCKED))
-    check_refusal(_seat(client, partner.test, idempotency_key="two", gameId=TEST_ONLY, tierId=GENEROUS), 409, "tier_locked")
+    check_refusal(
+        _seat(client, partner.test, idempotency_key="two", gameId=TEST_ONLY, tierId=GENEROUS),
+        409,
+        "tier_locked",
+    )
 
 
-def test_the_ladder_is_sorted_by_entry_and_knows_the_partners_prices(client: SyncClient, known: Partner) -> None:
+def test_the_ladder_is_sorted_by_entry_and_knows_the_partners_prices(
+    client: SyncClient, known: Partner
+) -> None:
     ladder = ok(client.call("GET", f"/partner/tiers?gameId={BOTH}", known.test))
     assert (ladder["gameId"], ladder["environment"]) == (BOTH, "test")
     assert [
-        (tier["tierId"], tier["entryUsdCents"], tier["floorUsdCents"], tier["prizeUsdCents"], tier["priced"]) for tier in ladder["tiers"]
+        (
+            tier["tierId"],
+            tier["entryUsdCents"],
+            tier["floorUsdCents"],
+            tier["prizeUsdCents"],
+            tier["priced"],
+        )
+        for tier in ladder["tiers"]
     ] == [
         (BRONZE, 100, 100, 180, False),
         (TEST_TIER, 100, 100, 180, False),
@@ -93,31 +134,53 @@ def test_the_ladder_is_sorted_by_entry_and_knows_the_partners_prices(client: Syn
     ]
 
 
-def test_the_account_read_tells_games_and_prices_of_its_environment(client: SyncClient, known: Partner) -> None:
+def test_the_account_read_tells_games_and_prices_of_its_environment(
+    client: SyncClient, known: Partner
+) -> None:
     test, live = (ok(client.call("GET", "/partner/me", key)) for key in (known.test, known.live))
-    assert (test["games"], live["games"]) == (["connect-four", "tic-tac-toe"], ["reversi", "tic-tac-toe"])
+    assert (test["games"], live["games"]) == (
+        ["connect-four", "tic-tac-toe"],
+        ["reversi", "tic-tac-toe"],
+    )
     assert test["prices"] == live["prices"] == {SILVER: SILVER_CENTS}
     assert (test["environment"], live["environment"]) == ("test", "live")
     assert test["origins"] == []
     assert "webhook" not in test
 
 
-def test_the_account_read_tells_of_origins_and_webhook_without_the_secret(shared: SharedService, partner: Partner) -> None:
-    shared.account(partner, m.AddOrigin(m.PLATFORM, "test", "http://localhost:3000"))
-    shared.account(partner, m.SaveWebhook(m.PLATFORM, "test", "https://hooks.acme.com/pgs?x=1"))
+def test_the_account_read_tells_of_origins_and_webhook_without_the_secret(
+    shared: SharedService, partner: Partner
+) -> None:
+    shared.account(partner, AddOrigin(PLATFORM, "test", "http://localhost:3000"))
+    shared.account(partner, SaveWebhook(PLATFORM, "test", "https://hooks.acme.com/pgs?x=1"))
     record = ok(shared.client.call("GET", "/partner/me", partner.test))
     assert record["origins"] == ["http://localhost:3000"]
     webhook = record["webhook"]
-    assert webhook.keys() == {"url", "enabled", "consecutiveFailures", "createdAt", "secretRotatedAt", "disabledAt"}
-    assert (webhook["url"], webhook["enabled"], webhook["disabledAt"]) == ("https://hooks.acme.com/pgs?x=1", True, None)
+    assert webhook.keys() == {
+        "url",
+        "enabled",
+        "consecutiveFailures",
+        "createdAt",
+        "secretRotatedAt",
+        "disabledAt",
+    }
+    assert (webhook["url"], webhook["enabled"], webhook["disabledAt"]) == (
+        "https://hooks.acme.com/pgs?x=1",
+        True,
+        None,
+    )
     assert "webhook" not in ok(shared.client.call("GET", "/partner/me", partner.live))
 
 
 def test_without_rake_terms_nobody_is_seated(shared: SharedService) -> None:
     partner = shared.partner(terms=False)
     check_refusal(_seat(shared.client, partner.test), 403, "rake_terms_not_agreed")
-    ok(shared.client.call("POST", "/partner/sessions", partner.test, {"gameId": BOTH, "playerId": "alice"}))
-    shared.account(partner, m.AgreeTerms(m.PLATFORM, 1))
+    ok(
+        shared.client.call(
+            "POST", "/partner/sessions", partner.test, {"gameId": BOTH, "playerId": "alice"}
+        )
+    )
+    shared.account(partner, AgreeTerms(PLATFORM, 1))
     reply = _seat(shared.client, partner.test)
     ok(reply)
     assert reply.header("idempotent-replayed") is None  # a refusal binds nothing
@@ -125,27 +188,38 @@ def test_without_rake_terms_nobody_is_seated(shared: SharedService) -> None:
 
 @pytest.mark.parametrize("cents", [99, 1, 0, -1, -(2**53) + 1])
 @pytest.mark.parametrize("tier_id", [BRONZE, SILVER])
-def test_a_stake_under_the_floor_is_told_the_floor(client: SyncClient, known: Partner, tier_id: str, cents: int) -> None:
+def test_a_stake_under_the_floor_is_told_the_floor(
+    client: SyncClient, known: Partner, tier_id: str, cents: int
+) -> None:
     reply = _seat(client, known.test, tierId=tier_id, stakeUsdCents=cents)
     check_refusal(reply, 400, "stake_below_floor", floorUsdCents=100)
 
 
 @pytest.mark.parametrize(("tier_id", "prize"), [(BRONZE, 180), (SILVER, 200)])
-def test_a_stake_over_the_prize_is_told_the_ceiling(client: SyncClient, known: Partner, tier_id: str, prize: int) -> None:
+def test_a_stake_over_the_prize_is_told_the_ceiling(
+    client: SyncClient, known: Partner, tier_id: str, prize: int
+) -> None:
     for cents in (prize + 1, 10_000, 2**53 - 1):
         reply = _seat(client, known.test, tierId=tier_id, stakeUsdCents=cents)
         check_refusal(reply, 400, "stake_above_prize", ceilingUsdCents=prize)
 
 
-def test_a_stake_that_is_not_the_price_is_told_the_price(client: SyncClient, partner: Partner) -> None:
+def test_a_stake_that_is_not_the_price_is_told_the_price(
+    client: SyncClient, partner: Partner
+) -> None:
     for cents in (100, 149, 151, 200):
         reply = _seat(client, partner.test, tierId=SILVER, stakeUsdCents=cents)
         check_refusal(reply, 400, "stake_does_not_match_price", expectedUsdCents=SILVER_CENTS)
-    assert ok(_seat(client, partner.test, tierId=SILVER, stakeUsdCents=SILVER_CENTS))["stakeUsdCents"] == SILVER_CENTS
+    assert (
+        ok(_seat(client, partner.test, tierId=SILVER, stakeUsdCents=SILVER_CENTS))["stakeUsdCents"]
+        == SILVER_CENTS
+    )
 
 
 @pytest.mark.parametrize("cents", [100, 101, 180])
-def test_an_unpriced_tier_charges_its_floor_whatever_fitting_stake_was_sent(client: SyncClient, partner: Partner, cents: int) -> None:
+def test_an_unpriced_tier_charges_its_floor_whatever_fitting_stake_was_sent(
+    client: SyncClient, partner: Partner, cents: int
+) -> None:
     first = ok(_seat(client, partner.test, stakeUsdCents=cents))
     assert (first["stakeUsdCents"], first["prizeUsdCents"]) == (100, 180)
     again = _seat(client, partner.test, stakeUsdCents=cents)
@@ -153,7 +227,9 @@ def test_an_unpriced_tier_charges_its_floor_whatever_fitting_stake_was_sent(clie
     assert again.header("idempotent-replayed") == "true"
 
 
-def test_the_same_key_and_values_are_the_same_seat_with_its_status_of_now(client: SyncClient, partner: Partner) -> None:
+def test_the_same_key_and_values_are_the_same_seat_with_its_status_of_now(
+    client: SyncClient, partner: Partner
+) -> None:
     first = _seat(client, partner.test, "alice", "a", partnerRef="first")
     assert first.header("idempotent-replayed") is None
     match_id = ok(_seat(client, partner.test, "bob", "b"))["matchId"]
@@ -162,9 +238,19 @@ def test_the_same_key_and_values_are_the_same_seat_with_its_status_of_now(client
     again = client.call("POST", "/partner/matches", partner.test, body)
     assert again.header("idempotent-replayed") == "true"
     assert ok(again) == ok(first) | {"status": "matched", "matchId": match_id}
-    ok(client.call("POST", f"/partner/test/matches/{match_id}/decide", partner.test, {"outcome": "ended", "winnerPlayerId": "bob"}))
+    ok(
+        client.call(
+            "POST",
+            f"/partner/test/matches/{match_id}/decide",
+            partner.test,
+            {"outcome": "ended", "winnerPlayerId": "bob"},
+        )
+    )
     assert ok(_seat(client, partner.test, "alice", "a"))["status"] == "ended"
-    assert ok(client.call("GET", "/partner/results", partner.test))["results"][0]["stakeUsdCents"] == 100
+    assert (
+        ok(client.call("GET", "/partner/results", partner.test))["results"][0]["stakeUsdCents"]
+        == 100
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,17 +271,29 @@ def test_a_used_key_with_another_value_conflicts_before_tier_and_price_are_looke
 ) -> None:
     ok(_seat(client, partner.test))
     check_refusal(
-        client.call("POST", "/partner/matches", partner.test, seat_body("alice", "one") | changed), 409, "idempotency_key_conflict"
+        client.call("POST", "/partner/matches", partner.test, seat_body("alice", "one") | changed),
+        409,
+        "idempotency_key_conflict",
     )
 
 
-def test_a_replay_is_answered_even_when_the_seat_could_not_be_taken_anew(shared: SharedService) -> None:
+def test_a_replay_is_answered_even_when_the_seat_could_not_be_taken_anew(
+    shared: SharedService,
+) -> None:
     partner = shared.partner()
     first = ok(_seat(shared.client, partner.test, tierId=SILVER, stakeUsdCents=SILVER_CENTS))
-    shared.account(partner, m.SetPrices(m.PLATFORM, "test", {SILVER: 199}))
-    assert ok(_seat(shared.client, partner.test, tierId=SILVER, stakeUsdCents=SILVER_CENTS)) == first
+    shared.account(partner, SetPrices(PLATFORM, "test", {SILVER: 199}))
+    assert (
+        ok(_seat(shared.client, partner.test, tierId=SILVER, stakeUsdCents=SILVER_CENTS)) == first
+    )
     check_refusal(
-        _seat(shared.client, partner.test, idempotency_key="two", tierId=SILVER, stakeUsdCents=SILVER_CENTS),
+        _seat(
+            shared.client,
+            partner.test,
+            idempotency_key="two",
+            tierId=SILVER,
+            stakeUsdCents=SILVER_CENTS,
+        ),
         400,
         "stake_does_not_match_price",
         expectedUsdCents=199,
@@ -203,9 +301,16 @@ def test_a_replay_is_answered_even_when_the_seat_could_not_be_taken_anew(shared:
 
 
 def test_a_refusal_binds_no_idempotency_key(client: SyncClient, partner: Partner) -> None:
-    refused: tuple[dict[str, object], ...] = ({"tierId": "gold"}, {"tierId": LOCKED}, {"stakeUsdCents": 1}, {"playerId": "not one"})
+    refused: tuple[dict[str, object], ...] = (
+        {"tierId": "gold"},
+        {"tierId": LOCKED},
+        {"stakeUsdCents": 1},
+        {"playerId": "not one"},
+    )
     for fields in refused:
-        assert client.call("POST", "/partner/matches", partner.test, seat_body("alice", "one") | fields).status in (400, 409)
+        assert client.call(
+            "POST", "/partner/matches", partner.test, seat_body("alice", "one") | fields
+        ).status in (400, 409)
     reply = _seat(client, partner.test)
     ok(reply)
     assert reply.header("idempotent-replayed") is None
@@ -216,11 +321,16 @@ def test_one_key_serves_once_in_each_environment(client: SyncClient, partner: Pa
     assert len({seat["seatId"] for seat in seats}) == 2
 
 
-def test_a_player_may_hold_several_seats_and_never_meets_themself(client: SyncClient, partner: Partner) -> None:
+def test_a_player_may_hold_several_seats_and_never_meets_themself(
+    client: SyncClient, partner: Partner
+) -> None:
     mine = [ok(_seat(client, partner.test, idempotency_key=f"a{number}")) for number in range(3)]
     assert [seat["status"] for seat in mine] == ["waiting"] * 3
     ok(_seat(client, partner.test, "bob", "b"))
-    now = [ok(client.call("GET", f"/partner/seats/{seat['seatId']}", partner.test))["status"] for seat in mine]
+    now = [
+        ok(client.call("GET", f"/partner/seats/{seat['seatId']}", partner.test))["status"]
+        for seat in mine
+    ]
     assert now == ["matched", "waiting", "waiting"]
 
 
@@ -230,13 +340,20 @@ async def test_two_calls_at_once_with_one_key_take_one_seat(tmp_path: Path) -> N
         replies: list[Reply] = []
 
         async def seat() -> None:
-            replies.append(await service.public.call("POST", "/partner/matches", partner.test, seat_body("alice", "one")))
+            replies.append(
+                await service.public.call(
+                    "POST", "/partner/matches", partner.test, seat_body("alice", "one")
+                )
+            )
 
         async with trio.open_nursery() as nursery:
             for _ in range(20):
                 nursery.start_soon(seat)
         assert len({ok(reply)["seatId"] for reply in replies}) == 1
-        assert sorted(reply.header("idempotent-replayed") or "" for reply in replies) == ["", *["true"] * 19]
+        assert sorted(reply.header("idempotent-replayed") or "" for reply in replies) == [
+            "",
+            *["true"] * 19,
+        ]
 
 
 class Remote:
@@ -263,18 +380,24 @@ class Remote:
 async def test_a_confirmed_stake_takes_a_waiting_seat(tmp_path: Path) -> None:
     async with in_process(tmp_path, settlement=Remote("confirmed")) as service:
         key = (await service.partner()).test
-        reply = await service.public.call("POST", "/partner/matches", key, seat_body("alice", "one"))
+        reply = await service.public.call(
+            "POST", "/partner/matches", key, seat_body("alice", "one")
+        )
         assert (ok(reply)["status"], ok(reply)["stakeStatus"]) == ("waiting", "confirmed")
         assert reply.header("idempotent-replayed") is None
 
 
-async def test_no_published_answer_is_settlement_unavailable_on_every_retry_until_there_is_one(tmp_path: Path) -> None:
+async def test_no_published_answer_is_settlement_unavailable_on_every_retry_until_there_is_one(
+    tmp_path: Path,
+) -> None:
     remote = Remote(None)
     async with in_process(tmp_path, settlement=remote) as service:
         key = (await service.partner()).test
 
         async def seat() -> Reply:
-            return await service.public.call("POST", "/partner/matches", key, seat_body("alice", "one"))
+            return await service.public.call(
+                "POST", "/partner/matches", key, seat_body("alice", "one")
+            )
 
         for _ in range(2):
             check_refusal(await seat(), 503, "settlement_unavailable")
@@ -286,31 +409,52 @@ async def test_no_published_answer_is_settlement_unavailable_on_every_retry_unti
         assert ok(await service.public.call("GET", "/partner/results", key))["results"] == []
         remote.answer = "confirmed"
         waiting = ok(await seat())
-        assert (waiting["status"], waiting["stakeStatus"], waiting["seatId"]) == ("waiting", "confirmed", ok(pending)["seatId"])
+        assert (waiting["status"], waiting["stakeStatus"], waiting["seatId"]) == (
+            "waiting",
+            "confirmed",
+            ok(pending)["seatId"],
+        )
         assert waiting["expiresAt"] >= waiting["seatedAt"] + 3600
         asked = remote.asked
         assert ok(await seat()) == waiting
         assert remote.asked == asked
 
 
-async def test_a_declined_stake_is_402_with_the_seats_fields_and_stays_declined(tmp_path: Path) -> None:
+async def test_a_declined_stake_is_402_with_the_seats_fields_and_stays_declined(
+    tmp_path: Path,
+) -> None:
     remote = Remote("declined")
     async with in_process(tmp_path, settlement=remote) as service:
         key = (await service.partner()).test
 
         async def seat(**fields: object) -> Reply:
-            return await service.public.call("POST", "/partner/matches", key, seat_body("alice", "one", **fields))
+            return await service.public.call(
+                "POST", "/partner/matches", key, seat_body("alice", "one", **fields)
+            )
 
         first = await seat(partnerRef="r")
-        assert (first.status, first.reason, first.header("idempotent-replayed")) == (402, "stake_declined", None)
+        assert (first.status, first.reason, first.header("idempotent-replayed")) == (
+            402,
+            "stake_declined",
+            None,
+        )
         assert first.json.keys() == SEAT_FIELDS | {"error", "reason", "partnerRef"}
-        assert (first.json["status"], first.json["stakeStatus"], first.json["matchId"]) == ("declined", "declined", None)
+        assert (first.json["status"], first.json["stakeStatus"], first.json["matchId"]) == (
+            "declined",
+            "declined",
+            None,
+        )
         remote.answer = "confirmed"
         again = await seat()
         assert (again.status, again.header("idempotent-replayed")) == (402, "true")
         assert again.json == first.json
         check_refusal(await seat(stakeUsdCents=101), 409, "idempotency_key_conflict")
-        assert ok(await service.public.call("GET", f"/partner/seats/{first.json['seatId']}", key))["status"] == "declined"
+        assert (
+            ok(await service.public.call("GET", f"/partner/seats/{first.json['seatId']}", key))[
+                "status"
+            ]
+            == "declined"
+        )
         ok(await service.public.call("POST", "/partner/matches", key, seat_body("bob", "b")))
         assert ok(await service.public.call("GET", "/partner/results", key))["results"] == []
 
@@ -345,32 +489,50 @@ def test_a_decided_match_takes_the_same_decision_again_and_no_other(
     assert ok(_decide(client, partner.test, match_id, decision)) == first
     for other in (WON, LOST, DRAWN, VOID):
         if other != decision:
-            check_refusal(_decide(client, partner.test, match_id, other), 409, "match_already_decided")
+            check_refusal(
+                _decide(client, partner.test, match_id, other), 409, "match_already_decided"
+            )
     assert ok(client.call("GET", f"/partner/matches/{match_id}", partner.test)) == first
 
 
-def test_a_winner_without_a_seat_in_the_match_is_a_plain_400(client: SyncClient, partner: Partner) -> None:
+def test_a_winner_without_a_seat_in_the_match_is_a_plain_400(
+    client: SyncClient, partner: Partner
+) -> None:
     match_id = _match(client, partner.test)
     for winner in ("carol", "", "Alice"):
-        check_refusal(_decide(client, partner.test, match_id, {"outcome": "ended", "winnerPlayerId": winner}), 400, None)
-    assert ok(client.call("GET", f"/partner/matches/{match_id}", partner.test))["status"] == "started"
+        check_refusal(
+            _decide(client, partner.test, match_id, {"outcome": "ended", "winnerPlayerId": winner}),
+            400,
+            None,
+        )
+    assert (
+        ok(client.call("GET", f"/partner/matches/{match_id}", partner.test))["status"] == "started"
+    )
 
 
 def test_only_test_keys_decide(client: SyncClient, partner: Partner) -> None:
-    check_refusal(_decide(client, partner.live, _match(client, partner.live), WON), 403, "test_key_required")
-    check_refusal(_decide(client, partner.live, _match(client, partner.test), WON), 403, "test_key_required")
+    check_refusal(
+        _decide(client, partner.live, _match(client, partner.live), WON), 403, "test_key_required"
+    )
+    check_refusal(
+        _decide(client, partner.live, _match(client, partner.test), WON), 403, "test_key_required"
+    )
 
 
 def test_a_live_match_is_not_found_by_a_test_key(client: SyncClient, partner: Partner) -> None:
-    check_refusal(_decide(client, partner.test, _match(client, partner.live), WON), 404, "match_not_found")
+    check_refusal(
+        _decide(client, partner.test, _match(client, partner.live), WON), 404, "match_not_found"
+    )
 
 
 @pytest.mark.parametrize("step", ["test_off", "withdraw"])
-def test_a_licence_that_ends_stops_new_seats_and_lets_what_runs_play_on(shared: SharedService, step: Step) -> None:
+def test_a_licence_that_ends_stops_new_seats_and_lets_what_runs_play_on(
+    shared: SharedService, step: Step
+) -> None:
     partner = shared.partner()
     key = partner.test if step == "test_off" else partner.live
     match_id = _match(shared.client, key)
-    shared.account(partner, m.ChangeLicence(m.PLATFORM, BOTH, step))
+    shared.account(partner, ChangeLicence(PLATFORM, BOTH, step))
     reply = _seat(shared.client, key, "carol", "c")
     check_refusal(reply, 403, "game_not_licensed_in_this_environment")
     assert ok(shared.client.call("GET", f"/partner/matches/{match_id}", key))["status"] == "started"
@@ -380,13 +542,20 @@ def test_seats_of_two_revisions_of_a_tier_never_meet(shared: SharedService) -> N
     partner, client = shared.partner(), shared.client
 
     async def revise(core: Core, floor: int, prize: int) -> None:
-        assert isinstance(await core.parts.catalogue.ref.ask(m.SetTier("test", "revised", None, floor, prize)), int)
+        assert isinstance(
+            await core.parts.catalogue.ref.ask(SetTier("test", "revised", None, floor, prize)), int
+        )
 
     shared.do(revise, 100, 180)
     old = ok(_seat(client, partner.test, "alice", "a", tierId="revised"))
     shared.do(revise, 110, 200)
     new = ok(_seat(client, partner.test, "bob", "b", tierId="revised", stakeUsdCents=110))
-    assert (old["status"], new["status"], old["prizeUsdCents"], new["prizeUsdCents"]) == ("waiting", "waiting", 180, 200)
+    assert (old["status"], new["status"], old["prizeUsdCents"], new["prizeUsdCents"]) == (
+        "waiting",
+        "waiting",
+        180,
+        200,
+    )
     shared.do(revise, 100, 180)
     assert ok(_seat(client, partner.test, "carol", "c", tierId="revised"))["status"] == "waiting"
     # The tiers of the tests are as they were for whoever reads the ladder next.

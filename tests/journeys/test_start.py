@@ -15,12 +15,13 @@ import trio
 import pgs.app
 import pgs.serve
 from pgs.actors.core import Core
-from pgs.http.asgi import Receive, Scope, Send
-from pgs.http.services import Services
-from pgs.http.socket_session import SocketSession
-from pgs.http.sockets import OpenSockets, serve_socket
+from pgs.http.api.services import Services
+from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.socket_session import SocketSession
+from pgs.http.transport.sockets import OpenSockets, serve_socket
 from pgs.keyfile import BadKeyFile
-from pgs.storage.database import Database, DataFolderInUse
+from pgs.storage.data_folder import DataFolderInUse
+from pgs.storage.database import Database
 from tests.http.raw import HANDSHAKE, Client
 from tests.http.sockets import LIMITS, OFFER, PING, PROTOCOL, closed
 from tests.journeys.client import PATIENCE_S, InternalClient
@@ -56,7 +57,9 @@ async def _starting(folder: Path) -> AsyncIterator[tuple[InternalClient, int, tr
     internal, public, leave = _free_port(), _free_port(), trio.Event()
 
     async def serve() -> None:
-        config = config_for(folder, listen=f"127.0.0.1:{public}", internal_listen=f"127.0.0.1:{internal}")
+        config = config_for(
+            folder, listen=f"127.0.0.1:{public}", internal_listen=f"127.0.0.1:{internal}"
+        )
         async with pgs.serve.running(config):
             await leave.wait()
 
@@ -109,13 +112,19 @@ async def test_what_keeps_a_service_from_starting_is_raised_as_it_is(tmp_path: P
             pass
 
 
-async def test_a_stop_tells_open_sockets_before_it_ends_their_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stop_tells_open_sockets_before_it_ends_their_connections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def idle(session: SocketSession) -> None:
         await trio.sleep_forever()
 
-    async def play(services: Services, sockets: OpenSockets, scope: Scope, receive: Receive, send: Send) -> None:
+    async def play(
+        services: Services, sockets: OpenSockets, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         assert isinstance(services.parts, type(core.parts))
-        await serve_socket(scope, receive, send, subprotocol=PROTOCOL, handler=idle, limits=LIMITS, sockets=sockets)
+        await serve_socket(
+            scope, receive, send, subprotocol=PROTOCOL, handler=idle, limits=LIMITS, sockets=sockets
+        )
 
     core: Core
     monkeypatch.setattr(pgs.serve, "WEBSOCKETS", {"/game/socket": play})
@@ -131,12 +140,14 @@ async def test_a_stop_tells_open_sockets_before_it_ends_their_connections(tmp_pa
         assert [frame for frame in frames if frame[0] != PING] == [closed(1001)]
 
 
-async def test_what_stays_for_good_is_left_out_of_the_collectors_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_stays_for_good_is_left_out_of_the_collectors_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     froze, young = list[int](), list[int]()
     monkeypatch.setattr(gc, "freeze", lambda: froze.append(len(gc.get_objects())))
     monkeypatch.setattr(gc, "set_threshold", young.append)
     async with in_process(tmp_path):
         assert froze == []  # a test's own process outlives its services
-    pgs.serve.settle_memory()
+    pgs.serve.tune_garbage_collector()
     assert froze
     assert young == [pgs.serve.GC_AFTER]

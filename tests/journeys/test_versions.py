@@ -35,7 +35,9 @@ NAMES_NOTHING = [
 
 
 @pytest.mark.parametrize("value", NAMES_NOTHING)
-def test_a_header_that_names_no_served_version_is_refused_and_stamped_with_the_pin(client: SyncClient, known: Partner, value: str) -> None:
+def test_a_header_that_names_no_served_version_is_refused_and_stamped_with_the_pin(
+    client: SyncClient, known: Partner, value: str
+) -> None:
     for path in ("/partner/me", "/partner/results?cursor=wrong"):
         reply = client.call("GET", path, known.test, headers=[(HEADER, value)])
         check_refusal(reply, 400, "unsupported_api_version")
@@ -44,8 +46,12 @@ def test_a_header_that_names_no_served_version_is_refused_and_stamped_with_the_p
 
 
 @pytest.mark.parametrize("header", [None, "1"])
-def test_the_pin_or_the_version_that_is_named_answers(client: SyncClient, known: Partner, header: str | None) -> None:
-    reply = client.call("GET", "/partner/me", known.test, headers=[] if header is None else [(HEADER, header)])
+def test_the_pin_or_the_version_that_is_named_answers(
+    client: SyncClient, known: Partner, header: str | None
+) -> None:
+    reply = client.call(
+        "GET", "/partner/me", known.test, headers=[] if header is None else [(HEADER, header)]
+    )
     assert (ok(reply)["apiVersion"], reply.version) == (1, 1)
 
 
@@ -64,7 +70,9 @@ def test_whitespace_around_a_header_is_no_part_of_it_and_inside_it_is(
 
 
 def test_nothing_is_done_for_an_unserved_version(client: SyncClient, partner: Partner) -> None:
-    reply = client.call("POST", "/partner/matches", partner.test, seat_body("alice", "a"), headers=[(HEADER, "2")])
+    reply = client.call(
+        "POST", "/partner/matches", partner.test, seat_body("alice", "a"), headers=[(HEADER, "2")]
+    )
     check_refusal(reply, 400, "unsupported_api_version")
     reply = client.call("POST", "/partner/matches", partner.test, seat_body("alice", "a"))
     assert ok(reply)["status"] == "waiting"
@@ -85,9 +93,16 @@ async def test_each_environment_has_a_pin_of_its_own(tmp_path: Path) -> None:
             (partner.test, "1", 1),
             (partner.live, "2", 2),
         ):
-            reply = await call("GET", "/partner/me", key, headers=[] if header is None else [(HEADER, header)])
+            reply = await call(
+                "GET", "/partner/me", key, headers=[] if header is None else [(HEADER, header)]
+            )
             assert (ok(reply)["apiVersion"], reply.version) == (version, version)
-            reply = await call("GET", "/partner/results?limit=0", key, headers=[] if header is None else [(HEADER, header)])
+            reply = await call(
+                "GET",
+                "/partner/results?limit=0",
+                key,
+                headers=[] if header is None else [(HEADER, header)],
+            )
             assert (reply.status, reply.version) == (400, version)
         for key, pin in ((partner.test, 2), (partner.live, 1)):
             for value in ("3", "0", "v2"):
@@ -119,5 +134,7 @@ async def test_what_has_no_account_is_stamped_with_the_current_version(tmp_path:
             ("GET", "/partner", None, None),
             ("GET", "/embed/nobody", None, None),
         ):
-            reply = await service.public.call(method, path, key, headers=[] if header is None else [(HEADER, header)])
+            reply = await service.public.call(
+                method, path, key, headers=[] if header is None else [(HEADER, header)]
+            )
             assert (reply.status, reply.version) == (401 if path == "/partner/me" else 404, 2)

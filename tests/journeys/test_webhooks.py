@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.actors import messages as m
+from pgs.actors.messages.account import (
+    SaveWebhook,
+)
+from pgs.actors.messages.courier import (
+    SendTest,
+)
 from pgs.domain.nudges import verify_signature
 from pgs.http.outbound import Outbound
 from pgs.serve import running
@@ -30,7 +35,13 @@ class Loopback(trio.abc.HostnameResolver):
     """Every name is this machine."""
 
     async def getaddrinfo(
-        self, host: bytes | None, port: object, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
+        self,
+        host: bytes | None,
+        port: object,
+        family: int = 0,
+        type: int = 0,
+        proto: int = 0,
+        flags: int = 0,
     ) -> list[Any]:
         return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", (LOOPBACK, port))]
 
@@ -49,7 +60,9 @@ class Endpoint:
         self.times: list[float] = []
 
     async def serve(self, stream: trio.SocketStream) -> None:
-        tls = trio.SSLStream[trio.abc.Stream](stream, server_context(), server_side=True, https_compatible=True)
+        tls = trio.SSLStream[trio.abc.Stream](
+            stream, server_context(), server_side=True, https_compatible=True
+        )
         with suppress(trio.BrokenResourceError):
             began = trio.current_time()
             if not self.handshakes:
@@ -67,17 +80,36 @@ class Endpoint:
 class Hooked:
     """A service, a partner of its own with an endpoint for test play, and the endpoint."""
 
-    def __init__(self, core: Any, client: Client, endpoint: Endpoint, partner: Partner, secret: str) -> None:
-        self.core, self.client, self.endpoint, self.partner, self.secret = core, client, endpoint, partner, secret
+    def __init__(
+        self, core: Any, client: Client, endpoint: Endpoint, partner: Partner, secret: str
+    ) -> None:
+        self.core, self.client, self.endpoint, self.partner, self.secret = (
+            core,
+            client,
+            endpoint,
+            partner,
+            secret,
+        )
 
     async def play(self, number: int = 0) -> str:
         """Let a match start and end, and its money be recorded; return it."""
         match_id = ""
         for player in ("alice", "bob"):
-            seat = ok(await self.client.call("POST", "/partner/matches", self.partner.test, seat_body(player, f"{player}-{number}")))
+            seat = ok(
+                await self.client.call(
+                    "POST",
+                    "/partner/matches",
+                    self.partner.test,
+                    seat_body(player, f"{player}-{number}"),
+                )
+            )
             match_id = seat["matchId"]
         body = {"outcome": "ended", "winnerPlayerId": "alice"}
-        ok(await self.client.call("POST", f"/partner/test/matches/{match_id}/decide", self.partner.test, body))
+        ok(
+            await self.client.call(
+                "POST", f"/partner/test/matches/{match_id}/decide", self.partner.test, body
+            )
+        )
 
         def is_settled() -> bool:
             found = find_match(self.core.parts.database.reader, self.partner.partner_id, match_id)
@@ -88,7 +120,9 @@ class Hooked:
 
     async def webhook(self, key: str = "") -> Any:
         """Return what the account read tells of the endpoint, None when nothing."""
-        return ok(await self.client.call("GET", "/partner/me", key or self.partner.test)).get("webhook")
+        return ok(await self.client.call("GET", "/partner/me", key or self.partner.test)).get(
+            "webhook"
+        )
 
     def attempts(self) -> list[Attempt]:
         """Return the attempt log, the oldest first."""
@@ -101,7 +135,9 @@ class Hooked:
 
 
 @asynccontextmanager
-async def served(folder: Path, endpoint: Endpoint, partner: Partner | None = None, secret: str = "") -> AsyncIterator[Hooked]:
+async def served(
+    folder: Path, endpoint: Endpoint, partner: Partner | None = None, secret: str = ""
+) -> AsyncIterator[Hooked]:
     """Run a service for a block; with a new partner, unless one is given."""
     outbound = Outbound(client_context(), lambda address: address == LOOPBACK)
     client = None
@@ -111,7 +147,9 @@ async def served(folder: Path, endpoint: Endpoint, partner: Partner | None = Non
             if partner is None:
                 await make_tiers(service.core)
                 partner = await make_partner(service.core, "acme")
-                secret = (await account(service.core, "acme", m.SaveWebhook("ops", "test", endpoint.url)))[1]
+                secret = (
+                    await account(service.core, "acme", SaveWebhook("ops", "test", endpoint.url))
+                )[1]
             yield Hooked(service.core, client, endpoint, partner, secret)
     finally:
         if client is not None:
@@ -134,7 +172,9 @@ def check_nudge(request: bytes, hooked: Hooked) -> None:
     """Hold what an endpoint received to being a nudge as it is promised."""
     head, _, body = request.partition(b"\r\n\r\n")
     first, *lines = head.decode("ascii").split("\r\n")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    headers = {
+        name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
+    }
     assert first == "POST /nudges?for=acme HTTP/1.1"
     assert headers["host"] == hooked.endpoint.url.split("/")[2]
     assert headers["content-type"] == "application/json"
@@ -145,7 +185,9 @@ def check_nudge(request: bytes, hooked: Hooked) -> None:
     signature = headers["x-service-signature"]
     assert signature.startswith(f"t={record['at']},v1=")
     assert verify_signature(hooked.secret, signature, body, hooked.core.parts.clock.now())
-    assert not verify_signature(hooked.secret, signature, body + b" ", hooked.core.parts.clock.now())
+    assert not verify_signature(
+        hooked.secret, signature, body + b" ", hooked.core.parts.clock.now()
+    )
 
 
 async def test_a_match_nudges_at_its_start_at_its_end_and_for_its_money(tmp_path: Path) -> None:
@@ -156,20 +198,41 @@ async def test_a_match_nudges_at_its_start_at_its_end_and_for_its_money(tmp_path
         for request in endpoint.requests:
             check_nudge(request, hooked)
             assert match_id.encode() not in request
-        assert [(a.match_id, a.try_number, a.delivered, a.status_code) for a in hooked.attempts()] == [(match_id, 1, True, 204)] * 3
+        assert [
+            (a.match_id, a.try_number, a.delivered, a.status_code) for a in hooked.attempts()
+        ] == [(match_id, 1, True, 204)] * 3
         shown = await hooked.webhook()
-        assert shown.keys() == {"url", "enabled", "consecutiveFailures", "createdAt", "secretRotatedAt", "disabledAt"}
-        assert (shown["url"], shown["enabled"], shown["consecutiveFailures"], shown["disabledAt"]) == (endpoint.url, True, 0, None)
+        assert shown.keys() == {
+            "url",
+            "enabled",
+            "consecutiveFailures",
+            "createdAt",
+            "secretRotatedAt",
+            "disabledAt",
+        }
+        assert (
+            shown["url"],
+            shown["enabled"],
+            shown["consecutiveFailures"],
+            shown["disabledAt"],
+        ) == (endpoint.url, True, 0, None)
         assert await hooked.webhook(hooked.partner.live) is None
 
 
-async def test_ten_failed_nudges_show_in_the_account_read_and_outlive_a_restart(tmp_path: Path) -> None:
+async def test_ten_failed_nudges_show_in_the_account_read_and_outlive_a_restart(
+    tmp_path: Path,
+) -> None:
     async with listening() as endpoint:
         async with served(tmp_path, endpoint) as hooked:
             endpoint.answer = GONE
             for number in range(4):
                 await hooked.play(number)
-            await until(lambda: len(hooked.attempts()) >= 10 and not hooked.core.parts.registry.account("acme").webhook_on)
+            await until(
+                lambda: (
+                    len(hooked.attempts()) >= 10
+                    and not hooked.core.parts.registry.account("acme").webhook_on
+                )
+            )
             shown = await hooked.webhook()
             assert (shown["enabled"], shown["consecutiveFailures"]) == (False, 10)
             assert shown["disabledAt"] >= shown["createdAt"]
@@ -180,7 +243,7 @@ async def test_ten_failed_nudges_show_in_the_account_read_and_outlive_a_restart(
             assert await again.webhook() == shown
             assert {a.response_body for a in again.attempts()} == {"not here!"}
             await again.play(5)
-            await again.account(m.SaveWebhook("ops", "test", endpoint.url))
+            await again.account(SaveWebhook("ops", "test", endpoint.url))
             saved = await again.webhook()
             assert saved == shown | {"enabled": True, "consecutiveFailures": 0, "disabledAt": None}
             endpoint.answer = NO_CONTENT
@@ -191,14 +254,22 @@ async def test_ten_failed_nudges_show_in_the_account_read_and_outlive_a_restart(
 
 async def test_a_redirect_is_not_followed_and_a_landed_nudge_ends_the_run(tmp_path: Path) -> None:
     async with listening() as endpoint, served(tmp_path, endpoint) as hooked:
-        endpoint.answer = b"HTTP/1.1 307 Temporary Redirect\r\nLocation: " + endpoint.url.encode() + b"\r\nContent-Length: 0\r\n\r\n"
+        endpoint.answer = (
+            b"HTTP/1.1 307 Temporary Redirect\r\nLocation: "
+            + endpoint.url.encode()
+            + b"\r\nContent-Length: 0\r\n\r\n"
+        )
         await hooked.play()
         await until(lambda: len(hooked.attempts()) == 3)
         assert len(endpoint.requests) == 3
         assert (await hooked.webhook())["consecutiveFailures"] == 3
         endpoint.answer = NO_CONTENT
-        attempt = await hooked.core.directory.house("acme").courier("test").ask(m.SendTest())
-        assert (attempt.delivered, attempt.test, (await hooked.webhook())["consecutiveFailures"]) == (True, True, 3)
+        attempt = await hooked.core.directory.partner("acme").courier("test").ask(SendTest())
+        assert (
+            attempt.delivered,
+            attempt.test,
+            (await hooked.webhook())["consecutiveFailures"],
+        ) == (True, True, 3)
         check_nudge(endpoint.requests[-1], hooked)
         await hooked.play(1)
         await until(lambda: len(hooked.attempts()) == 7)
@@ -211,8 +282,8 @@ async def test_an_endpoint_that_is_not_public_is_never_connected_to(tmp_path: Pa
         async with running(config_for(tmp_path), resolver=Loopback()) as service:
             await make_tiers(service.core)
             await make_partner(service.core, "acme")
-            await account(service.core, "acme", m.SaveWebhook("ops", "test", endpoint.url))
-            attempt = await service.core.directory.house("acme").courier("test").ask(m.SendTest())
+            await account(service.core, "acme", SaveWebhook("ops", "test", endpoint.url))
+            attempt = await service.core.directory.partner("acme").courier("test").ask(SendTest())
         assert isinstance(attempt, Attempt)
         assert (attempt.delivered, attempt.status_code) == (False, None)
         assert attempt.error == "this webhook host does not resolve to a public address"
@@ -220,7 +291,9 @@ async def test_an_endpoint_that_is_not_public_is_never_connected_to(tmp_path: Pa
 
 
 @pytest.mark.slow  # real seconds: three tries take five
-async def test_tries_reach_the_endpoint_after_0_1_and_5_seconds_with_the_same_bytes(tmp_path: Path) -> None:
+async def test_tries_reach_the_endpoint_after_0_1_and_5_seconds_with_the_same_bytes(
+    tmp_path: Path,
+) -> None:
     async with listening() as endpoint, served(tmp_path, endpoint) as hooked:
         endpoint.answer = BUSY
         seat = seat_body("alice", "a"), seat_body("bob", "b")
@@ -232,20 +305,29 @@ async def test_tries_reach_the_endpoint_after_0_1_and_5_seconds_with_the_same_by
         assert 4.95 <= third - first < 9
         (request,) = set(endpoint.requests)
         check_nudge(request, hooked)
-        assert [(a.try_number, a.status_code) for a in hooked.attempts()] == [(1, 503), (2, 503), (3, 503)]
+        assert [(a.try_number, a.status_code) for a in hooked.attempts()] == [
+            (1, 503),
+            (2, 503),
+            (3, 503),
+        ]
         assert (await hooked.webhook())["consecutiveFailures"] == 1
 
 
 @pytest.mark.slow  # real seconds: two and five
 @pytest.mark.parametrize(
-    ("handshakes", "seconds", "error"), [(False, 2, "no connection within 2 seconds"), (True, 5, "no response within 5 seconds")]
+    ("handshakes", "seconds", "error"),
+    [(False, 2, "no connection within 2 seconds"), (True, 5, "no response within 5 seconds")],
 )
-async def test_a_try_at_an_endpoint_that_hangs_ends_after_its_seconds(tmp_path: Path, handshakes: bool, seconds: float, error: str) -> None:
+async def test_a_try_at_an_endpoint_that_hangs_ends_after_its_seconds(
+    tmp_path: Path, handshakes: bool, seconds: float, error: str
+) -> None:
     async with listening() as endpoint, served(tmp_path, endpoint) as hooked:
         endpoint.answer, endpoint.handshakes = None, handshakes
         began = trio.current_time()
-        attempt = await hooked.core.directory.house("acme").courier("test").ask(m.SendTest())
-        assert seconds - 0.05 <= trio.current_time() - began < seconds + 2  # never early but for the machine's own delays
+        attempt = await hooked.core.directory.partner("acme").courier("test").ask(SendTest())
+        assert (
+            seconds - 0.05 <= trio.current_time() - began < seconds + 2
+        )  # never early but for the machine's own delays
         assert (attempt.status_code, attempt.error) == (None, error)
         assert seconds * 1000 - 50 <= attempt.duration_ms < seconds * 1000 + 2000
         assert len(endpoint.requests) == handshakes
@@ -262,6 +344,10 @@ async def test_a_stop_gives_hanging_tries_their_five_seconds_and_no_more(tmp_pat
                 stopped_at = trio.current_time()
         assert trio.current_time() - stopped_at < 10
         async with served(tmp_path, endpoint, hooked.partner, hooked.secret) as again:
-            assert [(a.try_number, a.status_code, a.error) for a in again.attempts()] == [(1, None, "no response within 5 seconds")] * 3
-            assert (await again.webhook())["consecutiveFailures"] == 0  # none of them had made its last try
+            assert [(a.try_number, a.status_code, a.error) for a in again.attempts()] == [
+                (1, None, "no response within 5 seconds")
+            ] * 3
+            assert (await again.webhook())[
+                "consecutiveFailures"
+            ] == 0  # none of them had made its last try
             assert len(endpoint.requests) == 3

@@ -9,7 +9,7 @@ import msgspec
 import trio
 
 from pgs.actors.core import Core
-from pgs.actors.messages import Seated, StakeSeat
+from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.app import open_core
 from pgs.cli.call import perform
 from pgs.config import Config
@@ -26,7 +26,10 @@ R = TypeVar("R", bound=Record)
 @asynccontextmanager
 async def serving(folder: Path, *, inline: bool = False) -> AsyncIterator[Core]:
     """Run a service without HTTP on a data folder: its actors, and the operator's socket."""
-    async with open_core(Config(data_dir=folder), inline=inline) as core, trio.open_nursery() as nursery:
+    async with (
+        open_core(Config(data_dir=folder), inline=inline) as core,
+        trio.open_nursery() as nursery,
+    ):
         await nursery.start(serve_operator, core, folder)
         yield core
         nursery.cancel_scope.cancel()
@@ -44,7 +47,11 @@ async def prepare(folder: Path, *players: str) -> ReadyPartner:
 
 async def seat(core: Core, player: str) -> Seated:
     """Take a seat for a player."""
-    seated = await core.directory.house("acme").seats("test").ask(StakeSeat(player, "tic-tac-toe", "bronze", 100, f"for-{player}", None))
+    seated = (
+        await core.directory.partner("acme")
+        .seats("test")
+        .ask(StakeSeat(player, "tic-tac-toe", "bronze", 100, f"for-{player}", None))
+    )
     assert isinstance(seated, Seated)
     return seated
 

@@ -23,7 +23,9 @@ async def operator(tmp_path: Path) -> Operator:
     return Operator(tmp_path / "data")
 
 
-async def test_a_backup_goes_into_an_empty_folder_or_nowhere(operator: Operator, tmp_path: Path) -> None:
+async def test_a_backup_goes_into_an_empty_folder_or_nowhere(
+    operator: Operator, tmp_path: Path
+) -> None:
     taken = tmp_path / "taken"
     taken.mkdir()
     (taken / "something").write_text("else")
@@ -31,9 +33,14 @@ async def test_a_backup_goes_into_an_empty_folder_or_nowhere(operator: Operator,
     assert [path.name for path in taken.iterdir()] == ["something"]
 
 
-async def test_a_backup_that_cannot_be_written_is_refused(operator: Operator, tmp_path: Path) -> None:
+async def test_a_backup_that_cannot_be_written_is_refused(
+    operator: Operator, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
-    assert "cannot be written" in (await operator.refused(DB_BACKUP, BackupFolder(str(tmp_path / "file" / "below")))).error
+    assert (
+        "cannot be written"
+        in (await operator.refused(DB_BACKUP, BackupFolder(str(tmp_path / "file" / "below")))).error
+    )
 
 
 async def test_a_backup_needs_an_absolute_folder(operator: Operator) -> None:

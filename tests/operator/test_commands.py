@@ -12,7 +12,7 @@ import msgspec
 import pytest
 import trio
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.app import open_core
 from pgs.cli.call import perform
 from pgs.cli.errors import NoDatabase
@@ -45,9 +45,18 @@ from pgs.operator.commands.partner import (
     PartnersAfter,
 )
 from pgs.operator.commands.terms import TERMS_END, TERMS_PUBLISH, NewTerms
-from pgs.operator.commands.tier import TIER_LIST, TIER_LOCK, TIER_SET, TIER_UNLOCK, TierNumbers, TierOfGame
+from pgs.operator.commands.tier import (
+    TIER_LIST,
+    TIER_LOCK,
+    TIER_SET,
+    TIER_UNLOCK,
+    TierNumbers,
+    TierOfGame,
+)
 from pgs.operator.protocol import running
-from pgs.storage.database import DataFolderInUse, DataLock, Reader, connect
+from pgs.storage.connections import connect
+from pgs.storage.data_folder import DataFolderInUse, DataLock
+from pgs.storage.reader import Reader
 from tests.operator.support import Operator, prepare, seat, serving
 
 
@@ -69,7 +78,9 @@ async def operator(tmp_path: Path, served: bool) -> AsyncIterator[Operator]:
 
 
 async def test_a_new_partner_is_there_with_an_invite_and_nothing_else(operator: Operator) -> None:
-    created = await operator.done(PARTNER_CREATE, NewPartner("bravo", "Bravo", "boss@bravo.example"))
+    created = await operator.done(
+        PARTNER_CREATE, NewPartner("bravo", "Bravo", "boss@bravo.example")
+    )
     assert created.invite_id.startswith("ivt_")
     shown = await operator.done(PARTNER_SHOW, PartnerId("bravo"))
     assert (shown.name, shown.active, shown.keys, shown.licences) == ("Bravo", True, [], [])
@@ -78,15 +89,23 @@ async def test_a_new_partner_is_there_with_an_invite_and_nothing_else(operator: 
 
 
 async def test_a_partner_is_created_once(operator: Operator) -> None:
-    refusal = await operator.refused(PARTNER_CREATE, NewPartner("acme", "Acme", "boss@acme.example"))
+    refusal = await operator.refused(
+        PARTNER_CREATE, NewPartner("acme", "Acme", "boss@acme.example")
+    )
     assert "exists already" in refusal.error
 
 
 @pytest.mark.parametrize(
     ("partner_id", "name", "email", "reason"),
-    [("Acme", "x", "a@b.example", None), ("bravo", " ", "a@b.example", None), ("bravo", "x", "nobody", "invalid_email")],
+    [
+        ("Acme", "x", "a@b.example", None),
+        ("bravo", " ", "a@b.example", None),
+        ("bravo", "x", "nobody", "invalid_email"),
+    ],
 )
-async def test_a_partner_that_cannot_be_is_refused(operator: Operator, partner_id: str, name: str, email: str, reason: str | None) -> None:
+async def test_a_partner_that_cannot_be_is_refused(
+    operator: Operator, partner_id: str, name: str, email: str, reason: str | None
+) -> None:
     refusal = await operator.refused(PARTNER_CREATE, NewPartner(partner_id, name, email))
     assert refusal.reason == reason
     assert "no partner" in (await operator.refused(PARTNER_SHOW, PartnerId(partner_id))).error
@@ -98,9 +117,15 @@ async def test_partners_are_listed_by_id_a_page_at_a_time(operator: Operator) ->
     assert [partner.partner_id for partner in whole.partners] == ["aaa", "acme"]
     assert whole.next_after is None
     first = await operator.done(PARTNER_LIST, PartnersAfter(limit=1))
-    assert ([partner.partner_id for partner in first.partners], first.next_after) == (["aaa"], "aaa")
+    assert ([partner.partner_id for partner in first.partners], first.next_after) == (
+        ["aaa"],
+        "aaa",
+    )
     second = await operator.done(PARTNER_LIST, PartnersAfter("aaa", limit=1))
-    assert ([partner.partner_id for partner in second.partners], second.next_after) == (["acme"], None)
+    assert ([partner.partner_id for partner in second.partners], second.next_after) == (
+        ["acme"],
+        None,
+    )
 
 
 async def test_no_answer_holds_a_key_or_its_hash(tmp_path: Path) -> None:
@@ -109,24 +134,36 @@ async def test_no_answer_holds_a_key_or_its_hash(tmp_path: Path) -> None:
     assert isinstance(answer, Done)
     text = bytes(answer.result).decode()
     shown = msgspec.json.decode(text)
-    assert [key["last4"] for key in shown["keys"]] == [key[-4:] for key in _keys_in_order(shown, partner.test_key, partner.live_key)]
+    assert [key["last4"] for key in shown["keys"]] == [
+        key[-4:] for key in _keys_in_order(shown, partner.test_key, partner.live_key)
+    ]
     for key in (partner.test_key, partner.live_key):
         assert key not in text
         assert hash_key(key) not in text
     assert partner.test_key not in repr(partner)
 
 
-def _keys_in_order(shown: dict[str, list[dict[str, str]]], test_key: str, live_key: str) -> list[str]:
+def _keys_in_order(
+    shown: dict[str, list[dict[str, str]]], test_key: str, live_key: str
+) -> list[str]:
     return [test_key if key["environment"] == "test" else live_key for key in shown["keys"]]
 
 
 async def test_deactivation_ends_all_play_and_says_how_much(operator: Operator) -> None:
     off = await operator.done(PARTNER_DEACTIVATE, PartnerId("acme"))
-    assert (off.active, off.switched_off_by, off.ended) == (False, "platform", 2)  # a match and a waiting seat
-    assert (await operator.refused(PARTNER_DEACTIVATE, PartnerId("acme"))).reason == "account_inactive"
+    assert (off.active, off.switched_off_by, off.ended) == (
+        False,
+        "platform",
+        2,
+    )  # a match and a waiting seat
+    assert (
+        await operator.refused(PARTNER_DEACTIVATE, PartnerId("acme"))
+    ).reason == "account_inactive"
     on = await operator.done(PARTNER_REACTIVATE, PartnerId("acme"))
     assert (on.active, on.switched_off_by) == (True, None)
-    assert (await operator.refused(PARTNER_REACTIVATE, PartnerId("acme"))).reason == "account_active"
+    assert (
+        await operator.refused(PARTNER_REACTIVATE, PartnerId("acme"))
+    ).reason == "account_active"
 
 
 async def test_a_rate_is_set_by_halves(operator: Operator) -> None:
@@ -137,20 +174,28 @@ async def test_a_rate_is_set_by_halves(operator: Operator) -> None:
     assert "Nothing to set" in (await operator.refused(PARTNER_SET, PartnerRate("acme"))).error
 
 
-async def test_the_platform_withdraws_what_it_granted_and_grants_what_is_asked_for_alone(operator: Operator) -> None:
-    withdrawn = await operator.done(GAME_LICENCE, LicenceStep("acme", "reversi", "withdraw", "not yet"))
+async def test_the_platform_withdraws_what_it_granted_and_grants_what_is_asked_for_alone(
+    operator: Operator,
+) -> None:
+    withdrawn = await operator.done(
+        GAME_LICENCE, LicenceStep("acme", "reversi", "withdraw", "not yet")
+    )
     held = {licence.game_id: licence for licence in withdrawn.licences}["reversi"]
     assert (held.test, held.live, held.note) == (True, "withdrawn", "not yet")
     assert "reversi" in withdrawn.games["test"]
     assert "reversi" not in withdrawn.games["live"]
     early = await operator.refused(GAME_LICENCE, LicenceStep("acme", "reversi", "grant"))
     assert "not been requested" in early.error
-    assert early.error.endswith("The partner asks with `POST /partner/admin/games/reversi/live-request`.")
+    assert early.error.endswith(
+        "The partner asks with `POST /partner/admin/games/reversi/live-request`."
+    )
     twice = await operator.refused(GAME_LICENCE, LicenceStep("acme", "tic-tac-toe", "grant"))
     assert twice.error == "Live access has been granted already. It can be withdrawn."
     unknown = await operator.refused(GAME_LICENCE, LicenceStep("nobody", "reversi", "grant"))
     assert unknown.error == "There is no partner nobody; `pgs partner list` names those there are."
-    assert (await operator.refused(GAME_LICENCE, LicenceStep("acme", "poker", "deny"))).reason == "unknown_game"
+    assert (
+        await operator.refused(GAME_LICENCE, LicenceStep("acme", "poker", "deny"))
+    ).reason == "unknown_game"
 
 
 @pytest.mark.parametrize(
@@ -158,9 +203,13 @@ async def test_the_platform_withdraws_what_it_granted_and_grants_what_is_asked_f
     [PARTNER_SHOW, PARTNER_DEACTIVATE, PARTNER_REACTIVATE],
     ids=lambda command: command.name,
 )
-async def test_an_unknown_partner_is_named_as_such(operator: Operator, command: OperatorCommand[PartnerId, r.PartnerRecord]) -> None:
+async def test_an_unknown_partner_is_named_as_such(
+    operator: Operator, command: OperatorCommand[PartnerId, r.PartnerRecord]
+) -> None:
     assert "no partner nobody" in (await operator.refused(command, PartnerId("nobody"))).error
-    assert "no partner nobody" in (await operator.refused(PARTNER_SET, PartnerRate("nobody", 1))).error
+    assert (
+        "no partner nobody" in (await operator.refused(PARTNER_SET, PartnerRate("nobody", 1))).error
+    )
 
 
 async def test_a_tier_gets_a_revision_for_new_numbers_alone(operator: Operator) -> None:
@@ -178,7 +227,9 @@ async def test_a_tier_gets_a_revision_for_new_numbers_alone(operator: Operator) 
 
 @pytest.mark.parametrize(("floor", "prize"), [(100, 99), (0, 100), (-1, 5), (100, 10**10)])
 async def test_a_tier_that_cannot_be_is_refused(operator: Operator, floor: int, prize: int) -> None:
-    assert (await operator.refused(TIER_SET, TierNumbers("test", "gold", floor, prize))).reason is None
+    assert (
+        await operator.refused(TIER_SET, TierNumbers("test", "gold", floor, prize))
+    ).reason is None
     assert [tier.tier_id for tier in (await operator.done(TIER_LIST, NoArgs())).tiers] == ["bronze"]
 
 
@@ -189,8 +240,12 @@ async def test_a_tier_is_locked_for_one_game_and_unlocked_again(operator: Operat
     assert not (await operator.done(TIER_LOCK, place)).changed
     unlocked = await operator.done(TIER_UNLOCK, place)
     assert (unlocked.locked_games, unlocked.changed) == ([], True)
-    assert (await operator.refused(TIER_LOCK, TierOfGame("live", "bronze", "chess"))).reason == "unknown_tier"
-    assert (await operator.refused(TIER_UNLOCK, TierOfGame("test", "bronze", "poker"))).reason == "unknown_game"
+    assert (
+        await operator.refused(TIER_LOCK, TierOfGame("live", "bronze", "chess"))
+    ).reason == "unknown_tier"
+    assert (
+        await operator.refused(TIER_UNLOCK, TierOfGame("test", "bronze", "poker"))
+    ).reason == "unknown_game"
 
 
 async def test_terms_are_published_under_the_next_version(operator: Operator) -> None:
@@ -207,32 +262,57 @@ async def test_an_agreement_is_ended_and_agreed_to_anew(operator: Operator) -> N
     assert "no partner" in (await operator.refused(TERMS_END, PartnerId("nobody"))).error
 
 
-async def test_a_lost_authenticator_is_dropped_and_its_member_enrols_another(tmp_path: Path) -> None:
+async def test_a_lost_authenticator_is_dropped_and_its_member_enrols_another(
+    tmp_path: Path,
+) -> None:
     partner = await prepare(tmp_path)
     async with serving(tmp_path) as core:
-        account = core.directory.house("acme").account()
+        account = core.directory.partner("acme").account()
         await account.ask(m.AcceptInvite("auth0|ada", "admin@acme.example", partner.invite_id))
         enrolled = await account.ask(m.EnrollTotp("auth0|ada"))
         assert isinstance(enrolled, m.Enrolment)
-        await account.ask(m.VerifyTotp("auth0|ada", code_at(enrolled.secret, core.parts.clock.now())))
+        await account.ask(
+            m.VerifyTotp("auth0|ada", code_at(enrolled.secret, core.parts.clock.now()))
+        )
         assert (await account.ask(m.VerifyTotp("auth0|ada", "x"))) == refuse("invalid_code")
         operator = Operator(tmp_path)
         (member,) = (await operator.done(PARTNER_SHOW, PartnerId("acme"))).members
-        assert (member.uid, member.email, member.role) == ("auth0|ada", "admin@acme.example", "admin")
+        assert (member.uid, member.email, member.role) == (
+            "auth0|ada",
+            "admin@acme.example",
+            "admin",
+        )
         reset = await operator.done(PARTNER_RESET_AUTHENTICATOR, MemberOf("acme", member.uid))
-        assert (reset.partner_id, reset.uid, reset.email, reset.role) == ("acme", "auth0|ada", "admin@acme.example", "admin")
+        assert (reset.partner_id, reset.uid, reset.email, reset.role) == (
+            "acme",
+            "auth0|ada",
+            "admin@acme.example",
+            "admin",
+        )
         assert (await account.ask(m.VerifyTotp("auth0|ada", "x"))) == refuse("totp_not_enrolled")
         assert isinstance(await account.ask(m.EnrollTotp("auth0|ada")), m.Enrolment)
     # The same where no service runs.
     await Operator(tmp_path).done(PARTNER_RESET_AUTHENTICATOR, MemberOf("acme", "auth0|ada"))
-    assert (await Operator(tmp_path).refused(PARTNER_RESET_AUTHENTICATOR, MemberOf("acme", "eve"))).reason == "member_not_found"
-    assert "no partner" in (await Operator(tmp_path).refused(PARTNER_RESET_AUTHENTICATOR, MemberOf("nobody", "eve"))).error
+    assert (
+        await Operator(tmp_path).refused(PARTNER_RESET_AUTHENTICATOR, MemberOf("acme", "eve"))
+    ).reason == "member_not_found"
+    assert (
+        "no partner"
+        in (
+            await Operator(tmp_path).refused(PARTNER_RESET_AUTHENTICATOR, MemberOf("nobody", "eve"))
+        ).error
+    )
 
 
 async def test_a_match_is_voided_by_its_id_alone(operator: Operator) -> None:
     match_id = _running_match(operator.config.data_dir)
     voided = await operator.done(MATCH_VOID, MatchId(match_id))
-    assert (voided.partner_id, voided.environment, voided.status, voided.end_reason) == ("acme", "test", "no_contest", "platform_void")
+    assert (voided.partner_id, voided.environment, voided.status, voided.end_reason) == (
+        "acme",
+        "test",
+        "no_contest",
+        "platform_void",
+    )
     assert (await operator.done(MATCH_VOID, MatchId(match_id))).end_reason == "platform_void"
     assert (await operator.refused(MATCH_VOID, MatchId("mat_0"))).reason == "match_not_found"
 
@@ -240,7 +320,13 @@ async def test_a_match_is_voided_by_its_id_alone(operator: Operator) -> None:
 def _running_match(folder: Path) -> str:
     reader = Reader(connect(folder / "pgs.db", query_only=True))
     try:
-        ((match_id,),) = reader.all("matches.running_matches_after", partner_id="acme", environment="test", after="", page_size=9)
+        ((match_id,),) = reader.all(
+            "matches.running_matches_after",
+            partner_id="acme",
+            environment="test",
+            after="",
+            page_size=9,
+        )
     finally:
         reader.close()
     return str(match_id)
@@ -249,8 +335,15 @@ def _running_match(folder: Path) -> str:
 async def test_the_ledger_is_added_up(operator: Operator) -> None:
     report = await operator.done(LEDGER_CHECK, NoArgs())
     assert report.sound
-    assert (report.escrow_usd_cents, report.open_stakes_usd_cents, report.sum_usd_cents) == (300, 300, 0)
-    assert {balance.account: balance.amount_usd_cents for balance in report.balances} == {"escrow": 300, "player": -300}
+    assert (report.escrow_usd_cents, report.open_stakes_usd_cents, report.sum_usd_cents) == (
+        300,
+        300,
+        0,
+    )
+    assert {balance.account: balance.amount_usd_cents for balance in report.balances} == {
+        "escrow": 300,
+        "player": -300,
+    }
 
 
 async def test_the_database_reads_itself(operator: Operator) -> None:
@@ -261,11 +354,17 @@ async def test_the_database_reads_itself(operator: Operator) -> None:
 
 
 async def test_a_damaged_database_is_told_from_a_sound_one(tmp_path: Path) -> None:
-    await Operator(tmp_path).done(PARTNER_CREATE, NewPartner("bravo", "Bravo", "boss@bravo.example"))
+    await Operator(tmp_path).done(
+        PARTNER_CREATE, NewPartner("bravo", "Bravo", "boss@bravo.example")
+    )
     with closing(sqlite3.connect(tmp_path / "pgs.db")) as connection:
-        connection.execute("pragma wal_checkpoint(truncate)")  # else the page might be read from the log, where it is sound
+        connection.execute(
+            "pragma wal_checkpoint(truncate)"
+        )  # else the page might be read from the log, where it is sound
         (page_size,) = connection.execute("pragma page_size").fetchone()
-        (page,) = connection.execute("select rootpage from sqlite_master where name = 'event'").fetchone()  # no start reads it
+        (page,) = connection.execute(
+            "select rootpage from sqlite_master where name = 'event'"
+        ).fetchone()  # no start reads it
     with (tmp_path / "pgs.db").open("r+b") as file:
         file.seek((page - 1) * page_size)
         file.write(b"\xff" * page_size)
@@ -276,11 +375,15 @@ async def test_a_damaged_database_is_told_from_a_sound_one(tmp_path: Path) -> No
     assert checked.problems
 
 
-async def test_a_row_that_breaks_a_rule_of_the_schema_is_found(tmp_path: Path, served: bool) -> None:
+async def test_a_row_that_breaks_a_rule_of_the_schema_is_found(
+    tmp_path: Path, served: bool
+) -> None:
     await prepare(tmp_path)
     with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
         connection.execute("pragma ignore_check_constraints=on")
-        connection.execute("insert into tier_lock (environment, tier_id, game_id) values ('prod', 'bronze', 'chess')")
+        connection.execute(
+            "insert into tier_lock (environment, tier_id, game_id) values ('prod', 'bronze', 'chess')"
+        )
     async with AsyncExitStack() as stack:
         if served:
             await stack.enter_async_context(serving(tmp_path))
@@ -293,9 +396,9 @@ async def test_a_command_takes_effect_in_the_running_service_at_once(tmp_path: P
     await prepare(tmp_path)
     async with serving(tmp_path) as core:
         await Operator(tmp_path).done(TIER_SET, TierNumbers("test", "gold", 500, 900))
-        book = core.parts.catalogue.book(trio.current_time())
-        assert book is not None
-        assert book.find("test", "gold") is not None
+        catalogue = core.parts.catalogue.published(trio.current_time())
+        assert catalogue is not None
+        assert catalogue.find("test", "gold") is not None
         await Operator(tmp_path).done(PARTNER_DEACTIVATE, PartnerId("acme"))
         account = core.parts.registry.account("acme")
         assert account is not None
@@ -305,9 +408,13 @@ async def test_a_command_takes_effect_in_the_running_service_at_once(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "command", [command for command in COMMANDS.values() if not command.starts_a_folder], ids=lambda command: command.name
+    "command",
+    [command for command in COMMANDS.values() if not command.starts_a_folder],
+    ids=lambda command: command.name,
 )
-async def test_a_mistyped_folder_is_not_made(tmp_path: Path, command: OperatorCommand[Args, r.Record]) -> None:
+async def test_a_mistyped_folder_is_not_made(
+    tmp_path: Path, command: OperatorCommand[Args, r.Record]
+) -> None:
     samples = {
         NoArgs: NoArgs(),
         PartnerId: PartnerId("acme"),
@@ -334,7 +441,9 @@ async def test_a_folder_can_begin_with_a_partner(tmp_path: Path) -> None:
 async def test_a_folder_that_another_process_holds_is_waited_for(
     tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgs.app.open_core", partial(open_core, inline=True))  # virtual time runs away from a thread
+    monkeypatch.setattr(
+        "pgs.app.open_core", partial(open_core, inline=True)
+    )  # virtual time runs away from a thread
     # A service that starts: it has the lock, and its socket comes a second later.
     async with open_core(Config(data_dir=tmp_path), inline=True):
         pass
@@ -356,7 +465,9 @@ async def test_a_folder_that_another_process_holds_is_waited_for(
     assert isinstance(answers[0], Done)
 
 
-async def test_a_folder_that_stays_held_is_given_up(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_folder_that_stays_held_is_given_up(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with open_core(Config(data_dir=tmp_path), inline=True):
         pass
     lock = DataLock(tmp_path)
@@ -372,16 +483,28 @@ async def test_two_commands_at_once_on_a_folder_wait_for_each_other(tmp_path: Pa
     await operator.done(DB_MIGRATE, NoArgs())
     async with trio.open_nursery() as nursery:
         for number in range(3):
-            nursery.start_soon(operator.done, TIER_SET, TierNumbers("test", f"tier-{number}", 100, 180))
+            nursery.start_soon(
+                operator.done, TIER_SET, TierNumbers("test", f"tier-{number}", 100, 180)
+            )
     assert len((await operator.done(TIER_LIST, NoArgs())).tiers) == 3
 
 
-async def test_arguments_that_no_command_takes_are_refused_before_they_are_sent(tmp_path: Path) -> None:
+async def test_arguments_that_no_command_takes_are_refused_before_they_are_sent(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(BadCall, match="burst"):
         await Operator(tmp_path).ask(PARTNER_SET, PartnerRate("acme", burst=MAX_RATE + 1))
 
 
 def test_every_command_has_the_name_it_is_listed_under() -> None:
-    modules = [import_module(f"{commands.__name__}.{module.name}") for module in iter_modules(commands.__path__)]
-    constants = [value for module in modules for value in vars(module).values() if isinstance(value, OperatorCommand)]
+    modules = [
+        import_module(f"{commands.__name__}.{module.name}")
+        for module in iter_modules(commands.__path__)
+    ]
+    constants = [
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, OperatorCommand)
+    ]
     assert {command.name for command in constants} == set(COMMANDS)

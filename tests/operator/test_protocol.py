@@ -13,15 +13,32 @@ import trio
 from structlog.testing import capture_logs
 
 from pgs.actors.core import Core
-from pgs.actors.kernel import Crashed, Degraded, Overloaded
+from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
 from pgs.operator import execute as execution
 from pgs.operator import protocol
-from pgs.operator.answers import MAX_REQUEST_BYTES, Answer, BadCall, Done, Failed, Refused, encode_request
+from pgs.operator.answers import (
+    MAX_REQUEST_BYTES,
+    Answer,
+    BadCall,
+    Done,
+    Failed,
+    Refused,
+    encode_request,
+)
 from pgs.operator.command import NoArgs, OperatorCommand
 from pgs.operator.commands import COMMANDS
-from pgs.operator.protocol import SOCKET_NAME, ConnectionLost, NotRunning, call_operator, read_line, running, serve_operator
+from pgs.operator.protocol import (
+    SOCKET_NAME,
+    ConnectionLost,
+    NotRunning,
+    call_operator,
+    read_line,
+    running,
+    serve_operator,
+)
 from pgs.operator.records import TierList
-from pgs.storage.database import DataFolderInUse, StoreOutage, WriterFull
+from pgs.storage.data_folder import DataFolderInUse
+from pgs.storage.transactions import StoreOutage, WriterFull
 from tests.operator.support import prepare, serving
 
 LIST_TIERS = b'{"command":"tier.list","args":{}}\n'
@@ -73,7 +90,9 @@ async def test_the_socket_is_its_owners_alone_whatever_the_umask(tmp_path: Path)
         os.umask(was)
 
 
-def test_nobody_can_connect_before_the_socket_is_its_owners_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_can_connect_before_the_socket_is_its_owners_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     modes = []
 
     def listening(self: socket.socket, backlog: int) -> None:
@@ -135,7 +154,9 @@ HOSTILE = {
     "a missing argument": b'{"command":"partner.show","args":{}}\n',
     "an argument of another type": b'{"command":"partner.show","args":{"partnerId":7}}\n',
     "an environment of nobody's": b'{"command":"tier.lock","args":{"environment":"prod","tierId":"t","gameId":"g"}}\n',
-    "a number past every bound": b'{"command":"partner.set","args":{"partnerId":"acme","burst":' + b"9" * 400 + b"}}\n",
+    "a number past every bound": b'{"command":"partner.set","args":{"partnerId":"acme","burst":'
+    + b"9" * 400
+    + b"}}\n",
     "a fraction": b'{"command":"partner.set","args":{"partnerId":"acme","burst":1.5}}\n',
     "a NUL": b'{"command":"partner.show","args":{"partnerId":"a\\u0000b"}}\n',
     "half a surrogate pair": b'{"command":"partner.show","args":{"partnerId":"\\ud800"}}\n',
@@ -165,7 +186,9 @@ async def test_an_endless_line_is_answered_and_cut(tmp_path: Path) -> None:
         assert await still_serves(tmp_path)
 
 
-@pytest.mark.parametrize("sent", [b"", b'{"command":"tier', LIST_TIERS], ids=["nothing", "half a line", "a request"])
+@pytest.mark.parametrize(
+    "sent", [b"", b'{"command":"tier', LIST_TIERS], ids=["nothing", "half a line", "a request"]
+)
 async def test_a_caller_who_leaves_harms_nobody(tmp_path: Path, sent: bytes) -> None:
     async with serving(tmp_path):
         for _ in range(protocol.MAX_CONNECTIONS + 1):
@@ -187,7 +210,9 @@ async def test_one_operator_too_many_is_told_so_and_the_next_one_finds_room(tmp_
         assert await still_serves(tmp_path)
 
 
-async def test_a_silent_connection_is_closed(tmp_path: Path, autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_silent_connection_is_closed(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
     async with serving(tmp_path, inline=True), await connect(tmp_path) as stream:
         await stream.send_all(b'{"command"')
         assert await stream.receive_some() == b""
@@ -201,11 +226,16 @@ async def test_the_log_tells_which_command_was_given_and_not_whom_it_named(tmp_p
             assert isinstance(await call_operator(tmp_path, "partner.create", args), Done)
             assert isinstance(await call_operator(tmp_path, "partner.create", args), Refused)
     told = [line for line in logged if line["event"] == "operator_command"]
-    assert [(line["command"], line["answer"]) for line in told] == [("partner.create", "done"), ("partner.create", "refused")]
+    assert [(line["command"], line["answer"]) for line in told] == [
+        ("partner.create", "done"),
+        ("partner.create", "refused"),
+    ]
     assert "ann@acme.example" not in str(logged)
 
 
-async def test_a_fault_of_ours_ends_its_own_connection_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fault_of_ours_ends_its_own_connection_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def broken(core: Core, line: bytes) -> Answer:
         raise LookupError("a bug")
 
@@ -231,7 +261,11 @@ async def test_what_was_asked_for_is_done_though_the_caller_has_gone(tmp_path: P
 def _is_off_and_closed(core: Core) -> bool:
     account = core.parts.registry.account("acme")
     open_play = core.parts.database.reader.all(
-        "matches.running_matches_after", partner_id="acme", environment="test", after="", page_size=9
+        "matches.running_matches_after",
+        partner_id="acme",
+        environment="test",
+        after="",
+        page_size=9,
     )
     return account is not None and not account.active and not open_play
 
@@ -246,7 +280,9 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "said"), FAULTS, ids=[type(fault).__name__ for fault, _ in FAULTS])
+@pytest.mark.parametrize(
+    ("fault", "said"), FAULTS, ids=[type(fault).__name__ for fault, _ in FAULTS]
+)
 async def test_a_command_that_breaks_says_what_is_known_and_the_service_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: str
 ) -> None:
@@ -264,9 +300,19 @@ async def test_a_command_that_breaks_says_what_is_known_and_the_service_goes_on(
 
 
 @pytest.mark.parametrize(
-    "reply", [b"", b'{"result"', b"nonsense\n", b'{"other":{}}\n', b'{"failure":{}}\n', b'{"result":{},"failure":{}}\n']
+    "reply",
+    [
+        b"",
+        b'{"result"',
+        b"nonsense\n",
+        b'{"other":{}}\n',
+        b'{"failure":{}}\n',
+        b'{"result":{},"failure":{}}\n',
+    ],
 )
-async def test_a_service_that_goes_away_without_an_answer_is_not_taken_for_one_that_did_nothing(tmp_path: Path, reply: bytes) -> None:
+async def test_a_service_that_goes_away_without_an_answer_is_not_taken_for_one_that_did_nothing(
+    tmp_path: Path, reply: bytes
+) -> None:
     async def answer_badly(stream: trio.SocketStream) -> None:
         await stream.receive_some()
         await stream.send_all(reply)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tree import ROOT
+from tests.conventions.tree import ROOT
 
 
 def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -23,19 +23,33 @@ def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_each_command_writes_its_section_and_leaves_the_rest_of_the_document(tmp_path: Path) -> None:
+def test_each_command_writes_its_section_and_leaves_the_rest_of_the_document(
+    tmp_path: Path,
+) -> None:
     document = tmp_path / "benchmarks.md"
-    document.write_text("# Benchmarks\n\nBefore.\n\n## The cost of a nudge\n\nold figures\n\n## Last\n\nAfter.\n")
-    cost, isolation = bench("cpu", "--quick", "--out", document), bench("isolation", "--quick", "--out", document)
+    document.write_text(
+        "# Benchmarks\n\nBefore.\n\n## The cost of a nudge\n\nold figures\n\n## Last\n\nAfter.\n"
+    )
+    cost, isolation = (
+        bench("cpu", "--quick", "--out", document),
+        bench("isolation", "--quick", "--out", document),
+    )
     for done in (cost, isolation):
         assert (done.returncode, done.stderr) == (0, "")
     text = document.read_text()
-    assert re.findall("^#.*", text, re.MULTILINE) == ["# Benchmarks", "## The cost of a nudge", "## Last", "## Endpoints that hang"]
+    assert re.findall("^#.*", text, re.MULTILINE) == [
+        "# Benchmarks",
+        "## The cost of a nudge",
+        "## Last",
+        "## Endpoints that hang",
+    ]
     assert "Before." in text
     assert "After." in text
     assert "old figures" not in text
     assert cost.stdout.strip() in text
     assert isolation.stdout.strip() in text
     assert re.search(r"A whole nudge takes \*\*[0-9.]+ ms\*\* of one core", text)
-    assert re.search(r"^\| 1 \| [0-9]+ \|( [0-9.]+ \|){4} [0-9]+ \| [0-9.]+ \|$", text, re.MULTILINE)
+    assert re.search(
+        r"^\| 1 \| [0-9]+ \|( [0-9.]+ \|){4} [0-9]+ \| [0-9.]+ \|$", text, re.MULTILINE
+    )
     assert "One short pair judges nothing" in text

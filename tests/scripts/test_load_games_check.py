@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pgs.games.catalogue import load_games
-from tests.house.tree import ROOT
+from pgs.games.installed import load_games
+from tests.conventions.tree import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -18,8 +18,19 @@ MOVES = ["a1", "a2", "b1", "b2", "c1"]
 
 
 def row(player: str, opponent: str, result: str, payout: int, rake: int) -> dict[str, Any]:
-    told = {"matchId": "mat_1", "playerId": player, "opponentPlayerId": opponent, "outcome": "ended", "result": result}
-    return told | {"endReason": "completed", "payoutUsdCents": payout, "refundUsdCents": 0, "rakeUsdCents": rake}
+    told = {
+        "matchId": "mat_1",
+        "playerId": player,
+        "opponentPlayerId": opponent,
+        "outcome": "ended",
+        "result": result,
+    }
+    return told | {
+        "endReason": "completed",
+        "payoutUsdCents": payout,
+        "refundUsdCents": 0,
+        "rakeUsdCents": rake,
+    }
 
 
 class Played:
@@ -30,7 +41,14 @@ class Played:
         moves = dict(enumerate(MOVES))
         self.sides = {
             "a": Side("mat_1", 0, moves, "won", "ended", "completed"),
-            "b": Side("mat_1", 1, {number: move for number, move in moves.items() if number}, "lost", "ended", "completed"),
+            "b": Side(
+                "mat_1",
+                1,
+                {number: move for number, move in moves.items() if number},
+                "lost",
+                "ended",
+                "completed",
+            ),
         }
         self.rows = [row("a", "b", "won", 180, 0), row("b", "a", "lost", 0, 20)]
 
@@ -65,7 +83,9 @@ WRONG: dict[str, Callable[[Played], Any]] = {
     "a player was cut off": lambda played: setattr(played.sides["b"], "fault", "closed with 1013"),
     "the players saw different moves": lambda played: played.sides["b"].moves.update({2: "c3"}),
     "a move is missing": lambda played: [side.moves.pop(2) for side in played.sides.values()],
-    "the last move is missing": lambda played: [side.moves.pop(4) for side in played.sides.values()],
+    "the last move is missing": lambda played: [
+        side.moves.pop(4) for side in played.sides.values()
+    ],
     "the rows are of another match": lambda played: played.rows[0].update(matchId="mat_2"),
 }
 

@@ -14,13 +14,22 @@ from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.keys import hash_key, parse_key
-from pgs.games.catalogue import GAMES
-from tests.house.tree import ROOT
+from pgs.games.installed import GAMES
+from tests.conventions.tree import ROOT
 
 
 def seed(data: Path, partners: int, out: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, ROOT / "scripts" / "seed.py", "--data", data, "--partners", str(partners), "--out", out],
+        [
+            sys.executable,
+            ROOT / "scripts" / "seed.py",
+            "--data",
+            data,
+            "--partners",
+            str(partners),
+            "--out",
+            out,
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -37,7 +46,9 @@ async def test_seeded_partners_can_play_at_once_with_the_keys_in_the_file(tmp_pa
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     entries = json.loads(out.read_text())
-    assert [entry["partnerId"] for entry in entries] == [f"load-000{number}" for number in range(1, 6)]
+    assert [entry["partnerId"] for entry in entries] == [
+        f"load-000{number}" for number in range(1, 6)
+    ]
     async with open_core(Config(data_dir=data)) as core:
         for entry in entries:
             assert entry.keys() == {"partnerId", "testKey", "liveKey", "tierId"}
@@ -87,11 +98,19 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
-PLAIN_PYTHON = Path(sys.base_prefix) / "bin" / "python3"  # the one that the environment was made with: nothing is installed in it
+PLAIN_PYTHON = (
+    Path(sys.base_prefix) / "bin" / "python3"
+)  # the one that the environment was made with: nothing is installed in it
 
 
 def test_a_script_that_any_python_started_goes_on_in_the_checkouts_environment() -> None:
-    done = subprocess.run([PLAIN_PYTHON, ROOT / "scripts" / "seed.py", "--help"], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [PLAIN_PYTHON, ROOT / "scripts" / "seed.py", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     assert "--partners" in done.stdout
 
@@ -101,5 +120,10 @@ def test_a_script_in_a_checkout_without_an_environment_says_what_makes_one(tmp_p
     scripts.mkdir()
     for name in ("seed.py", "in_venv.py"):
         shutil.copy(ROOT / "scripts" / name, scripts)
-    done = subprocess.run([PLAIN_PYTHON, scripts / "seed.py"], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stderr) == (1, "seed.py: pgs is not installed here. Run scripts/setup first.\n")
+    done = subprocess.run(
+        [PLAIN_PYTHON, scripts / "seed.py"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "seed.py: pgs is not installed here. Run scripts/setup first.\n",
+    )

@@ -6,12 +6,19 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.house.tree import ROOT
+from tests.conventions.tree import ROOT
 
 
 def simulate(out: Path, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "simulate_pairing.py", "--quick", "--out", out, *arguments],
+        [
+            sys.executable,
+            ROOT / "scripts" / "simulate_pairing.py",
+            "--quick",
+            "--out",
+            out,
+            *arguments,
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -21,22 +28,35 @@ def simulate(out: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_same_seed_draws_the_same_picture_and_live_pairing_brings_players_closer(tmp_path: Path) -> None:
+def test_the_same_seed_draws_the_same_picture_and_live_pairing_brings_players_closer(
+    tmp_path: Path,
+) -> None:
     first, again, other = tmp_path / "a.svg", tmp_path / "b.svg", tmp_path / "c.svg"
     figures = simulate(first)
     assert (figures, first.read_text()) == (simulate(again), again.read_text())
     assert figures != simulate(other, "--seed", "2")
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in figures.splitlines()[2:]]
-    assert [(row[0], row[1]) for row in rows] == [(n, rule) for n in ("20", "100") for rule in ("live.v1", "order of arrival")]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in figures.splitlines()[2:]
+    ]
+    assert [(row[0], row[1]) for row in rows] == [
+        (n, rule) for n in ("20", "100") for rule in ("live.v1", "order of arrival")
+    ]
     for live, arrival in (rows[:2], rows[2:]):
         assert float(live[6]) < float(arrival[6]) / 2
-    titles = [text.text for text in ElementTree.parse(first).getroot().iter() if text.tag.endswith("text")]  # noqa: S314  a picture of our own
+    root = ElementTree.parse(first).getroot()  # noqa: S314  a picture of our own
+    titles = [text.text for text in root.iter() if text.tag.endswith("text")]
     assert {"20 players", "100 players"} <= set(titles)
 
 
 def test_the_document_shows_the_picture_and_names_every_crowd_and_constant() -> None:
     text = (ROOT / "docs" / "pairing.md").read_text()
     assert "(pairing.svg)" in text
-    assert re.findall(r"^\| ([0-9,]+) \| live\.v1 \|", text, re.MULTILINE) == ["20", "100", "500", "2,000", "5,000"]
+    assert re.findall(r"^\| ([0-9,]+) \| live\.v1 \|", text, re.MULTILINE) == [
+        "20",
+        "100",
+        "500",
+        "2,000",
+        "5,000",
+    ]
     picture = ElementTree.parse(ROOT / "docs" / "pairing.svg").getroot()  # noqa: S314  a picture of our own
     assert sum(element.tag.endswith("path") for element in picture.iter()) == 10

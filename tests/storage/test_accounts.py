@@ -6,7 +6,8 @@ from pgs.domain.accounts import Account, ApiKey, Licence
 from pgs.domain.tiers import Price
 from pgs.storage import accounts as rows
 from pgs.storage import seats
-from pgs.storage.database import Database, Outcome, Stmt, Tx
+from pgs.storage.database import Database
+from pgs.storage.transactions import Outcome, Stmt, Tx
 from tests.making import account, match, seat
 
 FULL = account(
@@ -17,7 +18,10 @@ FULL = account(
     admin_domain="acme.example",
     agreed_terms_version=7,
     agreed_terms_at=8,
-    keys=(ApiKey("key_1", "test", "one", "hash1", "aaaa", 1), ApiKey("key_2", "live", "two", "hash2", "bbbb", 2, 99)),
+    keys=(
+        ApiKey("key_1", "test", "one", "hash1", "aaaa", 1),
+        ApiKey("key_2", "live", "two", "hash2", "bbbb", 2, 99),
+    ),
     licences={"chess": Licence(False, "granted", "why"), "reversi": Licence(True)},
     origins={"test": ("http://localhost:1",), "live": ("https://a.example", "https://b.example")},
     prices={"test": {}, "live": {"gold": Price(2, 150), "bronze": Price(1, 120)}},
@@ -28,9 +32,15 @@ def all_of(full: Account) -> list[Stmt]:
     stmts = [rows.insert_partner(full)]
     for key in full.keys:
         stmts += rows.insert_key(full.partner_id, key)
-    stmts += [rows.put_licence(full.partner_id, game_id, licence) for game_id, licence in full.licences.items()]
+    stmts += [
+        rows.put_licence(full.partner_id, game_id, licence)
+        for game_id, licence in full.licences.items()
+    ]
     for environment in ("test", "live"):
-        stmts += [rows.insert_origin(full.partner_id, environment, origin, 5) for origin in reversed(full.origins[environment])]
+        stmts += [
+            rows.insert_origin(full.partner_id, environment, origin, 5)
+            for origin in reversed(full.origins[environment])
+        ]
         stmts += rows.replace_prices(full.partner_id, environment, dict(full.prices[environment]))
     return stmts
 
@@ -39,7 +49,9 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
     return await database.writer.submit(Tx("acme", stmts))
 
 
-async def test_an_account_comes_back_as_it_was_written_from_either_reading(database: Database) -> None:
+async def test_an_account_comes_back_as_it_was_written_from_either_reading(
+    database: Database,
+) -> None:
     plain = account("other")
     assert await commit(database, *all_of(FULL), rows.insert_partner(plain)) is Outcome.COMMITTED
     assert rows.read_account(database.reader, "acme") == FULL
@@ -47,7 +59,9 @@ async def test_an_account_comes_back_as_it_was_written_from_either_reading(datab
     assert rows.read_account(database.reader, "nobody") is None
 
 
-async def test_an_update_writes_every_column_and_leaves_other_partners_alone(database: Database) -> None:
+async def test_an_update_writes_every_column_and_leaves_other_partners_alone(
+    database: Database,
+) -> None:
     await commit(database, rows.insert_partner(account()), rows.insert_partner(account("other")))
     after = account(
         name="Acme Games",
@@ -83,14 +97,18 @@ async def test_one_hash_is_one_key_of_one_partner(database: Database) -> None:
 
 async def test_a_revocation_concerns_one_key(database: Database) -> None:
     await commit(database, *all_of(FULL))
-    assert await commit(database, rows.schedule_revocation("acme", "key_1", 77)) is Outcome.COMMITTED
+    assert (
+        await commit(database, rows.schedule_revocation("acme", "key_1", 77)) is Outcome.COMMITTED
+    )
     read = rows.read_account(database.reader, "acme")
     assert read is not None
     assert [key.revokes_at for key in read.keys] == [77, 99]
     assert await commit(database, rows.schedule_revocation("other", "key_1", 1)) is Outcome.CONFLICT
 
 
-async def test_licences_origins_and_prices_are_replaced_where_they_are_meant(database: Database) -> None:
+async def test_licences_origins_and_prices_are_replaced_where_they_are_meant(
+    database: Database,
+) -> None:
     await commit(database, *all_of(FULL))
     await commit(
         database,
@@ -104,8 +122,14 @@ async def test_licences_origins_and_prices_are_replaced_where_they_are_meant(dat
     assert read.licences == {"chess": Licence(True, "withdrawn"), "reversi": Licence(True)}
     assert read.origins == {"test": ("http://localhost:1",), "live": ("https://b.example",)}
     assert read.prices == {"live": {"bronze": Price(3, 130)}, "test": {"bronze": Price(3, 140)}}
-    assert await commit(database, rows.delete_origin("acme", "live", "https://a.example")) is Outcome.CONFLICT
-    assert await commit(database, rows.insert_origin("acme", "live", "https://b.example", 9)) is Outcome.CONFLICT
+    assert (
+        await commit(database, rows.delete_origin("acme", "live", "https://a.example"))
+        is Outcome.CONFLICT
+    )
+    assert (
+        await commit(database, rows.insert_origin("acme", "live", "https://b.example", 9))
+        is Outcome.CONFLICT
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,8 +143,12 @@ async def test_licences_origins_and_prices_are_replaced_where_they_are_meant(dat
         (seats.insert_match(match("mat_1", status="no_contest", money="due")), False),
     ],
 )
-async def test_open_play_of_an_account_that_is_off_is_found(open_play: Stmt, found: bool, database: Database) -> None:
+async def test_open_play_of_an_account_that_is_off_is_found(
+    open_play: Stmt, found: bool, database: Database
+) -> None:
     await commit(database, rows.insert_partner(account()), open_play)
     assert rows.switched_off_with_open_play(database.reader) == []
     await commit(database, rows.update_partner(account(), account(active=False)))
-    assert rows.switched_off_with_open_play(database.reader) == ([("acme", "test")] if found else [])
+    assert rows.switched_off_with_open_play(database.reader) == (
+        [("acme", "test")] if found else []
+    )

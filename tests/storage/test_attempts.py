@@ -6,30 +6,61 @@ import pytest
 from pgs.domain.environments import Environment
 from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt
-from pgs.storage.database import Database, Outcome, Tx
+from pgs.storage.database import Database
+from pgs.storage.transactions import Outcome, Tx
 from tests.storage.statements import sql_of
 
-FIRST = Attempt(1, "att_1", "ndg_1", 100, 1, False, None, 5000, "", "mat_1", False, "no response within 5 seconds")
+FIRST = Attempt(
+    1,
+    "att_1",
+    "ndg_1",
+    100,
+    1,
+    False,
+    None,
+    5000,
+    "",
+    "mat_1",
+    False,
+    "no response within 5 seconds",
+)
 
 
 def attempt(seq: int, at: int, **fields: object) -> Attempt:
     return msgspec.structs.replace(FIRST, seq=seq, attempt_id=f"att_{seq}", at=at, **fields)
 
 
-async def log(database: Database, *attempts: Attempt, partner: str = "acme", environment: Environment = "test") -> Outcome:
+async def log(
+    database: Database, *attempts: Attempt, partner: str = "acme", environment: Environment = "test"
+) -> Outcome:
     stmts = tuple(rows.insert_attempt(partner, environment, attempt) for attempt in attempts)
     return await database.writer.submit(Tx(partner, stmts))
 
 
 async def test_a_try_is_read_as_it_was_logged(database: Database) -> None:
-    landed = attempt(2, 101, try_number=2, delivered=True, status_code=204, response_body="ok \ufffd 'x' ünï", match_id=None, error=None)
+    landed = attempt(
+        2,
+        101,
+        try_number=2,
+        delivered=True,
+        status_code=204,
+        response_body="ok \ufffd 'x' ünï",
+        match_id=None,
+        error=None,
+    )
     test = attempt(3, 102, test=True)
     assert await log(database, FIRST, landed, test) is Outcome.COMMITTED
-    assert rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10) == [test, landed, FIRST]
+    assert rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10) == [
+        test,
+        landed,
+        FIRST,
+    ]
 
 
 async def test_the_log_is_read_newest_first_by_sequence_page_by_page(database: Database) -> None:
-    await log(database, *(attempt(seq, 200 - seq) for seq in range(1, 8)))  # whatever the clock says
+    await log(
+        database, *(attempt(seq, 200 - seq) for seq in range(1, 8))
+    )  # whatever the clock says
     first = rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 3)
     then = rows.attempts_before(database.reader, "acme", "test", first[-1].seq, 0, 3)
     assert [a.seq for a in (*first, *then)] == [7, 6, 5, 4, 3, 2]
@@ -37,16 +68,28 @@ async def test_the_log_is_read_newest_first_by_sequence_page_by_page(database: D
 
 async def test_what_is_as_old_as_the_bound_is_not_shown(database: Database) -> None:
     await log(database, attempt(1, 99), attempt(2, 100), attempt(3, 101))
-    assert [a.seq for a in rows.attempts_before(database.reader, "acme", "test", NEWEST, 100, 10)] == [3]
+    assert [
+        a.seq for a in rows.attempts_before(database.reader, "acme", "test", NEWEST, 100, 10)
+    ] == [3]
 
 
 async def test_each_endpoint_has_a_log_of_its_own(database: Database) -> None:
     await log(database, attempt(1, 100))
     await log(database, attempt(1, 101), attempt(2, 102), environment="live")
     await log(database, attempt(1, 103), attempt(2, 104), attempt(3, 105), partner="zebra")
-    logs: list[tuple[str, Environment]] = [("acme", "test"), ("acme", "live"), ("zebra", "test"), ("zebra", "live")]
+    logs: list[tuple[str, Environment]] = [
+        ("acme", "test"),
+        ("acme", "live"),
+        ("zebra", "test"),
+        ("zebra", "live"),
+    ]
     assert [rows.newest_seq(database.reader, *of) for of in logs] == [1, 2, 3, 0]
-    assert [len(rows.attempts_before(database.reader, *of, NEWEST, 0, 10)) for of in logs] == [1, 2, 3, 0]
+    assert [len(rows.attempts_before(database.reader, *of, NEWEST, 0, 10)) for of in logs] == [
+        1,
+        2,
+        3,
+        0,
+    ]
 
 
 async def test_a_sequence_is_taken_once(database: Database) -> None:
@@ -57,7 +100,12 @@ async def test_a_sequence_is_taken_once(database: Database) -> None:
 
 async def test_the_last_test_event_is_found_among_what_came_after_it(database: Database) -> None:
     assert rows.newest_test_at(database.reader, "acme", "test", 0) is None
-    await log(database, attempt(1, 90, test=True), attempt(2, 100, test=True), *(attempt(seq, 100 + seq) for seq in range(3, 9)))
+    await log(
+        database,
+        attempt(1, 90, test=True),
+        attempt(2, 100, test=True),
+        *(attempt(seq, 100 + seq) for seq in range(3, 9)),
+    )
     assert rows.newest_test_at(database.reader, "acme", "test", 99) == 100
     assert rows.newest_test_at(database.reader, "acme", "test", 0) == 100
     assert rows.newest_test_at(database.reader, "acme", "test", 100) is None
@@ -65,14 +113,27 @@ async def test_the_last_test_event_is_found_among_what_came_after_it(database: D
     assert rows.newest_test_at(database.reader, "zebra", "test", 0) is None
 
 
-async def test_the_oldest_tries_are_found_across_partners_a_page_at_a_time(database: Database) -> None:
+async def test_the_oldest_tries_are_found_across_partners_a_page_at_a_time(
+    database: Database,
+) -> None:
     await log(database, *(attempt(seq, 100 + seq) for seq in range(1, 6)))
     await log(database, attempt(1, 90), attempt(2, 300), environment="live")
     await log(database, attempt(7, 95), partner="zebra")
     assert rows.oldest_attempts(database.reader, 89, 10) == []
-    assert rows.oldest_attempts(database.reader, 100, 10) == [("acme", "live", 1), ("zebra", "test", 7)]
-    assert rows.oldest_attempts(database.reader, 200, 4) == [("acme", "live", 1), ("acme", "test", 2), ("zebra", "test", 7)]
-    assert rows.oldest_attempts(database.reader, 200, 10) == [("acme", "live", 1), ("acme", "test", 5), ("zebra", "test", 7)]
+    assert rows.oldest_attempts(database.reader, 100, 10) == [
+        ("acme", "live", 1),
+        ("zebra", "test", 7),
+    ]
+    assert rows.oldest_attempts(database.reader, 200, 4) == [
+        ("acme", "live", 1),
+        ("acme", "test", 2),
+        ("zebra", "test", 7),
+    ]
+    assert rows.oldest_attempts(database.reader, 200, 10) == [
+        ("acme", "live", 1),
+        ("acme", "test", 5),
+        ("zebra", "test", 7),
+    ]
 
 
 async def test_only_old_tries_of_one_endpoint_are_removed(database: Database) -> None:
@@ -80,15 +141,26 @@ async def test_only_old_tries_of_one_endpoint_are_removed(database: Database) ->
     await log(database, attempt(1, 100), environment="live")
     await log(database, attempt(1, 100), partner="zebra")
     await database.writer.submit(Tx("acme", (rows.delete_old_attempts("acme", "test", 3, 101),)))
-    assert [a.seq for a in rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10)] == [4, 2]
-    assert rows.newest_seq(database.reader, "acme", "live") == rows.newest_seq(database.reader, "zebra", "test") == 1
+    assert [
+        a.seq for a in rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10)
+    ] == [4, 2]
+    assert (
+        rows.newest_seq(database.reader, "acme", "live")
+        == rows.newest_seq(database.reader, "zebra", "test")
+        == 1
+    )
 
 
-@pytest.mark.parametrize("name", ["newest_attempt", "newest_test", "attempts_before", "oldest_attempts", "delete_old_attempts"])
+@pytest.mark.parametrize(
+    "name",
+    ["newest_attempt", "newest_test", "attempts_before", "oldest_attempts", "delete_old_attempts"],
+)
 def test_no_query_reads_through_a_long_log(name: str, database: Database) -> None:
     sql = sql_of(f"attempts.{name}")
     numbers = dict.fromkeys(("before", "since", "until", "seq", "page_size"), 1)
-    plan = database.reader._connection.execute(f"explain query plan {sql}", {"partner_id": "a", "environment": "test"} | numbers)
+    plan = database.reader._connection.execute(
+        f"explain query plan {sql}", {"partner_id": "a", "environment": "test"} | numbers
+    )
     steps = [row[3] for row in plan if "attempt" in row[3]]
     bounds = {"newest_test": "environment=? AND at>?", "oldest_attempts": "at<?"}
     assert len(steps) == 1

@@ -10,9 +10,17 @@ import pytest
 from pgs.config import KEY_FILE_NAME
 from pgs.storage import backup
 from pgs.storage.accounts import insert_partner
-from pgs.storage.backup import FEED_EPOCH, FEED_GAP, POSITIONS_A_SECOND, BadTarget, back_up, take_over
-from pgs.storage.database import Database, StoreOutage, Tx
+from pgs.storage.backup import (
+    FEED_EPOCH,
+    FEED_GAP,
+    POSITIONS_A_SECOND,
+    BadTarget,
+    back_up,
+    take_over,
+)
+from pgs.storage.database import Database
 from pgs.storage.seats import Head, find_head, move_head
+from pgs.storage.transactions import StoreOutage, Tx
 from tests.making import account
 from tests.virtual import START, open_store
 
@@ -38,7 +46,9 @@ def _no_space(*_: object) -> None:
 
 
 @INLINE
-async def test_a_copy_is_its_owners_alone_and_never_overwrites(tmp_path: Path, inline: bool) -> None:
+async def test_a_copy_is_its_owners_alone_and_never_overwrites(
+    tmp_path: Path, inline: bool
+) -> None:
     with open_store(tmp_path / "data", inline=inline) as database:
         database.start()
         target = tmp_path / "copy"
@@ -53,7 +63,11 @@ async def test_a_copy_is_its_owners_alone_and_never_overwrites(tmp_path: Path, i
 @pytest.mark.parametrize("made_before", [True, False])
 @pytest.mark.parametrize("broken", ["_copy", "_sync", "the keys"])
 async def test_a_failed_backup_leaves_nothing_and_the_next_one_goes_through(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, made_before: bool
+    database: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    broken: str,
+    made_before: bool,
 ) -> None:
     target = tmp_path / "copy"
     if made_before:
@@ -75,9 +89,17 @@ async def test_a_failed_backup_leaves_nothing_and_the_next_one_goes_through(
 
 
 @pytest.mark.parametrize(
-    "left", [["pgs.db.part"], ["pgs.db.part", "pgs.db.part-journal"], ["pgs.db.part", "keys.new"], ["pgs.db.part", "keys"]]
+    "left",
+    [
+        ["pgs.db.part"],
+        ["pgs.db.part", "pgs.db.part-journal"],
+        ["pgs.db.part", "keys.new"],
+        ["pgs.db.part", "keys"],
+    ],
 )
-async def test_what_a_killed_backup_left_does_not_block_the_next_one(database: Database, tmp_path: Path, left: list[str]) -> None:
+async def test_what_a_killed_backup_left_does_not_block_the_next_one(
+    database: Database, tmp_path: Path, left: list[str]
+) -> None:
     target = tmp_path / "copy"
     target.mkdir()
     for name in left:
@@ -87,8 +109,13 @@ async def test_what_a_killed_backup_left_does_not_block_the_next_one(database: D
     assert (target / "keys").read_text() == "the keys"
 
 
-@pytest.mark.parametrize("names", [["keys"], ["keys.new"], ["pgs.db"], ["pgs.db.part", "pgs.db"], ["pgs.db.part", "notes"]])
-async def test_nothing_that_may_be_somebody_elses_is_removed(database: Database, tmp_path: Path, names: list[str]) -> None:
+@pytest.mark.parametrize(
+    "names",
+    [["keys"], ["keys.new"], ["pgs.db"], ["pgs.db.part", "pgs.db"], ["pgs.db.part", "notes"]],
+)
+async def test_nothing_that_may_be_somebody_elses_is_removed(
+    database: Database, tmp_path: Path, names: list[str]
+) -> None:
     target = tmp_path / "copy"
     target.mkdir()
     for name in names:
@@ -98,9 +125,16 @@ async def test_nothing_that_may_be_somebody_elses_is_removed(database: Database,
     assert _names(target) == sorted(names)
 
 
-async def test_a_backup_does_not_go_where_it_would_be_lost_with_its_original(database: Database, tmp_path: Path) -> None:
+async def test_a_backup_does_not_go_where_it_would_be_lost_with_its_original(
+    database: Database, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").symlink_to(database.folder)
-    for target in (database.folder, database.folder / "backup", tmp_path / "elsewhere" / "backup", database.folder / "x" / ".." / "y"):
+    for target in (
+        database.folder,
+        database.folder / "backup",
+        tmp_path / "elsewhere" / "backup",
+        database.folder / "x" / ".." / "y",
+    ):
         with pytest.raises(BadTarget, match="data folder"):
             await back_up(database, target, _ring)
     assert not (database.folder / "backup").exists()
@@ -109,7 +143,9 @@ async def test_a_backup_does_not_go_where_it_would_be_lost_with_its_original(dat
 async def test_a_copy_that_is_not_sound_is_no_backup(database: Database, tmp_path: Path) -> None:
     with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
         connection.execute("pragma ignore_check_constraints=on")
-        connection.execute("insert into tier_lock (environment, tier_id, game_id) values ('prod', 'bronze', 'chess')")
+        connection.execute(
+            "insert into tier_lock (environment, tier_id, game_id) values ('prod', 'bronze', 'chess')"
+        )
     with pytest.raises(StoreOutage, match="not sound"):
         await back_up(database, tmp_path / "copy", _ring)
     assert not (tmp_path / "copy").exists()
@@ -131,13 +167,17 @@ async def test_every_feed_of_a_restored_copy_goes_on_beyond_a_gap_and_seat_seque
         assert take_over(copy, START)
         floor = (START - FEED_EPOCH) * POSITIONS_A_SECOND + FEED_GAP
         assert find_head(copy.reader, "acme", "test") == Head(7, floor)
-        assert find_head(copy.reader, "acme", "live") == Head(0, floor)  # its first seat may have come after the copy
+        assert find_head(copy.reader, "acme", "live") == Head(
+            0, floor
+        )  # its first seat may have come after the copy
         assert not take_over(copy, START + 1000)
     assert not take_over(database, START)
     assert find_head(database.reader, "acme", "test") == Head(7, 12)
 
 
-async def test_a_clock_that_is_far_behind_still_leaves_the_gap(database: Database, tmp_path: Path) -> None:
+async def test_a_clock_that_is_far_behind_still_leaves_the_gap(
+    database: Database, tmp_path: Path
+) -> None:
     await _with_partner(database, Head(7, 12))
     await back_up(database, tmp_path / "copy")
     with open_store(tmp_path / "copy") as copy:
@@ -145,7 +185,9 @@ async def test_a_clock_that_is_far_behind_still_leaves_the_gap(database: Databas
         assert find_head(copy.reader, "acme", "test") == Head(7, 12 + FEED_GAP)
 
 
-async def test_a_later_restore_of_the_same_copy_starts_beyond_an_earlier_one(database: Database, tmp_path: Path) -> None:
+async def test_a_later_restore_of_the_same_copy_starts_beyond_an_earlier_one(
+    database: Database, tmp_path: Path
+) -> None:
     await _with_partner(database, Head(7, 12))
     positions = []
     for number, at in enumerate((START, START + 60)):
@@ -173,12 +215,16 @@ def test_positions_stay_exact_for_every_json_reader_for_centuries() -> None:
     assert (year_2200 - FEED_EPOCH) * POSITIONS_A_SECOND + 1000 * FEED_GAP < 2**53
 
 
-async def test_a_taking_over_that_fails_is_an_outage_and_is_done_by_the_next_start(database: Database, tmp_path: Path) -> None:
+async def test_a_taking_over_that_fails_is_an_outage_and_is_done_by_the_next_start(
+    database: Database, tmp_path: Path
+) -> None:
     await _with_partner(database, Head(7, 12))
     await back_up(database, tmp_path / "copy")
     with open_store(tmp_path / "copy") as copy:
         with closing(sqlite3.connect(copy.path, isolation_level=None)) as connection:
-            connection.execute("create trigger broken before update on head begin select raise(abort, 'no'); end")
+            connection.execute(
+                "create trigger broken before update on head begin select raise(abort, 'no'); end"
+            )
         with pytest.raises(StoreOutage, match="cannot be taken over"):
             take_over(copy, START)
         with closing(sqlite3.connect(copy.path, isolation_level=None)) as connection:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.database import Database, DataFolderInUse, StoreOutage, connect
+from pgs.storage.connections import connect
+from pgs.storage.data_folder import DataFolderInUse
+from pgs.storage.database import Database
+from pgs.storage.transactions import StoreOutage
 from tests.virtual import open_store
 
 
@@ -39,7 +42,8 @@ def test_a_folder_that_is_open_cannot_be_opened_again(tmp_path: Path) -> None:
 def test_another_process_cannot_open_a_folder_that_is_in_use(tmp_path: Path) -> None:
     script = """
 import pathlib, sys
-from pgs.storage.database import Database, DataFolderInUse
+from pgs.storage.data_folder import DataFolderInUse
+from pgs.storage.database import Database
 try:
     Database(pathlib.Path(sys.argv[1]))
 except DataFolderInUse:
@@ -59,7 +63,15 @@ def test_a_new_folder_and_its_files_are_their_owners_alone(tmp_path: Path) -> No
     mask = os.umask(0)
     try:
         with open_store(folder):
-            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.iterdir()]}
+            modes = {
+                path.name: stat.S_IMODE(path.stat().st_mode) for path in [folder, *folder.iterdir()]
+            }
     finally:
         os.umask(mask)
-    assert modes == {"data": 0o700, "lock": 0o600, "pgs.db": 0o600, "pgs.db-wal": 0o600, "pgs.db-shm": 0o600}
+    assert modes == {
+        "data": 0o700,
+        "lock": 0o600,
+        "pgs.db": 0o600,
+        "pgs.db-wal": 0o600,
+        "pgs.db-shm": 0o600,
+    }

@@ -10,10 +10,11 @@ import pytest
 
 from pgs.domain import ledger
 from pgs.domain.ledger import Line, Transfer
-from pgs.domain.seats import Decision, Match, Seat, confirm, end, record_money, start
+from pgs.domain.seats import Match, MatchDecision, Seat, confirm, end, record_money, start
 from pgs.storage import seats as rows
-from pgs.storage.database import Database, Stmt, Tx
+from pgs.storage.database import Database
 from pgs.storage.ledger import SHOWN_LIMIT, LedgerReport, check_ledger
+from pgs.storage.transactions import Stmt, Tx
 from tests.making import seat
 
 
@@ -31,7 +32,7 @@ def waiting(number: int) -> Seat:
 
 def settled() -> tuple[Match, tuple[Seat, ...]]:
     match, pair = start(waiting(1), waiting(2), "mat_1", "{}", 60)
-    return record_money(*end(match, pair, Decision("ended", "p1", "resigned"), 70), 80)
+    return record_money(*end(match, pair, MatchDecision("ended", "p1", "resigned"), 70), 80)
 
 
 def insert(*seats: Seat) -> list[Stmt]:
@@ -50,20 +51,39 @@ async def test_a_ledger_is_sound_at_every_step_of_a_match(database: Database) ->
     assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (True, 100, 100)
     match, pair = settled()
     charges = [stmt for each in pair for stmt in book(ledger.charge(each))]
-    await commit(database, rows.insert_match(match), *insert(*pair), *charges, *book(ledger.settlement(match.match_id, pair)))
+    await commit(
+        database,
+        rows.insert_match(match),
+        *insert(*pair),
+        *charges,
+        *book(ledger.settlement(match.match_id, pair)),
+    )
     report = check_ledger(database.reader)
     assert report.sound
-    assert report.balances == [("test", "escrow", 100, 5), ("test", "player", -120, 4), ("test", "rake", 20, 1)]
+    assert report.balances == [
+        ("test", "escrow", 100, 5),
+        ("test", "player", -120, 4),
+        ("test", "rake", 20, 1),
+    ]
     await commit(
-        database, *insert(seat(4, status="declined", stake_status="declined")), *insert(seat(5, status="pending", stake_status="pending"))
+        database,
+        *insert(seat(4, status="declined", stake_status="declined")),
+        *insert(seat(5, status="pending", stake_status="pending")),
     )
     assert check_ledger(database.reader).sound
 
 
 async def test_a_transfer_out_of_balance_is_named(database: Database) -> None:
-    await commit(database, *book(Transfer("odd", "charge", (Line("player", "sea_1", -5), Line("rake", "sea_1", 6)))))
+    await commit(
+        database,
+        *book(Transfer("odd", "charge", (Line("player", "sea_1", -5), Line("rake", "sea_1", 6)))),
+    )
     report = check_ledger(database.reader)
-    assert (report.sound, report.sum_usd_cents, report.unbalanced_transfers) == (False, 1, ["acme odd"])
+    assert (report.sound, report.sum_usd_cents, report.unbalanced_transfers) == (
+        False,
+        1,
+        ["acme odd"],
+    )
 
 
 async def test_two_faults_that_cancel_out_are_both_named(database: Database) -> None:
@@ -73,13 +93,23 @@ async def test_two_faults_that_cancel_out_are_both_named(database: Database) -> 
         *book(Transfer("b", "charge", (Line("player", "sea_1", 5),))),
     )
     report = check_ledger(database.reader)
-    assert (report.sound, report.sum_usd_cents, report.unbalanced_transfers) == (False, 0, ["acme a", "acme b"])
+    assert (report.sound, report.sum_usd_cents, report.unbalanced_transfers) == (
+        False,
+        0,
+        ["acme a", "acme b"],
+    )
 
 
-async def test_a_confirmed_stake_without_its_charge_is_named_and_a_charge_without_a_confirmed_stake_too(database: Database) -> None:
+async def test_a_confirmed_stake_without_its_charge_is_named_and_a_charge_without_a_confirmed_stake_too(
+    database: Database,
+) -> None:
     await commit(database, *insert(waiting(1)))
     report = check_ledger(database.reader)
-    assert (report.sound, report.seats_charged_other_than_once, report.open_stakes_usd_cents) == (False, ["acme sea_001"], 100)
+    assert (report.sound, report.seats_charged_other_than_once, report.open_stakes_usd_cents) == (
+        False,
+        ["acme sea_001"],
+        100,
+    )
     await commit(database, *book(ledger.charge(waiting(1))))
     assert check_ledger(database.reader).sound
     pending = seat(2, status="pending", stake_status="pending")
@@ -95,15 +125,26 @@ async def test_a_charge_of_another_amount_is_named(database: Database) -> None:
     assert (report.sound, report.seats_charged_other_than_once) == (False, ["acme sea_001"])
 
 
-async def test_escrow_that_holds_other_than_the_open_stakes_is_not_sound(database: Database) -> None:
+async def test_escrow_that_holds_other_than_the_open_stakes_is_not_sound(
+    database: Database,
+) -> None:
     _, pair = settled()
-    await commit(database, *insert(*pair), *[stmt for each in pair for stmt in book(ledger.charge(each))])
+    await commit(
+        database, *insert(*pair), *[stmt for each in pair for stmt in book(ledger.charge(each))]
+    )
     report = check_ledger(database.reader)  # money recorded on the seats, and never settled
     assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (False, 200, 0)
 
 
 async def test_a_report_lists_a_bounded_number_of_faults(database: Database) -> None:
-    await commit(database, *(stmt for n in range(SHOWN_LIMIT + 5) for stmt in book(Transfer(f"t{n}", "charge", (Line("rake", "s", 1),)))))
+    await commit(
+        database,
+        *(
+            stmt
+            for n in range(SHOWN_LIMIT + 5)
+            for stmt in book(Transfer(f"t{n}", "charge", (Line("rake", "s", 1),)))
+        ),
+    )
     assert len(check_ledger(database.reader).unbalanced_transfers) == SHOWN_LIMIT
 
 

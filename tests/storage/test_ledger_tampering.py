@@ -66,7 +66,11 @@ async def _tampered(folder: Path, sql: str) -> LedgerReport:
 
 
 def _lists(report: LedgerReport) -> dict[str, int]:
-    return {name: len(found) for name, found in msgspec.structs.asdict(report).items() if name != "balances" and isinstance(found, list)}
+    return {
+        name: len(found)
+        for name, found in msgspec.structs.asdict(report).items()
+        if name != "balances" and isinstance(found, list)
+    }
 
 
 async def test_play_of_every_kind_is_sound(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -74,7 +78,9 @@ async def test_play_of_every_kind_is_sound(tmp_path: Path, autojump_clock: MockC
 
 
 _SEAT = "update seat set {} where idempotency_key = '{}'"
-_MATCH = "update match set {} where match_id = (select match_id from seat where idempotency_key = '{}')"
+_MATCH = (
+    "update match set {} where match_id = (select match_id from seat where idempotency_key = '{}')"
+)
 _CHARGE = "transfer_id = (select 'charge:' || seat_id from seat where idempotency_key = '{}')"
 _SETTLED = "transfer_id = (select 'settlement:' || match_id from seat where idempotency_key = '{}')"
 _LINE = (
@@ -98,14 +104,30 @@ def _lines(change: str, of: str, key: str) -> str:
         ({SEATS, MATCHES}, _SEAT.format("rake_usd_cents = rake_usd_cents - 1", LOST)),
         ({SEATS, MATCHES}, _SEAT.format("refund_usd_cents = refund_usd_cents - 1", DRAWN)),
         ({SEATS, MATCHES}, _SEAT.format("refund_usd_cents = 0, rake_usd_cents = 100", ALONE)),
-        ({MATCHES}, _SEAT.format("payout_usd_cents = refund_usd_cents, refund_usd_cents = 0", DRAWN)),
+        (
+            {MATCHES},
+            _SEAT.format("payout_usd_cents = refund_usd_cents, refund_usd_cents = 0", DRAWN),
+        ),
         ({MATCHES}, _SEAT.format("payout_usd_cents = 0, refund_usd_cents = payout_usd_cents", WON)),
         ({SEATS, CHARGES, MATCHES}, _SEAT.format("stake_usd_cents = stake_usd_cents + 1", WON)),
         ({CHARGES}, _SEAT.format("stake_usd_cents = stake_usd_cents + 1", WAITING)),
-        ({SEATS, MATCHES}, _SEAT.format("payout_usd_cents = null, refund_usd_cents = null, rake_usd_cents = null", LOST)),
+        (
+            {SEATS, MATCHES},
+            _SEAT.format(
+                "payout_usd_cents = null, refund_usd_cents = null, rake_usd_cents = null", LOST
+            ),
+        ),
         ({MATCHES}, _SEAT.format("refund_usd_cents = null", WON)),
-        ({SEATS, MATCHES}, _SEAT.format("payout_usd_cents = 0, refund_usd_cents = 100, rake_usd_cents = 0", PLAYING)),
-        ({SEATS}, _SEAT.format("payout_usd_cents = 0, refund_usd_cents = 0, rake_usd_cents = 0", WAITING)),
+        (
+            {SEATS, MATCHES},
+            _SEAT.format(
+                "payout_usd_cents = 0, refund_usd_cents = 100, rake_usd_cents = 0", PLAYING
+            ),
+        ),
+        (
+            {SEATS},
+            _SEAT.format("payout_usd_cents = 0, refund_usd_cents = 0, rake_usd_cents = 0", WAITING),
+        ),
         ({SEATS}, _SEAT.format("payout_usd_cents = 100", PENDING)),
         # the winner, the match and the seat's place in it
         (
@@ -121,7 +143,10 @@ def _lines(change: str, of: str, key: str) -> str:
         ({MATCHES}, _MATCH.format("money = 'due'", WON)),
         ({MATCHES}, _MATCH.format("money = 'recorded'", PLAYING)),
         ({MATCHES}, _MATCH.format("status = 'no_contest'", WON)),
-        ({SEATS}, "delete from match where match_id = (select match_id from seat where idempotency_key = 'won')"),
+        (
+            {SEATS},
+            "delete from match where match_id = (select match_id from seat where idempotency_key = 'won')",
+        ),
         ({MATCHES, STRAY}, _SEAT.format("environment = 'test', seq = 900, position = 9000", ALONE)),
         ({SEATS, MATCHES, STRAY}, _SEAT.format("match_id = 'mat_x'", WON)),
         ({STRAY, MATCHES}, "delete from seat where idempotency_key = 'lost'"),
@@ -130,56 +155,136 @@ def _lines(change: str, of: str, key: str) -> str:
         ({CHARGES, SEATS}, _SEAT.format("confirmed_at = null", WAITING)),
         (
             {CHARGES, SEATS},
-            _SEAT.format("confirmed_at = 1, stake_status = 'confirmed'", PENDING) + ";" + _SEAT.format("rake_usd_cents = 0", PENDING),
+            _SEAT.format("confirmed_at = 1, stake_status = 'confirmed'", PENDING)
+            + ";"
+            + _SEAT.format("rake_usd_cents = 0", PENDING),
         ),
         ({CHARGES}, _SEAT.format("confirmed_at = 1, stake_status = 'confirmed'", DECLINED)),
         # the ledger itself
         (
             {TRANSFERS, SEATS},
-            _lines("update ledger set amount_usd_cents = amount_usd_cents + 1 where account = 'rake' and", _SETTLED, WON),
+            _lines(
+                "update ledger set amount_usd_cents = amount_usd_cents + 1 where account = 'rake' and",
+                _SETTLED,
+                WON,
+            ),
         ),
         (
             {TRANSFERS, CHARGES},
-            _lines("update ledger set amount_usd_cents = amount_usd_cents + 1 where account = 'escrow' and", _CHARGE, WON),
+            _lines(
+                "update ledger set amount_usd_cents = amount_usd_cents + 1 where account = 'escrow' and",
+                _CHARGE,
+                WON,
+            ),
         ),
         ({CHARGES}, _lines("delete from ledger where", _CHARGE, WON)),
         ({SEATS}, _lines("delete from ledger where", _SETTLED, WON)),
-        ({SEATS}, _lines("update ledger set amount_usd_cents = 2 * amount_usd_cents where", _SETTLED, DRAWN)),
-        ({SEATS, TRANSFERS, STRAY}, _lines("update ledger set transfer_id = 'charge:else' where account = 'player' and", _SETTLED, ALONE)),
-        ({SEATS}, _lines("update ledger set account = 'player' where account = 'rake' and", _SETTLED, WON)),
+        (
+            {SEATS},
+            _lines(
+                "update ledger set amount_usd_cents = 2 * amount_usd_cents where", _SETTLED, DRAWN
+            ),
+        ),
+        (
+            {SEATS, TRANSFERS, STRAY},
+            _lines(
+                "update ledger set transfer_id = 'charge:else' where account = 'player' and",
+                _SETTLED,
+                ALONE,
+            ),
+        ),
+        (
+            {SEATS},
+            _lines(
+                "update ledger set account = 'player' where account = 'rake' and", _SETTLED, WON
+            ),
+        ),
         ({STRAY}, _lines("update ledger set environment = 'live' where", _CHARGE, WAITING)),
-        ({STRAY}, _lines("update ledger set seat_id = 'sea_x' where account = 'player' and", _CHARGE, WAITING)),
+        (
+            {STRAY},
+            _lines(
+                "update ledger set seat_id = 'sea_x' where account = 'player' and", _CHARGE, WAITING
+            ),
+        ),
         (
             {CHARGES},
-            _LINE.format(transfer="'charge:' || seat_id", line=2, kind="charge", account="escrow", cents=FLOOR, key=WAITING)
-            + _LINE.format(transfer="'charge:' || seat_id", line=3, kind="charge", account="player", cents=-FLOOR, key=WAITING),
+            _LINE.format(
+                transfer="'charge:' || seat_id",
+                line=2,
+                kind="charge",
+                account="escrow",
+                cents=FLOOR,
+                key=WAITING,
+            )
+            + _LINE.format(
+                transfer="'charge:' || seat_id",
+                line=3,
+                kind="charge",
+                account="player",
+                cents=-FLOOR,
+                key=WAITING,
+            ),
         ),
         (
             {STRAY},
-            _LINE.format(transfer="'charge:again'", line=0, kind="charge", account="escrow", cents=FLOOR, key=WAITING)
-            + _LINE.format(transfer="'charge:again'", line=1, kind="charge", account="player", cents=-FLOOR, key=WAITING),
+            _LINE.format(
+                transfer="'charge:again'",
+                line=0,
+                kind="charge",
+                account="escrow",
+                cents=FLOOR,
+                key=WAITING,
+            )
+            + _LINE.format(
+                transfer="'charge:again'",
+                line=1,
+                kind="charge",
+                account="player",
+                cents=-FLOOR,
+                key=WAITING,
+            ),
         ),
         (
             {STRAY},
-            _LINE.format(transfer="'charge:' || seat_id", line=2, kind="charge", account="rake", cents=10, key=WAITING)
-            + _LINE.format(transfer="'charge:' || seat_id", line=3, kind="charge", account="player", cents=-10, key=WAITING),
+            _LINE.format(
+                transfer="'charge:' || seat_id",
+                line=2,
+                kind="charge",
+                account="rake",
+                cents=10,
+                key=WAITING,
+            )
+            + _LINE.format(
+                transfer="'charge:' || seat_id",
+                line=3,
+                kind="charge",
+                account="player",
+                cents=-10,
+                key=WAITING,
+            ),
         ),
     ],
 )
-async def test_a_row_that_was_changed_is_found(found: set[str], sql: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_row_that_was_changed_is_found(
+    found: set[str], sql: str, tmp_path: Path, autojump_clock: MockClock
+) -> None:
     report = await _tampered(tmp_path, sql)
     assert not report.sound
     assert {name for name, number in _lists(report).items() if number} == found
 
 
-async def test_a_changed_payout_is_named_by_its_partner_its_seat_and_its_match(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_changed_payout_is_named_by_its_partner_its_seat_and_its_match(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     report = await _tampered(tmp_path, _SEAT.format("payout_usd_cents = payout_usd_cents + 1", WON))
     ((seat,), (match,)) = report.seats_settled_other_than_booked, report.matches_that_do_not_add_up
     assert seat.startswith("acme sea_")
     assert match.startswith("acme mat_")
 
 
-async def test_a_report_is_of_one_moment_whatever_is_committed_while_it_is_made(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_report_is_of_one_moment_whatever_is_committed_while_it_is_made(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     await _play(tmp_path)
     database = Database(tmp_path, inline=True)
     try:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.database import Database, SchemaNewer
-from pgs.storage.migrations import FOLDER, migrate, statements
+from pgs.storage.database import Database
+from pgs.storage.migrations import FOLDER, SchemaNewer, migrate, statements
 from tests.virtual import Faults
 
 
@@ -19,7 +19,10 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _tables(connection: sqlite3.Connection) -> set[str]:
-    return {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
+    return {
+        name
+        for (name,) in connection.execute("select name from sqlite_master where type = 'table'")
+    }
 
 
 def _write(folder: Path, **scripts: str) -> Path:
@@ -29,14 +32,18 @@ def _write(folder: Path, **scripts: str) -> Path:
     return folder
 
 
-def test_every_migration_is_applied_once_in_the_order_of_its_number(connection: sqlite3.Connection) -> None:
+def test_every_migration_is_applied_once_in_the_order_of_its_number(
+    connection: sqlite3.Connection,
+) -> None:
     names = [path.stem for path in sorted(FOLDER.glob("*.sql"))]
     assert migrate(connection) == names
     assert names[0].startswith("0001_")
     assert migrate(connection) == []
 
 
-def test_a_database_is_brought_up_to_date_from_where_it_stands(connection: sqlite3.Connection, tmp_path: Path) -> None:
+def test_a_database_is_brought_up_to_date_from_where_it_stands(
+    connection: sqlite3.Connection, tmp_path: Path
+) -> None:
     folder = _write(tmp_path / "sql", one="create table a (x bigint);\n")
     assert migrate(connection, folder) == ["one"]
     _write(folder, two="alter table a add column y bigint;\n")
@@ -44,9 +51,13 @@ def test_a_database_is_brought_up_to_date_from_where_it_stands(connection: sqlit
     connection.execute("insert into a (x, y) values (1, 2)")
 
 
-def test_a_migration_that_fails_leaves_nothing_of_itself_and_all_of_those_before_it(connection: sqlite3.Connection, tmp_path: Path) -> None:
+def test_a_migration_that_fails_leaves_nothing_of_itself_and_all_of_those_before_it(
+    connection: sqlite3.Connection, tmp_path: Path
+) -> None:
     folder = _write(
-        tmp_path / "sql", one="create table a (x bigint);\n", two="create table b (x bigint);\ninsert into nowhere values (1);\n"
+        tmp_path / "sql",
+        one="create table a (x bigint);\n",
+        two="create table b (x bigint);\ninsert into nowhere values (1);\n",
     )
     with pytest.raises(sqlite3.OperationalError, match="nowhere"):
         migrate(connection, folder)
@@ -59,7 +70,9 @@ def test_a_migration_that_fails_leaves_nothing_of_itself_and_all_of_those_before
 def test_a_migration_that_cannot_be_noted_down_is_undone(tmp_path: Path) -> None:
     """Else the next start would apply it a second time."""
     faults = Faults()
-    connection = sqlite3.connect(tmp_path / "schema.db", isolation_level=None, factory=faults.factory)
+    connection = sqlite3.connect(
+        tmp_path / "schema.db", isolation_level=None, factory=faults.factory
+    )
     try:
         folder = _write(tmp_path / "sql", one="create table a (x bigint);\n")
         faults.fail("insert into migration")
@@ -72,8 +85,15 @@ def test_a_migration_that_cannot_be_noted_down_is_undone(tmp_path: Path) -> None
         connection.close()
 
 
-def test_a_database_of_a_newer_version_is_refused_untouched(connection: sqlite3.Connection, tmp_path: Path) -> None:
-    migrate(connection, _write(tmp_path / "new", one="create table a (x bigint);\n", two="create table b (x bigint);\n"))
+def test_a_database_of_a_newer_version_is_refused_untouched(
+    connection: sqlite3.Connection, tmp_path: Path
+) -> None:
+    migrate(
+        connection,
+        _write(
+            tmp_path / "new", one="create table a (x bigint);\n", two="create table b (x bigint);\n"
+        ),
+    )
     with pytest.raises(SchemaNewer, match="two"):
         migrate(connection, _write(tmp_path / "old", one="create table a (x bigint);\n"))
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pgs.domain.play import Move, Presence
-from pgs.domain.seats import Decision, end
+from pgs.domain.play import Attendance, Move
+from pgs.domain.seats import MatchDecision, end
 from pgs.storage import moves as rows
-from pgs.storage.database import Outcome, Stmt, Tx
 from pgs.storage.seats import find_match, update_match
+from pgs.storage.transactions import Outcome, Stmt, Tx
 from tests.actors.stage import stage
 from tests.virtual import open_store
 
@@ -20,13 +20,18 @@ async def test_moves_come_back_in_order(tmp_path: Path) -> None:
         moves = [Move(ply, ply % 2, f"m{ply}", ply, (ply, ply)) for ply in (2, 0, 1)]
         for move in moves:
             await store.writer.submit(Tx("acme", (rows.insert_move("acme", "mat_1", move),)))
-        assert rows.moves_of_match(store.reader, "acme", "mat_1") == sorted(moves, key=lambda move: move.ply)
+        assert rows.moves_of_match(store.reader, "acme", "mat_1") == sorted(
+            moves, key=lambda move: move.ply
+        )
         assert rows.moves_of_match(store.reader, "other", "mat_1") == []
 
 
 async def test_a_second_move_of_one_ply_conflicts(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
-        first, second = (Tx("acme", (rows.insert_move("acme", "mat_1", Move(0, 0, cell, 1, (1, 1))),)) for cell in ("a1", "b1"))
+        first, second = (
+            Tx("acme", (rows.insert_move("acme", "mat_1", Move(0, 0, cell, 1, (1, 1))),))
+            for cell in ("a1", "b1")
+        )
         assert await store.writer.submit(first) is Outcome.COMMITTED
         assert await store.writer.submit(second) is Outcome.CONFLICT
         assert [move.move for move in rows.moves_of_match(store.reader, "acme", "mat_1")] == ["a1"]
@@ -34,19 +39,22 @@ async def test_a_second_move_of_one_ply_conflicts(tmp_path: Path) -> None:
 
 async def test_presence_is_one_row_a_match(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
-        assert rows.find_presence(store.reader, "acme", "mat_1") is None
-        for presence in (Presence((None, 5)), Presence((9, 5), 9, ("Ann", None))):
-            await store.writer.submit(Tx("acme", (rows.put_presence("acme", "mat_1", presence),)))
-            assert rows.find_presence(store.reader, "acme", "mat_1") == presence
+        assert rows.find_attendance(store.reader, "acme", "mat_1") is None
+        for presence in (Attendance((None, 5)), Attendance((9, 5), 9, ("Ann", None))):
+            await store.writer.submit(Tx("acme", (rows.put_attendance("acme", "mat_1", presence),)))
+            assert rows.find_attendance(store.reader, "acme", "mat_1") == presence
 
 
 @pytest.mark.parametrize("ended", [False, True])
 async def test_a_move_conflicts_once_its_match_has_ended(ended: bool, tmp_path: Path) -> None:
     async with stage(tmp_path) as s:
         match = s.match_of([await s.seat(player) for player in ("ann", "bob")][1])
-        stmts: tuple[Stmt, ...] = (rows.insert_move("acme", match.match_id, A_MOVE), rows.set_due("acme", match.match_id, 7))
+        stmts: tuple[Stmt, ...] = (
+            rows.insert_move("acme", match.match_id, A_MOVE),
+            rows.set_due("acme", match.match_id, 7),
+        )
         if ended:
-            over, _ = end(match, (), Decision("no_contest", None, "platform_void", ()), 5)
+            over, _ = end(match, (), MatchDecision("no_contest", None, "platform_void", ()), 5)
             await s.write_past_the_actors(update_match(match, over))
         outcome = await s.parts.database.writer.submit(Tx("acme", stmts))
         assert outcome is (Outcome.CONFLICT if ended else Outcome.COMMITTED)
@@ -60,8 +68,12 @@ async def test_a_player_is_in_what_has_not_ended(tmp_path: Path) -> None:
     async with stage(tmp_path) as s:
         keys = [await s.seat("ann", key) for key in ("one", "two", "three")]
         (matched,) = [await s.seat("bob")]
-        assert rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == [(keys[0].seat_id, matched.match_id)]
-        assert rows.expecting_seats_of_player(s.reader, "acme", "test", "ann", 9) == [(seat.seat_id, "waiting") for seat in keys[1:]]
+        assert rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == [
+            (keys[0].seat_id, matched.match_id)
+        ]
+        assert rows.expecting_seats_of_player(s.reader, "acme", "test", "ann", 9) == [
+            (seat.seat_id, "waiting") for seat in keys[1:]
+        ]
         assert len(rows.expecting_seats_of_player(s.reader, "acme", "test", "ann", 1)) == 1
         await s.decide(matched.match_id, None)
         assert rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == []

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.database import Database, StoreOutage
+from pgs.storage.database import Database
+from pgs.storage.transactions import StoreOutage
 from tests.virtual import open_store
 
 
@@ -31,4 +32,9 @@ def test_a_start_that_was_killed_while_it_made_the_database_is_made_good_by_the_
     assert (tmp_path / "pgs.db.new").stat().st_size > 0
     assert not (tmp_path / "pgs.db").exists()
     with open_store(tmp_path):
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "pgs.db", "pgs.db-shm", "pgs.db-wal"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "lock",
+            "pgs.db",
+            "pgs.db-shm",
+            "pgs.db-wal",
+        ]

@@ -6,7 +6,8 @@ from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import Member
 from pgs.domain.stepup import Factor
 from pgs.storage import accounts, events, factors, invites, key_uses, members, stops
-from pgs.storage.database import Database, Outcome, Stmt, Tx
+from pgs.storage.database import Database
+from pgs.storage.transactions import Outcome, Stmt, Tx
 from tests.making import account
 from tests.virtual import START
 
@@ -20,7 +21,9 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
     return await database.writer.submit(Tx("acme", stmts))
 
 
-async def test_members_come_back_with_their_accounts_in_the_order_of_joining(database: Database) -> None:
+async def test_members_come_back_with_their_accounts_in_the_order_of_joining(
+    database: Database,
+) -> None:
     await commit(
         database,
         accounts.insert_partner(account()),
@@ -44,8 +47,12 @@ async def test_one_uid_is_a_member_of_one_account(database: Database) -> None:
 
 
 async def test_a_removed_member_leaves_nothing_behind(database: Database) -> None:
-    await commit(database, *members.insert_member("acme", ADA), factors.put_factor("acme", "ada", FULL))
-    await commit(database, *members.insert_member("acme", BEN), factors.put_factor("acme", "ben", FULL))
+    await commit(
+        database, *members.insert_member("acme", ADA), factors.put_factor("acme", "ada", FULL)
+    )
+    await commit(
+        database, *members.insert_member("acme", BEN), factors.put_factor("acme", "ben", FULL)
+    )
     assert await commit(database, *members.delete_member("acme", "ada")) is Outcome.COMMITTED
     assert await commit(database, *members.delete_member("acme", "ada")) is Outcome.CONFLICT
     assert factors.find_factor(database.reader, "acme", "ada") == Factor()
@@ -55,11 +62,19 @@ async def test_a_removed_member_leaves_nothing_behind(database: Database) -> Non
 
 
 async def test_a_role_is_given_to_that_member_alone(database: Database) -> None:
-    await commit(database, accounts.insert_partner(account()), *members.insert_member("acme", ADA), *members.insert_member("acme", BEN))
+    await commit(
+        database,
+        accounts.insert_partner(account()),
+        *members.insert_member("acme", ADA),
+        *members.insert_member("acme", BEN),
+    )
     assert await commit(database, members.set_role("acme", "ada", "developer")) is Outcome.COMMITTED
     read = accounts.read_account(database.reader, "acme")
     assert read is not None
-    assert {uid: member.role for uid, member in read.members.items()} == {"ada": "developer", "ben": "viewer"}
+    assert {uid: member.role for uid, member in read.members.items()} == {
+        "ada": "developer",
+        "ben": "viewer",
+    }
     assert await commit(database, members.set_role("other", "ada", "viewer")) is Outcome.CONFLICT
 
 
@@ -68,7 +83,9 @@ async def test_an_invite_is_accepted_or_revoked_once(database: Database) -> None
     assert invites.find_invite(database.reader, "acme", "ivt_1") == INVITE
     assert invites.find_invite(database.reader, "other", "ivt_1") is None
     assert invites.find_account_of(database.reader, "ivt_1") == "acme"
-    assert await commit(database, invites.accept_invite("acme", "ivt_1", "ada")) is Outcome.COMMITTED
+    assert (
+        await commit(database, invites.accept_invite("acme", "ivt_1", "ada")) is Outcome.COMMITTED
+    )
     assert await commit(database, invites.accept_invite("acme", "ivt_1", "ben")) is Outcome.CONFLICT
     assert await commit(database, invites.revoke_invite("acme", "ivt_1", START)) is Outcome.CONFLICT
     read = invites.find_invite(database.reader, "acme", "ivt_1")
@@ -78,14 +95,21 @@ async def test_an_invite_is_accepted_or_revoked_once(database: Database) -> None
 
 async def test_a_revoked_invite_is_not_accepted(database: Database) -> None:
     await commit(database, *invites.insert_invite("acme", 3, INVITE))
-    assert await commit(database, invites.revoke_invite("acme", "ivt_1", START + 1)) is Outcome.COMMITTED
+    assert (
+        await commit(database, invites.revoke_invite("acme", "ivt_1", START + 1))
+        is Outcome.COMMITTED
+    )
     assert await commit(database, invites.accept_invite("acme", "ivt_1", "ada")) is Outcome.CONFLICT
     assert await commit(database, *invites.insert_invite("other", 1, INVITE)) is Outcome.CONFLICT
 
 
 @pytest.mark.parametrize("factor", [Factor(), FULL, Factor(wrong_codes=4)])
-async def test_an_authenticator_comes_back_as_it_was_written(factor: Factor, database: Database) -> None:
-    await commit(database, factors.put_factor("acme", "ada", FULL), factors.put_factor("acme", "ada", factor))
+async def test_an_authenticator_comes_back_as_it_was_written(
+    factor: Factor, database: Database
+) -> None:
+    await commit(
+        database, factors.put_factor("acme", "ada", FULL), factors.put_factor("acme", "ada", factor)
+    )
     assert factors.find_factor(database.reader, "acme", "ada") == factor
     assert factors.find_factor(database.reader, "other", "ada") == Factor()
 
@@ -95,7 +119,11 @@ def _event(seq: int) -> events.Event:
 
 
 async def test_the_event_log_is_read_from_the_newest_on_in_pages(database: Database) -> None:
-    await commit(database, *(events.insert_event("acme", _event(seq)) for seq in (1, 2, 3, 4)), events.insert_event("other", _event(9)))
+    await commit(
+        database,
+        *(events.insert_event("acme", _event(seq)) for seq in (1, 2, 3, 4)),
+        events.insert_event("other", _event(9)),
+    )
     assert events.events_page(database.reader, "acme", events.END, 2) == [_event(4), _event(3)]
     assert events.events_page(database.reader, "acme", 3, 5) == [_event(2), _event(1)]
     assert events.events_page(database.reader, "acme", 1, 5) == []
@@ -103,7 +131,9 @@ async def test_the_event_log_is_read_from_the_newest_on_in_pages(database: Datab
 
 
 async def test_a_stop_is_forgotten_only_by_who_finished_that_very_one(database: Database) -> None:
-    await commit(database, stops.put_stop("acme", "test", 1, START), stops.put_stop("acme", "live", 5, START))
+    await commit(
+        database, stops.put_stop("acme", "test", 1, START), stops.put_stop("acme", "live", 5, START)
+    )
     await commit(database, stops.put_stop("acme", "test", 2, START))
     await commit(database, stops.delete_stop("acme", "test", 1))
     assert stops.unfinished_stops(database.reader) == [("acme", "live", 5), ("acme", "test", 2)]
@@ -113,6 +143,8 @@ async def test_a_stop_is_forgotten_only_by_who_finished_that_very_one(database: 
 
 
 async def test_a_keys_last_use_replaces_the_one_before(database: Database) -> None:
-    await commit(database, key_uses.put_key_use("acme", "key_1", 1), key_uses.put_key_use("acme", "key_1", 2))
+    await commit(
+        database, key_uses.put_key_use("acme", "key_1", 1), key_uses.put_key_use("acme", "key_1", 2)
+    )
     await commit(database, key_uses.put_key_use("other", "key_2", 3))
     assert key_uses.key_uses_of(database.reader, "acme") == {"key_1": 2}

@@ -19,7 +19,9 @@ def test_every_query_prepares_against_the_schema(connection: sqlite3.Connection,
 
 def test_every_block_of_every_file_is_a_query() -> None:
     blocks = {
-        f"{path.stem}.{name}" for path in FOLDER.glob("*.sql") for name in re.findall(r"^-- name: (\w+)", path.read_text(), re.MULTILINE)
+        f"{path.stem}.{name}"
+        for path in FOLDER.glob("*.sql")
+        for name in re.findall(r"^-- name: (\w+)", path.read_text(), re.MULTILINE)
     }
     assert blocks == set(QUERIES)
 

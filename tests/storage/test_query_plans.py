@@ -10,7 +10,12 @@ from pgs.storage.migrations import migrate
 from pgs.storage.queries import QUERIES
 from tests.storage.statements import sql_of
 
-LISTS = ["events.events_page", "invites.invites_page", "attempts.attempts_before", "seats.feed_page"]
+LISTS = [
+    "events.events_page",
+    "invites.invites_page",
+    "attempts.attempts_before",
+    "seats.feed_page",
+]
 
 
 def plan_of(connection: sqlite3.Connection, name: str) -> list[str]:
@@ -18,14 +23,18 @@ def plan_of(connection: sqlite3.Connection, name: str) -> list[str]:
     return [row[3] for row in connection.execute(f"explain query plan {sql_of(name)}", parameters)]
 
 
-OF_A_PARTNER = sorted(name for name in QUERIES if re.search(r"\bwhere (\w\.)?partner_id = :partner_id", sql_of(name)))
+OF_A_PARTNER = sorted(
+    name for name in QUERIES if re.search(r"\bwhere (\w\.)?partner_id = :partner_id", sql_of(name))
+)
 """Whatever is asked, or changed, of one partner. What goes over all partners' rows has tests of its own."""
 
 PAGES = [name for name in OF_A_PARTNER if "limit :page_size" in sql_of(name)]
 
 
 @pytest.mark.parametrize("name", OF_A_PARTNER)
-def test_what_is_asked_of_one_partner_never_scans_a_table(connection: sqlite3.Connection, name: str) -> None:
+def test_what_is_asked_of_one_partner_never_scans_a_table(
+    connection: sqlite3.Connection, name: str
+) -> None:
     steps = plan_of(connection, name)
     assert [step for step in steps if step.startswith("SCAN")] == []
     assert any(step.startswith("SEARCH") and "partner_id=?" in step for step in steps), steps
@@ -57,7 +66,10 @@ def fill(connection: sqlite3.Connection, table: str, rows: int) -> None:
 
     def row() -> list[object]:
         number = next(numbers)
-        return [fixed.get(name, number if kind == "bigint" else f"{name}-{number}") for name, kind in columns]
+        return [
+            fixed.get(name, number if kind == "bigint" else f"{name}-{number}")
+            for name, kind in columns
+        ]
 
     connection.execute("begin")
     places = ", ".join("?" for _ in columns)

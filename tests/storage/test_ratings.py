@@ -5,44 +5,68 @@ import pytest
 
 from pgs.domain.ratings import UNRATED, Rating
 from pgs.storage import ratings as rows
-from pgs.storage.database import Database, Outcome, Tx
+from pgs.storage.database import Database
 from pgs.storage.seats import insert_seat
+from pgs.storage.transactions import Outcome, Tx
 from tests.domain.test_seats import seat
 
 FIRST = Rating(27_000_000, 8_000_000, 1, "bob")
 
 
 async def save(database: Database, was: Rating, rating: Rating, partner: str = "acme") -> Outcome:
-    return await database.writer.submit(Tx(partner, (rows.save_rating(partner, "live", "chess", "alice", was, rating),)))
+    return await database.writer.submit(
+        Tx(partner, (rows.save_rating(partner, "live", "chess", "alice", was, rating),))
+    )
 
 
-def find(database: Database, partner: str = "acme", game: str = "chess", player: str = "alice") -> Rating:
+def find(
+    database: Database, partner: str = "acme", game: str = "chess", player: str = "alice"
+) -> Rating:
     return rows.find_rating(database.reader, partner, "live", game, player)
 
 
-async def test_a_rating_is_read_as_it_was_saved_and_anybody_else_has_none(database: Database) -> None:
+async def test_a_rating_is_read_as_it_was_saved_and_anybody_else_has_none(
+    database: Database,
+) -> None:
     assert await save(database, UNRATED, FIRST) is Outcome.COMMITTED
     assert find(database) == FIRST
-    assert find(database, "other") == find(database, game="reversi") == find(database, player="bob") == UNRATED
+    assert (
+        find(database, "other")
+        == find(database, game="reversi")
+        == find(database, player="bob")
+        == UNRATED
+    )
     second = Rating(26_000_000, 7_900_000, 2, "carol")
     assert await save(database, FIRST, second) is Outcome.COMMITTED
     assert find(database) == second
 
 
 @pytest.mark.parametrize("was", [UNRATED, Rating(1, 1, 2)])
-async def test_a_rating_that_another_match_has_moved_conflicts(was: Rating, database: Database) -> None:
+async def test_a_rating_that_another_match_has_moved_conflicts(
+    was: Rating, database: Database
+) -> None:
     await save(database, UNRATED, FIRST)
     assert await save(database, was, Rating(1, 1, was.matches + 1)) is Outcome.CONFLICT
     assert find(database) == FIRST
 
 
 async def test_a_crowd_is_two_live_seats_that_wait_for_the_same(database: Database) -> None:
-    async def sit(number: int, partner: str, environment: str = "live", status: str = "waiting", **more: object) -> None:
-        one = msgspec.structs.replace(seat(number), partner_id=partner, environment=environment, status=status, **more)
+    async def sit(
+        number: int,
+        partner: str,
+        environment: str = "live",
+        status: str = "waiting",
+        **more: object,
+    ) -> None:
+        one = msgspec.structs.replace(
+            seat(number), partner_id=partner, environment=environment, status=status, **more
+        )
         await database.writer.submit(Tx(partner, (insert_seat(one),)))
 
     for number in (1, 2, 3, 4):
-        await sit(number, "crowd", **({} if number < 3 else {"game_id": "chess"}))  # two pools, named once
+        await sit(
+            number, "crowd", **({} if number < 3 else {"game_id": "chess"})
+        )  # two pools, named once
         await sit(number, "tester", "test")
         await sit(number, "paid", status="pending")
         await sit(number, "spread", tier_revision=number)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.storage.database import ReadFailed, StoreOutage
+from pgs.storage.transactions import ReadFailed, StoreOutage
 from tests.storage.writing import lock, tx_of
 from tests.virtual import Faults, open_store
 
@@ -29,12 +29,16 @@ def test_a_read_with_a_missing_parameter_is_a_bug_and_no_outage(tmp_path: Path) 
 
 def test_a_reader_cannot_write(tmp_path: Path) -> None:
     with open_store(tmp_path) as database, pytest.raises(StoreOutage, match="readonly"):
-        database.reader.one("tiers.insert_lock", environment="test", tier_id="bronze", game_id="chess")
+        database.reader.one(
+            "tiers.insert_lock", environment="test", tier_id="bronze", game_id="chess"
+        )
 
 
 async def test_a_second_reader_reads_on_a_thread_of_its_own(tmp_path: Path) -> None:
     with open_store(tmp_path) as database:
         await database.writer.submit(tx_of(lock("chess")))
         reader = database.second_reader()
-        assert await trio.to_thread.run_sync(reader.all, "tiers.locks") == [("test", "bronze", "chess")]
+        assert await trio.to_thread.run_sync(reader.all, "tiers.locks") == [
+            ("test", "bronze", "chess")
+        ]
         reader.close()

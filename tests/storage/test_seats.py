@@ -9,10 +9,11 @@ import pytest
 from pgs.domain import ledger
 from pgs.domain import seats as rules
 from pgs.domain.environments import Environment
-from pgs.domain.seats import Decision, Match, Seat
+from pgs.domain.seats import Match, MatchDecision, Seat
 from pgs.storage import seats as rows
-from pgs.storage.database import Database, Outcome, Stmt, Tx
+from pgs.storage.database import Database
 from pgs.storage.moves import running_seats_of_player
+from pgs.storage.transactions import Outcome, Stmt, Tx
 from tests.making import match, seat
 
 
@@ -58,7 +59,9 @@ async def test_a_seat_comes_back_as_it_was_written_field_by_field(database: Data
         13,
     )
     assert None not in msgspec.structs.astuple(full)
-    assert await commit(database, rows.insert_seat(plain), rows.insert_seat(full)) is Outcome.COMMITTED
+    assert (
+        await commit(database, rows.insert_seat(plain), rows.insert_seat(full)) is Outcome.COMMITTED
+    )
     assert rows.find_seat(database.reader, "acme", "sea_001") == plain
     assert rows.find_seat(database.reader, "acme", "sea_9") == full
     assert rows.find_by_idempotency_key(database.reader, "acme", "live", "k:9") == full
@@ -67,7 +70,23 @@ async def test_a_seat_comes_back_as_it_was_written_field_by_field(database: Data
 
 
 async def test_a_match_comes_back_as_it_was_written_field_by_field(database: Database) -> None:
-    full = Match("acme", "live", "mat_9", "chess", "gold", 4, 900, "ended", "resigned", 1, 2, "alice", '{"rule":"x"}', "due", 3)
+    full = Match(
+        "acme",
+        "live",
+        "mat_9",
+        "chess",
+        "gold",
+        4,
+        900,
+        "ended",
+        "resigned",
+        1,
+        2,
+        "alice",
+        '{"rule":"x"}',
+        "due",
+        3,
+    )
     assert None not in msgspec.structs.astuple(full)
     await commit(database, rows.insert_match(match("mat_1")), rows.insert_match(full))
     assert rows.find_match(database.reader, "acme", "mat_1") == match("mat_1")
@@ -75,7 +94,9 @@ async def test_a_match_comes_back_as_it_was_written_field_by_field(database: Dat
     assert rows.find_match(database.reader, "other", "mat_9") is None
 
 
-async def test_an_update_writes_every_field_that_a_seat_changes_in_its_life(database: Database) -> None:
+async def test_an_update_writes_every_field_that_a_seat_changes_in_its_life(
+    database: Database,
+) -> None:
     was = seat(1, status="pending", stake_status="pending")
     await commit(database, rows.insert_seat(was))
     confirmed = rules.confirm(was, 70)
@@ -85,7 +106,9 @@ async def test_an_update_writes_every_field_that_a_seat_changes_in_its_life(data
     first = msgspec.structs.replace(first, position=1)
     await commit(database, rows.insert_match(started), rows.update_seat(confirmed, first))
     assert rows.find_seat(database.reader, "acme", "sea_001") == first
-    ended, (over,) = rules.end(started, (first,), Decision("ended", first.player_id, "resigned"), 90)
+    ended, (over,) = rules.end(
+        started, (first,), MatchDecision("ended", first.player_id, "resigned"), 90
+    )
     over = msgspec.structs.replace(over, position=2, score=3)
     await commit(database, rows.update_match(started, ended), rows.update_seat(first, over))
     assert rows.find_seat(database.reader, "acme", "sea_001") == over
@@ -101,14 +124,31 @@ async def test_a_row_that_has_moved_on_conflicts_and_keeps_what_it_is(database: 
     await commit(database, rows.insert_seat(was), rows.insert_match(match("mat_1")))
     gone = msgspec.structs.replace(was, status="no_contest", revision=1)
     assert await commit(database, rows.update_seat(was, gone)) is Outcome.COMMITTED
-    for stale in (was, msgspec.structs.replace(gone, revision=0), msgspec.structs.replace(was, revision=1)):
-        assert await commit(database, rows.update_seat(stale, seat(1, status="matched"))) is Outcome.CONFLICT
+    for stale in (
+        was,
+        msgspec.structs.replace(gone, revision=0),
+        msgspec.structs.replace(was, revision=1),
+    ):
+        assert (
+            await commit(database, rows.update_seat(stale, seat(1, status="matched")))
+            is Outcome.CONFLICT
+        )
     assert rows.find_seat(database.reader, "acme", "sea_001") == gone
     over = match("mat_1", status="ended", money="due")
     assert await commit(database, rows.update_match(match("mat_1"), over)) is Outcome.COMMITTED
     assert await commit(database, rows.update_match(match("mat_1"), over)) is Outcome.CONFLICT
-    assert await commit(database, rows.update_match(over, match("mat_1", status="ended", money="recorded"))) is Outcome.COMMITTED
-    assert await commit(database, rows.update_match(over, match("mat_1", status="ended", money="recorded"))) is Outcome.CONFLICT
+    assert (
+        await commit(
+            database, rows.update_match(over, match("mat_1", status="ended", money="recorded"))
+        )
+        is Outcome.COMMITTED
+    )
+    assert (
+        await commit(
+            database, rows.update_match(over, match("mat_1", status="ended", money="recorded"))
+        )
+        is Outcome.CONFLICT
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,40 +164,87 @@ async def test_a_row_that_has_moved_on_conflicts_and_keeps_what_it_is(database: 
 async def test_what_must_be_unique_conflicts(changes: dict[str, Any], database: Database) -> None:
     await commit(database, rows.insert_seat(seat(1, position=1, match_id="mat_1")))
     assert await commit(database, rows.insert_seat(seat(2, **changes))) is Outcome.CONFLICT
-    elsewhere = seat(2, **changes, environment="live") if "seat_id" not in changes and "match_id" not in changes else seat(3)
+    elsewhere = (
+        seat(2, **changes, environment="live")
+        if "seat_id" not in changes and "match_id" not in changes
+        else seat(3)
+    )
     assert await commit(database, rows.insert_seat(elsewhere)) is Outcome.COMMITTED
-    assert await commit(database, rows.insert_seat(seat(2, **changes, partner_id="other"))) is Outcome.COMMITTED
+    assert (
+        await commit(database, rows.insert_seat(seat(2, **changes, partner_id="other")))
+        is Outcome.COMMITTED
+    )
 
 
 async def test_a_head_is_raised_only_from_where_it_stands(database: Database) -> None:
     zero, one, two = rows.Head(), rows.Head(1, 0), rows.Head(1, 2)
     assert rows.find_head(database.reader, "acme", "test") == zero
     for was, head in ((zero, one), (one, two)):
-        assert await commit(database, rows.move_head("acme", "test", was, head)) is Outcome.COMMITTED
+        assert (
+            await commit(database, rows.move_head("acme", "test", was, head)) is Outcome.COMMITTED
+        )
     for was in (zero, one, rows.Head(0, 2)):
-        assert await commit(database, rows.move_head("acme", "test", was, rows.Head(9, 9))) is Outcome.CONFLICT
+        assert (
+            await commit(database, rows.move_head("acme", "test", was, rows.Head(9, 9)))
+            is Outcome.CONFLICT
+        )
     assert rows.find_head(database.reader, "acme", "test") == two
     assert rows.find_head(database.reader, "acme", "live") == zero
 
 
-async def test_the_waiting_and_the_open_and_the_playing_are_found_in_order(database: Database) -> None:
-    statuses = ["waiting", "pending", "declined", "matched", "ended", "waiting", "no_contest", "pending"]
-    seats = [seat(9 - n, status=status, match_id="mat_1" if status == "matched" else None) for n, status in enumerate(statuses, start=1)]
+async def test_the_waiting_and_the_open_and_the_playing_are_found_in_order(
+    database: Database,
+) -> None:
+    statuses = [
+        "waiting",
+        "pending",
+        "declined",
+        "matched",
+        "ended",
+        "waiting",
+        "no_contest",
+        "pending",
+    ]
+    seats = [
+        seat(9 - n, status=status, match_id="mat_1" if status == "matched" else None)
+        for n, status in enumerate(statuses, start=1)
+    ]
     seats[-1] = msgspec.structs.replace(seats[-1], closing="account_inactive")
-    await commit(database, *(rows.insert_seat(each) for each in seats), rows.insert_seat(seat(20, environment="live")))
+    await commit(
+        database,
+        *(rows.insert_seat(each) for each in seats),
+        rows.insert_seat(seat(20, environment="live")),
+    )
     assert [each.seq for each in rows.waiting_seats(database.reader, "acme", "test")] == [3, 8]
-    assert rows.open_seats_after(database.reader, "acme", "test", "", 10) == ["sea_003", "sea_007", "sea_008"]
+    assert rows.open_seats_after(database.reader, "acme", "test", "", 10) == [
+        "sea_003",
+        "sea_007",
+        "sea_008",
+    ]
     assert rows.open_seats_after(database.reader, "acme", "test", "sea_003", 1) == ["sea_007"]
-    assert [match_id for _, match_id in running_seats_of_player(database.reader, "acme", "test", "p5", 9)] == ["mat_1"]
+    assert [
+        match_id
+        for _, match_id in running_seats_of_player(database.reader, "acme", "test", "p5", 9)
+    ] == ["mat_1"]
     assert running_seats_of_player(database.reader, "acme", "live", "p5", 9) == []
-    matches = [match("mat_3"), match("mat_1"), match("mat_2", status="ended"), match("mat_4", environment="live")]
+    matches = [
+        match("mat_3"),
+        match("mat_1"),
+        match("mat_2", status="ended"),
+        match("mat_4", environment="live"),
+    ]
     await commit(database, *(rows.insert_match(each) for each in matches))
     assert rows.running_matches_after(database.reader, "acme", "test", "", 10) == ["mat_1", "mat_3"]
     assert rows.running_matches_after(database.reader, "acme", "test", "mat_1", 10) == ["mat_3"]
 
 
-async def test_who_waits_comes_in_the_order_of_the_sequence_whatever_the_seats_ids(database: Database) -> None:
-    seats = [seat(number, seat_id=f"sea_{name}", seated_at=90 - number) for number, name in enumerate("cab", start=1)]
+async def test_who_waits_comes_in_the_order_of_the_sequence_whatever_the_seats_ids(
+    database: Database,
+) -> None:
+    seats = [
+        seat(number, seat_id=f"sea_{name}", seated_at=90 - number)
+        for number, name in enumerate("cab", start=1)
+    ]
     await commit(database, *(rows.insert_seat(each) for each in seats))
     assert rows.waiting_seats(database.reader, "acme", "test") == seats
 
@@ -165,7 +252,12 @@ async def test_who_waits_comes_in_the_order_of_the_sequence_whatever_the_seats_i
 async def test_a_player_is_in_the_matches_that_run_and_in_no_other(database: Database) -> None:
     statuses = ["matched", "ended", "no_contest", "waiting", "pending", "declined", "matched"]
     own = [
-        seat(9 - n, player_id="ann", status=status, match_id=None if status in ("waiting", "pending", "declined") else f"mat_{n}")
+        seat(
+            9 - n,
+            player_id="ann",
+            status=status,
+            match_id=None if status in ("waiting", "pending", "declined") else f"mat_{n}",
+        )
         for n, status in enumerate(statuses, start=1)
     ]
     foreign = [
@@ -182,10 +274,17 @@ async def test_a_player_is_in_the_matches_that_run_and_in_no_other(database: Dat
 async def test_the_feed_shows_rows_behind_a_position_in_order(database: Database) -> None:
     positions = [5, 2, None, 9, 4]
     seats = [seat(n, position=position) for n, position in enumerate(positions, start=1)]
-    await commit(database, *(rows.insert_seat(each) for each in seats), rows.insert_seat(seat(7, position=3, environment="live")))
+    await commit(
+        database,
+        *(rows.insert_seat(each) for each in seats),
+        rows.insert_seat(seat(7, position=3, environment="live")),
+    )
 
     def page(after: int, size: int, environment: Environment = "test") -> list[int | None]:
-        return [each.position for each in rows.feed_page(database.reader, "acme", environment, after, size)]
+        return [
+            each.position
+            for each in rows.feed_page(database.reader, "acme", environment, after, size)
+        ]
 
     assert page(0, 10) == [2, 4, 5, 9]
     assert page(0, 2) == [2, 4]
@@ -195,14 +294,34 @@ async def test_the_feed_shows_rows_behind_a_position_in_order(database: Database
     assert rows.feed_page(database.reader, "other", "test", 0, 10) == []
 
 
-async def test_what_is_due_comes_page_by_page_the_longest_due_first_and_nothing_twice(database: Database) -> None:
+async def test_what_is_due_comes_page_by_page_the_longest_due_first_and_nothing_twice(
+    database: Database,
+) -> None:
     chance = Random(1)
     seats = [seat(n, due_at=chance.choice([None, 10, 20, 30])) for n in range(1, 60)]
     matches = [match(f"mat_{n:03}", due_at=chance.choice([None, 10, 20, 30])) for n in range(60)]
-    await commit(database, *(rows.insert_seat(each) for each in seats), *(rows.insert_match(each) for each in matches))
+    await commit(
+        database,
+        *(rows.insert_seat(each) for each in seats),
+        *(rows.insert_match(each) for each in matches),
+    )
     for find, ids in (
-        (rows.due_seats, [(each.due_at, each.seat_id) for each in seats if each.due_at is not None and each.due_at <= 20]),
-        (rows.due_matches, [(each.due_at, each.match_id) for each in matches if each.due_at is not None and each.due_at <= 20]),
+        (
+            rows.due_seats,
+            [
+                (each.due_at, each.seat_id)
+                for each in seats
+                if each.due_at is not None and each.due_at <= 20
+            ],
+        ),
+        (
+            rows.due_matches,
+            [
+                (each.due_at, each.match_id)
+                for each in matches
+                if each.due_at is not None and each.due_at <= 20
+            ],
+        ),
     ):
         found: list[rows.Due] = []
         while page := find(database.reader, 20, found[-1] if found else None, 7):
@@ -254,4 +373,7 @@ async def test_the_looked_up_rows_are_found_by_an_index(database: Database) -> N
         details = [row[3] for row in connection.execute(f"explain query plan {statement}")]
         assert any(detail.startswith("SEARCH") for detail in details), (statement, details)
         if "match_id = 'm'" not in statement:  # a match has two seats: sorting those is nothing
-            assert not any(detail == "USE TEMP B-TREE FOR ORDER BY" for detail in details), (statement, details)
+            assert not any(detail == "USE TEMP B-TREE FOR ORDER BY" for detail in details), (
+                statement,
+                details,
+            )

@@ -12,8 +12,10 @@ import trio
 
 from pgs.storage.accounts import insert_origin, insert_partner, read_account, read_accounts
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.database import Database, Reader, ReadFailed, Tx, at_one_moment
-from pgs.storage.tiers import read_book
+from pgs.storage.database import Database
+from pgs.storage.reader import Reader, at_one_moment
+from pgs.storage.tiers import read_catalogue
+from pgs.storage.transactions import ReadFailed, Tx
 from tests.making import account
 from tests.virtual import Faults, open_store
 
@@ -31,12 +33,21 @@ def _between(faults: Faults, database: Database, text: str, sql: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "read", [read_accounts, lambda reader: {"acme": read_account(reader, "acme")}], ids=["all accounts", "one account"]
+    "read",
+    [read_accounts, lambda reader: {"acme": read_account(reader, "acme")}],
+    ids=["all accounts", "one account"],
 )
-async def test_an_account_is_read_as_of_one_moment(read: Callable[[Reader], Any], tmp_path: Path) -> None:
+async def test_an_account_is_read_as_of_one_moment(
+    read: Callable[[Reader], Any], tmp_path: Path
+) -> None:
     faults = Faults()
     with open_store(tmp_path, faults) as database:
-        await database.writer.submit(Tx("acme", (insert_partner(account()), insert_origin("acme", "test", "http://localhost:1", 1))))
+        await database.writer.submit(
+            Tx(
+                "acme",
+                (insert_partner(account()), insert_origin("acme", "test", "http://localhost:1", 1)),
+            )
+        )
         before = read(database.reader)
         _between(faults, database, "from origin", "delete from origin where partner_id = 'acme'")
         assert read(database.reader) == before
@@ -47,11 +58,16 @@ async def test_an_account_is_read_as_of_one_moment(read: Callable[[Reader], Any]
 async def test_the_tier_book_is_read_as_of_one_moment(tmp_path: Path) -> None:
     faults = Faults()
     with open_store(tmp_path, faults) as database:
-        before = read_book(database.reader)
-        _between(faults, database, "from terms", "insert into terms (version, text, published_at) values (99, 'new', 1)")
-        assert read_book(database.reader) == before
+        before = read_catalogue(database.reader)
+        _between(
+            faults,
+            database,
+            "from terms",
+            "insert into terms (version, text, published_at) values (99, 'new', 1)",
+        )
+        assert read_catalogue(database.reader) == before
         faults.heal()
-        assert read_book(database.reader).offered_terms_version == 99
+        assert read_catalogue(database.reader).offered_terms_version == 99
 
 
 async def test_a_moment_ends_with_its_reading_also_when_that_fails(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from pgs.domain.tiers import Tier, TierRevision
 from pgs.storage import tiers as rows
-from pgs.storage.database import Database, Outcome, Stmt, Tx
+from pgs.storage.database import Database
 from pgs.storage.terms import insert_terms
+from pgs.storage.transactions import Outcome, Stmt, Tx
 
 
 async def commit(database: Database, *stmts: Stmt) -> Outcome:
@@ -11,12 +12,16 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
 
 
 async def test_a_new_database_offers_the_first_terms_and_no_tier(database: Database) -> None:
-    book = rows.read_book(database.reader)
-    assert (book.tiers, book.offered_terms_version) == ({"test": {}, "live": {}}, 1)
+    catalogue = rows.read_catalogue(database.reader)
+    assert (catalogue.tiers, catalogue.offered_terms_version) == ({"test": {}, "live": {}}, 1)
 
 
 async def test_a_book_holds_every_revision_in_order_and_the_locks(database: Database) -> None:
-    first, second, other = TierRevision(1, "Bronze", 100, 180), TierRevision(2, "Bronze", 110, 190), TierRevision(1, "Gold", 1, 1)
+    first, second, other = (
+        TierRevision(1, "Bronze", 100, 180),
+        TierRevision(2, "Bronze", 110, 190),
+        TierRevision(1, "Gold", 1, 1),
+    )
     await commit(
         database,
         rows.insert_revision("test", "bronze", second, 9),
@@ -25,17 +30,26 @@ async def test_a_book_holds_every_revision_in_order_and_the_locks(database: Data
         rows.set_lock("test", "bronze", "chess", locked=True),
         rows.set_lock("test", "bronze", "reversi", locked=True),
     )
-    assert rows.read_book(database.reader).tiers == {
-        "test": {"bronze": Tier("test", "bronze", (first, second), frozenset({"chess", "reversi"}))},
+    assert rows.read_catalogue(database.reader).tiers == {
+        "test": {
+            "bronze": Tier("test", "bronze", (first, second), frozenset({"chess", "reversi"}))
+        },
         "live": {"gold": Tier("live", "gold", (other,))},
     }
-    assert await commit(database, rows.set_lock("test", "bronze", "chess", locked=False)) is Outcome.COMMITTED
-    assert rows.read_book(database.reader).tiers["test"]["bronze"].locked_games == {"reversi"}
+    assert (
+        await commit(database, rows.set_lock("test", "bronze", "chess", locked=False))
+        is Outcome.COMMITTED
+    )
+    assert rows.read_catalogue(database.reader).tiers["test"]["bronze"].locked_games == {"reversi"}
 
 
 async def test_what_is_there_already_and_what_is_gone_already_conflicts(database: Database) -> None:
     revision = TierRevision(1, "Bronze", 100, 180)
-    await commit(database, rows.insert_revision("test", "bronze", revision, 1), rows.set_lock("test", "bronze", "chess", locked=True))
+    await commit(
+        database,
+        rows.insert_revision("test", "bronze", revision, 1),
+        rows.set_lock("test", "bronze", "chess", locked=True),
+    )
     for stmt in (
         rows.insert_revision("test", "bronze", TierRevision(1, "Other", 1, 1), 2),
         rows.set_lock("test", "bronze", "chess", locked=True),
@@ -43,9 +57,9 @@ async def test_what_is_there_already_and_what_is_gone_already_conflicts(database
         insert_terms(1, "Other terms", 2),
     ):
         assert await commit(database, stmt) is Outcome.CONFLICT
-    assert rows.read_book(database.reader).tiers["test"]["bronze"].current == revision
+    assert rows.read_catalogue(database.reader).tiers["test"]["bronze"].current == revision
 
 
 async def test_the_newest_terms_are_on_offer(database: Database) -> None:
     await commit(database, insert_terms(3, "Third", 3), insert_terms(2, "Second", 4))
-    assert rows.read_book(database.reader).offered_terms_version == 3
+    assert rows.read_catalogue(database.reader).offered_terms_version == 3

@@ -10,13 +10,19 @@ from pgs.domain import ledger
 from pgs.domain.accounts import ApiKey
 from pgs.domain.seats import Seat, confirm
 from pgs.storage import accounts, seats
-from pgs.storage.database import Outcome, Stmt, Tx
+from pgs.storage.transactions import Outcome, Stmt, Tx
 from tests.making import match, seat
 from tests.virtual import START, open_store
 
 
 def _seat(number: int, **fields: object) -> Seat:
-    made = seat(number, seat_id=f"sea_{number}", idempotency_key=f"key-{number}", player_id=f"player-{number}", game_id="tic-tac-toe")
+    made = seat(
+        number,
+        seat_id=f"sea_{number}",
+        idempotency_key=f"key-{number}",
+        player_id=f"player-{number}",
+        game_id="tic-tac-toe",
+    )
     return msgspec.structs.replace(confirm(made, START), **fields)
 
 
@@ -33,9 +39,18 @@ def _match() -> Stmt:
 
 
 CASES: dict[str, tuple[Callable[[], tuple[Stmt, ...]], Callable[[], tuple[Stmt, ...]]]] = {
-    "a seat's id": (lambda: (seats.insert_seat(_seat(1)),), lambda: (seats.insert_seat(_seat(2, seat_id="sea_1")),)),
-    "a seat's sequence": (lambda: (seats.insert_seat(_seat(1)),), lambda: (seats.insert_seat(_seat(2, seq=1)),)),
-    "an idempotency key": (lambda: (seats.insert_seat(_seat(1)),), lambda: (seats.insert_seat(_seat(2, idempotency_key="key-1")),)),
+    "a seat's id": (
+        lambda: (seats.insert_seat(_seat(1)),),
+        lambda: (seats.insert_seat(_seat(2, seat_id="sea_1")),),
+    ),
+    "a seat's sequence": (
+        lambda: (seats.insert_seat(_seat(1)),),
+        lambda: (seats.insert_seat(_seat(2, seq=1)),),
+    ),
+    "an idempotency key": (
+        lambda: (seats.insert_seat(_seat(1)),),
+        lambda: (seats.insert_seat(_seat(2, idempotency_key="key-1")),),
+    ),
     "a position of the feed": (
         lambda: (seats.insert_seat(_seat(1, position=7, match_id="mat_1")),),
         lambda: (seats.insert_seat(_seat(2, position=7, match_id="mat_2")),),
@@ -46,7 +61,10 @@ CASES: dict[str, tuple[Callable[[], tuple[Stmt, ...]], Callable[[], tuple[Stmt, 
     ),
     "a match": (lambda: (_match(),), lambda: (_match(),)),
     "a seat's charge": (lambda: _charge(_seat(1)), lambda: _charge(_seat(1))),
-    "a key's hash, across partners": (lambda: _key("acme", "key_1", "hash"), lambda: _key("bravo", "key_2", "hash")),
+    "a key's hash, across partners": (
+        lambda: _key("acme", "key_1", "hash"),
+        lambda: _key("bravo", "key_2", "hash"),
+    ),
 }
 
 
@@ -57,10 +75,18 @@ async def test_there_is_one_of_it(tmp_path: Path, what: str) -> None:
     with open_store(tmp_path) as database:
         assert await database.writer.submit(Tx("acme", first())) is Outcome.COMMITTED
         assert await database.writer.submit(Tx("acme", (marker, *second()))) is Outcome.CONFLICT
-        assert seats.find_seat(database.reader, "acme", "sea_99") is None, "a part of the refused transaction was written"
+        assert seats.find_seat(database.reader, "acme", "sea_99") is None, (
+            "a part of the refused transaction was written"
+        )
 
 
 async def test_the_same_names_in_another_environment_are_others(tmp_path: Path) -> None:
     with open_store(tmp_path) as database:
-        for seat in (_seat(1, position=1, match_id="mat_1"), _seat(1, environment="live", seat_id="sea_2", position=1, match_id="mat_2")):
-            assert await database.writer.submit(Tx("acme", (seats.insert_seat(seat),))) is Outcome.COMMITTED
+        for seat in (
+            _seat(1, position=1, match_id="mat_1"),
+            _seat(1, environment="live", seat_id="sea_2", position=1, match_id="mat_2"),
+        ):
+            assert (
+                await database.writer.submit(Tx("acme", (seats.insert_seat(seat),)))
+                is Outcome.COMMITTED
+            )

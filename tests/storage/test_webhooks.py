@@ -2,7 +2,8 @@
 
 from pgs.domain.accounts import Webhook
 from pgs.storage import webhooks as rows
-from pgs.storage.database import Database, Outcome, Stmt, Tx
+from pgs.storage.database import Database
+from pgs.storage.transactions import Outcome, Stmt, Tx
 
 URL, OTHER = "https://a.example.com/x", "https://b.example.com/y"
 
@@ -13,17 +14,27 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
 
 async def test_a_new_endpoint_is_on_and_shown_without_its_secret(database: Database) -> None:
     assert rows.find_webhook(database.reader, "acme", "test") is None
-    assert await commit(database, rows.insert_webhook("acme", "test", URL, "sealed", 5)) is Outcome.COMMITTED
+    assert (
+        await commit(database, rows.insert_webhook("acme", "test", URL, "sealed", 5))
+        is Outcome.COMMITTED
+    )
     webhook = rows.find_webhook(database.reader, "acme", "test")
     assert webhook == Webhook(URL, True, 0, 5, 5, None)
     assert "sealed" not in repr(webhook)
     assert rows.find_webhook(database.reader, "acme", "live") is None
     assert rows.find_webhook(database.reader, "other", "test") is None
-    assert await commit(database, rows.insert_webhook("acme", "test", OTHER, "sealed too", 6)) is Outcome.CONFLICT
+    assert (
+        await commit(database, rows.insert_webhook("acme", "test", OTHER, "sealed too", 6))
+        is Outcome.CONFLICT
+    )
 
 
 async def test_saving_a_url_switches_on_and_leaves_the_rest(database: Database) -> None:
-    await commit(database, rows.insert_webhook("acme", "test", URL, "sealed", 5), rows.insert_webhook("acme", "live", URL, "sealed", 6))
+    await commit(
+        database,
+        rows.insert_webhook("acme", "test", URL, "sealed", 5),
+        rows.insert_webhook("acme", "live", URL, "sealed", 6),
+    )
     assert await commit(database, rows.save_url("acme", "test", OTHER)) is Outcome.COMMITTED
     assert rows.find_webhook(database.reader, "acme", "test") == Webhook(OTHER, True, 0, 5, 5, None)
     assert rows.find_webhook(database.reader, "acme", "live") == Webhook(URL, True, 0, 6, 6, None)

@@ -8,8 +8,19 @@ import pytest
 import trio
 
 from pgs.storage import writer as writer_module
-from pgs.storage.database import Database, DataFolderInUse, Outcome, OutcomeUnknown, WriteFailed
-from tests.storage.writing import INLINE, lock, locked_games, submit_all, submit_or_error, tx_of, unlock, until
+from pgs.storage.data_folder import DataFolderInUse
+from pgs.storage.database import Database
+from pgs.storage.transactions import Outcome, OutcomeUnknown, WriteFailed
+from tests.storage.writing import (
+    INLINE,
+    lock,
+    locked_games,
+    submit_all,
+    submit_or_error,
+    tx_of,
+    unlock,
+    until,
+)
 from tests.virtual import Faults, open_store
 
 
@@ -29,7 +40,9 @@ async def test_closing_finishes_what_has_queued(tmp_path: Path, faults: Faults) 
     connection.close()
 
 
-def test_closing_after_the_run_finishes_what_nobody_waits_for_any_more(tmp_path: Path, faults: Faults) -> None:
+def test_closing_after_the_run_finishes_what_nobody_waits_for_any_more(
+    tmp_path: Path, faults: Faults
+) -> None:
     database = Database(tmp_path, factory=faults.factory)
     faults.statements.clear()
 
@@ -69,7 +82,9 @@ async def test_a_write_after_closing_is_refused(tmp_path: Path) -> None:
             await database.writer.submit(tx_of(lock("a")))
 
 
-async def test_a_writer_that_was_never_started_is_a_bug_and_not_a_long_wait(threaded: Database) -> None:
+async def test_a_writer_that_was_never_started_is_a_bug_and_not_a_long_wait(
+    threaded: Database,
+) -> None:
     with pytest.raises(RuntimeError, match="not started"):
         await threaded.writer.submit(tx_of(lock("a")))
 
@@ -132,7 +147,9 @@ async def test_the_death_of_the_writer_is_told_to_all_who_wait_and_all_who_come(
         await threaded.writer.submit(tx_of(lock("late")))
 
 
-async def test_a_log_that_cannot_be_written_changes_no_outcome(threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_log_that_cannot_be_written_changes_no_outcome(
+    threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class BrokenPipe:
         def error(self, *_: object, **__: object) -> None:
             raise BrokenPipeError

@@ -7,13 +7,24 @@ import pytest
 import trio
 
 from pgs.storage import writer as writer_module
-from pgs.storage.database import Database, Outcome, OutcomeUnknown, Stmt
-from tests.storage.writing import INLINE, lock, locked_games, submit_all, submit_as_one_group, tx_of, unlock
+from pgs.storage.database import Database
+from pgs.storage.transactions import Outcome, OutcomeUnknown, Stmt
+from tests.storage.writing import (
+    INLINE,
+    lock,
+    locked_games,
+    submit_all,
+    submit_as_one_group,
+    tx_of,
+    unlock,
+)
 from tests.virtual import Faults, open_store
 
 
 @INLINE
-async def test_writes_of_the_same_moment_share_one_commit(tmp_path: Path, faults: Faults, inline: bool) -> None:
+async def test_writes_of_the_same_moment_share_one_commit(
+    tmp_path: Path, faults: Faults, inline: bool
+) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:
         database.start()
         txs = [tx_of(lock(f"game-{number}")) for number in range(100)]
@@ -27,16 +38,22 @@ async def test_writes_of_the_same_moment_share_one_commit(tmp_path: Path, faults
         assert len(locked_games(database)) == 100
 
 
-async def test_a_group_has_a_limit(threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_group_has_a_limit(
+    threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
     threaded.start()
     monkeypatch.setattr(writer_module, "GROUP_LIMIT", 40)
-    outcomes = await submit_as_one_group(threaded, faults, *[tx_of(lock(f"game-{number}")) for number in range(100)])
+    outcomes = await submit_as_one_group(
+        threaded, faults, *[tx_of(lock(f"game-{number}")) for number in range(100)]
+    )
     assert outcomes == [Outcome.COMMITTED] * 100
     assert faults.count("commit") == 1 + 3
 
 
 @INLINE
-async def test_writes_are_committed_in_the_order_in_which_they_came(tmp_path: Path, inline: bool) -> None:
+async def test_writes_are_committed_in_the_order_in_which_they_came(
+    tmp_path: Path, inline: bool
+) -> None:
     with open_store(tmp_path, inline=inline) as database:
         database.start()
         came: list[str] = []
@@ -49,11 +66,15 @@ async def test_writes_are_committed_in_the_order_in_which_they_came(tmp_path: Pa
             for number in range(50):
                 nursery.start_soon(lock_it, f"game-{number}")
         connection = sqlite3.connect(database.path)
-        assert [game for (game,) in connection.execute("select game_id from tier_lock order by rowid")] == came
+        assert [
+            game for (game,) in connection.execute("select game_id from tier_lock order by rowid")
+        ] == came
         connection.close()
 
 
-async def test_a_write_that_fails_in_a_group_fails_alone(threaded: Database, faults: Faults) -> None:
+async def test_a_write_that_fails_in_a_group_fails_alone(
+    threaded: Database, faults: Faults
+) -> None:
     threaded.start()
     faults.fail("update tier set")
     outcomes = await submit_as_one_group(
@@ -74,12 +95,16 @@ async def test_a_write_that_fails_in_a_group_fails_alone(threaded: Database, fau
 
 
 @INLINE
-async def test_a_commit_that_fails_leaves_the_outcome_of_the_whole_group_unknown(tmp_path: Path, faults: Faults, inline: bool) -> None:
+async def test_a_commit_that_fails_leaves_the_outcome_of_the_whole_group_unknown(
+    tmp_path: Path, faults: Faults, inline: bool
+) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:
         database.start()
         txs = [tx_of(lock(f"game-{number}")) for number in range(5)]
         faults.fail("commit", skip=0 if inline else 1)
-        outcomes = await (submit_all(database, *txs) if inline else submit_as_one_group(database, faults, *txs))
+        outcomes = await (
+            submit_all(database, *txs) if inline else submit_as_one_group(database, faults, *txs)
+        )
         assert [type(result) for result in outcomes] == [OutcomeUnknown] * 5
         assert len({id(result) for result in outcomes}) == 5, "callers would share one traceback"
         assert locked_games(database) == set()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.database import Outcome, OutcomeUnknown, Stmt, WriteFailed
+from pgs.storage.transactions import Outcome, OutcomeUnknown, Stmt, WriteFailed
 from tests.storage.writing import INLINE, lock, locked_games, tx_of, unlock
 from tests.virtual import Faults, open_store
 
@@ -15,32 +15,48 @@ async def test_a_committed_write_is_read_at_once(tmp_path: Path, inline: bool) -
     with open_store(tmp_path, inline=inline) as database:
         database.start()
         assert locked_games(database) == set()
-        assert await database.writer.submit(tx_of(lock("chess"), lock("reversi"))) is Outcome.COMMITTED
+        assert (
+            await database.writer.submit(tx_of(lock("chess"), lock("reversi"))) is Outcome.COMMITTED
+        )
         assert locked_games(database) == {"chess", "reversi"}
         assert database.reader.one("terms.newest_terms") is not None
 
 
 @INLINE
-async def test_a_unique_index_that_disagrees_is_a_conflict_and_nothing_is_done(tmp_path: Path, inline: bool) -> None:
+async def test_a_unique_index_that_disagrees_is_a_conflict_and_nothing_is_done(
+    tmp_path: Path, inline: bool
+) -> None:
     with open_store(tmp_path, inline=inline) as database:
         database.start()
         await database.writer.submit(tx_of(lock("chess")))
-        assert await database.writer.submit(tx_of(lock("reversi"), lock("chess"))) is Outcome.CONFLICT
+        assert (
+            await database.writer.submit(tx_of(lock("reversi"), lock("chess"))) is Outcome.CONFLICT
+        )
         assert locked_games(database) == {"chess"}
 
 
 @INLINE
-async def test_a_statement_that_touches_other_rows_than_expected_is_a_conflict_and_nothing_is_done(tmp_path: Path, inline: bool) -> None:
+async def test_a_statement_that_touches_other_rows_than_expected_is_a_conflict_and_nothing_is_done(
+    tmp_path: Path, inline: bool
+) -> None:
     with open_store(tmp_path, inline=inline) as database:
         database.start()
-        assert await database.writer.submit(tx_of(lock("chess"), unlock("reversi"))) is Outcome.CONFLICT
+        assert (
+            await database.writer.submit(tx_of(lock("chess"), unlock("reversi")))
+            is Outcome.CONFLICT
+        )
         assert locked_games(database) == set()
-        assert await database.writer.submit(tx_of(lock("chess"), unlock("reversi", None))) is Outcome.COMMITTED
+        assert (
+            await database.writer.submit(tx_of(lock("chess"), unlock("reversi", None)))
+            is Outcome.COMMITTED
+        )
         assert await database.writer.submit(tx_of(unlock("reversi", 0))) is Outcome.COMMITTED
 
 
 @INLINE
-async def test_a_statement_that_the_disk_refuses_fails_the_write_and_nothing_is_done(tmp_path: Path, faults: Faults, inline: bool) -> None:
+async def test_a_statement_that_the_disk_refuses_fails_the_write_and_nothing_is_done(
+    tmp_path: Path, faults: Faults, inline: bool
+) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:
         database.start()
         faults.fail("delete from tier_lock", sqlite3.OperationalError("database or disk is full"))
@@ -52,7 +68,9 @@ async def test_a_statement_that_the_disk_refuses_fails_the_write_and_nothing_is_
 
 
 @INLINE
-async def test_a_transaction_that_cannot_begin_fails_and_nothing_is_done(tmp_path: Path, faults: Faults, inline: bool) -> None:
+async def test_a_transaction_that_cannot_begin_fails_and_nothing_is_done(
+    tmp_path: Path, faults: Faults, inline: bool
+) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:
         database.start()
         faults.fail("begin immediate")
@@ -63,7 +81,9 @@ async def test_a_transaction_that_cannot_begin_fails_and_nothing_is_done(tmp_pat
 
 @INLINE
 @pytest.mark.parametrize("landed", [False, True], ids=["lost", "landed"])
-async def test_a_commit_that_fails_leaves_the_outcome_unknown(tmp_path: Path, faults: Faults, inline: bool, landed: bool) -> None:
+async def test_a_commit_that_fails_leaves_the_outcome_unknown(
+    tmp_path: Path, faults: Faults, inline: bool, landed: bool
+) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:
         database.start()
         faults.fail("commit", after=landed)
@@ -80,13 +100,21 @@ async def test_a_commit_that_fails_leaves_the_outcome_unknown(tmp_path: Path, fa
     [
         (Stmt("tiers.no_such_query", {}), KeyError),
         (Stmt("tiers.insert_lock", {"environment": "test"}), sqlite3.ProgrammingError),
-        (Stmt("tiers.insert_lock", {"environment": "moon", "tier_id": "a", "game_id": "b"}), sqlite3.IntegrityError),
-        (Stmt("tiers.insert_lock", {"environment": "test", "tier_id": 2**63, "game_id": "b"}), OverflowError),
+        (
+            Stmt("tiers.insert_lock", {"environment": "moon", "tier_id": "a", "game_id": "b"}),
+            sqlite3.IntegrityError,
+        ),
+        (
+            Stmt("tiers.insert_lock", {"environment": "test", "tier_id": 2**63, "game_id": "b"}),
+            OverflowError,
+        ),
         (Stmt("tiers.locks", {}), TypeError),
     ],
     ids=["unknown name", "missing parameter", "broken check", "too great a number", "a select"],
 )
-async def test_a_bug_in_a_statement_is_no_outage(tmp_path: Path, inline: bool, stmt: Stmt, error: type[Exception]) -> None:
+async def test_a_bug_in_a_statement_is_no_outage(
+    tmp_path: Path, inline: bool, stmt: Stmt, error: type[Exception]
+) -> None:
     with open_store(tmp_path, inline=inline) as database:
         database.start()
         with pytest.raises(error):

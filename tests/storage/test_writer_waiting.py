@@ -7,12 +7,24 @@ import trio
 import trio.testing
 
 from pgs.storage import writer as writer_module
-from pgs.storage.database import Database, Outcome, WriterFull
-from tests.storage.writing import INLINE, lock, locked_games, submit_or_error, tx_of, unlock, until, until_real
+from pgs.storage.database import Database
+from pgs.storage.transactions import Outcome, WriterFull
+from tests.storage.writing import (
+    INLINE,
+    lock,
+    locked_games,
+    submit_or_error,
+    tx_of,
+    unlock,
+    until,
+    until_real,
+)
 from tests.virtual import Faults, open_store
 
 
-async def test_a_full_queue_is_an_answer_and_nothing_is_done(threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_queue_is_an_answer_and_nothing_is_done(
+    threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
     threaded.start()
     monkeypatch.setattr(writer_module, "QUEUE_LIMIT", 3)
     with faults.hold("commit") as release:
@@ -56,7 +68,10 @@ async def test_the_age_of_a_stall_is_that_of_the_oldest_write_that_still_waits(
 ) -> None:
     threaded.start()
     seconds = writer_module.STALLED_AFTER_S
-    with faults.hold("insert into tier_lock") as first, faults.hold("delete from tier_lock") as second:
+    with (
+        faults.hold("insert into tier_lock") as first,
+        faults.hold("delete from tier_lock") as second,
+    ):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(submit_or_error, threaded, tx_of(lock("a")))
             await until_real(lambda: faults.count("insert into tier_lock") == 1)
@@ -75,7 +90,9 @@ async def test_the_age_of_a_stall_is_that_of_the_oldest_write_that_still_waits(
     assert not threaded.writer.stalled()
 
 
-async def test_a_caller_who_stops_waiting_stops_no_write(threaded: Database, faults: Faults) -> None:
+async def test_a_caller_who_stops_waiting_stops_no_write(
+    threaded: Database, faults: Faults
+) -> None:
     threaded.start()
     with faults.hold("commit") as release, trio.CancelScope() as scope:
         async with trio.open_nursery() as nursery:
@@ -89,7 +106,9 @@ async def test_a_caller_who_stops_waiting_stops_no_write(threaded: Database, fau
 
 
 @INLINE
-async def test_a_caller_who_was_cancelled_before_writes_nothing(tmp_path: Path, inline: bool) -> None:
+async def test_a_caller_who_was_cancelled_before_writes_nothing(
+    tmp_path: Path, inline: bool
+) -> None:
     with open_store(tmp_path, inline=inline) as database:
         database.start()
         with trio.CancelScope() as scope:

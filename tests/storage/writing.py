@@ -6,18 +6,27 @@ from collections.abc import Callable
 import pytest
 import trio
 
-from pgs.storage.database import Database, Outcome, Stmt, Tx
+from pgs.storage.database import Database
+from pgs.storage.transactions import Outcome, Stmt, Tx
 from tests.virtual import Faults
 
 INLINE = pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread"])
 
 
 def lock(game: str, expected_rows: int | None = 1) -> Stmt:
-    return Stmt("tiers.insert_lock", {"environment": "test", "tier_id": "bronze", "game_id": game}, expected_rows)
+    return Stmt(
+        "tiers.insert_lock",
+        {"environment": "test", "tier_id": "bronze", "game_id": game},
+        expected_rows,
+    )
 
 
 def unlock(game: str, expected_rows: int | None = 1) -> Stmt:
-    return Stmt("tiers.delete_lock", {"environment": "test", "tier_id": "bronze", "game_id": game}, expected_rows)
+    return Stmt(
+        "tiers.delete_lock",
+        {"environment": "test", "tier_id": "bronze", "game_id": game},
+        expected_rows,
+    )
 
 
 def tx_of(*stmts: Stmt) -> Tx:
@@ -48,7 +57,9 @@ async def submit_all(database: Database, *txs: Tx) -> list[Outcome | Exception]:
     return [outcomes[number] for number in range(len(txs))]
 
 
-async def submit_as_one_group(database: Database, faults: Faults, *txs: Tx) -> list[Outcome | Exception]:
+async def submit_as_one_group(
+    database: Database, faults: Faults, *txs: Tx
+) -> list[Outcome | Exception]:
     """Let all of them queue behind a commit that is held up, so that the writer takes them as one group."""
     outcomes: list[Outcome | Exception] = []
     with faults.hold("delete from tier_lock") as release:

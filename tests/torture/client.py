@@ -31,7 +31,13 @@ class Connection:
                     self._stream = await trio.open_tcp_stream(self._host, self._port)
                 await self._stream.send_all(head.encode() + content)
                 return await self._answer(self._stream)
-        except (OSError, trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError, Gone) as error:
+        except (
+            OSError,
+            trio.BrokenResourceError,
+            trio.ClosedResourceError,
+            trio.TooSlowError,
+            Gone,
+        ) as error:
             await self.close()
             raise Gone(str(error)) from error
 
@@ -41,7 +47,10 @@ class Connection:
             data += await self._more(stream)
         head, _, rest = data.partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        headers = {
+            name.lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines)
+        }
         while len(rest) < int(headers["content-length"]):
             rest += await self._more(stream)
         if headers.get("connection") == "close":

@@ -24,7 +24,16 @@ def _request_lines() -> list[bytes]:
         b"",
         b"//partner//me",
     ]
-    versions = [b"HTTP/1.1", b"HTTP/1.0", b"HTTP/1.2", b"HTTP/0.9", b"HTTP/2.0", b"http/1.1", b"HTTP/11", b""]
+    versions = [
+        b"HTTP/1.1",
+        b"HTTP/1.0",
+        b"HTTP/1.2",
+        b"HTTP/0.9",
+        b"HTTP/2.0",
+        b"http/1.1",
+        b"HTTP/11",
+        b"",
+    ]
     lines = [b" ".join((method, b"/partner/me", b"HTTP/1.1")) for method in methods]
     lines += [b" ".join((b"GET", target, b"HTTP/1.1")) for target in targets]
     lines += [b" ".join((b"GET", b"/partner/me", version)) for version in versions]
@@ -101,7 +110,9 @@ def _websockets() -> list[bytes]:
         _WS.replace(b"HTTP/1.1", b"HTTP/1.0") + b"\r\n",
     ]
     paths = [b"/game/socket", b"/partner/me", b"/nowhere"]
-    return [_WS.replace(b"/game/socket", path) + extra for path, extra in product(paths, extras)] + broken
+    return [
+        _WS.replace(b"/game/socket", path) + extra for path, extra in product(paths, extras)
+    ] + broken
 
 
 def _garbage() -> list[bytes]:

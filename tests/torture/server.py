@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.house.tree import ROOT
+from tests.conventions.tree import ROOT
 from tests.journeys.process import Process
 
 
@@ -18,15 +18,41 @@ class Server(Process):
 
     def seed(self, partners: int) -> list[dict[str, str]]:
         """Return the keys of that many fresh partners."""
-        command = [sys.executable, "scripts/seed.py", "--data", str(self.folder), "--partners", str(partners), "--out", str(self._keys)]
+        command = [
+            sys.executable,
+            "scripts/seed.py",
+            "--data",
+            str(self.folder),
+            "--partners",
+            str(partners),
+            "--out",
+            str(self._keys),
+        ]
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
         seeded: list[dict[str, str]] = json.loads(self._keys.read_text())
         return seeded
 
     def widen(self, partner_id: str, calls: int) -> None:
         """Give a partner's bucket so many calls at once and a second, before the service starts."""
-        words = ["partner", "set", partner_id, "--burst", str(calls), "--rate", str(calls), "--data", str(self.folder), "--json"]
-        subprocess.run([sys.executable, "-m", "pgs", *words], cwd=ROOT, check=True, capture_output=True, timeout=60)
+        words = [
+            "partner",
+            "set",
+            partner_id,
+            "--burst",
+            str(calls),
+            "--rate",
+            str(calls),
+            "--data",
+            str(self.folder),
+            "--json",
+        ]
+        subprocess.run(
+            [sys.executable, "-m", "pgs", *words],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            timeout=60,
+        )
 
     @property
     def internal_url(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tree import ROOT
+from tests.conventions.tree import ROOT
 
 pytestmark = pytest.mark.torture
 

@@ -9,7 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 import trio
-from trio_websocket import ConnectionClosed, ConnectionRejected, HandshakeError, WebSocketConnection, wrap_client_stream
+from trio_websocket import (
+    ConnectionClosed,
+    ConnectionRejected,
+    HandshakeError,
+    WebSocketConnection,
+    wrap_client_stream,
+)
 from wsproto.utilities import LocalProtocolError
 
 from pgs.storage.database import Database
@@ -50,23 +56,41 @@ async def _play(server: Server, player: Player) -> None:
     while not player.over:
         try:
             # The stream is ours, since trio-websocket leaves that of a lost connection open.
-            async with await trio.open_tcp_stream("127.0.0.1", server.port) as stream, trio.open_nursery() as nursery:
+            async with (
+                await trio.open_tcp_stream("127.0.0.1", server.port) as stream,
+                trio.open_nursery() as nursery,
+            ):
                 offer = ["pgs.game.v1", f"pgs.token.{player.token}"]
-                socket = await wrap_client_stream(nursery, stream, f"127.0.0.1:{server.port}", "/game/socket", subprotocols=offer)
+                socket = await wrap_client_stream(
+                    nursery, stream, f"127.0.0.1:{server.port}", "/game/socket", subprotocols=offer
+                )
                 player.comebacks += 1
                 await _converse(socket, player, random.Random(player.name))
                 nursery.cancel_scope.cancel()
-        except* (OSError, ConnectionClosed, ConnectionRejected, HandshakeError, LocalProtocolError, trio.BrokenResourceError):
+        except* (
+            OSError,
+            ConnectionClosed,
+            ConnectionRejected,
+            HandshakeError,
+            LocalProtocolError,
+            trio.BrokenResourceError,
+        ):
             await trio.sleep(0.1)
 
 
 async def _converse(socket: WebSocketConnection, player: Player, choice: random.Random) -> None:
-    await socket.send_message('{"type":"join"}' if not player.match_id else json.dumps({"type": "join", "matchId": player.match_id}))
+    await socket.send_message(
+        '{"type":"join"}'
+        if not player.match_id
+        else json.dumps({"type": "join", "matchId": player.match_id})
+    )
     while not player.over:
         seen = json.loads(await socket.get_message())
         assert seen["type"] != "error", seen
         if seen["type"] in ("snapshot", "moved"):
-            assert not player.plies or seen["ply"] >= player.plies[-1], "a move that was shown is gone"
+            assert not player.plies or seen["ply"] >= player.plies[-1], (
+                "a move that was shown is gone"
+            )
             player.plies.append(seen["ply"])
             player.state = seen["state"]
         if seen["type"] == "snapshot":
@@ -75,7 +99,12 @@ async def _converse(socket: WebSocketConnection, player: Player, choice: random.
             player.result, player.over = seen.get("result"), True
         elif seen.get("legalMoves") and seen["turn"] == player.you:
             await trio.sleep(choice.uniform(0, 2 * THINK_S))
-            move = {"type": "move", "matchId": player.match_id, "ply": seen["ply"], "move": choice.choice(seen["legalMoves"])}
+            move = {
+                "type": "move",
+                "matchId": player.match_id,
+                "ply": seen["ply"],
+                "move": choice.choice(seen["legalMoves"]),
+            }
             await socket.send_message(json.dumps(move))
 
 
@@ -87,7 +116,11 @@ async def test_matches_outlive_kills_and_lose_no_move_that_was_shown(server: Ser
     for number in range(2 * MATCHES):
         body = {"gameId": GAME, "playerId": f"player-{number:03}"}
         _, _, session = await connection.call("POST", "/partner/sessions", keys["testKey"], body)
-        seat = body | {"tierId": keys["tierId"], "stakeUsdCents": 100, "idempotencyKey": f"key-{number}"}
+        seat = body | {
+            "tierId": keys["tierId"],
+            "stakeUsdCents": 100,
+            "idempotencyKey": f"key-{number}",
+        }
         status, _, answer = await connection.call("POST", "/partner/matches", keys["testKey"], seat)
         assert status == 200, answer
         players.append(Player(body["playerId"], session["sessionToken"]))
@@ -99,7 +132,9 @@ async def test_matches_outlive_kills_and_lose_no_move_that_was_shown(server: Ser
                 nursery.start_soon(_play, server, player)
             for _ in range(KILLS):
                 await trio.sleep(1.5)
-                assert not any(player.over for player in players), "killed too late to mean anything"
+                assert not any(player.over for player in players), (
+                    "killed too late to mean anything"
+                )
                 await trio.to_thread.run_sync(server.end)
                 await trio.to_thread.run_sync(server.start)
 
@@ -110,12 +145,27 @@ async def test_matches_outlive_kills_and_lose_no_move_that_was_shown(server: Ser
     for first, second in zip(players[::2], players[1::2], strict=True):
         assert (first.match_id, first.state) == (second.match_id, second.state)
         mine, theirs = first.state["scores"]
-        results = ("drawn", "drawn") if mine == theirs else ("won", "lost") if mine > theirs else ("lost", "won")
+        results = (
+            ("drawn", "drawn")
+            if mine == theirs
+            else ("won", "lost")
+            if mine > theirs
+            else ("lost", "won")
+        )
         assert (first.result, second.result) == results
         for player, result in zip((first, second), results, strict=True):
             row = rows[player.name]
-            assert (row["matchId"], row["outcome"], row["result"], row["endReason"]) == (player.match_id, "ended", result, "completed")
-            assert (row["payoutUsdCents"], row["refundUsdCents"]) == {"won": (180, 0), "lost": (0, 0), "drawn": (0, 100)}[result]
+            assert (row["matchId"], row["outcome"], row["result"], row["endReason"]) == (
+                player.match_id,
+                "ended",
+                result,
+                "completed",
+            )
+            assert (row["payoutUsdCents"], row["refundUsdCents"]) == {
+                "won": (180, 0),
+                "lost": (0, 0),
+                "drawn": (0, 100),
+            }[result]
     database = Database(server.folder)
     report = check_ledger(database.reader)
     database.close()

@@ -55,7 +55,12 @@ async def _fill_feed(server: Server, key: str, tier_id: str) -> None:
     """Let so many matches start that a page of the feed is long: what the kernel keeps of answers must overflow."""
     connection = Connection(server.base_url)
     for number in range(ROWS):
-        body = {"playerId": f"p{number}", "gameId": "tic-tac-toe", "tierId": tier_id, "stakeUsdCents": 100}
+        body = {
+            "playerId": f"p{number}",
+            "gameId": "tic-tac-toe",
+            "tierId": tier_id,
+            "stakeUsdCents": 100,
+        }
         body |= {"idempotencyKey": f"k{number}", "partnerRef": "r" * 128}
         status, _, answer = await connection.call("POST", "/partner/matches", key, body)
         assert status == 200, answer
@@ -66,7 +71,13 @@ async def _fill_feed(server: Server, key: str, tier_id: str) -> None:
 
 async def _ask_and_never_read(server: Server, key: bytes) -> list[trio.SocketStream]:
     """Return connections that ask on and on and take no answer."""
-    ask = b"GET " + FEED.encode() + b" HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + key + b"\r\n\r\n"
+    ask = (
+        b"GET "
+        + FEED.encode()
+        + b" HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer "
+        + key
+        + b"\r\n\r\n"
+    )
     streams = [await _open(server, receive_buffer=4096) for _ in range(NEVER_READING)]
     for stream in streams:
         await stream.send_all(ask * ASKED)
@@ -106,7 +117,9 @@ async def test_every_hostile_input_is_survived(server: Server) -> None:
     assert seconds < STOP_S
 
 
-async def test_stalled_and_never_reading_clients_hold_up_neither_others_nor_the_stop(server: Server) -> None:
+async def test_stalled_and_never_reading_clients_hold_up_neither_others_nor_the_stop(
+    server: Server,
+) -> None:
     keys = server.seed(1)[0]
     server.widen(keys["partnerId"], 100_000)
     server.start()
@@ -116,8 +129,12 @@ async def test_stalled_and_never_reading_clients_hold_up_neither_others_nor_the_
         b"",
         b"GET /partner/me HT",
         b"GET /partner/me HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + key,
-        b"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + key + b"\r\nContent-Length: 100\r\n\r\n{",
-        b"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer " + key + b"\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n",
+        b"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer "
+        + key
+        + b"\r\nContent-Length: 100\r\n\r\n{",
+        b"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer "
+        + key
+        + b"\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n",
     ]
     streams = await _ask_and_never_read(server, key)
     with trio.fail_after(60):

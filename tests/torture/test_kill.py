@@ -39,10 +39,18 @@ class Backend:
     async def seat(self, connection: Connection, name: str) -> None:
         """Take a seat, again until it is acknowledged; every acknowledgement must name the same seat."""
         self.sent.add(name)
-        body = {"playerId": f"player-{name}", "gameId": "tic-tac-toe", "tierId": self.tier, "stakeUsdCents": 100, "idempotencyKey": name}
+        body = {
+            "playerId": f"player-{name}",
+            "gameId": "tic-tac-toe",
+            "tierId": self.tier,
+            "stakeUsdCents": 100,
+            "idempotencyKey": name,
+        }
         status, _, answer = await connection.call("POST", "/partner/matches", self.key, body)
         if status == 200:
-            assert self.seats.setdefault(name, answer["seatId"]) == answer["seatId"], "one key, two seats"
+            assert self.seats.setdefault(name, answer["seatId"]) == answer["seatId"], (
+                "one key, two seats"
+            )
         else:
             assert status in (429, 503), answer
 
@@ -51,25 +59,35 @@ class Backend:
         more = True
         while more:
             suffix = f"&cursor={self.cursor}" if self.cursor else ""
-            status, _, page = await connection.call("GET", f"/partner/results?limit=50{suffix}", self.key)
+            status, _, page = await connection.call(
+                "GET", f"/partner/results?limit=50{suffix}", self.key
+            )
             if status != 200:
                 return
             for row in page["results"]:
                 was = self.rows.get((row["matchId"], row["playerId"]))
                 if was is not None:
                     assert row["revision"] >= was["revision"], "a row went back"
-                    assert was["outcome"] != "ended" or row["outcome"] == "ended", "an ended row changed its outcome"
+                    assert was["outcome"] != "ended" or row["outcome"] == "ended", (
+                        "an ended row changed its outcome"
+                    )
                 self.rows[row["matchId"], row["playerId"]] = row
             self.cursor, more = page["nextCursor"], page["hasMore"]
 
     async def decide(self, connection: Connection, rng: random.Random) -> None:
         """Decide one of the matches that run, as the feed says."""
-        running = [row for row in self.rows.values() if row["outcome"] == "started" and row["matchId"] not in self.decided]
+        running = [
+            row
+            for row in self.rows.values()
+            if row["outcome"] == "started" and row["matchId"] not in self.decided
+        ]
         if not running:
             return
         row = rng.choice(running)
         body = {"outcome": "ended", "winnerPlayerId": row["playerId"]}
-        status, _, answer = await connection.call("POST", f"/partner/test/matches/{row['matchId']}/decide", self.key, body)
+        status, _, answer = await connection.call(
+            "POST", f"/partner/test/matches/{row['matchId']}/decide", self.key, body
+        )
         if status == 200:
             self.decided[row["matchId"]] = row["playerId"]
         else:
@@ -84,7 +102,13 @@ async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: S
     for round_number in range(ROUNDS):
         async with trio.open_nursery() as nursery:
             for worker in range(WORKERS):
-                nursery.start_soon(_work, server, backends[worker % PARTNERS], f"{round_number}-{worker}", random.Random(rng.random()))
+                nursery.start_soon(
+                    _work,
+                    server,
+                    backends[worker % PARTNERS],
+                    f"{round_number}-{worker}",
+                    random.Random(rng.random()),
+                )
             await trio.sleep(rng.uniform(0.2, 1.0))
             await trio.to_thread.run_sync(server.end)
         await trio.to_thread.run_sync(server.start)
@@ -101,7 +125,9 @@ async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: S
     assert code == 0
     assert seconds < 15
 
-    assert sum(len(backend.seats) for backend in backends) > ROUNDS * WORKERS, "too little happened for the test to mean anything"
+    assert sum(len(backend.seats) for backend in backends) > ROUNDS * WORKERS, (
+        "too little happened for the test to mean anything"
+    )
     for backend in backends:
         assert backend.seats.keys() == backend.sent
         assert len(set(backend.seats.values())) == len(backend.seats), "one seat for two keys"
@@ -110,16 +136,26 @@ async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: S
             by_match.setdefault(row["matchId"], []).append(row)
             assert backend.seats[row["idempotencyKey"]] == row["seatId"]
         for match_id, winner in backend.decided.items():
-            assert {row["playerId"] for row in by_match[match_id] if row.get("result") == "won"} == {winner}
+            assert {
+                row["playerId"] for row in by_match[match_id] if row.get("result") == "won"
+            } == {winner}
         for rows in by_match.values():
             assert len(rows) == 2
-            assert sum(row["payoutUsdCents"] + row["rakeUsdCents"] + row["refundUsdCents"] for row in rows) == 200
+            assert (
+                sum(
+                    row["payoutUsdCents"] + row["rakeUsdCents"] + row["refundUsdCents"]
+                    for row in rows
+                )
+                == 200
+            )
     database = Database(server.folder)
     report = check_ledger(database.reader)
     database.close()
     assert report.sound, report
     charged = sum(len(backend.seats) for backend in backends) * 100
-    assert -sum(amount for _, account, amount, _ in report.balances if account == "player") == charged - sum(
+    assert -sum(
+        amount for _, account, amount, _ in report.balances if account == "player"
+    ) == charged - sum(
         row["payoutUsdCents"] for backend in backends for row in backend.rows.values()
     )
 

@@ -24,7 +24,9 @@ def server(tmp_path: Path) -> Iterator[Server]:
     server.end()
 
 
-async def test_fifty_identical_calls_at_once_charge_once_for_each_of_two_hundred_keys(server: Server) -> None:
+async def test_fifty_identical_calls_at_once_charge_once_for_each_of_two_hundred_keys(
+    server: Server,
+) -> None:
     partners = server.seed(PARTNERS)
     server.start()
     seats: dict[str, set[str]] = {}
@@ -32,15 +34,25 @@ async def test_fifty_identical_calls_at_once_charge_once_for_each_of_two_hundred
     replays: Counter[str] = Counter()
 
     async def one_call(partner: dict[str, str], connection: Connection) -> None:
-        body = {"playerId": "p", "gameId": "tic-tac-toe", "tierId": partner["tierId"], "stakeUsdCents": 100, "idempotencyKey": "once"}
-        status, headers, answer = await connection.call("POST", "/partner/matches", partner["testKey"], body)
+        body = {
+            "playerId": "p",
+            "gameId": "tic-tac-toe",
+            "tierId": partner["tierId"],
+            "stakeUsdCents": 100,
+            "idempotencyKey": "once",
+        }
+        status, headers, answer = await connection.call(
+            "POST", "/partner/matches", partner["testKey"], body
+        )
         statuses[status] += 1
         if status == 200:
             seats.setdefault(partner["partnerId"], set()).add(answer["seatId"])
             replays[partner["partnerId"]] += "idempotent-replayed" in headers
 
     connections = [Connection(server.base_url) for _ in range(CONNECTIONS)]
-    group = CONNECTIONS // AT_ONCE  # keys at a time, so that each has its fifty calls in flight together
+    group = (
+        CONNECTIONS // AT_ONCE
+    )  # keys at a time, so that each has its fifty calls in flight together
     for begin in range(0, PARTNERS, group):
         async with trio.open_nursery() as nursery:
             for index, partner in enumerate(partners[begin : begin + group]):
@@ -53,7 +65,9 @@ async def test_fifty_identical_calls_at_once_charge_once_for_each_of_two_hundred
     assert statuses == {200: PARTNERS * AT_ONCE}
     assert {len(ids) for ids in seats.values()} == {1}
     assert len(seats) == PARTNERS
-    assert set(replays.values()) == {AT_ONCE - 1}, "all but one of each key's calls must be told that they were replays"
+    assert set(replays.values()) == {AT_ONCE - 1}, (
+        "all but one of each key's calls must be told that they were replays"
+    )
     database = Database(server.folder)
     report = check_ledger(database.reader)
     database.close()

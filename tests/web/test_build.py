@@ -10,7 +10,7 @@ import pytest
 
 from pgs.http.embed.assets import HELPER, read_assets
 from pgs.http.embed.policy import DATA_MARK, NONCE_MARK
-from tests.house.tree import ROOT, SOURCE, files
+from tests.conventions.tree import ROOT, SOURCE, files
 
 BUILT = SOURCE / "web" / "frame"
 MOST_BYTES = 60 * 1000
@@ -37,15 +37,20 @@ def test_what_the_build_made_is_what_is_served() -> None:
 def test_no_built_file_names_another_place() -> None:
     for path in _built():
         # Names of XML vocabularies are no addresses: nothing asks for them.
-        named = {where for where in re.findall(r"(?:https?|wss?)://[\w.-]+", path.read_text()) if where != "http://www.w3.org"}
+        named = {
+            where
+            for where in re.findall(r"(?:https?|wss?)://[\w.-]+", path.read_text())
+            if where != "http://www.w3.org"
+        }
         assert named == set(), path.name
 
 
 def test_no_built_script_makes_code_of_text() -> None:
     for path in _built():
-        assert not re.search(r"\beval\(|new Function\(|document\.write|localStorage|sessionStorage|document\.cookie", path.read_text()), (
-            path.name
-        )
+        assert not re.search(
+            r"\beval\(|new Function\(|document\.write|localStorage|sessionStorage|document\.cookie",
+            path.read_text(),
+        ), path.name
 
 
 def test_the_template_has_its_marks_and_no_script_or_style_in_it() -> None:
@@ -68,7 +73,9 @@ def _lock() -> dict[str, Any]:
 def test_the_lock_names_no_place_to_download_from() -> None:
     packages = {name: entry for name, entry in _lock()["packages"].items() if name}
     assert packages
-    assert [name for name, entry in packages.items() if "resolved" in entry or "integrity" not in entry] == []
+    assert [
+        name for name, entry in packages.items() if "resolved" in entry or "integrity" not in entry
+    ] == []
 
 
 def test_nothing_but_preact_reaches_the_browser() -> None:
@@ -78,5 +85,7 @@ def test_nothing_but_preact_reaches_the_browser() -> None:
 
 @pytest.mark.parametrize("suffix", [".ts", ".tsx", ".css", ".js"])
 def test_no_source_file_of_the_frame_is_over_400_lines(suffix: str) -> None:
-    lengths = {path.name: len(path.read_text().splitlines()) for path in files(ROOT / "web", suffix)}
+    lengths = {
+        path.name: len(path.read_text().splitlines()) for path in files(ROOT / "web", suffix)
+    }
     assert {name: length for name, length in lengths.items() if length > 400} == {}

@@ -1,22 +1,26 @@
-"""The catalogue: the platform's tiers, their locks and the rake terms on offer. One actor owns them and publishes the book."""
+"""The catalogue: the platform's tiers, their locks and the rake terms on offer. One actor owns them and publishes the catalogue."""
 
 from collections.abc import Callable
 
 import msgspec
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors.kernel import Cell, Crashed, Envelope, Ref, System, Watch
-from pgs.actors.snapshots import Age, keep_fresh
+from pgs.actors.kernel.cells import Cell, Ref, System
+from pgs.actors.kernel.mail import Crashed, Envelope
+from pgs.actors.kernel.restarts import Watch
+from pgs.actors.messages import catalogue as m
+from pgs.actors.shared.snapshots import Age, keep_fresh
 from pgs.clock import Clock
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.members import PLATFORM
 from pgs.domain.names import LABEL_MAX, is_tier_id
-from pgs.domain.tiers import TierBook, TierRevision, check_numbers
-from pgs.games.catalogue import GAMES
+from pgs.domain.tiers import TierCatalogue, TierRevision, check_numbers
+from pgs.games.installed import GAMES
 from pgs.storage import tiers as rows
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.database import Database, Outcome, Stmt, Tx
+from pgs.storage.database import Database
 from pgs.storage.terms import insert_terms
+from pgs.storage.transactions import Outcome, Stmt, Tx
 
 TERMS_MAX = 100_000  # characters of rake terms: a long contract, not a library
 
@@ -26,14 +30,14 @@ class _Stale(Exception):
 
 
 class Catalogue:
-    """The published book of tiers, and the address of the actor that changes it."""
+    """The published catalogue of tiers, and the address of the actor that changes it."""
 
     def __init__(self, database: Database, clock: Clock, on_event: Callable[[str], None]) -> None:
         self._database = database
         self._clock = clock
         self._on_event = on_event
         self._age = Age()
-        self._book: TierBook | None = None
+        self._published: TierCatalogue | None = None
         self._written = 0
         self._cell: Cell | None = None
 
@@ -48,16 +52,16 @@ class Catalogue:
             raise RuntimeError("the catalogue is not open")
         return self._cell.ref
 
-    def book(self, now: float) -> TierBook | None:
-        """Return the book, or None when its rows have been unreadable too long."""
-        return None if self._age.is_closed(now) else self._book
+    def published(self, now: float) -> TierCatalogue | None:
+        """Return the catalogue, or None when its rows have been unreadable too long."""
+        return None if self._age.is_closed(now) else self._published
 
     async def refresh(self) -> None:
-        """Read the book anew. Raises `StoreOutage`, and leaves the book as it was."""
+        """Read the catalogue anew. Raises `StoreOutage`, and leaves the catalogue as it was."""
         read_at, written = trio.current_time(), self._written
-        book = await read_in_bulk(self._database, rows.read_book)
+        catalogue = await read_in_bulk(self._database, rows.read_catalogue)
         if written == self._written:  # else a newer one was published meanwhile
-            self._book = book
+            self._published = catalogue
         self._age.renew(read_at)
 
     async def keep_fresh(self) -> None:
@@ -65,21 +69,21 @@ class Catalogue:
         await keep_fresh(self, self._age, "tiers_refresh_failed", self._on_event)
 
     async def write(self, *stmts: Stmt) -> None:
-        """Commit statements and publish the book that follows from them. Raises `_Stale`."""
-        if await self._database.writer.submit(Tx(m.PLATFORM, stmts)) is Outcome.CONFLICT:
+        """Commit statements and publish the catalogue that follows from them. Raises `_Stale`."""
+        if await self._database.writer.submit(Tx(PLATFORM, stmts)) is Outcome.CONFLICT:
             raise _Stale
-        self._book = rows.read_book(self._database.reader)
+        self._published = rows.read_catalogue(self._database.reader)
         self._written += 1
 
     def now(self) -> int:
         """Return the wall time of a change."""
         return self._clock.now()
 
-    def current(self) -> TierBook:
-        """Return the book as its owner knows it."""
-        if self._book is None:
-            self._book = rows.read_book(self._database.reader)
-        return self._book
+    def current(self) -> TierCatalogue:
+        """Return the catalogue as its owner knows it."""
+        if self._published is None:
+            self._published = rows.read_catalogue(self._database.reader)
+        return self._published
 
 
 class CatalogueActor:
@@ -89,7 +93,7 @@ class CatalogueActor:
         self._catalogue = catalogue
 
     async def load(self) -> None:
-        """Read the book anew, so that a decision never rests on a stale one."""
+        """Read the catalogue anew, so that a decision never rests on a stale one."""
         await self._catalogue.refresh()
 
     async def receive(self, message: object, envelope: Envelope) -> object:
@@ -123,11 +127,17 @@ class CatalogueActor:
         name = (command.name or (was.name if was else command.tier_id)).strip()
         if not name or len(name) > LABEL_MAX:
             return BadRequest(f"the name must be 1 to {LABEL_MAX} characters")
-        revision = TierRevision(was.revision if was else 0, name, command.floor_usd_cents, command.prize_usd_cents)
+        revision = TierRevision(
+            was.revision if was else 0, name, command.floor_usd_cents, command.prize_usd_cents
+        )
         if revision == was:
             return revision.revision
         revision = msgspec.structs.replace(revision, revision=revision.revision + 1)
-        await self._catalogue.write(rows.insert_revision(command.environment, command.tier_id, revision, self._catalogue.now()))
+        await self._catalogue.write(
+            rows.insert_revision(
+                command.environment, command.tier_id, revision, self._catalogue.now()
+            )
+        )
         return revision.revision
 
     async def _lock_tier(self, command: m.LockTier) -> bool | Refusal:
@@ -138,7 +148,11 @@ class CatalogueActor:
             return refuse("unknown_game")
         if (command.game_id in tier.locked_games) == command.locked:
             return False
-        await self._catalogue.write(rows.set_lock(command.environment, command.tier_id, command.game_id, locked=command.locked))
+        await self._catalogue.write(
+            rows.set_lock(
+                command.environment, command.tier_id, command.game_id, locked=command.locked
+            )
+        )
         return True
 
     async def _publish_terms(self, command: m.PublishTerms) -> int | BadRequest:

@@ -14,7 +14,8 @@ from pgs.operator.answers import Answer, decode_args, decode_request, encode_req
 from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.protocol import NotRunning, call_operator
 from pgs.operator.records import Record
-from pgs.storage.database import DataFolderInUse, StoreOutage
+from pgs.storage.data_folder import DataFolderInUse
+from pgs.storage.transactions import StoreOutage
 
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Record)
@@ -69,7 +70,11 @@ def log_to_stderr() -> None:
     Not warnings: a process that ends at once leaves things for the next start, and says so in words that mean nothing to an operator.
     """
     structlog.configure(
-        processors=[structlog.processors.add_log_level, structlog.processors.format_exc_info, structlog.processors.KeyValueRenderer()],
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.format_exc_info,
+            structlog.processors.KeyValueRenderer(),
+        ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
         # Looked up anew for each logger: standard error is not always the one that the process began with.
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),

@@ -9,11 +9,13 @@ from pathlib import Path
 import typer
 
 from pgs.config import BadSettings
-from pgs.games.catalogue import BadGame
+from pgs.games.installed import BadGame
 from pgs.keyfile import BadKeyFile
 from pgs.operator.answers import BadCall
 from pgs.operator.protocol import ConnectionLost, SocketObstructed, running
-from pgs.storage.database import DataFolderInUse, SchemaNewer, StoreOutage
+from pgs.storage.data_folder import DataFolderInUse
+from pgs.storage.migrations import SchemaNewer
+from pgs.storage.transactions import StoreOutage
 
 REFUSED = 1  # understood, and not done
 WRONG_CALL = 2  # not understood; typer's own code for wrong options
@@ -44,7 +46,9 @@ class NoDatabase(Exception):
 
 def plain(text: str) -> str:
     """Return a text without anything that a terminal would obey: partners choose some of what operators are shown."""
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+    return "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
+    )
 
 
 def stop(message: str, code: int) -> typer.Exit:
@@ -59,7 +63,10 @@ def stop(message: str, code: int) -> typer.Exit:
 def printing() -> Iterator[None]:
     """Write a command's answer for a block; where that fails, say so and end with 1. Whoever closed a pipe wants to hear no more."""
     if sys.stdout is None:
-        raise stop("there is no standard output. What was asked for was done, and its answer is lost.", REFUSED)
+        raise stop(
+            "there is no standard output. What was asked for was done, and its answer is lost.",
+            REFUSED,
+        )
     try:
         yield
         sys.stdout.flush()
@@ -68,7 +75,10 @@ def printing() -> Iterator[None]:
         raise typer.Exit(REFUSED) from None
     except OSError as error:
         _forget_output()
-        raise stop(f"standard output: {error.strerror}. What was asked for was done, and its answer is lost.", REFUSED) from None
+        raise stop(
+            f"standard output: {error.strerror}. What was asked for was done, and its answer is lost.",
+            REFUSED,
+        ) from None
 
 
 @contextmanager
@@ -120,29 +130,54 @@ def _explain(error: BaseException) -> typer.Exit | None:
         return stop("interrupted", INTERRUPTED)
     if isinstance(error, NoDatabase):
         return stop(
-            f"there is no database in {error}. Name the data folder with --data or PGS_DATA_DIR; `pgs serve` makes a new one.", REFUSED
+            f"there is no database in {error}. Name the data folder with --data or PGS_DATA_DIR; `pgs serve` makes a new one.",
+            REFUSED,
         )
     if isinstance(error, DataFolderInUse) and running(Path(str(error))):
-        return stop(f"a service runs on the data folder {error} already. Stop it first, or name another folder with --data.", REFUSED)
+        return stop(
+            f"a service runs on the data folder {error} already. Stop it first, or name another folder with --data.",
+            REFUSED,
+        )
     if isinstance(error, DataFolderInUse):
         return stop(
             f"another process works on the data folder {error}: a service that starts or stops, or a command. Try again in a moment.",
             REFUSED,
         )
     if isinstance(error, ConnectionLost):
-        return stop(f"the service took the command and did not answer ({error}). Look at what is there before you repeat it.", REFUSED)
+        return stop(
+            f"the service took the command and did not answer ({error}). Look at what is there before you repeat it.",
+            REFUSED,
+        )
     if isinstance(error, SocketObstructed):
-        return stop(f"{error} is a folder, and the operator's socket belongs there. Move it away, then start again.", REFUSED)
+        return stop(
+            f"{error} is a folder, and the operator's socket belongs there. Move it away, then start again.",
+            REFUSED,
+        )
     if isinstance(error, SchemaNewer):
-        return stop(f"a newer version wrote this database ({error}). Use that version, or a backup from before it.", REFUSED)
+        return stop(
+            f"a newer version wrote this database ({error}). Use that version, or a backup from before it.",
+            REFUSED,
+        )
     if isinstance(error, BadKeyFile):
-        return stop(f"{error}. Put the file that belongs to this data folder back: without it stored secrets cannot be read.", REFUSED)
+        return stop(
+            f"{error}. Put the file that belongs to this data folder back: without it stored secrets cannot be read.",
+            REFUSED,
+        )
     if isinstance(error, BadGame):
-        return stop(f"{error}. Remove the package that brings it, or one of two that bring the same.", REFUSED)
+        return stop(
+            f"{error}. Remove the package that brings it, or one of two that bring the same.",
+            REFUSED,
+        )
     if isinstance(error, StoreOutage):
-        return stop(f"the database cannot be used: {error}. Look at the disk and at the file's owner, then try again.", REFUSED)
+        return stop(
+            f"the database cannot be used: {error}. Look at the disk and at the file's owner, then try again.",
+            REFUSED,
+        )
     if isinstance(error, PermissionError):
-        return stop(f"{_place(error)}permission denied. Run this as the user that the service runs as (you are {os.geteuid()}).", REFUSED)
+        return stop(
+            f"{_place(error)}permission denied. Run this as the user that the service runs as (you are {os.geteuid()}).",
+            REFUSED,
+        )
     if isinstance(error, OSError):
         return stop(f"{_place(error)}{error.strerror or error}", REFUSED)
     return error if isinstance(error, typer.Exit) else None

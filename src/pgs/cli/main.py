@@ -34,7 +34,12 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def pgs(
-    _: Annotated[bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")] = False,
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
 ) -> None:
     """Take the options that stand before any command."""
 
@@ -56,14 +61,30 @@ def serve(config: ConfigFile = None, data: DataDir = None) -> None:
 @app.command("demo")
 def demo(
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="Where to keep its data; without it, a folder of its own.")
+        Path | None,
+        typer.Option(
+            "--data", metavar="DIR", help="Where to keep its data; without it, a folder of its own."
+        ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="End after the job, instead of staying up.")] = False,
-    port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help="The service's port; 0 takes a free one.")] = None,
-    bots: Annotated[bool, typer.Option("--bots", help="Let bots play over the real Game API, match after match.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="End after the job, instead of staying up.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="The service's port; 0 takes a free one."),
+    ] = None,
+    bots: Annotated[
+        bool,
+        typer.Option("--bots", help="Let bots play over the real Game API, match after match."),
+    ] = False,
     number: Annotated[
         int | None,
-        typer.Argument(metavar="[N]", min=1, max=200, help="With --bots: how many. Two play each other; an odd one plays against you."),
+        typer.Argument(
+            metavar="[N]",
+            min=1,
+            max=200,
+            help="With --bots: how many. Two play each other; an odd one plays against you.",
+        ),
     ] = None,
 ) -> None:
     """Run everything on this machine with nothing to configure.
@@ -74,9 +95,16 @@ def demo(
     if number is not None and not bots:
         raise typer.BadParameter("a number goes with --bots", param_hint="N")
     if bots and once:
-        raise typer.BadParameter("bots play after the story, where --once ends", param_hint="--bots")
+        raise typer.BadParameter(
+            "bots play after the story, where --once ends", param_hint="--bots"
+        )
     with expected():
         from pgs.demo.demo import FOLDER, PORT, run
 
-        code = run(data or FOLDER, once=once, port=PORT if port is None else port, bots=(number or 2) if bots else 0)
+        code = run(
+            data or FOLDER,
+            once=once,
+            port=PORT if port is None else port,
+            bots=(number or 2) if bots else 0,
+        )
     raise typer.Exit(code)

@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 from pgs.cli.call import log_to_stderr, perform
 from pgs.cli.errors import REFUSED, expected, printing, stop
 from pgs.config import Config, check_config, load_config
-from pgs.games.catalogue import GAMES
+from pgs.games.installed import GAMES
 from pgs.operator.answers import Answer, Done, Failed
 from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.records import Record
@@ -26,8 +26,13 @@ T = TypeVar("T")
 PIPED_WIDTH = 160  # columns where no terminal tells its own
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
-ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings file; PGS_ variables stand over it.")]
-DataDir = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="Data folder, over every setting.")]
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Settings file; PGS_ variables stand over it."),
+]
+DataDir = Annotated[
+    Path | None, typer.Option("--data", metavar="DIR", help="Data folder, over every setting.")
+]
 
 # What to do about a refusal, where its own sentence does not say so to an operator.
 _NEXT_STEPS = {
@@ -71,7 +76,9 @@ def show(result: T, draw: Callable[[T], RenderableType], *, as_json: bool) -> No
         if as_json:
             # As bytes: JSON is UTF-8, whatever the terminal's own encoding.
             sys.stdout.flush()
-            sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n")
+            sys.stdout.buffer.write(
+                msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"
+            )
             sys.stdout.buffer.flush()
         else:
             console = Console()

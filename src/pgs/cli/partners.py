@@ -44,21 +44,37 @@ def list_all(as_json: Json = False, config: ConfigFile = None, data: DataDir = N
 
 
 @partner.command("show")
-def show_one(partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+def show_one(
+    partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+) -> None:
     """Show an account: games, keys, origins, prices, webhooks."""
-    show(ask(c.PARTNER_SHOW, c.PartnerId(partner_id), config, data), tables.partner, as_json=as_json)
+    show(
+        ask(c.PARTNER_SHOW, c.PartnerId(partner_id), config, data), tables.partner, as_json=as_json
+    )
 
 
 @partner.command("deactivate")
-def deactivate(partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+def deactivate(
+    partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+) -> None:
     """Switch an account off at once. Its waiting seats and running matches end, and all stakes go back."""
-    show(ask(c.PARTNER_DEACTIVATE, c.PartnerId(partner_id), config, data), tables.partner_switched_off, as_json=as_json)
+    show(
+        ask(c.PARTNER_DEACTIVATE, c.PartnerId(partner_id), config, data),
+        tables.partner_switched_off,
+        as_json=as_json,
+    )
 
 
 @partner.command("reactivate")
-def reactivate(partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+def reactivate(
+    partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+) -> None:
     """Switch an account on again."""
-    show(ask(c.PARTNER_REACTIVATE, c.PartnerId(partner_id), config, data), tables.partner_switched_on, as_json=as_json)
+    show(
+        ask(c.PARTNER_REACTIVATE, c.PartnerId(partner_id), config, data),
+        tables.partner_switched_on,
+        as_json=as_json,
+    )
 
 
 @partner.command("set")
@@ -73,19 +89,32 @@ def set_rate(
     """Give an account a rate bucket of its own."""
     if burst is None and rate is None:
         raise stop("nothing to set: name --burst, --rate or both", WRONG_CALL)
-    show(ask(c.PARTNER_SET, c.PartnerRate(partner_id, burst, rate), config, data), tables.partner, as_json=as_json)
+    show(
+        ask(c.PARTNER_SET, c.PartnerRate(partner_id, burst, rate), config, data),
+        tables.partner,
+        as_json=as_json,
+    )
 
 
 @partner.command("reset-authenticator")
 def reset_authenticator(
     partner_id: PartnerId,
-    uid: Annotated[str, typer.Argument(metavar="UID", help="The member's user id: the `sub` of their identity tokens.")],
+    uid: Annotated[
+        str,
+        typer.Argument(
+            metavar="UID", help="The member's user id: the `sub` of their identity tokens."
+        ),
+    ],
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
     """Drop the authenticator of a member who has lost it. Make sure first that it is they who ask."""
-    show(ask(c.PARTNER_RESET_AUTHENTICATOR, c.MemberOf(partner_id, uid), config, data), tables.authenticator_reset, as_json=as_json)
+    show(
+        ask(c.PARTNER_RESET_AUTHENTICATOR, c.MemberOf(partner_id, uid), config, data),
+        tables.authenticator_reset,
+        as_json=as_json,
+    )
 
 
 @game.callback()
@@ -97,11 +126,17 @@ def games() -> None:
 def licence(
     partner_id: Annotated[str, typer.Argument(metavar="PARTNER")],
     game_id: Annotated[str, typer.Argument(metavar="GAME")],
-    step: Annotated[Literal["grant", "deny", "withdraw"], typer.Argument(metavar="grant|deny|withdraw")],
+    step: Annotated[
+        Literal["grant", "deny", "withdraw"], typer.Argument(metavar="grant|deny|withdraw")
+    ],
     note: Annotated[str | None, typer.Option(help="What the partner is told with it.")] = None,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
     """Grant or deny a partner's request for live access to a game, or withdraw what was granted."""
-    show(ask(GAME_LICENCE, LicenceStep(partner_id, game_id, step, note), config, data), tables.partner, as_json=as_json)
+    show(
+        ask(GAME_LICENCE, LicenceStep(partner_id, game_id, step, note), config, data),
+        tables.partner,
+        as_json=as_json,
+    )

@@ -17,17 +17,28 @@ from pgs.operator.commands.ledger import LEDGER_CHECK
 from pgs.operator.commands.match import MATCH_VOID, MatchId
 from pgs.operator.commands.partner import PartnerId
 from pgs.operator.commands.terms import TERMS_END, TERMS_PUBLISH, NewTerms
-from pgs.operator.commands.tier import TIER_LIST, TIER_LOCK, TIER_SET, TIER_UNLOCK, TierNumbers, TierOfGame
+from pgs.operator.commands.tier import (
+    TIER_LIST,
+    TIER_LOCK,
+    TIER_SET,
+    TIER_UNLOCK,
+    TierNumbers,
+    TierOfGame,
+)
 
 tier = typer.Typer(no_args_is_help=True, help="Tiers: what a seat costs and what its match pays.")
 terms = typer.Typer(no_args_is_help=True, help="Rake terms.")
 match = typer.Typer(no_args_is_help=True, help="Matches.")
 ledger = typer.Typer(no_args_is_help=True, help="The ledger.")
 db = typer.Typer(no_args_is_help=True, help="The database.")
-keyring = typer.Typer(no_args_is_help=True, help="The key ring that signs tokens and cursors and seals secrets.")
+keyring = typer.Typer(
+    no_args_is_help=True, help="The key ring that signs tokens and cursors and seals secrets."
+)
 
 TierId = Annotated[str, typer.Argument(metavar="ID", help="The tier's id.")]
-InEnvironment = Annotated[Environment, typer.Option("--environment", help="A tier belongs to one environment.")]
+InEnvironment = Annotated[
+    Environment, typer.Option("--environment", help="A tier belongs to one environment.")
+]
 ForGame = Annotated[str, typer.Option("--game", metavar="GAME", help="The game's id.")]
 
 
@@ -36,30 +47,59 @@ def set_tier(
     tier_id: TierId,
     environment: InEnvironment,
     floor: Annotated[int, typer.Option(metavar="CENTS", help="The least stake, in US cents.")],
-    prize: Annotated[int, typer.Option(metavar="CENTS", help="What the winner receives, in US cents.")],
-    name: Annotated[str | None, typer.Option(help="The name shown for the tier; without it the one that it has, or its id.")] = None,
+    prize: Annotated[
+        int, typer.Option(metavar="CENTS", help="What the winner receives, in US cents.")
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="The name shown for the tier; without it the one that it has, or its id."
+        ),
+    ] = None,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
     """Make a tier, or give it new numbers. Seats that are taken keep theirs."""
-    show(ask(TIER_SET, TierNumbers(environment, tier_id, floor, prize, name), config, data), tables.tier, as_json=as_json)
+    show(
+        ask(TIER_SET, TierNumbers(environment, tier_id, floor, prize, name), config, data),
+        tables.tier,
+        as_json=as_json,
+    )
 
 
 @tier.command("lock")
 def lock(
-    tier_id: TierId, environment: InEnvironment, game: ForGame, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+    tier_id: TierId,
+    environment: InEnvironment,
+    game: ForGame,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
 ) -> None:
     """Take a tier out of a game. Seats that are taken play on."""
-    show(ask(TIER_LOCK, TierOfGame(environment, tier_id, game), config, data), tables.tier, as_json=as_json)
+    show(
+        ask(TIER_LOCK, TierOfGame(environment, tier_id, game), config, data),
+        tables.tier,
+        as_json=as_json,
+    )
 
 
 @tier.command("unlock")
 def unlock(
-    tier_id: TierId, environment: InEnvironment, game: ForGame, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+    tier_id: TierId,
+    environment: InEnvironment,
+    game: ForGame,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
 ) -> None:
     """Offer a tier for a game again."""
-    show(ask(TIER_UNLOCK, TierOfGame(environment, tier_id, game), config, data), tables.tier, as_json=as_json)
+    show(
+        ask(TIER_UNLOCK, TierOfGame(environment, tier_id, game), config, data),
+        tables.tier,
+        as_json=as_json,
+    )
 
 
 @tier.command("list")
@@ -75,7 +115,16 @@ def rake_terms() -> None:
 
 @terms.command("publish")
 def publish(
-    file: Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help="The whole text, in UTF-8.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            help="The whole text, in UTF-8.",
+        ),
+    ],
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
@@ -86,7 +135,9 @@ def publish(
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise stop(f"{file} is not UTF-8 text, or is over {TERMS_MAX} characters", WRONG_CALL) from None
+        raise stop(
+            f"{file} is not UTF-8 text, or is over {TERMS_MAX} characters", WRONG_CALL
+        ) from None
     show(ask(TERMS_PUBLISH, NewTerms(text), config, data), tables.terms, as_json=as_json)
 
 
@@ -129,7 +180,8 @@ def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir
     show(report, tables.ledger, as_json=as_json)
     if not report.sound:
         raise stop(
-            "the ledger is not sound. Stop the service, keep a copy of the data folder, and find out why before play goes on.", REFUSED
+            "the ledger is not sound. Stop the service, keep a copy of the data folder, and find out why before play goes on.",
+            REFUSED,
         )
 
 
@@ -145,18 +197,27 @@ def check_database(as_json: Json = False, config: ConfigFile = None, data: DataD
     report = ask(DB_CHECK, NoArgs(), config, data)
     show(report, tables.database, as_json=as_json)
     if not report.sound:
-        raise stop("the database is damaged. Stop the service, keep a copy of the data folder, and go back to a backup.", REFUSED)
+        raise stop(
+            "the database is damaged. Stop the service, keep a copy of the data folder, and go back to a backup.",
+            REFUSED,
+        )
 
 
 @db.command("backup")
 def back_up(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder for the copy.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A new or empty folder for the copy.")
+    ],
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
     """Copy the database and the key ring while the service goes on. Start a service on the folder to restore it."""
-    show(ask(DB_BACKUP, BackupFolder(str(folder.absolute())), config, data), tables.backed_up, as_json=as_json)
+    show(
+        ask(DB_BACKUP, BackupFolder(str(folder.absolute())), config, data),
+        tables.backed_up,
+        as_json=as_json,
+    )
 
 
 @keyring.command("rotate")

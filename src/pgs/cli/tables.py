@@ -49,7 +49,14 @@ def partner_list(partners: list[r.PartnerSummary]) -> RenderableType:
     """Draw a list of partners."""
     table = _table(f"Partners: {len(partners)}", "Id", "Name", "Play", "Created", "Revision")
     for partner in partners:
-        _row(table, partner.partner_id, partner.name, _on(active=partner.active), moment(partner.created_at), partner.revision)
+        _row(
+            table,
+            partner.partner_id,
+            partner.name,
+            _on(active=partner.active),
+            moment(partner.created_at),
+            partner.revision,
+        )
     return table
 
 
@@ -57,15 +64,20 @@ def partner(record: r.PartnerRecord) -> RenderableType:
     """Draw one partner with its games and keys."""
     facts: dict[str, object] = {
         "Name": record.name,
-        "Play": _on(active=record.active) + (f" (switched off by {record.switched_off_by})" if record.switched_off_by else ""),
+        "Play": _on(active=record.active)
+        + (f" (switched off by {record.switched_off_by})" if record.switched_off_by else ""),
         "Created": moment(record.created_at),
         "Revision": record.revision,
         "Bucket": f"{record.burst} requests at once, {record.rate} a second",
-        "Terms agreed": f"version {record.agreed_terms_version}, {moment(record.agreed_terms_at)}" if record.agreed_terms_version else "–",
+        "Terms agreed": f"version {record.agreed_terms_version}, {moment(record.agreed_terms_at)}"
+        if record.agreed_terms_version
+        else "–",
         "Admin domain": record.admin_domain or "–",
     }
     for environment in ENVIRONMENTS:
-        prices = ", ".join(f"{tier_id} {money(cents)}" for tier_id, cents in record.prices[environment].items())
+        prices = ", ".join(
+            f"{tier_id} {money(cents)}" for tier_id, cents in record.prices[environment].items()
+        )
         hook = record.webhooks.get(environment)
         facts |= {
             f"API version, {environment}": record.pins[environment],
@@ -78,15 +90,35 @@ def partner(record: r.PartnerRecord) -> RenderableType:
     games = _table("Games", "Game", "Test", "Live", "Note")
     for held in record.licences:
         missing = "" if held.installed else "not installed here: "
-        _row(games, held.game_id, _on(active=held.test), held.live, (missing + (held.note or "")).removesuffix(": "))
-    keys = _table("Keys", "Id", "Environment", "Label", "Ends in", "Status", "Created", "Revoked at")
+        _row(
+            games,
+            held.game_id,
+            _on(active=held.test),
+            held.live,
+            (missing + (held.note or "")).removesuffix(": "),
+        )
+    keys = _table(
+        "Keys", "Id", "Environment", "Label", "Ends in", "Status", "Created", "Revoked at"
+    )
     for key in record.keys:
-        _row(keys, key.key_id, key.environment, key.label, key.last4, key.status, moment(key.created_at), moment(key.revokes_at))
+        _row(
+            keys,
+            key.key_id,
+            key.environment,
+            key.label,
+            key.last4,
+            key.status,
+            moment(key.created_at),
+            moment(key.revokes_at),
+        )
     members = _table("Members", "User id", "Address", "Role")
     for member in record.members:
         _row(members, member.uid, member.email, member.role)
     parts = ((games, record.licences), (keys, record.keys), (members, record.members))
-    return Group(_facts(f"Partner {record.partner_id}", facts), *(table for table, entries in parts if entries))
+    return Group(
+        _facts(f"Partner {record.partner_id}", facts),
+        *(table for table, entries in parts if entries),
+    )
 
 
 def partner_created(record: r.PartnerCreated) -> RenderableType:
@@ -100,7 +132,9 @@ def partner_created(record: r.PartnerCreated) -> RenderableType:
 
 def partner_switched_off(record: r.PartnerSwitchedOff) -> RenderableType:
     """Draw what a deactivation did."""
-    return _cell(f"Partner {record.partner_id} is switched off; {record.ended} waiting seats and running matches were ended.")
+    return _cell(
+        f"Partner {record.partner_id} is switched off; {record.ended} waiting seats and running matches were ended."
+    )
 
 
 def partner_switched_on(record: r.PartnerRecord) -> RenderableType:
@@ -110,7 +144,16 @@ def partner_switched_on(record: r.PartnerRecord) -> RenderableType:
 
 def tiers(listed: list[r.TierRecord]) -> RenderableType:
     """Draw a list of tiers."""
-    table = _table(f"Tiers: {len(listed)}", "Environment", "Id", "Name", "Floor", "Prize", "Revision", "Locked for")
+    table = _table(
+        f"Tiers: {len(listed)}",
+        "Environment",
+        "Id",
+        "Name",
+        "Floor",
+        "Prize",
+        "Revision",
+        "Locked for",
+    )
     for tier in listed:
         _tier_row(table, tier)
     return table
@@ -124,8 +167,21 @@ def tier(record: r.TierRecord) -> RenderableType:
 
 
 def _tier_row(table: Table, tier: r.TierRecord) -> None:
-    locked = "every game: the prize is over two floors" if tier.pays_in else ", ".join(tier.locked_games) or "–"
-    _row(table, tier.environment, tier.tier_id, tier.name, money(tier.floor_usd_cents), money(tier.prize_usd_cents), tier.revision, locked)
+    locked = (
+        "every game: the prize is over two floors"
+        if tier.pays_in
+        else ", ".join(tier.locked_games) or "–"
+    )
+    _row(
+        table,
+        tier.environment,
+        tier.tier_id,
+        tier.name,
+        money(tier.floor_usd_cents),
+        money(tier.prize_usd_cents),
+        tier.revision,
+        locked,
+    )
 
 
 def terms(published: r.TermsPublished) -> RenderableType:
@@ -135,19 +191,29 @@ def terms(published: r.TermsPublished) -> RenderableType:
 
 def authenticator_reset(member: r.AuthenticatorReset) -> RenderableType:
     """Draw whose authenticator is gone."""
-    return _cell(f"{member.email} ({member.uid}) of {member.partner_id} has no authenticator any more and enrols a new one.")
+    return _cell(
+        f"{member.email} ({member.uid}) of {member.partner_id} has no authenticator any more and enrols a new one."
+    )
 
 
 def match_voided(match: r.MatchVoided) -> RenderableType:
     """Draw a match after it was voided."""
-    return _cell(f"Match {match.match_id} of {match.partner_id} ({match.environment}): {match.status}, {match.end_reason or '–'}")
+    return _cell(
+        f"Match {match.match_id} of {match.partner_id} ({match.environment}): {match.status}, {match.end_reason or '–'}"
+    )
 
 
 def ledger(report: r.LedgerChecked) -> RenderableType:
     """Draw the report on the ledger."""
     balances = _table("Balances", "Environment", "Account", "Amount", "Lines")
     for balance in report.balances:
-        _row(balances, balance.environment, balance.account, money(balance.amount_usd_cents), balance.lines)
+        _row(
+            balances,
+            balance.environment,
+            balance.account,
+            money(balance.amount_usd_cents),
+            balance.lines,
+        )
     facts: dict[str, object] = {
         "Verdict": "sound" if report.sound else "NOT SOUND",
         "Sum of all lines": money(report.sum_usd_cents),
@@ -155,7 +221,10 @@ def ledger(report: r.LedgerChecked) -> RenderableType:
         "Open stakes": money(report.open_stakes_usd_cents),
         "Transfers that do not sum to zero": ", ".join(report.unbalanced_transfers) or "none",
         "Seats not charged exactly once": ", ".join(report.seats_charged_other_than_once) or "none",
-        "Seats whose money is not what was booked": ", ".join(report.seats_settled_other_than_booked) or "none",
+        "Seats whose money is not what was booked": ", ".join(
+            report.seats_settled_other_than_booked
+        )
+        or "none",
         "Matches that do not add up": ", ".join(report.matches_that_do_not_add_up) or "none",
         "Lines that belong to no seat": ", ".join(report.stray_lines) or "none",
     }
@@ -164,8 +233,13 @@ def ledger(report: r.LedgerChecked) -> RenderableType:
 
 def database(report: r.DatabaseChecked) -> RenderableType:
     """Draw the report on the database."""
-    facts: dict[str, object] = {"Verdict": "sound" if report.sound else "NOT SOUND", "Migrations": ", ".join(report.migrations)}
-    return _facts("Database", facts | ({"Problems": "; ".join(report.problems)} if report.problems else {}))
+    facts: dict[str, object] = {
+        "Verdict": "sound" if report.sound else "NOT SOUND",
+        "Migrations": ", ".join(report.migrations),
+    }
+    return _facts(
+        "Database", facts | ({"Problems": "; ".join(report.problems)} if report.problems else {})
+    )
 
 
 def migrated(report: r.DatabaseMigrated) -> RenderableType:
@@ -175,7 +249,14 @@ def migrated(report: r.DatabaseMigrated) -> RenderableType:
 
 def backed_up(report: r.DatabaseBackedUp) -> RenderableType:
     """Draw where a backup went."""
-    return _facts("Backup", {"Folder": report.folder, "Size": f"{report.bytes:,} bytes", "Restore": f"pgs serve --data {report.folder}"})
+    return _facts(
+        "Backup",
+        {
+            "Folder": report.folder,
+            "Size": f"{report.bytes:,} bytes",
+            "Restore": f"pgs serve --data {report.folder}",
+        },
+    )
 
 
 def keyring(ring: r.Keyring) -> RenderableType:

@@ -10,7 +10,7 @@ from pgs.clock import Rng
 from pgs.demo.bots import BotStopped, Played, play_match
 from pgs.demo.launch import Launcher, NotLaunched, Player
 from pgs.demo.telling import Teller
-from pgs.games.catalogue import GAMES, installed_games
+from pgs.games.installed import GAMES, installed_games
 
 BOTS_MAX: Final = 200
 """More would fill the terminal with results and nothing else; load scripts use `play_match` by themselves."""
@@ -34,7 +34,9 @@ class Arena(msgspec.Struct):
 
     async def play_on(self, number: int) -> None:
         """Play match after match between the bots of a pair, each game in its turn, until cancelled. Pairs are numbered from 0."""
-        first, second = (Player(f"bot-{name}", f"Bot {name}") for name in (2 * number + 1, 2 * number + 2))
+        first, second = (
+            Player(f"bot-{name}", f"Bot {name}") for name in (2 * number + 1, 2 * number + 2)
+        )
         games = sorted(installed_games(), key=list(GAMES).index)
         for turn in count(number):
             try:
@@ -73,7 +75,13 @@ class Arena(msgspec.Struct):
     async def _play(self, game_id: str, match_id: str, player: Player) -> Played | None:
         try:
             session = await self.launcher.mint(game_id, player)
-            return await play_match(session.game_socket_url, session.session_token, self.rng, self.pace_s, match_id=match_id)
+            return await play_match(
+                session.game_socket_url,
+                session.session_token,
+                self.rng,
+                self.pace_s,
+                match_id=match_id,
+            )
         except (NotLaunched, BotStopped) as error:
             self.teller.unexpected(f"{player.name} has left {GAMES[game_id].name}: {error}")
             return None

@@ -10,7 +10,12 @@ import msgspec
 # A long poll is held for up to 25 s; everything else answers at once.
 _TIMEOUTS = {"timeout": {"connect": 5.0, "read": 40.0, "write": 5.0, "pool": 5.0}}
 
-CALL_FAILED = (msgspec.DecodeError, httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
+CALL_FAILED = (
+    msgspec.DecodeError,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.TimeoutException,
+)
 """What a call raises when it has no answer, or none that can be read."""
 
 
@@ -44,9 +49,13 @@ class Backend:
     async def mint(self, game_id: str, player_id: str, display_name: str | None = None) -> Exchange:
         """Get a session token for a player's frame. `display_name` is what the opponent sees."""
         named = {} if display_name is None else {"displayName": display_name}
-        return await self._call("POST", "/partner/sessions", sent={"gameId": game_id, "playerId": player_id, **named})
+        return await self._call(
+            "POST", "/partner/sessions", sent={"gameId": game_id, "playerId": player_id, **named}
+        )
 
-    async def seat(self, game_id: str, player_id: str, tier_id: str, stake_usd_cents: int, idempotency_key: str) -> Exchange:
+    async def seat(
+        self, game_id: str, player_id: str, tier_id: str, stake_usd_cents: int, idempotency_key: str
+    ) -> Exchange:
         """Take a paid seat for a player."""
         sent = {
             "playerId": player_id,
@@ -64,7 +73,11 @@ class Backend:
     async def results(self, cursor: str | None = None, wait_s: int | None = None) -> Exchange:
         """Read the feed on from a cursor; with `wait_s`, wait for it to hold something new."""
         query = {"cursor": cursor, "waitSeconds": wait_s}
-        return await self._call("GET", "/partner/results", {name: str(value) for name, value in query.items() if value is not None})
+        return await self._call(
+            "GET",
+            "/partner/results",
+            {name: str(value) for name, value in query.items() if value is not None},
+        )
 
     async def decide(self, match_id: str, winner_player_id: str) -> Exchange:
         """End a test match outright."""
@@ -73,21 +86,30 @@ class Backend:
 
     async def call_off(self, match_id: str) -> Exchange:
         """End a test match without a contest."""
-        return await self._call("POST", f"/partner/test/matches/{match_id}/decide", sent={"outcome": "no_contest"})
+        return await self._call(
+            "POST", f"/partner/test/matches/{match_id}/decide", sent={"outcome": "no_contest"}
+        )
 
-    async def _call(self, method: str, path: str, query: Mapping[str, str] | None = None, sent: Any = None) -> Exchange:
+    async def _call(
+        self, method: str, path: str, query: Mapping[str, str] | None = None, sent: Any = None
+    ) -> Exchange:
         if query:
             path = f"{path}?{urlencode(query)}"
         headers: dict[bytes | str, bytes | str] = {"Authorization": f"Bearer {self._key}"}
         if sent is not None:
             headers["Content-Type"] = "application/json"
         content = None if sent is None else msgspec.json.encode(sent)
-        response = await self._pool.request(method, self._base_url + path, headers=headers, content=content, extensions=_TIMEOUTS)
+        response = await self._pool.request(
+            method, self._base_url + path, headers=headers, content=content, extensions=_TIMEOUTS
+        )
         return Exchange(
             method,
             path,
             sent,
             response.status,
-            {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers},
+            {
+                name.decode("latin-1").lower(): value.decode("latin-1")
+                for name, value in response.headers
+            },
             msgspec.json.decode(response.content),
         )

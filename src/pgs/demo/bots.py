@@ -11,7 +11,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 import trio
-from trio_websocket import ConnectionClosed, ConnectionRejected, HandshakeError, WebSocketConnection, wrap_client_stream
+from trio_websocket import (
+    ConnectionClosed,
+    ConnectionRejected,
+    HandshakeError,
+    WebSocketConnection,
+    wrap_client_stream,
+)
 from wsproto.utilities import LocalProtocolError
 
 from pgs.clock import Rng
@@ -32,7 +38,12 @@ AGAIN_MAX_S: Final = 5.0
 _CONNECT_S: Final = 20.0  # for the connection and its handshake; a busy listener takes its time
 _CLOSE_S: Final = 2.0
 _PROTOCOL: Final = "pgs.game.v1"
-_COME_BACK: Final = (1001, 1006, 1011, 4503)  # the service stops, the connection broke, the registry cannot be read: none of them for good
+_COME_BACK: Final = (
+    1001,
+    1006,
+    1011,
+    4503,
+)  # the service stops, the connection broke, the registry cannot be read: none of them for good
 
 
 class Played(msgspec.Struct, frozen=True):
@@ -97,22 +108,39 @@ async def play_match(
             await trio.sleep(min(AGAIN_MAX_S, AGAIN_S * 2.0 ** (seen.tries - 1)))
 
 
-async def _play(socket: WebSocketConnection, seen: _Seen, rng: Rng, pace_s: float, on_move: Callable[[float], None] | None) -> Played:
+async def _play(
+    socket: WebSocketConnection,
+    seen: _Seen,
+    rng: Rng,
+    pace_s: float,
+    on_move: Callable[[float], None] | None,
+) -> Played:
     await _join(socket, seen)
     while True:
         message = await _hear(socket)
         kind = message["type"]
         if kind == "error":
             await _refused(socket, seen, str(message["reason"]))
-        elif kind not in ("snapshot", "moved", "ended") or seen.match_id not in (None, message["matchId"]):
+        elif kind not in ("snapshot", "moved", "ended") or seen.match_id not in (
+            None,
+            message["matchId"],
+        ):
             continue
         elif kind == "ended" or message.get("status", "started") != "started":
             if seen.match_id is not None or kind == "snapshot":
                 return _ending(message, seen)
         else:
             if kind == "snapshot":
-                seen.match_id, seen.game_id, seen.you = message["matchId"], message["gameId"], message["you"]
-            elif message["by"] == seen.you and message["ply"] == seen.sent_ply + 1 and on_move is not None:
+                seen.match_id, seen.game_id, seen.you = (
+                    message["matchId"],
+                    message["gameId"],
+                    message["you"],
+                )
+            elif (
+                message["by"] == seen.you
+                and message["ply"] == seen.sent_ply + 1
+                and on_move is not None
+            ):
                 on_move(trio.current_time() - seen.sent_at)
             seen.ply, seen.tries = message["ply"], 0
             if message["legalMoves"] and message["turn"] == seen.you:
@@ -133,10 +161,15 @@ def _ending(message: dict[str, Any], seen: _Seen) -> Played:
 
 
 async def _join(socket: WebSocketConnection, seen: _Seen) -> None:
-    await _send(socket, {"type": "join"} if seen.match_id is None else {"type": "join", "matchId": seen.match_id})
+    await _send(
+        socket,
+        {"type": "join"} if seen.match_id is None else {"type": "join", "matchId": seen.match_id},
+    )
 
 
-async def _move(socket: WebSocketConnection, seen: _Seen, legal: Sequence[str], rng: Rng, pace_s: float) -> None:
+async def _move(
+    socket: WebSocketConnection, seen: _Seen, legal: Sequence[str], rng: Rng, pace_s: float
+) -> None:
     think_s = pace_s * (0.5 + int.from_bytes(rng.bytes(2)) / 0xFFFF)
     await trio.sleep(max(think_s, seen.sent_at + APART_S - trio.current_time()))
     seen.sent_at, seen.sent_ply = trio.current_time(), seen.ply
@@ -149,7 +182,11 @@ async def _refused(socket: WebSocketConnection, seen: _Seen, reason: str) -> Non
     if reason == "match_over":
         return  # its end is on the way
     seen.errors += 1
-    if seen.errors >= ERRORS_MAX or reason in ("match_not_found", "cross_environment_join", "bad_message"):
+    if seen.errors >= ERRORS_MAX or reason in (
+        "match_not_found",
+        "cross_environment_join",
+        "bad_message",
+    ):
         raise BotStopped(reason)
     await trio.sleep(AGAIN_S * seen.errors)
     await _join(socket, seen)
@@ -171,7 +208,9 @@ async def _hear(socket: WebSocketConnection) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _socket(url: str, token: str, trust: ssl.SSLContext | None) -> AsyncIterator[WebSocketConnection]:
+async def _socket(
+    url: str, token: str, trust: ssl.SSLContext | None
+) -> AsyncIterator[WebSocketConnection]:
     """Give an open socket. Raises `_Lost` and `BotStopped`, alone and never in a group, for whatever ends it."""
     where = urlsplit(url)
     host, port = where.hostname or "", where.port or (443 if where.scheme == "wss" else 80)
@@ -180,7 +219,9 @@ async def _socket(url: str, token: str, trust: ssl.SSLContext | None) -> AsyncIt
     try:
         with trio.fail_after(_CONNECT_S):
             if where.scheme == "wss":
-                stream = await trio.open_ssl_over_tcp_stream(host, port, https_compatible=True, ssl_context=trust)
+                stream = await trio.open_ssl_over_tcp_stream(
+                    host, port, https_compatible=True, ssl_context=trust
+                )
             else:
                 stream = await trio.open_tcp_stream(host, port)
     except (OSError, trio.TooSlowError, trio.BrokenResourceError) as error:
@@ -200,7 +241,9 @@ async def _socket(url: str, token: str, trust: ssl.SSLContext | None) -> AsyncIt
             nursery.cancel_scope.cancel()
     except* ConnectionRejected as group:
         # 429 and 503 are moods of the service; the rest is about the token.
-        status = min(error.status_code for error in group.exceptions if isinstance(error, ConnectionRejected))
+        status = min(
+            error.status_code for error in group.exceptions if isinstance(error, ConnectionRejected)
+        )
         ended = (_Lost if status in (429, 503) else BotStopped)(f"status {status}")
     except* HandshakeError:
         ended = _Lost("the handshake failed")
@@ -214,10 +257,19 @@ async def _socket(url: str, token: str, trust: ssl.SSLContext | None) -> AsyncIt
 
 
 async def _shake_hands(
-    nursery: trio.Nursery, stream: trio.SocketStream | trio.SSLStream[trio.SocketStream], host: str, path: str, token: str
+    nursery: trio.Nursery,
+    stream: trio.SocketStream | trio.SSLStream[trio.SocketStream],
+    host: str,
+    path: str,
+    token: str,
 ) -> WebSocketConnection:
     try:
         with trio.fail_after(_CONNECT_S):
-            return await wrap_client_stream(nursery, stream, host, path, subprotocols=[_PROTOCOL, f"pgs.token.{token}"])
-    except (ConnectionClosed, trio.TooSlowError) as error:  # a refusal is raised by the reader, in the nursery
+            return await wrap_client_stream(
+                nursery, stream, host, path, subprotocols=[_PROTOCOL, f"pgs.token.{token}"]
+            )
+    except (
+        ConnectionClosed,
+        trio.TooSlowError,
+    ) as error:  # a refusal is raised by the reader, in the nursery
         raise _Lost("the handshake failed") from error

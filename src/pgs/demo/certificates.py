@@ -32,9 +32,13 @@ class Authority:
     def __init__(self, now: int) -> None:
         self._now = datetime.fromtimestamp(now, UTC)
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "an authority on this machine")])
+        self._name = x509.Name(
+            [x509.NameAttribute(NameOID.COMMON_NAME, "an authority on this machine")]
+        )
         usage = _key_usage(key_cert_sign=True, crl_sign=True)
-        built = self._builder(self._name, self._key.public_key(), x509.BasicConstraints(ca=True, path_length=0), usage)
+        built = self._builder(
+            self._name, self._key.public_key(), x509.BasicConstraints(ca=True, path_length=0), usage
+        )
         self._certificate = built.sign(self._key, hashes.SHA256())
 
     def issue(self, host: str) -> Issued:
@@ -42,18 +46,32 @@ class Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
         built = self._builder(
-            subject, key.public_key(), x509.BasicConstraints(ca=False, path_length=None), _key_usage(digital_signature=True)
+            subject,
+            key.public_key(),
+            x509.BasicConstraints(ca=False, path_length=None),
+            _key_usage(digital_signature=True),
         )
-        built = built.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        built = built.add_extension(
+            x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False
+        )
         certificate = built.sign(self._key, hashes.SHA256())
-        return Issued(certificate.public_bytes(Encoding.PEM), key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        return Issued(
+            certificate.public_bytes(Encoding.PEM),
+            key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+        )
 
     def client_context(self) -> ssl.SSLContext:
         """Return what trusts this authority and no other."""
-        return ssl.create_default_context(cadata=self._certificate.public_bytes(Encoding.PEM).decode("ascii"))
+        return ssl.create_default_context(
+            cadata=self._certificate.public_bytes(Encoding.PEM).decode("ascii")
+        )
 
     def _builder(
-        self, subject: x509.Name, key: ec.EllipticCurvePublicKey, constraints: x509.BasicConstraints, usage: x509.KeyUsage
+        self,
+        subject: x509.Name,
+        key: ec.EllipticCurvePublicKey,
+        constraints: x509.BasicConstraints,
+        usage: x509.KeyUsage,
     ) -> x509.CertificateBuilder:
         """Begin a certificate with all that Python 3.13's strict verification asks for."""
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
@@ -83,7 +101,9 @@ def server_context(issued: Issued) -> ssl.SSLContext:
     return context
 
 
-def _key_usage(*, digital_signature: bool = False, key_cert_sign: bool = False, crl_sign: bool = False) -> x509.KeyUsage:
+def _key_usage(
+    *, digital_signature: bool = False, key_cert_sign: bool = False, crl_sign: bool = False
+) -> x509.KeyUsage:
     return x509.KeyUsage(
         digital_signature=digital_signature,
         content_commitment=False,

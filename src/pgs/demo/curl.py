@@ -12,20 +12,39 @@ def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:
     """Return what each line does, and the line. `order` makes the idempotency keys; nothing has used it before."""
 
     def curl(path: str, body: dict[str, Any] | None = None) -> str:
-        words = ["curl", "-s", "-H", f"Authorization: Bearer {key}", *([] if body is None else ["-d", json.dumps(body)])]
+        words = [
+            "curl",
+            "-s",
+            "-H",
+            f"Authorization: Bearer {key}",
+            *([] if body is None else ["-d", json.dumps(body)]),
+        ]
         return f'{shlex.join(words)} "{base_url}{path}"'
 
     def seat(player: str, stake_usd_cents: int = FLOOR_USD_CENTS, name: str = order) -> str:
-        body = {"playerId": player, "gameId": GAME, "tierId": TEST_TIER, "stakeUsdCents": stake_usd_cents}
+        body = {
+            "playerId": player,
+            "gameId": GAME,
+            "tierId": TEST_TIER,
+            "stakeUsdCents": stake_usd_cents,
+        }
         return curl("/partner/matches", {**body, "idempotencyKey": f"{name}-{player}"})
 
-    decide = curl("/partner/test/matches/$MATCH/decide", {"outcome": "ended", "winnerPlayerId": FIRST})
+    decide = curl(
+        "/partner/test/matches/$MATCH/decide", {"outcome": "ended", "winnerPlayerId": FIRST}
+    )
     return [
         ("Whose key is this?", curl("/partner/me")),
         ("What does a seat cost?", curl("/partner/tiers?gameId=" + GAME)),
-        ("A session for a player's frame", curl("/partner/sessions", {"gameId": GAME, "playerId": FIRST})),
+        (
+            "A session for a player's frame",
+            curl("/partner/sessions", {"gameId": GAME, "playerId": FIRST}),
+        ),
         ("A seat that waits; paste it twice to see a replay", seat(FIRST)),
-        ("A seat that is matched; its match is kept in $MATCH", f"MATCH=$({seat(SECOND)} | tee /dev/stderr | {_picked('matchId')})"),
+        (
+            "A seat that is matched; its match is kept in $MATCH",
+            f"MATCH=$({seat(SECOND)} | tee /dev/stderr | {_picked('matchId')})",
+        ),
         ("The match, and why these two", curl("/partner/matches/$MATCH")),
         (
             "The feed from its beginning; where it ends is kept in $CURSOR",

@@ -1,4 +1,4 @@
-"""Running the demo: the service and the story on one stage, until the job is done or somebody ends it."""
+"""RunningService the demo: the service and the story on one stage, until the job is done or somebody ends it."""
 
 import signal
 import socket
@@ -18,20 +18,28 @@ from pgs.demo.admin import PEOPLE, make_admin
 from pgs.demo.backend import CALL_FAILED, Backend
 from pgs.demo.certificates import Authority
 from pgs.demo.curl import paste_lines
-from pgs.demo.folder import DEMO_FILE, LOG_FILE, DemoFile, FolderRefused, claim, open_log, write_demo_file
+from pgs.demo.folder import (
+    DEMO_FILE,
+    LOG_FILE,
+    DemoFile,
+    FolderRefused,
+    claim,
+    open_log,
+    write_demo_file,
+)
 from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import make_partner
-from pgs.demo.settlement import StagedSettlement
+from pgs.demo.settlement import DelayedSettlement
 from pgs.demo.site import origins_of
 from pgs.demo.stay import stay
 from pgs.demo.story import Unexpected, tell
 from pgs.demo.telling import Teller
 from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
-from pgs.http.server import bind
+from pgs.http.transport.server import bind
 from pgs.logs import Lines, logging_to
 from pgs.operator.ready import NotMade, ReadyPartner
-from pgs.serve import SWITCH_INTERVAL_S, Running, running
+from pgs.serve import SWITCH_INTERVAL_S, RunningService, running
 
 FOLDER = Path("demo-data")
 PORT = 8000
@@ -60,17 +68,22 @@ def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT, bots: in
         return 1
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     with open_log(folder) as log, logging_to(log, "info", SystemClock()) as lines:
-        return trio.run(_main, _Options(folder, once, port, bots), Teller(Console(highlight=False)), lines)
+        return trio.run(
+            _main, _Options(folder, once, port, bots), Teller(Console(highlight=False)), lines
+        )
 
 
 async def _main(options: _Options, teller: Teller, lines: Lines) -> int:
     listen, internal = _addresses(options.port)
-    settlement = StagedSettlement()
+    settlement = DelayedSettlement()
     clock = SystemClock()
     authority = Authority(clock.now())
     outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
     code = 1 if options.once else 0
-    with closing(_bind_site(options.port)) as site, trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    with (
+        closing(_bind_site(options.port)) as site,
+        trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals,
+    ):
         # The endpoint outlives the service, whose last nudges then still arrive.
         async with (
             open_inbox(authority, clock) as inbox,
@@ -87,7 +100,9 @@ async def _main(options: _Options, teller: Teller, lines: Lines) -> int:
             # Only what is inside is cancelled: the service stops in its own way.
             nursery.start_soon(_end_when_signalled, signals, nursery.cancel_scope)
             if listen.endswith(":0") and options.port:
-                teller.say(f"Port {options.port} or {options.port + 1} is taken; the demo uses free ones.")
+                teller.say(
+                    f"Port {options.port} or {options.port + 1} is taken; the demo uses free ones."
+                )
             partner = await _perform(options, teller, service, settlement, inbox, issuer, site)
             code = 0 if partner is not None else 1
             if partner is not None and not options.once:
@@ -105,15 +120,19 @@ async def _end_when_signalled(signals: AsyncIterator[int], scope: trio.CancelSco
 
 def _config(folder: Path, listen: str, internal: str, issuer: DevelopmentIssuer) -> Config:
     return Config(
-        listen=listen, internal_listen=internal, data_dir=folder, identity_issuer=issuer.issuer, identity_client_id=issuer.client_id
+        listen=listen,
+        internal_listen=internal,
+        data_dir=folder,
+        identity_issuer=issuer.issuer,
+        identity_client_id=issuer.client_id,
     )
 
 
 async def _perform(
     options: _Options,
     teller: Teller,
-    service: Running,
-    settlement: StagedSettlement,
+    service: RunningService,
+    settlement: DelayedSettlement,
     inbox: Inbox,
     issuer: DevelopmentIssuer,
     site: socket.socket,
@@ -149,7 +168,7 @@ async def _perform(
     return partner
 
 
-def _introduce(options: _Options, teller: Teller, service: Running, inbox: Inbox) -> None:
+def _introduce(options: _Options, teller: Teller, service: RunningService, inbox: Inbox) -> None:
     teller.say(
         f"The service runs at {service.base_url} (health and metrics: {service.internal_url}), all its data in {options.folder}.\n"
         f"Keys and addresses for scripts: {options.folder / DEMO_FILE}. Log: {options.folder / LOG_FILE}.\n"
@@ -158,7 +177,7 @@ def _introduce(options: _Options, teller: Teller, service: Running, inbox: Inbox
     )
 
 
-def _invite(teller: Teller, service: Running, partner: ReadyPartner) -> None:
+def _invite(teller: Teller, service: RunningService, partner: ReadyPartner) -> None:
     teller.step(
         "Your turn",
         "The service keeps running. Each line works as it stands in another shell; the money of a match follows 1.5 s later. "

@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from pgs.storage.database import DataFolderInUse, DataLock
+from pgs.storage.data_folder import DataFolderInUse, DataLock
 
 MARK = ".pgs-demo"  # an empty file; a folder that holds it was made by a demo and may be emptied by one
 DEMO_FILE = "demo.json"
@@ -36,25 +36,35 @@ def claim(folder: Path) -> None:
     """Make `folder` an empty folder of the demo's own. Raises `FolderRefused` where anything of somebody else's lies in it."""
     if folder.is_dir() and any(folder.iterdir()):
         if not (folder / MARK).is_file():
-            raise FolderRefused(f"{folder} is not empty and no demo made it. Name another folder with --data.")
+            raise FolderRefused(
+                f"{folder} is not empty and no demo made it. Name another folder with --data."
+            )
         _empty(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         (folder / MARK).touch(mode=0o600)
     except OSError as error:
-        raise FolderRefused(f"{folder} cannot be used: {error.strerror}. Name another folder with --data.") from error
+        raise FolderRefused(
+            f"{folder} cannot be used: {error.strerror}. Name another folder with --data."
+        ) from error
 
 
 def _empty(folder: Path) -> None:
     try:
         lock = DataLock(folder)  # a demo that still runs holds it
     except DataFolderInUse:
-        raise FolderRefused(f"A demo is running in {folder}. End it first, or name another folder with --data.") from None
+        raise FolderRefused(
+            f"A demo is running in {folder}. End it first, or name another folder with --data."
+        ) from None
     try:
         entries = list(folder.iterdir())
-        inner = next((entry for entry in entries if entry.is_dir() and not entry.is_symlink()), None)
+        inner = next(
+            (entry for entry in entries if entry.is_dir() and not entry.is_symlink()), None
+        )
         if inner is not None:  # no demo makes folders
-            raise FolderRefused(f"{inner} was not made by a demo. Move it away, or name another folder with --data.")
+            raise FolderRefused(
+                f"{inner} was not made by a demo. Move it away, or name another folder with --data."
+            )
         for entry in entries:
             if entry.name not in (MARK, "lock"):
                 entry.unlink()
@@ -64,7 +74,9 @@ def _empty(folder: Path) -> None:
 
 def open_log(folder: Path) -> BinaryIO:
     """Return the demo's log, opened for appending, mode 0600: its lines name players' calls and the partner's addresses."""
-    return os.fdopen(os.open(folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0)
+    return os.fdopen(
+        os.open(folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0
+    )
 
 
 def write_demo_file(folder: Path, content: DemoFile) -> None:

@@ -57,7 +57,9 @@ class Inbox:
                     received = self._judge(*request)
                     self._keep(received)
                     status = b"400 Bad Request" if received.problem else b"200 OK"
-                    await stream.send_all(b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status)
+                    await stream.send_all(
+                        b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status
+                    )
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass  # the caller has gone
         finally:
@@ -89,7 +91,10 @@ async def _read(stream: trio.abc.Stream) -> tuple[bytes, dict[bytes, bytes], byt
             return None
     head, _, body = data.partition(b"\r\n\r\n")
     line, *fields = head.split(b"\r\n")
-    headers = {name.strip().lower(): value.strip() for name, _, value in (field.partition(b":") for field in fields)}
+    headers = {
+        name.strip().lower(): value.strip()
+        for name, _, value in (field.partition(b":") for field in fields)
+    }
     length = headers.get(b"content-length", b"0")
     if not _LENGTH.fullmatch(length) or int(length) > REQUEST_MAX:
         return None
@@ -108,6 +113,10 @@ async def open_inbox(authority: Authority, clock: Clock) -> AsyncIterator[Inbox]
     (plain,) = await trio.open_tcp_listeners(0, host=ADDRESS)
     inbox = Inbox(clock, plain.socket.getsockname()[1])
     async with trio.open_nursery() as nursery:
-        await nursery.start(trio.serve_listeners, inbox.answer, [trio.SSLListener(plain, context, https_compatible=True)])
+        await nursery.start(
+            trio.serve_listeners,
+            inbox.answer,
+            [trio.SSLListener(plain, context, https_compatible=True)],
+        )
         yield inbox
         nursery.cancel_scope.cancel()

@@ -30,7 +30,7 @@ class Player(msgspec.Struct, frozen=True):
     name: str
 
 
-class Session(msgspec.Struct, frozen=True, rename="camel"):
+class MintedSession(msgspec.Struct, frozen=True, rename="camel"):
     """What a player's frame, or a bot, needs of a minted session. The rest of the answer stays with the backend."""
 
     session_token: str
@@ -38,7 +38,7 @@ class Session(msgspec.Struct, frozen=True, rename="camel"):
     game_socket_url: str
 
     def __repr__(self) -> str:
-        return "Session(<hidden>)"
+        return "MintedSession(<hidden>)"
 
 
 class _Seat(msgspec.Struct, frozen=True, rename="camel"):
@@ -57,10 +57,12 @@ class Launcher:
         self._rng = rng
         self._seating = trio.Lock()
 
-    async def mint(self, game_id: str, player: Player) -> Session:
+    async def mint(self, game_id: str, player: Player) -> MintedSession:
         """Return a session."""
         with _told():
-            return _accepted(await self._backend.mint(game_id, player.player_id, player.name), Session)
+            return _accepted(
+                await self._backend.mint(game_id, player.player_id, player.name), MintedSession
+            )
 
     async def launch(self, game_id: str, first: Player, second: Player) -> str:
         """Return the match of two new seats, the first player's the older."""
@@ -83,7 +85,9 @@ class Launcher:
 
     async def _seat(self, game_id: str, player: Player, order: str) -> _Seat:
         name = f"{order}-{player.player_id}"
-        return _accepted(await self._backend.seat(game_id, player.player_id, TIER, STAKE_USD_CENTS, name), _Seat)
+        return _accepted(
+            await self._backend.seat(game_id, player.player_id, TIER, STAKE_USD_CENTS, name), _Seat
+        )
 
 
 @contextmanager

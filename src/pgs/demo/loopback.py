@@ -25,16 +25,26 @@ class LoopbackResolver(trio.abc.HostnameResolver):
         self._name = name.encode("ascii")
 
     async def getaddrinfo(
-        self, host: bytes | None, port: bytes | str | int | None, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
+        self,
+        host: bytes | None,
+        port: bytes | str | int | None,
+        family: int = 0,
+        type: int = 0,
+        proto: int = 0,
+        flags: int = 0,
     ) -> list[Any]:
         """Return this machine's address for the names it knows. Raises `socket.gaierror` for all others."""
         await trio.lowlevel.checkpoint()
-        known = host is not None and (host.endswith(self._name) if self._name.startswith(b".") else host == self._name)
+        known = host is not None and (
+            host.endswith(self._name) if self._name.startswith(b".") else host == self._name
+        )
         if not known:
             raise socket.gaierror(socket.EAI_NONAME, "no such name on this machine")
         return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (ADDRESS, port))]
 
-    async def getnameinfo(self, sockaddr: tuple[str, int] | tuple[str, int, int, int], flags: int) -> tuple[str, str]:
+    async def getnameinfo(
+        self, sockaddr: tuple[str, int] | tuple[str, int, int, int], flags: int
+    ) -> tuple[str, str]:
         """Raise `socket.gaierror`: nobody asks for names."""
         raise socket.gaierror(socket.EAI_NONAME, "no such name on this machine")
 

@@ -20,7 +20,14 @@ async def make_partner(core: Core, webhook_url: str, origins: Sequence[str] = ()
     """
     for environment in ENVIRONMENTS:
         for name, (floor_usd_cents, prize_usd_cents) in _TIERS.items():
-            await offer_tier(core, environment, f"{environment}-{name}", floor_usd_cents, prize_usd_cents, name.capitalize())
+            await offer_tier(
+                core,
+                environment,
+                f"{environment}-{name}",
+                floor_usd_cents,
+                prize_usd_cents,
+                name.capitalize(),
+            )
     return await make_ready(
         core,
         PARTNER_ID,

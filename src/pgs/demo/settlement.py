@@ -2,13 +2,15 @@
 
 import trio
 
-from pgs.actors.settlement import ChargeAnswer, EmbeddedSettlement
+from pgs.actors.seating.settlement import ChargeAnswer, EmbeddedSettlement
 from pgs.domain.seats import Payout
 
-PAYOUT_DELAY_S = 1.5  # long enough to see the feed between a decision and its money, short enough to wait for
+PAYOUT_DELAY_S = (
+    1.5  # long enough to see the feed between a decision and its money, short enough to wait for
+)
 
 
-class StagedSettlement(EmbeddedSettlement):
+class DelayedSettlement(EmbeddedSettlement):
     """Pays out `PAYOUT_DELAY_S` after it is asked, and not before `curtain` is set: how fast the machine is decides nothing."""
 
     def __init__(self) -> None:

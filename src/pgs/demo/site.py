@@ -14,9 +14,9 @@ from quart_trio import QuartTrio
 
 from pgs.demo.launch import Launcher, NotLaunched, Player
 from pgs.demo.news import News
-from pgs.games.catalogue import GAMES, installed_games
-from pgs.http.limits import ServerLimits
-from pgs.http.server import serve
+from pgs.games.installed import GAMES, installed_games
+from pgs.http.transport.limits import ServerLimits
+from pgs.http.transport.server import serve
 
 PLAYERS: Final = (Player("site-1", "Player one"), Player("site-2", "Player two"))
 
@@ -38,7 +38,13 @@ class Site:
     """The page's backend. With an `opponent` the second player is a program, and the page shows the first one's frame alone."""
 
     def __init__(
-        self, launcher: Launcher, service_url: str, origins: tuple[str, ...], news: News, *, opponent: Opponent | None = None
+        self,
+        launcher: Launcher,
+        service_url: str,
+        origins: tuple[str, ...],
+        news: News,
+        *,
+        opponent: Opponent | None = None,
     ) -> None:
         self._launcher = launcher
         self._service_url = service_url
@@ -59,7 +65,10 @@ class Site:
         @app.before_request
         async def _only_from_here() -> Response | None:
             # A name of somebody else's that leads to this machine, or somebody else's page: neither may spend the key.
-            strange = request.host not in self._hosts or request.headers.get("Origin", request.host_url.rstrip("/")) not in self._origins
+            strange = (
+                request.host not in self._hosts
+                or request.headers.get("Origin", request.host_url.rstrip("/")) not in self._origins
+            )
             return _refused(403, "This site is for this machine's browser.") if strange else None
 
         @app.after_request
@@ -92,12 +101,17 @@ class Site:
         @app.get("/play/news")
         async def _hear() -> Response:
             after = request.args.get("after", "")
-            entries, last = await self._news.after(int(after) if after.isascii() and after.isdecimal() and len(after) < 12 else 0, _WAIT_S)
+            entries, last = await self._news.after(
+                int(after) if after.isascii() and after.isdecimal() and len(after) < 12 else 0,
+                _WAIT_S,
+            )
             return _json({"entries": entries, "last": last})
 
         return app
 
-    async def _answer(self, act: Callable[[_Wanted, trio.Nursery], Awaitable[Response]], nursery: trio.Nursery) -> Response:
+    async def _answer(
+        self, act: Callable[[_Wanted, trio.Nursery], Awaitable[Response]], nursery: trio.Nursery
+    ) -> Response:
         try:
             wanted = msgspec.json.decode(await request.get_data(), type=_Wanted)
         except msgspec.DecodeError:
@@ -129,12 +143,24 @@ class Site:
         return len(PLAYERS) if self._opponent is None else 1
 
     def _told(self) -> dict[str, Any]:
-        match = None if self._current is None else {"gameId": self._current[0], "matchId": self._current[1]}
+        match = (
+            None
+            if self._current is None
+            else {"gameId": self._current[0], "matchId": self._current[1]}
+        )
         return {"players": [player.name for player in PLAYERS[: self._shown]], "match": match}
 
     def _page(self) -> str:
-        options = "".join(f'<option value="{escape(game.game_id)}">{escape(game.name)}</option>' for game in self._games)
-        return _read("index.html").decode().replace("%SERVICE%", escape(self._service_url)).replace("%GAMES%", options)
+        options = "".join(
+            f'<option value="{escape(game.game_id)}">{escape(game.name)}</option>'
+            for game in self._games
+        )
+        return (
+            _read("index.html")
+            .decode()
+            .replace("%SERVICE%", escape(self._service_url))
+            .replace("%GAMES%", options)
+        )
 
     def _headers(self) -> dict[str, str]:
         policy = (
@@ -165,7 +191,9 @@ def _json(value: object) -> Response:
 
 
 def _refused(status: int, words: str) -> Response:
-    return Response(msgspec.json.encode({"error": words}), status=status, content_type="application/json")
+    return Response(
+        msgspec.json.encode({"error": words}), status=status, content_type="application/json"
+    )
 
 
 def origins_of(sock: socket.socket) -> tuple[str, ...]:
@@ -181,7 +209,9 @@ async def serving(site: Site, sock: socket.socket) -> AsyncIterator[None]:
     async with trio.open_nursery() as opponents, trio.open_nursery() as nursery:
 
         async def run(task_status: trio.TaskStatus[list[str]]) -> None:
-            await serve(site.make_app(opponents), [sock], stop=stop, limits=_LIMITS, task_status=task_status)
+            await serve(
+                site.make_app(opponents), [sock], stop=stop, limits=_LIMITS, task_status=task_status
+            )
 
         await nursery.start(run)
         try:

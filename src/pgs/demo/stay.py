@@ -15,10 +15,17 @@ from pgs.demo.news import News, follow_feed
 from pgs.demo.site import PLAYERS, Site, origins_of, serving
 from pgs.demo.telling import Teller
 from pgs.operator.ready import ReadyPartner
-from pgs.serve import Running
+from pgs.serve import RunningService
 
 
-async def stay(service: Running, partner: ReadyPartner, inbox: Inbox, teller: Teller, sock: socket.socket, bots: int) -> None:
+async def stay(
+    service: RunningService,
+    partner: ReadyPartner,
+    inbox: Inbox,
+    teller: Teller,
+    sock: socket.socket,
+    bots: int,
+) -> None:
     """Serve the site on `sock` and let bots play, until cancelled. An odd bot plays against whoever is at the page."""
     rng, news, origins = SystemRng(), News(), origins_of(sock)
     async with httpcore.AsyncConnectionPool() as pool:
@@ -26,7 +33,10 @@ async def stay(service: Running, partner: ReadyPartner, inbox: Inbox, teller: Te
         launcher = Launcher(backend, rng)
         arena = Arena(launcher, teller, rng)
         opponent = partial(arena.oppose, PLAYERS[1], PLAYERS[0]) if bots % 2 else None
-        async with serving(Site(launcher, service.base_url, origins, news, opponent=opponent), sock), trio.open_nursery() as nursery:
+        async with (
+            serving(Site(launcher, service.base_url, origins, news, opponent=opponent), sock),
+            trio.open_nursery() as nursery,
+        ):
             nursery.start_soon(follow_feed, backend, news)
             for number in range(bots // 2):
                 nursery.start_soon(arena.play_on, number)
@@ -40,9 +50,18 @@ async def stay(service: Running, partner: ReadyPartner, inbox: Inbox, teller: Te
 
 
 def _introduce(teller: Teller, url: str, bots: int) -> None:
-    page = "you play against a bot" if bots % 2 else "both players' frames side by side: play either, or both"
-    teller.step("The partner's site", f"A page of the partner's own, {page}. The feed and the nudges are shown below them.")
+    page = (
+        "you play against a bot"
+        if bots % 2
+        else "both players' frames side by side: play either, or both"
+    )
+    teller.step(
+        "The partner's site",
+        f"A page of the partner's own, {page}. The feed and the nudges are shown below them.",
+    )
     teller.say(f"\nOpen {url}")
     if bots > 1:
-        teller.say(f"{bots // 2 * 2} bots play each other over the Game API. Their results and the nudges follow, a line each.")
+        teller.say(
+            f"{bots // 2 * 2} bots play each other over the Game API. Their results and the nudges follow, a line each."
+        )
     teller.say("\nCtrl-C ends the demo.")

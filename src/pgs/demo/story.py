@@ -8,7 +8,7 @@ import trio
 from pgs.demo.backend import Backend, Exchange
 from pgs.demo.inbox import Inbox
 from pgs.demo.partner import FLOOR_USD_CENTS, GAME, PARTNER_ID, PRIZE_USD_CENTS, TEST_TIER
-from pgs.demo.settlement import StagedSettlement
+from pgs.demo.settlement import DelayedSettlement
 from pgs.demo.telling import Teller
 
 FIRST, SECOND = "player-1", "player-2"
@@ -33,14 +33,18 @@ def expect(holds: bool, what: str) -> None:
         raise Unexpected(f"Not as expected: {what}.")
 
 
-async def tell(backend: Backend, teller: Teller, settlement: StagedSettlement, inbox: Inbox) -> None:
+async def tell(
+    backend: Backend, teller: Teller, settlement: DelayedSettlement, inbox: Inbox
+) -> None:
     """Play the whole story. Raises `Unexpected`."""
     await _ask_for_tiers(backend, teller)
     await _mint(backend, teller)
     first = await _take_first_seat(backend, teller)
     match_id = await _take_second_seat(backend, teller, first["seatId"])
     await _be_nudged(inbox, teller, "the match's start")
-    teller.say("A nudge says nothing of what is new. The feed does, and this is the moment to read it.")
+    teller.say(
+        "A nudge says nothing of what is new. The feed does, and this is the moment to read it."
+    )
     await _read_pairing(backend, teller, match_id)
     cursor = await _read_feed_started(backend, teller, match_id)
     await _decide(backend, teller, match_id)
@@ -55,7 +59,9 @@ async def tell(backend: Backend, teller: Teller, settlement: StagedSettlement, i
 
 
 async def _ask_for_tiers(backend: Backend, teller: Teller) -> None:
-    teller.step("The ladder", "The backend asks what a seat costs. Amounts are whole US cents, everywhere.")
+    teller.step(
+        "The ladder", "The backend asks what a seat costs. Amounts are whole US cents, everywhere."
+    )
     asked = await backend.tiers(GAME)
     teller.exchange(asked)
     _answered(asked)
@@ -64,7 +70,10 @@ async def _ask_for_tiers(backend: Backend, teller: Teller) -> None:
 
 
 async def _mint(backend: Backend, teller: Teller) -> None:
-    teller.step("Two sessions", "Each player's frame needs a session token. Minting one seats nobody and writes nothing.")
+    teller.step(
+        "Two sessions",
+        "Each player's frame needs a session token. Minting one seats nobody and writes nothing.",
+    )
     for player in (FIRST, SECOND):
         minted = await backend.mint(GAME, player)
         teller.exchange(minted) if player == FIRST else teller.call(minted)
@@ -80,7 +89,10 @@ async def _take_first_seat(backend: Backend, teller: Teller) -> dict[str, Any]:
     taken = await _seat(backend, FIRST)
     teller.exchange(taken)
     seat = _answered(taken)
-    expect((seat["status"], seat["stakeStatus"], seat["matchId"]) == ("waiting", "confirmed", None), "a waiting seat, its stake confirmed")
+    expect(
+        (seat["status"], seat["stakeStatus"], seat["matchId"]) == ("waiting", "confirmed", None),
+        "a waiting seat, its stake confirmed",
+    )
     return seat
 
 
@@ -103,26 +115,38 @@ async def _read_pairing(backend: Backend, teller: Teller, match_id: str) -> None
     read = await backend.match(match_id)
     teller.exchange(read)
     match = _answered(read)
-    expect([seat["playerId"] for seat in match["seats"]] == [FIRST, SECOND], "both players in the match, the older seat first")
+    expect(
+        [seat["playerId"] for seat in match["seats"]] == [FIRST, SECOND],
+        "both players in the match, the older seat first",
+    )
     expect(match["pairing"]["rule"] == "test.v1", "the pairing rule of the test environment")
 
 
 async def _read_feed_started(backend: Backend, teller: Teller, match_id: str) -> str:
-    teller.step("The results feed", "Everything that became of a match is told here: a row for each player, from the start on.")
+    teller.step(
+        "The results feed",
+        "Everything that became of a match is told here: a row for each player, from the start on.",
+    )
     read = await backend.results()
     teller.feed(read)
     rows = _rows(read, "started")
     expect(all(row["matchId"] == match_id for row in rows), "both rows belong to the match")
-    teller.say("The answer's nextCursor is where the backend goes on reading. It is kept until the next call.")
+    teller.say(
+        "The answer's nextCursor is where the backend goes on reading. It is kept until the next call."
+    )
     return str(read.received["nextCursor"])
 
 
 async def _decide(backend: Backend, teller: Teller, match_id: str) -> None:
-    teller.step("A decision", f"Nobody has to play a test match: the test key says that {FIRST} has won.")
+    teller.step(
+        "A decision", f"Nobody has to play a test match: the test key says that {FIRST} has won."
+    )
     decided = await backend.decide(match_id, FIRST)
     teller.exchange(decided)
     match = _answered(decided)
-    expect((match["status"], match["endReason"]) == ("ended", "decided_by_test_key"), "an ended match")
+    expect(
+        (match["status"], match["endReason"]) == ("ended", "decided_by_test_key"), "an ended match"
+    )
 
 
 async def _read_feed_decided(backend: Backend, teller: Teller, cursor: str) -> str:
@@ -133,7 +157,10 @@ async def _read_feed_decided(backend: Backend, teller: Teller, cursor: str) -> s
     read = await backend.results(cursor)
     teller.feed(read)
     rows = _rows(read, "ended")
-    expect({row["playerId"]: row["result"] for row in rows} == {FIRST: "won", SECOND: "lost"}, "a winner and a loser")
+    expect(
+        {row["playerId"]: row["result"] for row in rows} == {FIRST: "won", SECOND: "lost"},
+        "a winner and a loser",
+    )
     expect(all(field not in row for row in rows for field in _MONEY), "no money fields yet")
     return str(read.received["nextCursor"])
 
@@ -146,11 +173,18 @@ async def _wait_for_money(backend: Backend, teller: Teller, cursor: str) -> None
     began = trio.current_time()
     read = await backend.results(cursor, POLL_S)
     teller.feed(read)
-    money = {row["playerId"]: tuple(row.get(field) for field in _MONEY) for row in _rows(read, "ended")}
+    money = {
+        row["playerId"]: tuple(row.get(field) for field in _MONEY) for row in _rows(read, "ended")
+    }
     rake = 2 * FLOOR_USD_CENTS - PRIZE_USD_CENTS
-    expect(money == {FIRST: (PRIZE_USD_CENTS, 0, 0), SECOND: (0, 0, rake)}, "the prize to the winner, and the rake from the loser's stake")
+    expect(
+        money == {FIRST: (PRIZE_USD_CENTS, 0, 0), SECOND: (0, 0, rake)},
+        "the prize to the winner, and the rake from the loser's stake",
+    )
     held = f"Held for {trio.current_time() - began:.1f} s."
-    teller.say(f"{held} Two stakes of {FLOOR_USD_CENTS} came in, {PRIZE_USD_CENTS} went to the winner, {rake} is rake.")
+    teller.say(
+        f"{held} Two stakes of {FLOOR_USD_CENTS} came in, {PRIZE_USD_CENTS} went to the winner, {rake} is rake."
+    )
 
 
 async def _look_at_the_endpoint(backend: Backend, teller: Teller, inbox: Inbox) -> None:
@@ -174,14 +208,16 @@ async def _be_nudged(inbox: Inbox, teller: Teller, news: str) -> None:
     nudge = msgspec.json.decode(received.body, type=_Nudge)
     signed_at = received.signature.partition(",")[0]
     expect(
-        (nudge.type, nudge.partner_id, f"t={nudge.at}") == ("results.available", PARTNER_ID, signed_at),
+        (nudge.type, nudge.partner_id, f"t={nudge.at}")
+        == ("results.available", PARTNER_ID, signed_at),
         f"a nudge for {news} that says whose feed has news, and when it was signed",
     )
 
 
 async def _retry(backend: Backend, teller: Teller, seat_id: str) -> None:
     teller.step(
-        "A retry", "The backend never saw the first seat's answer, say. It sends the very same call again: the same seat, charged once."
+        "A retry",
+        "The backend never saw the first seat's answer, say. It sends the very same call again: the same seat, charged once.",
     )
     taken = await _seat(backend, FIRST)
     teller.exchange(taken)
@@ -194,7 +230,8 @@ async def _retry(backend: Backend, teller: Teller, seat_id: str) -> None:
 
 async def _be_refused(backend: Backend, teller: Teller) -> None:
     teller.step(
-        "A refusal", "A stake of 1, meant as one dollar, is one cent. Programs branch on reason; error is for people and may be reworded."
+        "A refusal",
+        "A stake of 1, meant as one dollar, is one cent. Programs branch on reason; error is for people and may be reworded.",
     )
     refused = await backend.seat(GAME, SECOND, TEST_TIER, 1, "order-2")
     teller.exchange(refused)
@@ -208,12 +245,18 @@ async def _seat(backend: Backend, player: str) -> Exchange:
 
 
 def _answered(exchange: Exchange) -> dict[str, Any]:
-    expect(exchange.status == 200, f"status 200 from {exchange.method} {exchange.path}, not {exchange.status}: {exchange.received}")
+    expect(
+        exchange.status == 200,
+        f"status 200 from {exchange.method} {exchange.path}, not {exchange.status}: {exchange.received}",
+    )
     answer: dict[str, Any] = exchange.received
     return answer
 
 
 def _rows(exchange: Exchange, outcome: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = _answered(exchange)["results"]
-    expect([row["outcome"] for row in rows] == [outcome, outcome], f"two rows with the outcome {outcome}")
+    expect(
+        [row["outcome"] for row in rows] == [outcome, outcome],
+        f"two rows with the outcome {outcome}",
+    )
     return rows

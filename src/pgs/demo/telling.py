@@ -18,7 +18,15 @@ from pgs.demo.inbox import Received
 _SHOWN_CHARS = 48  # of one text in an answer; tokens and cursors go on for hundreds
 _PATH_CHARS = 72
 _BODY_BYTES = 200  # of a call that came in; a nudge has under 110
-_FEED_FIELDS = ("outcome", "result", "stakeUsdCents", "payoutUsdCents", "refundUsdCents", "rakeUsdCents", "revision")
+_FEED_FIELDS = (
+    "outcome",
+    "result",
+    "stakeUsdCents",
+    "payoutUsdCents",
+    "refundUsdCents",
+    "rakeUsdCents",
+    "revision",
+)
 
 
 class Teller:
@@ -43,7 +51,13 @@ class Teller:
     def call(self, exchange: Exchange) -> None:
         """Show a call with what was sent, and the answer's status."""
         self._console.print(
-            Text.assemble(("→ ", "cyan"), (exchange.method, "bold cyan"), " ", _cut(exchange.path, _PATH_CHARS)), soft_wrap=True
+            Text.assemble(
+                ("→ ", "cyan"),
+                (exchange.method, "bold cyan"),
+                " ",
+                _cut(exchange.path, _PATH_CHARS),
+            ),
+            soft_wrap=True,
         )
         if exchange.sent is not None:
             self._json(exchange.sent)
@@ -66,13 +80,24 @@ class Teller:
 
     def nudge(self, received: Received) -> None:
         """Show a call that came in: when, what, and whether it is to be believed."""
-        arrived = datetime.fromtimestamp(received.arrived_ms / 1000, UTC).strftime("%H:%M:%S.%f")[:-3]
+        arrived = datetime.fromtimestamp(received.arrived_ms / 1000, UTC).strftime("%H:%M:%S.%f")[
+            :-3
+        ]
         body = received.body[:_BODY_BYTES].decode("utf-8", "replace")
         holds = received.problem is None
-        self._console.print(Text.assemble(("⇐ ", "magenta"), ("nudge", "bold magenta"), f"  arrived {arrived} UTC"))
-        self._console.print(Text(f"  X-Service-Signature: {_cut(received.signature, _SHOWN_CHARS)}", style="dim"), soft_wrap=True)
+        self._console.print(
+            Text.assemble(("⇐ ", "magenta"), ("nudge", "bold magenta"), f"  arrived {arrived} UTC")
+        )
+        self._console.print(
+            Text(f"  X-Service-Signature: {_cut(received.signature, _SHOWN_CHARS)}", style="dim"),
+            soft_wrap=True,
+        )
         self._console.print(Text(f"  {body}", style="dim"), soft_wrap=True)
-        verdict = "verified: the signature holds, and its time is now" if holds else f"REFUSED: {received.problem}"
+        verdict = (
+            "verified: the signature holds, and its time is now"
+            if holds
+            else f"REFUSED: {received.problem}"
+        )
         self._console.print(Text(f"  {verdict}", style="green" if holds else "bold red"))
 
     def nudge_briefly(self, received: Received) -> None:
@@ -80,17 +105,27 @@ class Teller:
         holds = received.problem is None
         arrived = datetime.fromtimestamp(received.arrived_ms / 1000, UTC).strftime("%H:%M:%S")
         self._console.print(
-            Text.assemble(("⇐ nudge ", "magenta"), (f"{arrived} {received.problem or 'verified'}", "dim" if holds else "red"))
+            Text.assemble(
+                ("⇐ nudge ", "magenta"),
+                (f"{arrived} {received.problem or 'verified'}", "dim" if holds else "red"),
+            )
         )
 
     def match(self, game: str, first: str, second: str, played: Played) -> None:
         """Show in one line how a match of bots went; `played` is the first one's view of it."""
         self._matches += 1
-        verb = {"won": "won against", "lost": "lost to", "drawn": "drew with"}.get(played.result or "", "had no contest with")
+        verb = {"won": "won against", "lost": "lost to", "drawn": "drew with"}.get(
+            played.result or "", "had no contest with"
+        )
         style = {"won": "green", "lost": "yellow"}.get(played.result or "", "")
         how = f"{played.end_reason or played.outcome}, {played.ply} moves"
         self._console.print(
-            Text.assemble((f"■ {self._matches:>4}  ", "cyan"), f"{game:<13} ", (f"{first} {verb} {second}", style), (f"  {how}", "dim"))
+            Text.assemble(
+                (f"■ {self._matches:>4}  ", "cyan"),
+                f"{game:<13} ",
+                (f"{first} {verb} {second}", style),
+                (f"  {how}", "dim"),
+            )
         )
 
     def paste(self, line: str) -> None:

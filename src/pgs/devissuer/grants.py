@@ -127,7 +127,9 @@ class _Pkce(CodeChallenge):  # type: ignore[misc]  # nor has what is derived fro
 
     def validate_code_challenge(self, grant: Any, redirect_uri: str) -> None:
         if grant.request.payload.data.get("code_challenge_method") != "S256":
-            raise InvalidRequestError("A code_challenge with code_challenge_method S256 is required")
+            raise InvalidRequestError(
+                "A code_challenge with code_challenge_method S256 is required"
+            )
         super().validate_code_challenge(grant, redirect_uri)
 
 
@@ -146,7 +148,12 @@ class _Server(AuthorizationServer):  # type: ignore[misc]  # nor has what is der
 
     def _generate(self, *, user: Person, scope: str, **_: object) -> dict[str, object]:
         access_token = self.signer.token(user, {})
-        return {"token_type": "Bearer", "access_token": access_token, "expires_in": LIFETIME_S, "scope": scope}
+        return {
+            "token_type": "Bearer",
+            "access_token": access_token,
+            "expires_in": LIFETIME_S,
+            "scope": scope,
+        }
 
     def save_token(self, token: object, request: object) -> None:
         """Nothing: a token is good because it is signed."""
@@ -186,7 +193,13 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # nor has what is d
     def query_authorization_code(self, code: str, client: _Client) -> _Code | None:
         """Take the code out: one try, right or wrong."""
         found: _Code | None = self.server.codes.pop(code, None)
-        return found if found and found.client_id == client.client_id and self.server.clock.now() < found.expires_at else None
+        return (
+            found
+            if found
+            and found.client_id == client.client_id
+            and self.server.clock.now() < found.expires_at
+            else None
+        )
 
     def delete_authorization_code(self, authorization_code: _Code) -> None:
         """It is gone already."""
@@ -199,7 +212,9 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # nor has what is d
         status, token, headers = super().create_token_response()
         code: _Code = self.request.authorization_code
         if "openid" in code.scope.split():
-            token["id_token"] = self.server.signer.token(code.person, {"aud": code.client_id, "nonce": code.nonce})
+            token["id_token"] = self.server.signer.token(
+                code.person, {"aud": code.client_id, "nonce": code.nonce}
+            )
         return status, token, headers
 
 
@@ -243,7 +258,9 @@ class Grants:
         reply: Reply = self._server.create_token_response(request)
         return reply
 
-    def _answer(self, handle: Callable[[_Request], Reply | None], method: str, path: str, parameters: str) -> Reply | None:
+    def _answer(
+        self, handle: Callable[[_Request], Reply | None], method: str, path: str, parameters: str
+    ) -> Reply | None:
         try:
             return handle(_Request(method, self._issuer + path, parameters))
         except OAuth2Error as error:

@@ -17,8 +17,8 @@ from pgs.devissuer.page import HEADERS, error_page, sign_in_page
 from pgs.devissuer.people import Person
 from pgs.devissuer.signing import LIFETIME_S, Signer
 from pgs.domain.service_urls import is_loopback_host
-from pgs.http.limits import ServerLimits
-from pgs.http.server import bind, serve
+from pgs.http.transport.limits import ServerLimits
+from pgs.http.transport.server import bind, serve
 
 CLIENT_ID: Final = "pgs-portal"
 
@@ -37,7 +37,15 @@ class NotLoopback(ValueError):
 class DevelopmentIssuer:
     """What `development_issuer` gives: `issuer` is its address, as its tokens and the service's settings name it."""
 
-    def __init__(self, issuer: str, audience: str, client_id: str, people: Sequence[Person], clock: Clock, rng: Rng) -> None:
+    def __init__(
+        self,
+        issuer: str,
+        audience: str,
+        client_id: str,
+        people: Sequence[Person],
+        clock: Clock,
+        rng: Rng,
+    ) -> None:
         self.issuer = issuer
         self.audience = audience
         self.client_id = client_id
@@ -76,7 +84,11 @@ class DevelopmentIssuer:
         @app.get("/authorize")
         async def _ask() -> Response:
             refused = grants.ask(_query())
-            return Response(sign_in_page(self.people), headers=HEADERS) if refused is None else _to_browser(refused)
+            return (
+                Response(sign_in_page(self.people), headers=HEADERS)
+                if refused is None
+                else _to_browser(refused)
+            )
 
         @app.post("/authorize")
         async def _decide() -> Response:
@@ -104,14 +116,23 @@ async def _body() -> str:
 
 
 def _json(status: int, body: object) -> Response:
-    return Response(msgspec.json.encode(body), status=status, content_type="application/json", headers=_FROM_ANYWHERE)
+    return Response(
+        msgspec.json.encode(body),
+        status=status,
+        content_type="application/json",
+        headers=_FROM_ANYWHERE,
+    )
 
 
 def _to_browser(reply: Reply) -> Response:
     """Redirect where authlib found a client to redirect to, else say on a page what is wrong with the request."""
     if reply.status == 302:
         return Response("", status=302, headers={**HEADERS, **dict(reply.headers)})
-    words = str(reply.body.get("error_description") or reply.body.get("error") or "The request is not well formed.")
+    words = str(
+        reply.body.get("error_description")
+        or reply.body.get("error")
+        or "The request is not well formed."
+    )
     return Response(error_page(words), status=reply.status, headers=HEADERS)
 
 
@@ -141,11 +162,17 @@ async def development_issuer(
         stop = trio.Event()
 
         async def run(task_status: trio.TaskStatus[list[str]]) -> None:
-            await serve(issuer.make_app(), [sock], stop=stop, limits=_LIMITS, task_status=task_status)
+            await serve(
+                issuer.make_app(), [sock], stop=stop, limits=_LIMITS, task_status=task_status
+            )
 
         async with trio.open_nursery() as nursery:
             await nursery.start(run)
-            _log.warning("development_issuer", issuer=address, note="no password is asked for; never for production")
+            _log.warning(
+                "development_issuer",
+                issuer=address,
+                note="no password is asked for; never for production",
+            )
             try:
                 yield issuer
             finally:

@@ -43,5 +43,7 @@ class Signer:
             "email": person.email,
             "email_verified": person.email_verified,
         }
-        final: dict[str, Any] = {name: value for name, value in {**usual, **claims}.items() if value is not None}
+        final: dict[str, Any] = {
+            name: value for name, value in {**usual, **claims}.items() if value is not None
+        }
         return jwt.encode({"alg": ALGORITHM, "kid": self._key.kid}, final, self._key)

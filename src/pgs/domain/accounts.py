@@ -79,7 +79,9 @@ class Account(msgspec.Struct, frozen=True):
 
     def licensed_games(self, environment: Environment) -> list[str]:
         """Return the ids of the games licensed in an environment, in order."""
-        return sorted(game_id for game_id, licence in self.licences.items() if licence.covers(environment))
+        return sorted(
+            game_id for game_id, licence in self.licences.items() if licence.covers(environment)
+        )
 
 
 class Webhook(msgspec.Struct, frozen=True):
@@ -93,7 +95,9 @@ class Webhook(msgspec.Struct, frozen=True):
     disabled_at: int | None
 
 
-def check_licence(account: Account, environment: Environment, game_id: str, installed: frozenset[str]) -> Refusal | None:
+def check_licence(
+    account: Account, environment: Environment, game_id: str, installed: frozenset[str]
+) -> Refusal | None:
     """Return why a partner cannot launch a game in an environment, or None. A game not installed is licensed nowhere."""
     licence = account.licences.get(game_id)
     if licence is None or game_id not in installed:

@@ -76,7 +76,9 @@ def is_public(address: str) -> bool:
     return parsed in _GLOBAL_UNICAST_V6 and not any(parsed in block for block in _SPECIAL_V6)
 
 
-def check_answer(addresses: Sequence[str], is_allowed: Callable[[str], bool] = is_public) -> tuple[str, ...] | None:
+def check_answer(
+    addresses: Sequence[str], is_allowed: Callable[[str], bool] = is_public
+) -> tuple[str, ...] | None:
     """Return the addresses to connect to, in turn: at most `ADDRESSES_MAX`, each once. None refuses the whole answer.
 
     An answer without addresses is refused, and so is one with a single bad address: whoever mixes public and private ones for one

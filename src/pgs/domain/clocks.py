@@ -24,7 +24,7 @@ class Allowance(msgspec.Struct, frozen=True):
         return (kept, left[1]) if side == 0 else (left[0], kept)
 
 
-class Clock(msgspec.Struct, frozen=True):
+class MatchClock(msgspec.Struct, frozen=True):
     """What both sides had left when the turn began, and since when (epoch) it runs; `since_ms` None: it does not run yet."""
 
     left: Pair
@@ -47,6 +47,6 @@ class Clock(msgspec.Struct, frozen=True):
         return (spent, self.left[1]) if turn == 0 else (self.left[0], spent)
 
 
-def restarted(left: Pair, running: bool, now_ms: int) -> Clock:
+def restarted(left: Pair, running: bool, now_ms: int) -> MatchClock:
     """Return the clock of a match that comes back from rows: what nobody could use, between the last row and now, costs nobody."""
-    return Clock(left, now_ms if running else None)
+    return MatchClock(left, now_ms if running else None)

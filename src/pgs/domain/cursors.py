@@ -16,7 +16,9 @@ CURSOR_MAX: Final = 512
 
 _FORMAT = "pgc1"
 _PURPOSE = "cursor"
-_MAC_BYTES = 16  # 128 bits: guessing one is out of reach, and a cursor stays short enough for a query string
+_MAC_BYTES = (
+    16  # 128 bits: guessing one is out of reach, and a cursor stays short enough for a query string
+)
 
 
 class _Payload(msgspec.Struct, frozen=True, array_like=True):
@@ -30,7 +32,9 @@ _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(_Payload)
 
 
-def make_cursor(ring: KeyRing, kind: str, partner_id: str, environment: Environment, position: str | int) -> str:
+def make_cursor(
+    ring: KeyRing, kind: str, partner_id: str, environment: Environment, position: str | int
+) -> str:
     """Return the cursor for `position` in the list `kind`, such as `results`; URL-safe ASCII."""
     key = ring.newest
     payload = _Payload(kind, partner_id, environment, position)
@@ -38,7 +42,9 @@ def make_cursor(ring: KeyRing, kind: str, partner_id: str, environment: Environm
     return f"{head}.{sign(key, _PURPOSE, head, _MAC_BYTES)}"
 
 
-def read_cursor(ring: KeyRing, text: str, kind: str, partner_id: str, environment: Environment) -> str | int | None:
+def read_cursor(
+    ring: KeyRing, text: str, kind: str, partner_id: str, environment: Environment
+) -> str | int | None:
     """Return the position, of the type it was made with, or None when the cursor was not issued for exactly this list. Takes any string."""
     if len(text) > CURSOR_MAX or not text.isascii():
         return None
@@ -54,6 +60,10 @@ def read_cursor(ring: KeyRing, text: str, kind: str, partner_id: str, environmen
         payload = None if data is None else _DECODER.decode(data)
     except msgspec.DecodeError:
         return None
-    if payload is None or (payload.kind, payload.partner_id, payload.environment) != (kind, partner_id, environment):
+    if payload is None or (payload.kind, payload.partner_id, payload.environment) != (
+        kind,
+        partner_id,
+        environment,
+    ):
         return None
     return payload.position

@@ -57,4 +57,6 @@ def _parse(text: str) -> ValidatedEmail | None:
 def _poses_as_ascii(local: str) -> bool:
     # A few characters have a normal form in ASCII, such as the Kelvin sign, which becomes `K`. Mail systems that do not normalise keep such
     # a mailbox apart from the ASCII one, so who owns the one must not pass for the owner of the other.
-    return any(not character.isascii() and normalize("NFC", character).isascii() for character in local)
+    return any(
+        not character.isascii() and normalize("NFC", character).isascii() for character in local
+    )

@@ -16,7 +16,11 @@ def is_dns_name(host: str) -> bool:
     Labels of 1 to 63 letters, digits and hyphens, a hyphen neither first nor last; 253 characters in all; no trailing dot. A name
     whose last label is a number (`0x7f` too) is an IPv4 address to browsers (WHATWG URL, "ends in a number") and to getaddrinfo.
     """
-    return len(host) <= 253 and _NAME.fullmatch(host) is not None and _NUMBER.fullmatch(host.rpartition(".")[2]) is None
+    return (
+        len(host) <= 253
+        and _NAME.fullmatch(host) is not None
+        and _NUMBER.fullmatch(host.rpartition(".")[2]) is None
+    )
 
 
 def is_dotted_name(host: str) -> bool:

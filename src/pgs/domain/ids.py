@@ -31,7 +31,9 @@ def new_id(prefix: str, entropy: bytes) -> str:
     `prefix` is one of `PREFIXES`; `entropy` is exactly `ENTROPY_BYTES` random bytes. Anything else is a bug: ValueError.
     """
     if prefix not in PREFIXES or len(entropy) != ENTROPY_BYTES:
-        raise ValueError(f"an id takes a known prefix and {ENTROPY_BYTES} bytes, not {prefix!r} and {len(entropy)}")
+        raise ValueError(
+            f"an id takes a known prefix and {ENTROPY_BYTES} bytes, not {prefix!r} and {len(entropy)}"
+        )
     return f"{prefix}_{entropy.hex()}"
 
 

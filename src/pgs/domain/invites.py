@@ -38,7 +38,9 @@ class Invite(msgspec.Struct, frozen=True):
         return "expired" if now >= self.expires_at else "pending"
 
 
-def issue(invite_id: str, text: str, role: Role, granter: Role, admin_domain: str | None, now: int) -> Invite | Refusal:
+def issue(
+    invite_id: str, text: str, role: Role, granter: Role, admin_domain: str | None, now: int
+) -> Invite | Refusal:
     """Return a new invite, or why it cannot be issued. `text` is the address as sent; any string."""
     if not can_grant(granter, role):
         return refuse("role_forbidden")
@@ -50,7 +52,9 @@ def issue(invite_id: str, text: str, role: Role, granter: Role, admin_domain: st
     return Invite(invite_id, email, role, now, now + INVITE_S)
 
 
-def accept(invite: Invite | None, partner_id: str, uid: str, email: str, member_of: str | None, now: int) -> Invite | Refusal:
+def accept(
+    invite: Invite | None, partner_id: str, uid: str, email: str, member_of: str | None, now: int
+) -> Invite | Refusal:
     """Return the invite as accepted, or why it cannot be; the first of several reasons.
 
     `invite` is an invite of `partner_id`, None where the id names nothing. `uid` and `email` are those of who signed in, the address
@@ -66,7 +70,9 @@ def accept(invite: Invite | None, partner_id: str, uid: str, email: str, member_
     if not same_address(invite.email, email):
         return refuse("wrong_address")
     if member_of is not None:
-        return refuse("already_a_member" if member_of == partner_id else "already_administers_another_partner")
+        return refuse(
+            "already_a_member" if member_of == partner_id else "already_administers_another_partner"
+        )
     return msgspec.structs.replace(invite, accepted_by=uid)
 
 

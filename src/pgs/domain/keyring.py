@@ -35,7 +35,9 @@ class RingKey(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if _KID.fullmatch(self.kid) is None or len(self.secret) != SECRET_BYTES:
-            raise ValueError(f"a ring key has a kid of 1 to 16 letters and digits, and {SECRET_BYTES} secret bytes")
+            raise ValueError(
+                f"a ring key has a kid of 1 to 16 letters and digits, and {SECRET_BYTES} secret bytes"
+            )
 
     def __repr__(self) -> str:
         return f"RingKey(kid={self.kid!r}, secret=<hidden>)"
@@ -51,7 +53,9 @@ class KeyRing(msgspec.Struct, frozen=True):
     keys: tuple[RingKey, ...]
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.keys) <= MAX_KEYS or len({key.kid for key in self.keys}) != len(self.keys):
+        if not 1 <= len(self.keys) <= MAX_KEYS or len({key.kid for key in self.keys}) != len(
+            self.keys
+        ):
             raise ValueError(f"a key ring holds 1 to {MAX_KEYS} keys with different kids")
 
     @property
@@ -75,12 +79,16 @@ def derive(key: RingKey, purpose: str) -> bytes:
 
 def sign(key: RingKey, purpose: str, text: str, size: int = 32) -> str:
     """Return the HMAC-SHA256 of `text` for `purpose`, cut to `size` bytes, as base64url text."""
-    return base64url.encode(hmac.digest(derive(key, purpose), text.encode("ascii"), hashlib.sha256)[:size])
+    return base64url.encode(
+        hmac.digest(derive(key, purpose), text.encode("ascii"), hashlib.sha256)[:size]
+    )
 
 
 def same(one: str, other: str) -> bool:
     """Return whether two texts are equal, in a time that does not depend on where they differ."""
-    return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
+    return hmac.compare_digest(
+        one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass")
+    )
 
 
 def new_ring(kid_entropy: bytes, secret_entropy: bytes) -> KeyRing:
@@ -108,7 +116,9 @@ def parse_ring(text: str) -> KeyRing:
     """Return the ring that `format_ring` wrote. ValueError for anything else; its message quotes nothing from the text."""
     heading, *lines = text.split("\n")
     if heading != _HEADING or not lines or lines.pop() != "":
-        raise ValueError(f"not a key ring: it begins with the line {_HEADING!r} and ends with a line feed")
+        raise ValueError(
+            f"not a key ring: it begins with the line {_HEADING!r} and ends with a line feed"
+        )
     if len(lines) > MAX_KEYS:
         raise ValueError(f"a key ring holds at most {MAX_KEYS} keys")
     keys = []
@@ -116,6 +126,8 @@ def parse_ring(text: str) -> KeyRing:
         kid, _, encoded = line.partition(" ")
         secret = base64url.decode(encoded)
         if _KID.fullmatch(kid) is None or secret is None or len(secret) != SECRET_BYTES:
-            raise ValueError(f"line {number} of the key ring is not a kid, a space and {SECRET_BYTES} bytes in base64url")
+            raise ValueError(
+                f"line {number} of the key ring is not a kid, a space and {SECRET_BYTES} bytes in base64url"
+            )
         keys.append(RingKey(kid, secret))
     return KeyRing(tuple(keys))

@@ -32,7 +32,10 @@ def charge(seat: Seat) -> Transfer:
     return _balanced(
         f"charge:{seat.seat_id}",
         "charge",
-        [Line("player", seat.seat_id, -seat.stake_usd_cents), Line("escrow", seat.seat_id, seat.stake_usd_cents)],
+        [
+            Line("player", seat.seat_id, -seat.stake_usd_cents),
+            Line("escrow", seat.seat_id, seat.stake_usd_cents),
+        ],
     )
 
 
@@ -41,12 +44,18 @@ def settlement(match_id: str, seats: Sequence[Seat]) -> Transfer:
     lines = []
     for seat in seats:
         lines.append(Line("escrow", seat.seat_id, -seat.stake_usd_cents))
-        lines.append(Line("player", seat.seat_id, (seat.payout_usd_cents or 0) + (seat.refund_usd_cents or 0)))
+        lines.append(
+            Line(
+                "player", seat.seat_id, (seat.payout_usd_cents or 0) + (seat.refund_usd_cents or 0)
+            )
+        )
         lines.append(Line("rake", seat.seat_id, seat.rake_usd_cents or 0))
     return _balanced(f"settlement:{match_id}", "settlement", lines)
 
 
-def _balanced(transfer_id: str, kind: Literal["charge", "settlement"], lines: Sequence[Line]) -> Transfer:
+def _balanced(
+    transfer_id: str, kind: Literal["charge", "settlement"], lines: Sequence[Line]
+) -> Transfer:
     if sum(line.amount_usd_cents for line in lines) != 0:
         raise ValueError(f"{transfer_id} does not sum to zero")
     return Transfer(transfer_id, kind, tuple(line for line in lines if line.amount_usd_cents))

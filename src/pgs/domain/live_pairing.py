@@ -70,7 +70,10 @@ def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
     costs go to the older seat. Weighed are only pairs of neighbours by rating (`NEIGHBOURS`, `SCAN`), which is every pair in pools of up to
     `NEIGHBOURS` + 1 seats; with n seats the work is of the order of n log n. A seat that is not open any more takes no part.
     """
-    line = sorted((one for one in waiting if is_open(one.seat, now)), key=lambda one: (one.rating.mu, one.seat.seq))
+    line = sorted(
+        (one for one in waiting if is_open(one.seat, now)),
+        key=lambda one: (one.rating.mu, one.seat.seq),
+    )
     edges, candidates = _edges(line, now)
     edges.sort()
     taken: set[int] = set()
@@ -79,13 +82,16 @@ def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
         if left in taken or right in taken:
             continue
         taken.update((left, right))
-        first, second = (left, right) if line[left].seat.seq < line[right].seat.seq else (right, left)
+        first, second = (
+            (left, right) if line[left].seat.seq < line[right].seat.seq else (right, left)
+        )
         pairs.append(
             Pair(
                 older=line[first],
                 newer=line[second],
                 gap=line[right].rating.mu - line[left].rating.mu,
-                allowance=allowance(_waited(line[first], now)) + allowance(_waited(line[second], now)),
+                allowance=allowance(_waited(line[first], now))
+                + allowance(_waited(line[second], now)),
                 candidates=candidates[first],
             )
         )
@@ -108,7 +114,9 @@ def _waited(one: Waiting, now: int) -> int:
     return max(0, now - (one.seat.confirmed_at or now))
 
 
-_Edge = tuple[int, int, int, int, int]  # cost, sequences of the older and the newer seat, their places in line
+_Edge = tuple[
+    int, int, int, int, int
+]  # cost, sequences of the older and the newer seat, their places in line
 
 
 def _edges(line: Sequence[Waiting], now: int) -> tuple[list[_Edge], list[int]]:
@@ -123,7 +131,9 @@ def _edges(line: Sequence[Waiting], now: int) -> tuple[list[_Edge], list[int]]:
     # Where the next seat of another player stands: one who holds many seats must not be looked through seat by seat.
     next_other = [size] * size
     for place in range(size - 2, -1, -1):
-        next_other[place] = place + 1 if players[place + 1] != players[place] else next_other[place + 1]
+        next_other[place] = (
+            place + 1 if players[place + 1] != players[place] else next_other[place + 1]
+        )
 
     edges: list[_Edge] = []
     candidates = [0] * size

@@ -14,8 +14,8 @@ UID_MAX: Final = 255
 MEMBERS_MAX: Final = 1000
 """Members of one account: every one of them is part of what is published of it."""
 
-# The event log names who acted: a member's uid, or this word for the platform itself. No member may go by it.
-_RESERVED_UIDS: Final = frozenset({"platform"})
+PLATFORM: Final = "platform"
+"""Who acts when no member does: operators, deadlines, the service itself. No member may have it as a uid."""
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -29,17 +29,22 @@ class Member(msgspec.Struct, frozen=True):
 
 def is_uid(text: str) -> bool:
     """Return whether `text` can name a member: 1 to 255 characters without NUL or lone surrogates, and not the platform's own name."""
-    if not 1 <= len(text) <= UID_MAX or "\x00" in text or text in _RESERVED_UIDS:
+    if not 1 <= len(text) <= UID_MAX or "\x00" in text or text in {PLATFORM}:
         return False
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def in_order(members: Iterable[Member]) -> dict[str, Member]:
     """Return members by uid as every account holds them: in the order in which they joined."""
-    return {member.uid: member for member in sorted(members, key=lambda member: (member.joined_at, member.uid))}
+    return {
+        member.uid: member
+        for member in sorted(members, key=lambda member: (member.joined_at, member.uid))
+    }
 
 
-def change_role(members: Mapping[str, Member], uid: str, role: Role, granter: Role) -> Member | Refusal:
+def change_role(
+    members: Mapping[str, Member], uid: str, role: Role, granter: Role
+) -> Member | Refusal:
     """Return the member with the role, the same record where it is theirs already, or why it cannot be given.
 
     `members` are all of the account's, by uid. Admins may step down themselves, but not the last one.
@@ -63,4 +68,6 @@ def remove(members: Mapping[str, Member], uid: str) -> Member | Refusal:
 
 
 def _is_last_admin(members: Mapping[str, Member], member: Member) -> bool:
-    return member.role == "admin" and not any(other.role == "admin" and other.uid != member.uid for other in members.values())
+    return member.role == "admin" and not any(
+        other.role == "admin" and other.uid != member.uid for other in members.values()
+    )

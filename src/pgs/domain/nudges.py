@@ -42,7 +42,10 @@ class TryOutcome(msgspec.Struct, frozen=True):
 def nudge_body(partner_id: str, at: int) -> bytes:
     """Return the body of a nudge sent at `at` (epoch seconds): JSON without spaces, its keys in this order."""
     # A partner id is letters, digits and hyphens: nothing that JSON would escape.
-    return b'{"type":"results.available","partnerId":"%s","at":%d}' % (partner_id.encode("ascii"), at)
+    return b'{"type":"results.available","partnerId":"%s","at":%d}' % (
+        partner_id.encode("ascii"),
+        at,
+    )
 
 
 def signature_header(secret: str, at: int, body: bytes) -> str:
@@ -58,7 +61,9 @@ def verify_signature(secret: str, header: str, body: bytes, now: int) -> bool:
     found = _HEADER.fullmatch(header)
     if found is None or abs(now - int(found[1])) > SIGNATURE_AGE_S:
         return False
-    return hmac.compare_digest(_mac(secret, found[1].encode("ascii"), body).encode("ascii"), found[2].encode("ascii"))
+    return hmac.compare_digest(
+        _mac(secret, found[1].encode("ascii"), body).encode("ascii"), found[2].encode("ascii")
+    )
 
 
 def verdict(outcome: TryOutcome) -> Verdict:

@@ -21,7 +21,9 @@ def is_open(seat: Seat, now: int) -> bool:
 
 def oldest_opponent(waiting: Iterable[Seat], player_id: str, now: int) -> Seat | None:
     """Return the waiting seat that a player's stake joins: the first, in the given order, that is open and not the player's own."""
-    return next((seat for seat in waiting if seat.player_id != player_id and is_open(seat, now)), None)
+    return next(
+        (seat for seat in waiting if seat.player_id != player_id and is_open(seat, now)), None
+    )
 
 
 def explain_test(waited_seconds: int) -> dict[str, str | int | float]:

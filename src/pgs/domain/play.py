@@ -18,14 +18,14 @@ ABUSE: Final = 4400
 Fault = Literal["match_over", "stale_ply", "not_your_turn", "illegal_move"]
 
 
-class Presence(msgspec.Struct, frozen=True):
+class Attendance(msgspec.Struct, frozen=True):
     """When each side was there for the first time, since when the clocks run, and how the players call themselves. None: not yet."""
 
     came_ms: tuple[int | None, int | None] = (None, None)
     clocks_ms: int | None = None
     names: tuple[str | None, str | None] = (None, None)
 
-    def seen(self, side: int, name: str | None, now_ms: int) -> "Presence":
+    def seen(self, side: int, name: str | None, now_ms: int) -> "Attendance":
         """Return it after a side was seen. The clocks start with the second one; a name stays until another one is given."""
         if self.came_ms[side] is not None and (name is None or name == self.names[side]):
             return self
@@ -33,7 +33,7 @@ class Presence(msgspec.Struct, frozen=True):
         came[side] = now_ms if came[side] is None else came[side]
         names[side] = name or names[side]
         clocks = now_ms if self.clocks_ms is None and None not in came else self.clocks_ms
-        return Presence((came[0], came[1]), clocks, (names[0], names[1]))
+        return Attendance((came[0], came[1]), clocks, (names[0], names[1]))
 
     def start_due(self) -> int | None:
         """Return when the clocks start without the second player; None if nobody was there yet, or they run."""
@@ -52,7 +52,14 @@ class Move(msgspec.Struct, frozen=True):
 
 
 def judge(
-    *, over: bool, played: Sequence[Move], side: int, turn: int, legal: Sequence[str], ply: int, move: str
+    *,
+    over: bool,
+    played: Sequence[Move],
+    side: int,
+    turn: int,
+    legal: Sequence[str],
+    ply: int,
+    move: str,
 ) -> Literal["play", "ignore"] | Fault:
     """Return what becomes of a side's move that was made in sight of `ply` earlier ones; of several faults the first in this order.
 

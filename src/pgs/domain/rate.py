@@ -80,9 +80,16 @@ class Bucket:
         missing = cost * _TICKS - credit
         if missing < rate:
             credit = self._credit = -missing
-            return Taken(True, (credit + rate - 1) // _TICKS, 0, _seconds(self._full - credit, rate))
+            return Taken(
+                True, (credit + rate - 1) // _TICKS, 0, _seconds(self._full - credit, rate)
+            )
         # `missing - rate + 1` is what must still come in before the test above passes.
-        return Taken(False, (credit + rate - 1) // _TICKS, _seconds(missing - rate + 1, rate), _seconds(self._full - credit, rate))
+        return Taken(
+            False,
+            (credit + rate - 1) // _TICKS,
+            _seconds(missing - rate + 1, rate),
+            _seconds(self._full - credit, rate),
+        )
 
     def left(self, now: float) -> int:
         """Return the whole tokens that the bucket holds at `now`."""

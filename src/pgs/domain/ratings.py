@@ -27,7 +27,9 @@ class Rating(msgspec.Struct, frozen=True):
 UNRATED = Rating(round(_MODEL.mu * POINT), round(_MODEL.sigma * POINT))
 
 
-def after_match(players: tuple[str, str], before: tuple[Rating, Rating], first_result: Result) -> tuple[Rating, Rating]:
+def after_match(
+    players: tuple[str, str], before: tuple[Rating, Rating], first_result: Result
+) -> tuple[Rating, Rating]:
     """Return two players' ratings after a match, in the same order. `first_result`: how it went for the first of them."""
     teams = [[_MODEL.rating(mu=rating.mu / POINT, sigma=rating.sigma / POINT)] for rating in before]
     (one,), (two,) = _MODEL.rate(teams, ranks=_RANKS[first_result])

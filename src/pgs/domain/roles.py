@@ -56,7 +56,9 @@ def may(role: Role, rule: AdminRule) -> bool:
     return role in rule.roles
 
 
-def admit(rule: AdminRule, role: Role | None, factor: Callable[[], Factor], now: int) -> Refusal | None:
+def admit(
+    rule: AdminRule, role: Role | None, factor: Callable[[], Factor], now: int
+) -> Refusal | None:
     """Return why somebody may not make a call, the first of several reasons, or None: membership, then role, then step-up.
 
     `role` is None for who is no member. `factor` is asked for the member's authenticator only where the call needs it.
@@ -94,7 +96,18 @@ def _call(method: Method, path: str, roles: frozenset[Role], step_up: Need = "no
 
 
 ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
-    *_reads("account", "rake-terms", "keys", "origins", "prices/{env}", "members", "games", "theme/{env}", "events", "live"),
+    *_reads(
+        "account",
+        "rake-terms",
+        "keys",
+        "origins",
+        "prices/{env}",
+        "members",
+        "games",
+        "theme/{env}",
+        "events",
+        "live",
+    ),
     *_reads("webhooks/{env}", "webhooks/{env}/attempts"),
     *_reads("usage/{env}", "invoices", "invoices/{invoice_id}", "invoices/{invoice_id}/lines"),
     # The account itself
@@ -134,4 +147,6 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
 )
 """Every call of the admin API."""
 
-_BY_CALL: Final[Mapping[tuple[str, str], AdminRule]] = MappingProxyType({(rule.method, rule.path): rule for rule in ADMIN_RULES})
+_BY_CALL: Final[Mapping[tuple[str, str], AdminRule]] = MappingProxyType(
+    {(rule.method, rule.path): rule for rule in ADMIN_RULES}
+)

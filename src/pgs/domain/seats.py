@@ -10,8 +10,14 @@ import msgspec
 
 from pgs.domain.environments import Environment
 
-WAIT_S: dict[Environment, int] = {"live": 300, "test": 3600}  # how long a confirmed stake waits for an opponent
-ABSENCE_S: dict[Environment, int] = {"live": 60, "test": 3600}  # how long a match waits for the first of its players
+WAIT_S: dict[Environment, int] = {
+    "live": 300,
+    "test": 3600,
+}  # how long a confirmed stake waits for an opponent
+ABSENCE_S: dict[Environment, int] = {
+    "live": 60,
+    "test": 3600,
+}  # how long a match waits for the first of its players
 RETRY_MIN_S, RETRY_MAX_S = 5, 60  # how soon settlement is asked again for what it owes an answer
 
 SeatStatus = Literal["pending", "waiting", "matched", "ended", "no_contest", "declined"]
@@ -41,7 +47,9 @@ class Seat(msgspec.Struct, frozen=True):
     confirmed_at: int | None = None
     expires_at: int | None = None
     due_at: int | None = None
-    closing: str | None = None  # why a pending seat will not be played, should its stake be confirmed after all
+    closing: str | None = (
+        None  # why a pending seat will not be played, should its stake be confirmed after all
+    )
     match_id: str | None = None
     opponent_player_id: str | None = None
     result: Result | None = None
@@ -77,7 +85,7 @@ class Match(msgspec.Struct, frozen=True):
     due_at: int | None = None
 
 
-class Decision(msgspec.Struct, frozen=True):
+class MatchDecision(msgspec.Struct, frozen=True):
     """How a match ends: `winner_player_id` None is a draw, or no contest. `scores`: of the seats in order, where a game counts points."""
 
     outcome: Literal["ended", "no_contest"]
@@ -95,16 +103,26 @@ def confirm(seat: Seat, now: int) -> Seat:
     """Return the seat with its stake confirmed, waiting for an opponent."""
     expires_at = now + WAIT_S[seat.environment]
     return msgspec.structs.replace(
-        seat, status="waiting", stake_status="confirmed", confirmed_at=now, expires_at=expires_at, due_at=expires_at, updated_at=now
+        seat,
+        status="waiting",
+        stake_status="confirmed",
+        confirmed_at=now,
+        expires_at=expires_at,
+        due_at=expires_at,
+        updated_at=now,
     )
 
 
 def decline(seat: Seat, now: int) -> Seat:
     """Return the seat whose stake was declined: it will never be paired nor appear in the feed."""
-    return msgspec.structs.replace(seat, status="declined", stake_status="declined", due_at=None, updated_at=now)
+    return msgspec.structs.replace(
+        seat, status="declined", stake_status="declined", due_at=None, updated_at=now
+    )
 
 
-def start(older: Seat, newer: Seat, match_id: str, pairing: str, now: int) -> tuple[Match, tuple[Seat, Seat]]:
+def start(
+    older: Seat, newer: Seat, match_id: str, pairing: str, now: int
+) -> tuple[Match, tuple[Seat, Seat]]:
     """Return the match of two waiting seats, and the seats in it."""
     match = Match(
         partner_id=older.partner_id,
@@ -119,7 +137,10 @@ def start(older: Seat, newer: Seat, match_id: str, pairing: str, now: int) -> tu
         pairing=pairing,
         due_at=now + ABSENCE_S[older.environment],
     )
-    return match, (_seated(older, newer.player_id, match_id, now), _seated(newer, older.player_id, match_id, now))
+    return match, (
+        _seated(older, newer.player_id, match_id, now),
+        _seated(newer, older.player_id, match_id, now),
+    )
 
 
 def _seated(seat: Seat, opponent: str, match_id: str, now: int) -> Seat:
@@ -164,7 +185,9 @@ def close_alone(seat: Seat, match_id: str, end_reason: str, now: int) -> tuple[M
     return match, (ended,)
 
 
-def end(match: Match, seats: Sequence[Seat], decision: Decision, now: int) -> tuple[Match, tuple[Seat, ...]]:
+def end(
+    match: Match, seats: Sequence[Seat], decision: MatchDecision, now: int
+) -> tuple[Match, tuple[Seat, ...]]:
     """Return a running match and its seats as they are once it is decided. Money is recorded later, by `record_money`."""
     ended = msgspec.structs.replace(
         match,
@@ -190,7 +213,7 @@ def end(match: Match, seats: Sequence[Seat], decision: Decision, now: int) -> tu
     )
 
 
-def result_of(seat: Seat, decision: Decision) -> Result | None:
+def result_of(seat: Seat, decision: MatchDecision) -> Result | None:
     """Return how the match went for the seat's player; None where there was no contest."""
     if decision.outcome == "no_contest":
         return None
@@ -199,7 +222,7 @@ def result_of(seat: Seat, decision: Decision) -> Result | None:
     return "won" if decision.winner_player_id == seat.player_id else "lost"
 
 
-def same_decision(match: Match, decision: Decision) -> bool:
+def same_decision(match: Match, decision: MatchDecision) -> bool:
     """Return whether an ended match ended just so: outcome and winner count, not what brought them about."""
     return match.status == decision.outcome and match.winner_player_id == decision.winner_player_id
 
@@ -216,8 +239,14 @@ class Payout(msgspec.Struct, frozen=True):
 def payouts(match: Match, seats: Sequence[Seat]) -> tuple[Payout, ...]:
     """Return what an ended match owes: the prize to its winner, or every stake back."""
     if match.winner_player_id is not None:
-        return tuple(Payout(seat.seat_id, seat.player_id, "prize", match.prize_usd_cents) for seat in seats if seat.result == "won")
-    return tuple(Payout(seat.seat_id, seat.player_id, "refund", seat.stake_usd_cents) for seat in seats)
+        return tuple(
+            Payout(seat.seat_id, seat.player_id, "prize", match.prize_usd_cents)
+            for seat in seats
+            if seat.result == "won"
+        )
+    return tuple(
+        Payout(seat.seat_id, seat.player_id, "refund", seat.stake_usd_cents) for seat in seats
+    )
 
 
 def record_money(match: Match, seats: Sequence[Seat], now: int) -> tuple[Match, tuple[Seat, ...]]:

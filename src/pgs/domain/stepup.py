@@ -119,7 +119,9 @@ def count_attempt(factor: Factor, now: int) -> Factor | Refusal:
     return msgspec.structs.replace(factor, wrong_codes=0, locked_until=now + LOCK_S)
 
 
-def verify(factor: Factor, step: int | None, pending_step: int | None, now: int) -> tuple[Factor, Verified | Refusal]:
+def verify(
+    factor: Factor, step: int | None, pending_step: int | None, now: int
+) -> tuple[Factor, Verified | Refusal]:
     """Return the factor after a code, and what the code is answered.
 
     `factor` is the one from before the attempt was counted. `step` and `pending_step` are the time steps in which the code is right for
@@ -136,17 +138,25 @@ def verify(factor: Factor, step: int | None, pending_step: int | None, now: int)
     if isinstance(counted, Refusal):
         return factor, counted
     if factor.pending_sealed_secret is not None and pending_step is not None:
-        return Factor(sealed_secret=factor.pending_sealed_secret, last_step=pending_step, opened_at=now), Verified(enrolled=True)
+        return Factor(
+            sealed_secret=factor.pending_sealed_secret, last_step=pending_step, opened_at=now
+        ), Verified(enrolled=True)
     if not factor.enrolled or step is None:
         return counted, refuse("invalid_code")
     if factor.last_step is not None and step <= factor.last_step:
         # Right, but spent: its owner pressed twice, and somebody who overheard it learns nothing by it. It counts for nothing.
         return factor, refuse("invalid_code")
-    opened = msgspec.structs.replace(factor, last_step=step, wrong_codes=0, locked_until=None, opened_at=now)
+    opened = msgspec.structs.replace(
+        factor, last_step=step, wrong_codes=0, locked_until=None, opened_at=now
+    )
     return opened, Verified(enrolled=False)
 
 
 def _end(factor: Factor, length: int, now: int) -> int | None:
     """Give the end of a window of that length, None when it is closed. A clock set back closes it rather than stretch it."""
     opened_at = factor.opened_at
-    return opened_at + length if opened_at is not None and opened_at <= now < opened_at + length else None
+    return (
+        opened_at + length
+        if opened_at is not None and opened_at <= now < opened_at + length
+        else None
+    )

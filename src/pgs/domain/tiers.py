@@ -49,7 +49,10 @@ class Tier(msgspec.Struct, frozen=True):
 
         An operator locked it there, or the prize is over both floors together, so that the platform would have to pay in.
         """
-        return game_id in self.locked_games or self.current.prize_usd_cents > 2 * self.current.floor_usd_cents
+        return (
+            game_id in self.locked_games
+            or self.current.prize_usd_cents > 2 * self.current.floor_usd_cents
+        )
 
     def holds(self, price: Price | None) -> bool:
         """Return whether a price counts: it must have lain within floor and prize under every revision since it was set."""
@@ -61,10 +64,14 @@ class Tier(msgspec.Struct, frozen=True):
 
     def entry_usd_cents(self, price: Price | None) -> int:
         """Return what a seat costs at this partner: its price while that counts, else the floor."""
-        return price.entry_usd_cents if price is not None and self.holds(price) else self.current.floor_usd_cents
+        return (
+            price.entry_usd_cents
+            if price is not None and self.holds(price)
+            else self.current.floor_usd_cents
+        )
 
 
-class TierBook(msgspec.Struct, frozen=True):
+class TierCatalogue(msgspec.Struct, frozen=True):
     """Every tier of both environments and the rake terms on offer, as read at one moment."""
 
     tiers: Mapping[Environment, Mapping[str, Tier]]

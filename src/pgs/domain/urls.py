@@ -25,7 +25,10 @@ _URL = re.compile(
     re.ASCII,
 )
 
-_NO_HOSTS_BELOW = (".arpa", ".onion")  # reverse look-ups and Tor: names that public DNS gives to no web server
+_NO_HOSTS_BELOW = (
+    ".arpa",
+    ".onion",
+)  # reverse look-ups and Tor: names that public DNS gives to no web server
 
 
 def normalise_webhook_url(text: str) -> str | None:
@@ -59,12 +62,16 @@ def _label(text: str) -> str | None:
     """Give the label in ASCII and lower case, or None where that would take IDNA's mapping, or IDNA 2008 has no such label."""
     if text.isascii() and text[:4].lower() != "xn--":
         return text.lower()
-    if len(text) > 63:  # too long in ASCII already, and IDNA's checks cost more the longer the label
+    if (
+        len(text) > 63
+    ):  # too long in ASCII already, and IDNA's checks cost more the longer the label
         return None
     try:
         if text.isascii():
             unicode_label = idna.ulabel(text.lower())
-            return text.lower() if idna.alabel(unicode_label) == text.lower().encode("ascii") else None
+            return (
+                text.lower() if idna.alabel(unicode_label) == text.lower().encode("ascii") else None
+            )
         return idna.alabel(text).decode("ascii")
     except (idna.IDNAError, ValueError):
         return None

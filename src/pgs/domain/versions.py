@@ -21,7 +21,9 @@ VERSIONS: Final = ServedVersions(frozenset({1}), 1)
 _NUMBER = re.compile(rb"[1-9][0-9]{0,8}")
 
 
-def choose(header: bytes | str | None, pin: int, versions: ServedVersions = VERSIONS) -> int | Refusal:
+def choose(
+    header: bytes | str | None, pin: int, versions: ServedVersions = VERSIONS
+) -> int | Refusal:
     """Return the version to answer on: the pin where no header was sent, else the served version that the header names.
 
     `header` is the raw value of `X-Service-Api-Version`. Whatever is no bare integer in ASCII, or names a version that is not

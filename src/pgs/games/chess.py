@@ -92,13 +92,30 @@ def _legal(state: State, move: str) -> chess.Move:
 def _is_drawn(state: State) -> bool:
     """Whether the game is drawn though there may be moves left."""
     board = state.board
-    return board.halfmove_clock >= QUIET_PLIES or state.seen.count(state.seen[-1]) >= REPETITIONS or board.is_insufficient_material()
+    return (
+        board.halfmove_clock >= QUIET_PLIES
+        or state.seen.count(state.seen[-1]) >= REPETITIONS
+        or board.is_insufficient_material()
+    )
 
 
 def _position(board: chess.Board) -> Hashable:
     """What makes two positions the same in FIDE's sense: pieces, side to move, rights to castle, and en passant where it is legal."""
-    pieces = (board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings, board.occupied_co[chess.WHITE])
-    return (*pieces, board.turn, board.clean_castling_rights(), board.ep_square if board.has_legal_en_passant() else None)
+    pieces = (
+        board.pawns,
+        board.knights,
+        board.bishops,
+        board.rooks,
+        board.queens,
+        board.kings,
+        board.occupied_co[chess.WHITE],
+    )
+    return (
+        *pieces,
+        board.turn,
+        board.clean_castling_rights(),
+        board.ep_square if board.has_legal_en_passant() else None,
+    )
 
 
 RULES: Final = Chess()

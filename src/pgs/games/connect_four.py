@@ -24,7 +24,11 @@ _TOP: Final = tuple((move, bit << ROWS - 1) for move, bit in _BOTTOM.items())
 _FULL: Final = sum(_COLUMN.values())
 # By row, from row 1 on: the bit and the name of each of its cells.
 _ROWS: Final = tuple(
-    tuple((1 << column * _HEIGHT + row, f"{letter}{row + 1}") for column, letter in enumerate("abcdefg")) for row in range(ROWS)
+    tuple(
+        (1 << column * _HEIGHT + row, f"{letter}{row + 1}")
+        for column, letter in enumerate("abcdefg")
+    )
+    for row in range(ROWS)
 )
 _NAMES: Final = {bit: name for row in _ROWS for bit, name in row}
 # From a cell to its neighbour above, to the right, and on both diagonals.
@@ -84,7 +88,12 @@ class ConnectFour:
     def view(self, state: State) -> dict[str, Any]:
         """Return the board by rows, the last disc, and the winning cells."""
         first, second = state.discs
-        shown: dict[str, Any] = {"board": [[0 if first & bit else 1 if second & bit else None for bit, _ in row] for row in _ROWS]}
+        shown: dict[str, Any] = {
+            "board": [
+                [0 if first & bit else 1 if second & bit else None for bit, _ in row]
+                for row in _ROWS
+            ]
+        }
         if state.last:
             shown["last"] = _NAMES[state.last]
         if state.won:

@@ -77,7 +77,11 @@ class Reversi:
         mine, theirs = mine | disc | turned, theirs ^ turned
         free = _free(theirs, mine)
         over = not free and not _free(mine, theirs)
-        return State((mine, theirs), 1, free, over) if state.turn == 0 else State((theirs, mine), 0, free, over)
+        return (
+            State((mine, theirs), 1, free, over)
+            if state.turn == 0
+            else State((theirs, mine), 0, free, over)
+        )
 
     def outcome(self, state: State) -> Outcome | None:
         """Return who holds more discs once neither side can move."""
@@ -89,7 +93,9 @@ class Reversi:
     def view(self, state: State) -> dict[str, Any]:
         """Return the board by rows, and how many discs each side has."""
         first, second = state.discs
-        board = [[0 if first & bit else 1 if second & bit else None for bit in row] for row in _ROWS]
+        board = [
+            [0 if first & bit else 1 if second & bit else None for bit in row] for row in _ROWS
+        ]
         return {"board": board, "scores": list(_scores(state))}
 
 

@@ -12,7 +12,16 @@ from pgs.games.rules import Outcome, Side, TurnClock
 
 CELLS: Final = tuple(f"{column}{row}" for row in "123" for column in "abc")
 
-_LINES: Final = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+_LINES: Final = (
+    (0, 1, 2),
+    (3, 4, 5),
+    (6, 7, 8),
+    (0, 3, 6),
+    (1, 4, 7),
+    (2, 5, 8),
+    (0, 4, 8),
+    (2, 4, 6),
+)
 
 
 class State(msgspec.Struct, frozen=True):
@@ -48,7 +57,9 @@ class TicTacToe:
         if move not in self.legal_moves(state):
             raise ValueError(f"{move!r} is no legal move")
         at = CELLS.index(move)
-        return State((*state.cells[:at], state.turn, *state.cells[at + 1 :]), 1 if state.turn == 0 else 0)
+        return State(
+            (*state.cells[:at], state.turn, *state.cells[at + 1 :]), 1 if state.turn == 0 else 0
+        )
 
     def outcome(self, state: State) -> Outcome | None:
         """Return the winner of a full line, or a draw on a full board."""
@@ -66,7 +77,14 @@ class TicTacToe:
 
 def _line(state: State) -> tuple[int, int, int] | None:
     cells = state.cells
-    return next((line for line in _LINES if cells[line[0]] is not None and cells[line[0]] == cells[line[1]] == cells[line[2]]), None)
+    return next(
+        (
+            line
+            for line in _LINES
+            if cells[line[0]] is not None and cells[line[0]] == cells[line[1]] == cells[line[2]]
+        ),
+        None,
+    )
 
 
 RULES: Final = TicTacToe()

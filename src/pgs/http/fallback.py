@@ -8,7 +8,7 @@ from quart import Response
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from pgs.domain.errors import CATALOGUE, ErrorKind
+from pgs.domain.errors import ERRORS, ErrorKind
 
 _SENTENCES: Final = {
     400: "The request is not well formed.",
@@ -32,7 +32,7 @@ def make_pages() -> QuartTrio:
     app.register_error_handler(HTTPException, _in_our_shape)
 
     changelog = _CHANGELOG.read_bytes()
-    errors = msgspec.json.encode({"errors": [_published(kind) for kind in CATALOGUE.values()]})
+    errors = msgspec.json.encode({"errors": [_published(kind) for kind in ERRORS.values()]})
 
     @app.get("/docs/changelog.md")
     async def _changelog() -> Response:
@@ -42,7 +42,9 @@ def make_pages() -> QuartTrio:
     async def _errors() -> Response:
         return Response(errors, content_type="application/json")
 
-    for rule in app.url_map.iter_rules():  # werkzeug adds HEAD to every GET; here GET is what is served
+    for (
+        rule
+    ) in app.url_map.iter_rules():  # werkzeug adds HEAD to every GET; here GET is what is served
         (rule.methods or set()).discard("HEAD")
     return app
 
@@ -58,7 +60,12 @@ async def _in_our_shape(error: HTTPException) -> Response:
 
 def _published(kind: ErrorKind) -> dict[str, object]:
     """A row of the catalogue as partners read it. `alternateStatus`: the status on surfaces where the first one does not apply."""
-    row: dict[str, object] = {"reason": kind.reason, "status": kind.status, "message": kind.message, "fields": kind.extras}
+    row: dict[str, object] = {
+        "reason": kind.reason,
+        "status": kind.status,
+        "message": kind.message,
+        "fields": kind.extras,
+    }
     if kind.optional:
         row["optionalFields"] = kind.optional
     if kind.elsewhere is not None:

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 import msgspec
 import structlog
 
-from pgs.http.asgi import Receive, Scope, Send
-from pgs.storage.database import StoreOutage
+from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.storage.transactions import StoreOutage
 
 log = structlog.get_logger("pgs.http")
 
@@ -18,7 +18,11 @@ class InternalApp:
     """An ASGI application. `ready` returns why the service cannot take calls, or None; none of the paths takes a credential."""
 
     def __init__(
-        self, *, ready: Callable[[], Awaitable[str | None]], scrape: Callable[[], bytes], refresh: Callable[[], Awaitable[None]]
+        self,
+        *,
+        ready: Callable[[], Awaitable[str | None]],
+        scrape: Callable[[], bytes],
+        refresh: Callable[[], Awaitable[None]],
     ) -> None:
         self._ready = ready
         self._scrape = scrape
@@ -33,7 +37,11 @@ class InternalApp:
             await send({"type": "websocket.close", "code": 1000})
             return
         status, content_type, body = await self._answer(scope["method"], scope["path"])
-        headers = [(b"content-type", content_type), (b"content-length", b"%d" % len(body)), (b"cache-control", b"no-store")]
+        headers = [
+            (b"content-type", content_type),
+            (b"content-length", b"%d" % len(body)),
+            (b"cache-control", b"no-store"),
+        ]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
@@ -54,7 +62,11 @@ class InternalApp:
             return 200, _TEXT, self._scrape()
         if path == "/internal/readyz":
             why = await self._ready()
-            return (200, _JSON, _body(status="ready")) if why is None else (503, _JSON, _body(status=why))
+            return (
+                (200, _JSON, _body(status="ready"))
+                if why is None
+                else (503, _JSON, _body(status=why))
+            )
         try:
             await self._refresh()
         except StoreOutage:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from pgs.http import admin, game, partner
-from pgs.http.endpoint import Endpoint, SocketHandler
+from pgs.http.api.endpoint import Endpoint, SocketHandler
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (*partner.ENDPOINTS, *admin.ENDPOINTS, *game.ENDPOINTS)
 """Every JSON call, a row each."""

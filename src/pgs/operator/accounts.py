@@ -4,9 +4,9 @@ from typing import TypeVar
 
 import trio
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
-from pgs.actors.kernel import Command
+from pgs.actors.kernel.mail import Command
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.errors import BadRequest, Refusal
@@ -20,16 +20,23 @@ T = TypeVar("T")
 def find_account(core: Core, partner_id: str) -> Account | BadRequest:
     """Return a partner's account as its rows have it, or the complaint that there is none."""
     account = read_account(core.parts.database.reader, partner_id)
-    return account or BadRequest(f"There is no partner {partner_id}; `pgs partner list` names those there are.")
+    return account or BadRequest(
+        f"There is no partner {partner_id}; `pgs partner list` names those there are."
+    )
 
 
 def record_of(core: Core, account: Account) -> PartnerRecord:
     """Return an account as operators see it at this moment."""
     parts = core.parts
-    found = {environment: find_webhook(parts.database.reader, account.partner_id, environment) for environment in ENVIRONMENTS}
-    webhooks = {environment: webhook for environment, webhook in found.items() if webhook is not None}
-    book = parts.catalogue.book(trio.current_time())
-    return partner_record(account, webhooks, book, parts.installed_games, parts.clock.now())
+    found = {
+        environment: find_webhook(parts.database.reader, account.partner_id, environment)
+        for environment in ENVIRONMENTS
+    }
+    webhooks = {
+        environment: webhook for environment, webhook in found.items() if webhook is not None
+    }
+    catalogue = parts.catalogue.published(trio.current_time())
+    return partner_record(account, webhooks, catalogue, parts.installed_games, parts.clock.now())
 
 
 async def ask_account(core: Core, partner_id: str, command: Command[T]) -> T | BadRequest:
@@ -37,10 +44,12 @@ async def ask_account(core: Core, partner_id: str, command: Command[T]) -> T | B
     known = find_account(core, partner_id)
     if isinstance(known, BadRequest):
         return known
-    return await core.directory.house(partner_id).account().ask(command)
+    return await core.directory.partner(partner_id).account().ask(command)
 
 
-async def change_account(core: Core, partner_id: str, command: Command[m.AccountReply]) -> PartnerRecord | Refusal | BadRequest:
+async def change_account(
+    core: Core, partner_id: str, command: Command[m.AccountReply]
+) -> PartnerRecord | Refusal | BadRequest:
     """Return the account as operators see it after a command has changed it."""
     reply = await ask_account(core, partner_id, command)
     return record_of(core, reply) if isinstance(reply, Account) else reply

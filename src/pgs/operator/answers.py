@@ -15,7 +15,9 @@ from pgs.domain.errors import BadRequest, Extra, Refusal, message_of
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-_BOUND = re.compile(r"Expected `(?:int|str)`( of length)? ([<>]=) (-?[0-9]+) - at `\$\.([A-Za-z]+)`")
+_BOUND = re.compile(
+    r"Expected `(?:int|str)`( of length)? ([<>]=) (-?[0-9]+) - at `\$\.([A-Za-z]+)`"
+)
 
 MAX_REQUEST_BYTES = 1 << 20  # rake terms of 100,000 characters, every one of them escaped, fit
 
@@ -26,7 +28,9 @@ class BadCall(Exception):
     `argument` is the one that is wrong, as its record spells it, and `problem` what it would have to be; both None where it is none.
     """
 
-    def __init__(self, message: str, argument: str | None = None, problem: str | None = None) -> None:
+    def __init__(
+        self, message: str, argument: str | None = None, problem: str | None = None
+    ) -> None:
         super().__init__(message)
         self.argument = argument
         self.problem = problem
@@ -92,7 +96,9 @@ def decode_args(args: bytes | msgspec.Raw, kind: type[T]) -> T:
     decoded = _decode(args, kind)
     for name in decoded.__struct_fields__:
         value = getattr(decoded, name)
-        if isinstance(value, str) and "\0" in value:  # msgspec lets NUL pass; half a surrogate pair it refuses by itself
+        if (
+            isinstance(value, str) and "\0" in value
+        ):  # msgspec lets NUL pass; half a surrogate pair it refuses by itself
             raise BadCall(f"{name} holds a NUL", name, "must not hold a NUL character")
     return decoded
 
@@ -113,7 +119,9 @@ def _bad_value(message: str) -> BadCall:
         return BadCall(message)
     length, sign, limit, name = found.groups()
     bound = f"{'at most' if sign == '<=' else 'at least'} {int(limit):,}{' characters' if length else ''}"
-    return BadCall(message, re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name), f"must be {bound}")
+    return BadCall(
+        message, re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name), f"must be {bound}"
+    )
 
 
 def encode_answer(answer: Answer) -> bytes:

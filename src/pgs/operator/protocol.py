@@ -10,14 +10,23 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
-from pgs.operator.answers import MAX_REQUEST_BYTES, Answer, Failed, decode_answer, encode_answer, encode_request
+from pgs.operator.answers import (
+    MAX_REQUEST_BYTES,
+    Answer,
+    Failed,
+    decode_answer,
+    encode_answer,
+    encode_request,
+)
 from pgs.operator.execute import execute
 
 SOCKET_NAME = "operator.sock"
 MAX_ANSWER_BYTES = 1 << 24  # the longest page of partners is a third of it
 MAX_CONNECTIONS = 16  # operators are few; each connection costs a task and a request's memory
 BACKLOG = 16
-LINE_S = 30.0  # how long a connection may take over one request, waiting for its first byte included
+LINE_S = (
+    30.0  # how long a connection may take over one request, waiting for its first byte included
+)
 SEND_S = 10.0  # how long the other side may take to read an answer
 ANSWER_S = 600.0  # how long a command may take: one that ends very many matches, or reads a very large database
 CHUNK = 1 << 16
@@ -41,7 +50,9 @@ class LineTooLong(Exception):
     """A line goes on beyond its limit."""
 
 
-async def serve_operator(core: Core, folder: Path, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+async def serve_operator(
+    core: Core, folder: Path, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
     """Answer operators until cancelled; `task_status` says when they can come.
 
     Only for whoever holds the data folder's lock: what lies there under the socket's name is a dead process's, and is replaced.
@@ -65,7 +76,9 @@ async def call_operator(folder: Path, command: str, args: object) -> Answer:
     async with stream:
         try:
             with trio.fail_after(ANSWER_S):
-                with suppress(trio.BrokenResourceError):  # a service that has no room answers without reading, and closes
+                with suppress(
+                    trio.BrokenResourceError
+                ):  # a service that has no room answers without reading, and closes
                     await stream.send_all(request)
                 line = await read_line(stream, bytearray(), MAX_ANSWER_BYTES)
             if line is None:
@@ -122,10 +135,17 @@ class _Desk:
         self._open += 1
         try:
             if self._open > MAX_CONNECTIONS:
-                await _send(stream, Failed("Too many operators are connected. Nothing was done: try again."))
+                await _send(
+                    stream, Failed("Too many operators are connected. Nothing was done: try again.")
+                )
             else:
                 await self._converse(stream)
-        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError, ConnectionLost):
+        except (
+            trio.BrokenResourceError,
+            trio.ClosedResourceError,
+            trio.TooSlowError,
+            ConnectionLost,
+        ):
             pass  # gone; what it had asked for was carried through
         except Exception:
             log.exception("operator_connection_crashed")
@@ -139,7 +159,9 @@ class _Desk:
                 with trio.fail_after(LINE_S):
                     line = await read_line(stream, buffer, MAX_REQUEST_BYTES)
             except LineTooLong as error:
-                await _send(stream, Failed(f"This is no request that the service understands: {error}."))
+                await _send(
+                    stream, Failed(f"This is no request that the service understands: {error}.")
+                )
                 return
             if line is None:
                 return

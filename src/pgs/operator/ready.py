@@ -4,13 +4,25 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
-from pgs.actors.kernel import Command
+from pgs.actors.kernel.mail import Command
+from pgs.actors.messages.account import (
+    AddOrigin,
+    AgreeTerms,
+    ChangeLicence,
+    CreatePartner,
+    MintKey,
+    SaveWebhook,
+    SetPrices,
+)
+from pgs.actors.messages.catalogue import (
+    SetTier,
+)
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, message_of
 from pgs.domain.licences import Step
-from pgs.games.catalogue import GAMES
+from pgs.domain.members import PLATFORM
+from pgs.games.installed import GAMES
 
 TO_LIVE: tuple[Step, ...] = ("test_on", "request_live", "grant")
 """A licence's way from nothing to both environments."""
@@ -51,30 +63,34 @@ async def make_ready(
     """
 
     async def ask(command: Command[object]) -> object:
-        reply = await core.directory.house(partner_id).account().ask(command)
+        reply = await core.directory.partner(partner_id).account().ask(command)
         if isinstance(reply, Refusal | BadRequest):
-            why = reply.message if isinstance(reply, BadRequest) else f"{message_of(reply)} ({reply.reason})"
+            why = (
+                reply.message
+                if isinstance(reply, BadRequest)
+                else f"{message_of(reply)} ({reply.reason})"
+            )
             raise NotMade(f"{partner_id}, {type(command).__name__}: {why}")
         return reply
 
     async def mint(environment: Environment) -> str:
-        minted = await ask(m.MintKey(m.PLATFORM, environment, label))
+        minted = await ask(MintKey(PLATFORM, environment, label))
         return str(minted[2]) if isinstance(minted, tuple) else ""
 
-    created = await ask(m.CreatePartner(name, admin_email))
+    created = await ask(CreatePartner(name, admin_email))
     test_key, live_key = await mint("test"), await mint("live")
     for game_id in games:
         for step in TO_LIVE:
-            await ask(m.ChangeLicence(m.PLATFORM, game_id, step))
-    await ask(m.AgreeTerms(m.PLATFORM, core.parts.catalogue.current().offered_terms_version))
+            await ask(ChangeLicence(PLATFORM, game_id, step))
+    await ask(AgreeTerms(PLATFORM, core.parts.catalogue.current().offered_terms_version))
     for environment, registered in (origins or {}).items():
         for origin in registered:
-            await ask(m.AddOrigin(m.PLATFORM, environment, origin))
+            await ask(AddOrigin(PLATFORM, environment, origin))
     for environment, charged in (prices or {}).items():
-        await ask(m.SetPrices(m.PLATFORM, environment, dict(charged)))
+        await ask(SetPrices(PLATFORM, environment, dict(charged)))
     secrets: dict[Environment, str] = {}
     for environment, url in (webhooks or {}).items():
-        saved = await ask(m.SaveWebhook(m.PLATFORM, environment, url))
+        saved = await ask(SaveWebhook(PLATFORM, environment, url))
         if isinstance(saved, tuple) and saved[1]:
             secrets[environment] = saved[1]
     invite_id = str(created[1]) if isinstance(created, tuple) else ""
@@ -82,9 +98,18 @@ async def make_ready(
 
 
 async def offer_tier(
-    core: Core, environment: Environment, tier_id: str, floor_usd_cents: int, prize_usd_cents: int, name: str | None = None
+    core: Core,
+    environment: Environment,
+    tier_id: str,
+    floor_usd_cents: int,
+    prize_usd_cents: int,
+    name: str | None = None,
 ) -> None:
     """Make sure that a tier has these numbers. Raises `NotMade`."""
-    reply = await core.parts.catalogue.ref.ask(m.SetTier(environment, tier_id, name, floor_usd_cents, prize_usd_cents))
+    reply = await core.parts.catalogue.ref.ask(
+        SetTier(environment, tier_id, name, floor_usd_cents, prize_usd_cents)
+    )
     if not isinstance(reply, int):
-        raise NotMade(f"tier {tier_id}: {reply.message if isinstance(reply, BadRequest) else message_of(reply)}")
+        raise NotMade(
+            f"tier {tier_id}: {reply.message if isinstance(reply, BadRequest) else message_of(reply)}"
+        )

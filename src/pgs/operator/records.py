@@ -4,10 +4,10 @@ from typing import Self
 
 import msgspec
 
-from pgs.actors.gate import policy_of
+from pgs.actors.shared.admission import policy_of
 from pgs.domain.accounts import Account, Webhook
 from pgs.domain.environments import ENVIRONMENTS, Environment
-from pgs.domain.tiers import Tier, TierBook
+from pgs.domain.tiers import Tier, TierCatalogue
 from pgs.storage.ledger import LedgerReport
 
 
@@ -17,7 +17,10 @@ class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     @classmethod
     def of(cls, source: object, **more: object) -> Self:
         """Return the record of `source`: a field is what `source` has by its name, unless `more` gives it."""
-        return cls(**{name: getattr(source, name) for name in cls.__struct_fields__ if name not in more}, **more)
+        return cls(
+            **{name: getattr(source, name) for name in cls.__struct_fields__ if name not in more},
+            **more,
+        )
 
 
 class KeyRecord(Record, frozen=True):
@@ -214,7 +217,11 @@ class Keyring(Record, frozen=True):
 
 
 def partner_record(
-    account: Account, webhooks: dict[Environment, Webhook], book: TierBook | None, installed_games: frozenset[str], now: int
+    account: Account,
+    webhooks: dict[Environment, Webhook],
+    catalogue: TierCatalogue | None,
+    installed_games: frozenset[str],
+    now: int,
 ) -> PartnerRecord:
     """Return an account as operators see it. `webhooks` are its endpoints, `book` tells which of its prices still count."""
     policy = policy_of(account)
@@ -223,7 +230,11 @@ def partner_record(
         burst=policy.burst,
         rate=policy.rate,
         games={
-            environment: [game_id for game_id in account.licensed_games(environment) if game_id in installed_games]
+            environment: [
+                game_id
+                for game_id in account.licensed_games(environment)
+                if game_id in installed_games
+            ]
             for environment in ENVIRONMENTS
         },
         licences=[
@@ -233,17 +244,21 @@ def partner_record(
         members=[MemberRecord.of(member) for member in account.members.values()],
         keys=[KeyRecord.of(key, status=key.status(now)) for key in account.keys],
         origins=dict(account.origins),
-        prices={environment: _prices(account, environment, book) for environment in ENVIRONMENTS},
+        prices={
+            environment: _prices(account, environment, catalogue) for environment in ENVIRONMENTS
+        },
         webhooks={environment: WebhookRecord.of(hook) for environment, hook in webhooks.items()},
         pins=dict(account.pins),
     )
 
 
-def _prices(account: Account, environment: Environment, book: TierBook | None) -> dict[str, int]:
+def _prices(
+    account: Account, environment: Environment, catalogue: TierCatalogue | None
+) -> dict[str, int]:
     prices = {}
     for tier_id, price in account.prices[environment].items():
-        tier = book.find(environment, tier_id) if book else None
-        if book is None or (tier is not None and tier.holds(price)):
+        tier = catalogue.find(environment, tier_id) if catalogue else None
+        if catalogue is None or (tier is not None and tier.holds(price)):
             prices[tier_id] = price.entry_usd_cents
     return prices
 

@@ -6,8 +6,9 @@ from typing import Any
 from pgs.domain.accounts import Account, ApiKey, Licence, in_order
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.tiers import Price
-from pgs.storage.database import Reader, Stmt, at_one_moment
 from pgs.storage.members import by_account
+from pgs.storage.reader import Reader, at_one_moment
+from pgs.storage.transactions import Stmt
 
 
 @at_one_moment
@@ -103,8 +104,14 @@ def _assemble(
             created_at=at,
             keys=in_order(keys_of.get(partner_id, ())),
             licences=licences_of.get(partner_id, {}),
-            origins={environment: tuple(sorted(origins_of.get((partner_id, environment), ()))) for environment in ENVIRONMENTS},
-            prices={environment: prices_of.get((partner_id, environment), {}) for environment in ENVIRONMENTS},
+            origins={
+                environment: tuple(sorted(origins_of.get((partner_id, environment), ())))
+                for environment in ENVIRONMENTS
+            },
+            prices={
+                environment: prices_of.get((partner_id, environment), {})
+                for environment in ENVIRONMENTS
+            },
             webhook_on=frozenset(webhook_on.get(partner_id, ())),
             members=members_of.get(partner_id, {}),
         )
@@ -133,7 +140,9 @@ def _columns(account: Account) -> dict[str, Any]:
 
 def insert_partner(account: Account) -> Stmt:
     """Return the statement that adds an account; a second one of its id conflicts."""
-    return Stmt("accounts.insert_partner", _columns(account) | {"created_at": account.created_at}, 1)
+    return Stmt(
+        "accounts.insert_partner", _columns(account) | {"created_at": account.created_at}, 1
+    )
 
 
 def update_partner(was: Account, account: Account) -> Stmt:
@@ -158,13 +167,21 @@ def insert_key(partner_id: str, key: ApiKey) -> tuple[Stmt, Stmt]:
             },
             1,
         ),
-        Stmt("accounts.insert_key_index", {"key_hash": key.key_hash, "partner_id": partner_id, "key_id": key.key_id}, 1),
+        Stmt(
+            "accounts.insert_key_index",
+            {"key_hash": key.key_hash, "partner_id": partner_id, "key_id": key.key_id},
+            1,
+        ),
     )
 
 
 def schedule_revocation(partner_id: str, key_id: str, revokes_at: int) -> Stmt:
     """Return the statement that sets when a key ceases to authenticate."""
-    return Stmt("accounts.schedule_revocation", {"partner_id": partner_id, "key_id": key_id, "revokes_at": revokes_at}, 1)
+    return Stmt(
+        "accounts.schedule_revocation",
+        {"partner_id": partner_id, "key_id": key_id, "revokes_at": revokes_at},
+        1,
+    )
 
 
 def put_licence(partner_id: str, game_id: str, licence: Licence) -> Stmt:
@@ -181,15 +198,25 @@ def put_licence(partner_id: str, game_id: str, licence: Licence) -> Stmt:
 
 def insert_origin(partner_id: str, environment: Environment, origin: str, at: int) -> Stmt:
     """Return the statement that registers an origin."""
-    return Stmt("accounts.insert_origin", {"partner_id": partner_id, "environment": environment, "origin": origin, "added_at": at}, 1)
+    return Stmt(
+        "accounts.insert_origin",
+        {"partner_id": partner_id, "environment": environment, "origin": origin, "added_at": at},
+        1,
+    )
 
 
 def delete_origin(partner_id: str, environment: Environment, origin: str) -> Stmt:
     """Return the statement that removes an origin."""
-    return Stmt("accounts.delete_origin", {"partner_id": partner_id, "environment": environment, "origin": origin}, 1)
+    return Stmt(
+        "accounts.delete_origin",
+        {"partner_id": partner_id, "environment": environment, "origin": origin},
+        1,
+    )
 
 
-def replace_prices(partner_id: str, environment: Environment, prices: dict[str, Price]) -> tuple[Stmt, ...]:
+def replace_prices(
+    partner_id: str, environment: Environment, prices: dict[str, Price]
+) -> tuple[Stmt, ...]:
     """Return the statements that replace a partner's whole price map of an environment."""
     return (
         Stmt("accounts.delete_prices", {"partner_id": partner_id, "environment": environment}),
@@ -212,5 +239,7 @@ def replace_prices(partner_id: str, environment: Environment, prices: dict[str, 
 
 def switched_off_with_open_play(reader: Reader) -> list[tuple[str, Environment]]:
     """Return the partners and environments whose account is off while seats or matches of theirs are still open."""
-    rows = reader.all("accounts.switched_off_with_open_seats") + reader.all("accounts.switched_off_with_running_matches")
+    rows = reader.all("accounts.switched_off_with_open_seats") + reader.all(
+        "accounts.switched_off_with_running_matches"
+    )
     return sorted({(row[0], row[1]) for row in rows})

@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 
 from pgs.domain.environments import Environment
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 NEWEST = 2**62  # a sequence beyond every real one
 
@@ -30,7 +31,12 @@ class Attempt(msgspec.Struct, frozen=True):
 def insert_attempt(partner_id: str, environment: Environment, attempt: Attempt) -> Stmt:
     """Return the statement that logs a try."""
     params = msgspec.structs.asdict(attempt)
-    params |= {"partner_id": partner_id, "environment": environment, "delivered": int(attempt.delivered), "test": int(attempt.test)}
+    params |= {
+        "partner_id": partner_id,
+        "environment": environment,
+        "delivered": int(attempt.delivered),
+        "test": int(attempt.test),
+    }
     return Stmt("attempts.insert_attempt", params, 1)
 
 
@@ -40,26 +46,46 @@ def newest_seq(reader: Reader, partner_id: str, environment: Environment) -> int
     return int(row[0]) if row else 0
 
 
-def newest_test_at(reader: Reader, partner_id: str, environment: Environment, since: int) -> int | None:
+def newest_test_at(
+    reader: Reader, partner_id: str, environment: Environment, since: int
+) -> int | None:
     """Return when the last test event was sent, if that was after `since`."""
-    row = reader.one("attempts.newest_test", partner_id=partner_id, environment=environment, since=since)
+    row = reader.one(
+        "attempts.newest_test", partner_id=partner_id, environment=environment, since=since
+    )
     return int(row[0]) if row else None
 
 
-def attempts_before(reader: Reader, partner_id: str, environment: Environment, before: int, since: int, page_size: int) -> list[Attempt]:
+def attempts_before(
+    reader: Reader,
+    partner_id: str,
+    environment: Environment,
+    before: int,
+    since: int,
+    page_size: int,
+) -> list[Attempt]:
     """Return tries logged after `since`, the newest first, from below the sequence `before` on."""
     rows = reader.all(
-        "attempts.attempts_before", partner_id=partner_id, environment=environment, before=before, since=since, page_size=page_size
+        "attempts.attempts_before",
+        partner_id=partner_id,
+        environment=environment,
+        before=before,
+        since=since,
+        page_size=page_size,
     )
     return [_attempt(*row) for row in rows]
 
 
 def _attempt(*row: Any) -> Attempt:
     fields = dict(zip(Attempt.__struct_fields__, row, strict=True))
-    return Attempt(**fields | {"delivered": bool(fields["delivered"]), "test": bool(fields["test"])})
+    return Attempt(
+        **fields | {"delivered": bool(fields["delivered"]), "test": bool(fields["test"])}
+    )
 
 
-def oldest_attempts(reader: Reader, until: int, page_size: int) -> list[tuple[str, Environment, int]]:
+def oldest_attempts(
+    reader: Reader, until: int, page_size: int
+) -> list[tuple[str, Environment, int]]:
     """Return where the oldest tries of `until` or earlier lie: partner, environment, and the highest sequence among them."""
     rows = reader.all("attempts.oldest_attempts", until=until, page_size=page_size)
     return [(partner_id, environment, seq) for partner_id, environment, seq in rows]
@@ -67,5 +93,10 @@ def oldest_attempts(reader: Reader, until: int, page_size: int) -> list[tuple[st
 
 def delete_old_attempts(partner_id: str, environment: Environment, seq: int, until: int) -> Stmt:
     """Return the statement that removes tries of `until` or earlier, up to a sequence."""
-    params: dict[str, Any] = {"partner_id": partner_id, "environment": environment, "seq": seq, "until": until}
+    params: dict[str, Any] = {
+        "partner_id": partner_id,
+        "environment": environment,
+        "seq": seq,
+        "until": until,
+    }
     return Stmt("attempts.delete_old_attempts", params)

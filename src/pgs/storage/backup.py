@@ -15,8 +15,10 @@ import structlog
 import trio
 
 from pgs.config import KEY_FILE_NAME
-from pgs.storage.database import DATABASE_NAME, Database, StoreOutage, connect
+from pgs.storage.connections import DATABASE_NAME, connect
+from pgs.storage.database import Database
 from pgs.storage.queries import QUERIES
+from pgs.storage.transactions import StoreOutage
 
 FEED_GAP: Final = 10**9
 """Positions that a restored feed leaves out: more than a service fills in a day, so that a single restore needs no right clock."""
@@ -43,7 +45,9 @@ def _nothing(path: Path) -> None:
     """Write no keys."""
 
 
-async def back_up(database: Database, folder: Path, copy_keys: Callable[[Path], None] = _nothing) -> Path:
+async def back_up(
+    database: Database, folder: Path, copy_keys: Callable[[Path], None] = _nothing
+) -> Path:
     """Return the file in `folder` that now holds the database as it stood at one moment, checked and on disk.
 
     The folder is made or empty; `copy_keys` writes the key ring beside the copy, later than it, so that it holds every key that the copy
@@ -73,7 +77,9 @@ def _back_up(database: Database, folder: Path, copy_keys: Callable[[Path], None]
 def _claim(database: Database, folder: Path) -> bool:
     """Make sure of an empty folder, and return whether it was made. What a backup left that was killed is removed."""
     if folder.resolve().is_relative_to(database.folder.resolve()):
-        raise BadTarget(f"{folder} lies in the service's own data folder, and would be lost together with it")
+        raise BadTarget(
+            f"{folder} lies in the service's own data folder, and would be lost together with it"
+        )
     try:
         made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -100,8 +106,12 @@ def _copy(source_path: Path, path: Path) -> None:
     try:
         copy = sqlite3.connect(path, isolation_level=None)
         try:
-            source.backup(copy)  # in one step: in several, each commit meanwhile would start it again
-            copy.execute("pragma journal_mode=delete")  # one file, with nothing beside it that could be left behind
+            source.backup(
+                copy
+            )  # in one step: in several, each commit meanwhile would start it again
+            copy.execute(
+                "pragma journal_mode=delete"
+            )  # one file, with nothing beside it that could be left behind
             copy.execute(f"pragma user_version={_MARK}")
             faults = [row[0] for row in copy.execute("pragma integrity_check(1)")]
         finally:
@@ -134,7 +144,9 @@ def take_over(database: Database, now: int) -> bool:
             return False
         connection.execute("begin immediate")
         QUERIES["backup.add_missing_heads"](connection)
-        QUERIES["backup.raise_feed_heads"](connection, floor=max(0, now - FEED_EPOCH) * POSITIONS_A_SECOND, gap=FEED_GAP)
+        QUERIES["backup.raise_feed_heads"](
+            connection, floor=max(0, now - FEED_EPOCH) * POSITIONS_A_SECOND, gap=FEED_GAP
+        )
         connection.execute("pragma user_version=0")
         connection.execute("commit")
     except sqlite3.Error as error:

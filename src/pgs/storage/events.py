@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 END = 2**53  # above every sequence: where a list that shows the newest first begins
 
@@ -22,7 +23,12 @@ class Event(msgspec.Struct, frozen=True):
 
 def events_page(reader: Reader, partner_id: str, before: int, page_size: int) -> list[Event]:
     """Return entries under a sequence, the newest first; from `END` the list begins."""
-    return [Event(*row) for row in reader.all("events.events_page", partner_id=partner_id, before=before, page_size=page_size)]
+    return [
+        Event(*row)
+        for row in reader.all(
+            "events.events_page", partner_id=partner_id, before=before, page_size=page_size
+        )
+    ]
 
 
 def insert_event(partner_id: str, event: Event) -> Stmt:

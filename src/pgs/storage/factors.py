@@ -3,7 +3,8 @@
 import msgspec
 
 from pgs.domain.stepup import Factor
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 
 def find_factor(reader: Reader, partner_id: str, uid: str) -> Factor:
@@ -14,7 +15,11 @@ def find_factor(reader: Reader, partner_id: str, uid: str) -> Factor:
 
 def put_factor(partner_id: str, uid: str, factor: Factor) -> Stmt:
     """Return the statement that keeps a member's authenticator as it now is."""
-    return Stmt("factors.put_factor", {"partner_id": partner_id, "uid": uid, **msgspec.structs.asdict(factor)}, 1)
+    return Stmt(
+        "factors.put_factor",
+        {"partner_id": partner_id, "uid": uid, **msgspec.structs.asdict(factor)},
+        1,
+    )
 
 
 def delete_factor(partner_id: str, uid: str) -> Stmt:

@@ -1,6 +1,6 @@
 """Whether the database takes a commit."""
 
-from pgs.storage.database import Stmt, Tx
+from pgs.storage.transactions import Stmt, Tx
 
 
 def beat() -> Tx:

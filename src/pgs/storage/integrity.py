@@ -5,7 +5,9 @@ from pathlib import Path
 
 import trio
 
-from pgs.storage.database import Database, StoreOutage, connect
+from pgs.storage.connections import connect
+from pgs.storage.database import Database
+from pgs.storage.transactions import StoreOutage
 
 SHOWN_LIMIT = 100  # faults listed in one report; more of them tell no more
 
@@ -27,7 +29,9 @@ async def check_integrity(database: Database) -> list[str]:
 def _faults(path: Path) -> list[str]:
     connection = connect(path, query_only=True)
     try:
-        found = [str(row[0]) for row in connection.execute(f"pragma integrity_check({SHOWN_LIMIT})")]
+        found = [
+            str(row[0]) for row in connection.execute(f"pragma integrity_check({SHOWN_LIMIT})")
+        ]
     except sqlite3.DatabaseError as error:  # too damaged even to look
         return [str(error)]
     finally:

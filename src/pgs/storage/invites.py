@@ -3,7 +3,8 @@
 from typing import Any
 
 from pgs.domain.invites import Invite
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 END = 2**53  # above every sequence: where a list that shows the newest first begins
 
@@ -20,9 +21,13 @@ def find_invite(reader: Reader, partner_id: str, invite_id: str) -> Invite | Non
     return Invite(*row) if row else None
 
 
-def invites_page(reader: Reader, partner_id: str, before: int, page_size: int) -> list[tuple[int, Invite]]:
+def invites_page(
+    reader: Reader, partner_id: str, before: int, page_size: int
+) -> list[tuple[int, Invite]]:
     """Return invites of an account under a sequence, the newest first, each with its own; from `END` the list begins."""
-    rows = reader.all("invites.invites_page", partner_id=partner_id, before=before, page_size=page_size)
+    rows = reader.all(
+        "invites.invites_page", partner_id=partner_id, before=before, page_size=page_size
+    )
     return [(seq, Invite(*rest)) for seq, *rest in rows]
 
 
@@ -61,9 +66,13 @@ def insert_invite(partner_id: str, seq: int, invite: Invite) -> tuple[Stmt, Stmt
 
 def accept_invite(partner_id: str, invite_id: str, uid: str) -> Stmt:
     """Return the statement that notes who accepted; it conflicts for an invite that was accepted or revoked."""
-    return Stmt("invites.accept_invite", {"partner_id": partner_id, "invite_id": invite_id, "uid": uid}, 1)
+    return Stmt(
+        "invites.accept_invite", {"partner_id": partner_id, "invite_id": invite_id, "uid": uid}, 1
+    )
 
 
 def revoke_invite(partner_id: str, invite_id: str, at: int) -> Stmt:
     """Return the statement that revokes; it conflicts for an invite that was accepted or revoked."""
-    return Stmt("invites.revoke_invite", {"partner_id": partner_id, "invite_id": invite_id, "at": at}, 1)
+    return Stmt(
+        "invites.revoke_invite", {"partner_id": partner_id, "invite_id": invite_id, "at": at}, 1
+    )

@@ -1,6 +1,7 @@
 """When keys last authenticated, in rows: coarse, so that a call never writes."""
 
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 
 def key_uses_of(reader: Reader, partner_id: str) -> dict[str, int]:
@@ -10,4 +11,6 @@ def key_uses_of(reader: Reader, partner_id: str) -> dict[str, int]:
 
 def put_key_use(partner_id: str, key_id: str, used_at: int) -> Stmt:
     """Return the statement that notes a key's last use."""
-    return Stmt("key_uses.put_key_use", {"partner_id": partner_id, "key_id": key_id, "used_at": used_at}, 1)
+    return Stmt(
+        "key_uses.put_key_use", {"partner_id": partner_id, "key_id": key_id, "used_at": used_at}, 1
+    )

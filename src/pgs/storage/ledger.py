@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pgs.storage.database import Reader, at_one_moment
+from pgs.storage.reader import Reader, at_one_moment
 
 SHOWN_LIMIT = 100  # faults listed in one report; more of them tell no more
 
@@ -49,7 +49,10 @@ def check_ledger(reader: Reader) -> LedgerReport:
         seats_charged_other_than_once=_named(reader, "ledger.seats_charged_other_than_once"),
         seats_settled_other_than_booked=_named(reader, "ledger.seats_settled_other_than_booked"),
         matches_that_do_not_add_up=_named(reader, "ledger.matches_that_do_not_add_up"),
-        stray_lines=[f"{row[0]} {row[1]}, line {row[2]}" for row in reader.all("ledger.stray_lines", page_size=SHOWN_LIMIT)],
+        stray_lines=[
+            f"{row[0]} {row[1]}, line {row[2]}"
+            for row in reader.all("ledger.stray_lines", page_size=SHOWN_LIMIT)
+        ],
         escrow_usd_cents=escrow[0] if escrow else 0,
         open_stakes_usd_cents=open_stakes[0] if open_stakes else 0,
     )

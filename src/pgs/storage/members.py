@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from pgs.domain.members import Member
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 
 def by_account(found: Iterable[tuple[Any, ...]]) -> dict[str, dict[str, Member]]:

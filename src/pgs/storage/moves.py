@@ -3,11 +3,12 @@
 from typing import Any
 
 from pgs.domain.environments import Environment
-from pgs.domain.play import Move, Presence
-from pgs.storage.database import Reader, Stmt
+from pgs.domain.play import Attendance, Move
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 
-def put_presence(partner_id: str, match_id: str, presence: Presence) -> Stmt:
+def put_attendance(partner_id: str, match_id: str, presence: Attendance) -> Stmt:
     """Return the statement that writes who has been at a match."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
@@ -18,7 +19,7 @@ def put_presence(partner_id: str, match_id: str, presence: Presence) -> Stmt:
         "name_0": presence.names[0],
         "name_1": presence.names[1],
     }
-    return Stmt("moves.put_presence", params, 1)
+    return Stmt("moves.put_attendance", params, 1)
 
 
 def insert_move(partner_id: str, match_id: str, move: Move) -> Stmt:
@@ -38,19 +39,24 @@ def insert_move(partner_id: str, match_id: str, move: Move) -> Stmt:
 
 def set_due(partner_id: str, match_id: str, due_at: int) -> Stmt:
     """Return the statement that says when a match at play needs attention; it conflicts once the match has ended."""
-    return Stmt("moves.set_due", {"partner_id": partner_id, "match_id": match_id, "due_at": due_at}, 1)
+    return Stmt(
+        "moves.set_due", {"partner_id": partner_id, "match_id": match_id, "due_at": due_at}, 1
+    )
 
 
-def find_presence(reader: Reader, partner_id: str, match_id: str) -> Presence | None:
+def find_attendance(reader: Reader, partner_id: str, match_id: str) -> Attendance | None:
     """Return who has been at a match; None when nobody has."""
-    row = reader.one("moves.find_presence", partner_id=partner_id, match_id=match_id)
-    return Presence((row[0], row[1]), row[2], (row[3], row[4])) if row else None
+    row = reader.one("moves.find_attendance", partner_id=partner_id, match_id=match_id)
+    return Attendance((row[0], row[1]), row[2], (row[3], row[4])) if row else None
 
 
 def moves_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Move]:
     """Return the moves of a match in order."""
     rows = reader.all("moves.moves_of_match", partner_id=partner_id, match_id=match_id)
-    return [Move(ply, side, move, at_ms, (left_0, left_1)) for ply, side, move, at_ms, left_0, left_1 in rows]
+    return [
+        Move(ply, side, move, at_ms, (left_0, left_1))
+        for ply, side, move, at_ms, left_0, left_1 in rows
+    ]
 
 
 def running_seats_of_player(
@@ -58,7 +64,11 @@ def running_seats_of_player(
 ) -> list[tuple[str, str]]:
     """Return seat and match of what a player is playing, the oldest first."""
     rows = reader.all(
-        "moves.running_seats_of_player", partner_id=partner_id, environment=environment, player_id=player_id, page_size=page_size
+        "moves.running_seats_of_player",
+        partner_id=partner_id,
+        environment=environment,
+        player_id=player_id,
+        page_size=page_size,
     )
     return [(seat_id, match_id) for seat_id, match_id in rows]
 
@@ -68,6 +78,10 @@ def expecting_seats_of_player(
 ) -> list[tuple[str, str]]:
     """Return id and status of the seats in which a player waits for an opponent or for the stake, the oldest first."""
     rows = reader.all(
-        "moves.expecting_seats_of_player", partner_id=partner_id, environment=environment, player_id=player_id, page_size=page_size
+        "moves.expecting_seats_of_player",
+        partner_id=partner_id,
+        environment=environment,
+        player_id=player_id,
+        page_size=page_size,
     )
     return [(seat_id, status) for seat_id, status in rows]

@@ -2,16 +2,32 @@
 
 from pgs.domain.environments import Environment
 from pgs.domain.ratings import UNRATED, Rating
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 
-def find_rating(reader: Reader, partner_id: str, environment: Environment, game_id: str, player_id: str) -> Rating:
+def find_rating(
+    reader: Reader, partner_id: str, environment: Environment, game_id: str, player_id: str
+) -> Rating:
     """Return a player's rating at a game; the one that everybody begins with, if there is none yet."""
-    row = reader.one("ratings.find_rating", partner_id=partner_id, environment=environment, game_id=game_id, player_id=player_id)
+    row = reader.one(
+        "ratings.find_rating",
+        partner_id=partner_id,
+        environment=environment,
+        game_id=game_id,
+        player_id=player_id,
+    )
     return Rating(*row) if row else UNRATED
 
 
-def save_rating(partner_id: str, environment: Environment, game_id: str, player_id: str, was: Rating, rating: Rating) -> Stmt:
+def save_rating(
+    partner_id: str,
+    environment: Environment,
+    game_id: str,
+    player_id: str,
+    was: Rating,
+    rating: Rating,
+) -> Stmt:
     """Return the statement that moves a player's rating by one match; it conflicts when another match has moved it meanwhile."""
     return Stmt(
         "ratings.save_rating",
@@ -32,4 +48,8 @@ def save_rating(partner_id: str, environment: Environment, game_id: str, player_
 
 def partners_with_a_crowd(reader: Reader) -> list[str]:
     """Return the partners that have two live seats or more waiting for the same thing."""
-    return list(dict.fromkeys(str(partner_id) for (partner_id,) in reader.all("ratings.partners_with_a_crowd")))
+    return list(
+        dict.fromkeys(
+            str(partner_id) for (partner_id,) in reader.all("ratings.partners_with_a_crowd")
+        )
+    )

@@ -8,7 +8,8 @@ import msgspec
 from pgs.domain.environments import Environment
 from pgs.domain.ledger import Transfer
 from pgs.domain.seats import Match, Seat
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 _SEAT_IDENTITY = ("partner_id", "seat_id")
 _SEAT_CHANGES = (
@@ -32,7 +33,16 @@ _SEAT_CHANGES = (
     "revision",
     "updated_at",
 )
-_MATCH_CHANGES = ("status", "end_reason", "started_at", "ended_at", "winner_player_id", "pairing", "money", "due_at")
+_MATCH_CHANGES = (
+    "status",
+    "end_reason",
+    "started_at",
+    "ended_at",
+    "winner_player_id",
+    "pairing",
+    "money",
+    "due_at",
+)
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -51,7 +61,7 @@ class Due(msgspec.Struct, frozen=True):
     due_at: int
 
 
-class Running(msgspec.Struct, frozen=True):
+class RunningMatch(msgspec.Struct, frozen=True):
     """A match that runs."""
 
     partner_id: str
@@ -67,7 +77,9 @@ def insert_seat(seat: Seat) -> Stmt:
 def update_seat(was: Seat, seat: Seat) -> Stmt:
     """Return the statement that moves a seat on; it conflicts when the row is no longer as it was."""
     params: dict[str, Any] = {name: getattr(seat, name) for name in _SEAT_IDENTITY + _SEAT_CHANGES}
-    return Stmt("seats.update_seat", params | {"was_status": was.status, "was_revision": was.revision}, 1)
+    return Stmt(
+        "seats.update_seat", params | {"was_status": was.status, "was_revision": was.revision}, 1
+    )
 
 
 def insert_match(match: Match) -> Stmt:
@@ -77,8 +89,12 @@ def insert_match(match: Match) -> Stmt:
 
 def update_match(was: Match, match: Match) -> Stmt:
     """Return the statement that moves a match on; it conflicts when the row is no longer as it was."""
-    params: dict[str, Any] = {name: getattr(match, name) for name in ("partner_id", "match_id", *_MATCH_CHANGES)}
-    return Stmt("matches.update_match", params | {"was_status": was.status, "was_money": was.money}, 1)
+    params: dict[str, Any] = {
+        name: getattr(match, name) for name in ("partner_id", "match_id", *_MATCH_CHANGES)
+    }
+    return Stmt(
+        "matches.update_match", params | {"was_status": was.status, "was_money": was.money}, 1
+    )
 
 
 def move_head(partner_id: str, environment: Environment, was: Head, head: Head) -> Stmt:
@@ -120,27 +136,48 @@ def find_seat(reader: Reader, partner_id: str, seat_id: str) -> Seat | None:
     return Seat(*row) if row else None
 
 
-def find_by_idempotency_key(reader: Reader, partner_id: str, environment: Environment, idempotency_key: str) -> Seat | None:
+def find_by_idempotency_key(
+    reader: Reader, partner_id: str, environment: Environment, idempotency_key: str
+) -> Seat | None:
     """Return the seat that an idempotency key made."""
-    row = reader.one("seats.find_by_idempotency_key", partner_id=partner_id, environment=environment, idempotency_key=idempotency_key)
+    row = reader.one(
+        "seats.find_by_idempotency_key",
+        partner_id=partner_id,
+        environment=environment,
+        idempotency_key=idempotency_key,
+    )
     return Seat(*row) if row else None
 
 
 def waiting_seats(reader: Reader, partner_id: str, environment: Environment) -> list[Seat]:
     """Return the seats that wait for an opponent, the oldest first."""
-    return [Seat(*row) for row in reader.all("seats.waiting_seats", partner_id=partner_id, environment=environment)]
+    return [
+        Seat(*row)
+        for row in reader.all("seats.waiting_seats", partner_id=partner_id, environment=environment)
+    ]
 
 
 def seats_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Seat]:
     """Return the seats of a match, the older first."""
-    return [Seat(*row) for row in reader.all("seats.seats_of_match", partner_id=partner_id, match_id=match_id)]
+    return [
+        Seat(*row)
+        for row in reader.all("seats.seats_of_match", partner_id=partner_id, match_id=match_id)
+    ]
 
 
-def feed_page(reader: Reader, partner_id: str, environment: Environment, after: int, page_size: int) -> list[Seat]:
+def feed_page(
+    reader: Reader, partner_id: str, environment: Environment, after: int, page_size: int
+) -> list[Seat]:
     """Return the rows of the feed that stand after a position, in order."""
     return [
         Seat(*row)
-        for row in reader.all("seats.feed_page", partner_id=partner_id, environment=environment, after=after, page_size=page_size)
+        for row in reader.all(
+            "seats.feed_page",
+            partner_id=partner_id,
+            environment=environment,
+            after=after,
+            page_size=page_size,
+        )
     ]
 
 
@@ -185,19 +222,39 @@ def is_money_due(reader: Reader) -> bool:
 
 def next_due(reader: Reader) -> int | None:
     """Return when the next seat or match is due, in epoch seconds."""
-    times = [row[0] for row in (reader.one("seats.next_due_seat"), reader.one("matches.next_due_match")) if row and row[0] is not None]
+    times = [
+        row[0]
+        for row in (reader.one("seats.next_due_seat"), reader.one("matches.next_due_match"))
+        if row and row[0] is not None
+    ]
     return min(times, default=None)
 
 
-def open_seats_after(reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int) -> list[str]:
+def open_seats_after(
+    reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int
+) -> list[str]:
     """Return ids of seats that wait for an opponent or for their stake, in the order of their ids."""
-    rows = reader.all("seats.open_seats_after", partner_id=partner_id, environment=environment, after=after, page_size=page_size)
+    rows = reader.all(
+        "seats.open_seats_after",
+        partner_id=partner_id,
+        environment=environment,
+        after=after,
+        page_size=page_size,
+    )
     return [seat_id for (seat_id,) in rows]
 
 
-def running_matches_after(reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int) -> list[str]:
+def running_matches_after(
+    reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int
+) -> list[str]:
     """Return ids of matches that run, in the order of their ids."""
-    rows = reader.all("matches.running_matches_after", partner_id=partner_id, environment=environment, after=after, page_size=page_size)
+    rows = reader.all(
+        "matches.running_matches_after",
+        partner_id=partner_id,
+        environment=environment,
+        after=after,
+        page_size=page_size,
+    )
     return [match_id for (match_id,) in rows]
 
 
@@ -206,7 +263,9 @@ def running_games(reader: Reader) -> list[str]:
     return [game_id for (game_id,) in reader.all("matches.running_games")]
 
 
-def running_matches_of_game(reader: Reader, game_id: str, after: Running | None, page_size: int) -> list[Running]:
+def running_matches_of_game(
+    reader: Reader, game_id: str, after: RunningMatch | None, page_size: int
+) -> list[RunningMatch]:
     """Return matches of a game that run, from behind `after` on, those of a partner's environment together."""
     rows = reader.all(
         "matches.running_matches_of_game",
@@ -216,4 +275,4 @@ def running_matches_of_game(reader: Reader, game_id: str, after: Running | None,
         after_match_id=after.match_id if after else "",
         page_size=page_size,
     )
-    return [Running(*row) for row in rows]
+    return [RunningMatch(*row) for row in rows]

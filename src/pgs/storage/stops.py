@@ -3,24 +3,37 @@
 from typing import Any
 
 from pgs.domain.environments import Environment
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 
 def put_stop(partner_id: str, environment: Environment, generation: int, at: int) -> Stmt:
     """Return the statement that marks an environment's play for closing; a mark that is there already becomes this one."""
-    params: dict[str, Any] = {"partner_id": partner_id, "environment": environment, "generation": generation, "at": at}
+    params: dict[str, Any] = {
+        "partner_id": partner_id,
+        "environment": environment,
+        "generation": generation,
+        "at": at,
+    }
     return Stmt("stops.put_stop", params, 1)
 
 
 def delete_stop(partner_id: str, environment: Environment, generation: int) -> Stmt:
     """Return the statement that forgets a mark, if it is still the one of that generation."""
-    params: dict[str, Any] = {"partner_id": partner_id, "environment": environment, "generation": generation}
+    params: dict[str, Any] = {
+        "partner_id": partner_id,
+        "environment": environment,
+        "generation": generation,
+    }
     return Stmt("stops.delete_stop", params)
 
 
 def unfinished_stops(reader: Reader) -> list[tuple[str, Environment, int]]:
     """Return partners and environments whose stop is not finished, with the generation that it began."""
-    return [(partner_id, environment, generation) for partner_id, environment, generation in reader.all("stops.stops")]
+    return [
+        (partner_id, environment, generation)
+        for partner_id, environment, generation in reader.all("stops.stops")
+    ]
 
 
 def find_stop(reader: Reader, partner_id: str, environment: Environment) -> int | None:

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 
 class Terms(msgspec.Struct, frozen=True):

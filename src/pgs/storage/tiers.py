@@ -1,13 +1,14 @@
 """Tiers and their locks in rows."""
 
 from pgs.domain.environments import ENVIRONMENTS, Environment
-from pgs.domain.tiers import Tier, TierBook, TierRevision
-from pgs.storage.database import Reader, Stmt, at_one_moment
+from pgs.domain.tiers import Tier, TierCatalogue, TierRevision
+from pgs.storage.reader import Reader, at_one_moment
 from pgs.storage.terms import offered_terms
+from pgs.storage.transactions import Stmt
 
 
 @at_one_moment
-def read_book(reader: Reader) -> TierBook:
+def read_catalogue(reader: Reader) -> TierCatalogue:
     """Return every tier with all its revisions and locks, and the terms on offer."""
     revisions: dict[tuple[Environment, str], list[TierRevision]] = {}
     for environment, tier_id, *rest in reader.all("tiers.tiers"):
@@ -17,12 +18,16 @@ def read_book(reader: Reader) -> TierBook:
         locks.setdefault((environment, tier_id), set()).add(game_id)
     tiers: dict[Environment, dict[str, Tier]] = {environment: {} for environment in ENVIRONMENTS}
     for (environment, tier_id), history in revisions.items():
-        tiers[environment][tier_id] = Tier(environment, tier_id, tuple(history), frozenset(locks.get((environment, tier_id), ())))
+        tiers[environment][tier_id] = Tier(
+            environment, tier_id, tuple(history), frozenset(locks.get((environment, tier_id), ()))
+        )
     terms = offered_terms(reader)
-    return TierBook(tiers, terms.version if terms else 0)
+    return TierCatalogue(tiers, terms.version if terms else 0)
 
 
-def insert_revision(environment: Environment, tier_id: str, revision: TierRevision, at: int) -> Stmt:
+def insert_revision(
+    environment: Environment, tier_id: str, revision: TierRevision, at: int
+) -> Stmt:
     """Return the statement that adds a revision of a tier."""
     return Stmt(
         "tiers.insert_revision",

@@ -9,7 +9,13 @@ SqlValue = str | int | None
 Params = dict[str, SqlValue]
 
 # What SQLite says of wrong calls and broken rules: bugs of ours, where every other error of its is the machine's fault.
-BUGS = (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.IntegrityError, sqlite3.DataError, sqlite3.NotSupportedError)
+BUGS = (
+    sqlite3.ProgrammingError,
+    sqlite3.InterfaceError,
+    sqlite3.IntegrityError,
+    sqlite3.DataError,
+    sqlite3.NotSupportedError,
+)
 
 
 class StoreOutage(Exception):

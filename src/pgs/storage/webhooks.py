@@ -6,7 +6,8 @@ import msgspec
 
 from pgs.domain.accounts import Webhook
 from pgs.domain.environments import Environment
-from pgs.storage.database import Reader, Stmt
+from pgs.storage.reader import Reader
+from pgs.storage.transactions import Stmt
 
 
 def find_webhook(reader: Reader, partner_id: str, environment: Environment) -> Webhook | None:
@@ -37,7 +38,9 @@ def find_endpoint(reader: Reader, partner_id: str, environment: Environment) -> 
     return Endpoint(row[0], bool(row[1]), *row[2:]) if row else None
 
 
-def failing_endpoints(reader: Reader, failures: int, page_size: int) -> list[tuple[str, Environment]]:
+def failing_endpoints(
+    reader: Reader, failures: int, page_size: int
+) -> list[tuple[str, Environment]]:
     """Return partners and environments whose endpoint is on after so many failures in a row."""
     rows = reader.all("webhooks.failing_endpoints", failures=failures, page_size=page_size)
     return [(partner_id, environment) for partner_id, environment in rows]
@@ -45,22 +48,38 @@ def failing_endpoints(reader: Reader, failures: int, page_size: int) -> list[tup
 
 def set_failures(partner_id: str, environment: Environment, saved_seq: int, failures: int) -> Stmt:
     """Return the statement that counts a run of failures; it conflicts when the URL has been saved or switched off since."""
-    params: dict[str, Any] = {"partner_id": partner_id, "environment": environment, "saved_seq": saved_seq, "failures": failures}
+    params: dict[str, Any] = {
+        "partner_id": partner_id,
+        "environment": environment,
+        "saved_seq": saved_seq,
+        "failures": failures,
+    }
     return Stmt("webhooks.set_failures", params, 1)
 
 
 def rotate_secret(partner_id: str, environment: Environment, sealed_secret: str, at: int) -> Stmt:
     """Return the statement that replaces the signing secret."""
-    params: dict[str, Any] = {"partner_id": partner_id, "environment": environment, "sealed_secret": sealed_secret, "at": at}
+    params: dict[str, Any] = {
+        "partner_id": partner_id,
+        "environment": environment,
+        "sealed_secret": sealed_secret,
+        "at": at,
+    }
     return Stmt("webhooks.rotate_secret", params, 1)
 
 
 def disable(partner_id: str, environment: Environment, at: int) -> Stmt:
     """Return the statement that switches an endpoint off."""
-    return Stmt("webhooks.disable_webhook", {"partner_id": partner_id, "environment": environment, "at": at}, 1)
+    return Stmt(
+        "webhooks.disable_webhook",
+        {"partner_id": partner_id, "environment": environment, "at": at},
+        1,
+    )
 
 
-def insert_webhook(partner_id: str, environment: Environment, url: str, sealed_secret: str, at: int) -> Stmt:
+def insert_webhook(
+    partner_id: str, environment: Environment, url: str, sealed_secret: str, at: int
+) -> Stmt:
     """Return the statement that adds an endpoint, switched on."""
     return Stmt(
         "webhooks.insert_webhook",
@@ -78,4 +97,8 @@ def insert_webhook(partner_id: str, environment: Environment, url: str, sealed_s
 
 def save_url(partner_id: str, environment: Environment, url: str) -> Stmt:
     """Return the statement that saves an endpoint's URL: it is on again, its run of failures cleared, its secret kept."""
-    return Stmt("webhooks.save_webhook_url", {"partner_id": partner_id, "environment": environment, "url": url}, 1)
+    return Stmt(
+        "webhooks.save_webhook_url",
+        {"partner_id": partner_id, "environment": environment, "url": url},
+        1,
+    )

@@ -24,7 +24,13 @@ STALLED_AFTER_S = 5.0  # a transaction that waits longer for its commit makes th
 CLOSE_GRACE_S = 3.0  # on closing: how long a commit under way may still take, out of the 15 s that stopping may take in all
 
 # A unique index or primary key that disagrees is somebody's earlier write. Every other broken constraint is a bug.
-_TAKEN = frozenset({sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID})
+_TAKEN = frozenset(
+    {
+        sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+        sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+        sqlite3.SQLITE_CONSTRAINT_ROWID,
+    }
+)
 
 log = structlog.get_logger("pgs.storage")
 
@@ -50,7 +56,9 @@ class Writer:
         self._connection = connection
         self._inline = inline
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
-        self._waiting: deque[_Job] = deque()  # the event loop's: submitted and not yet answered, oldest first
+        self._waiting: deque[_Job] = (
+            deque()
+        )  # the event loop's: submitted and not yet answered, oldest first
         self._thread: threading.Thread | None = None
         self._closed = False
         self._ended = False
@@ -60,7 +68,9 @@ class Writer:
         """Start the thread, from within the trio run that will submit. The in-line mode has none."""
         if not self._inline:
             token = trio.lowlevel.current_trio_token()
-            self._thread = threading.Thread(target=self._work, args=(token,), name="pgs-writer", daemon=True)
+            self._thread = threading.Thread(
+                target=self._work, args=(token,), name="pgs-writer", daemon=True
+            )
             self._thread.start()
 
     async def submit(self, tx: Tx) -> Outcome:
@@ -80,7 +90,9 @@ class Writer:
         self._waiting.append(job)
         self._queue.put(job)
         if self._inline:
-            await trio.lowlevel.cancel_shielded_checkpoint()  # others submit meanwhile: they make one group, as they would with a thread
+            await (
+                trio.lowlevel.cancel_shielded_checkpoint()
+            )  # others submit meanwhile: they make one group, as they would with a thread
             self._catch_up()
             return _result_of(job).unwrap()
         job.task = trio.lowlevel.current_task()
@@ -99,7 +111,10 @@ class Writer:
 
     def stalled(self) -> bool:
         """Return whether the writer has ended, or a transaction has waited for its commit longer than a healthy disk needs."""
-        return self._ended or (bool(self._waiting) and trio.current_time() - self._waiting[0].queued_at > STALLED_AFTER_S)
+        return self._ended or (
+            bool(self._waiting)
+            and trio.current_time() - self._waiting[0].queued_at > STALLED_AFTER_S
+        )
 
     def failed_within(self, seconds: float) -> bool:
         """Return whether the store has failed a transaction in the last so many seconds, as a full disk does."""
@@ -156,7 +171,9 @@ class Writer:
     def _deliver(self, jobs: Sequence[_Job]) -> None:
         for job in jobs:
             self._waiting.popleft()  # first in, first out: it is this one
-            if isinstance(job.result, outcome.Error) and isinstance(job.result.error, WriteFailed | OutcomeUnknown):
+            if isinstance(job.result, outcome.Error) and isinstance(
+                job.result.error, WriteFailed | OutcomeUnknown
+            ):
                 self._failed_at = trio.current_time()
             if job.task is not None:
                 trio.lowlevel.reschedule(job.task, _result_of(job))
@@ -217,7 +234,10 @@ class Writer:
 
 def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
     """What a transaction is told that failed by itself, before its commit."""
-    if isinstance(error, _Conflict) or (isinstance(error, sqlite3.IntegrityError) and getattr(error, "sqlite_errorcode", None) in _TAKEN):
+    if isinstance(error, _Conflict) or (
+        isinstance(error, sqlite3.IntegrityError)
+        and getattr(error, "sqlite_errorcode", None) in _TAKEN
+    ):
         return outcome.Value(Outcome.CONFLICT)
     _report("write_failed", error, partner_id=tx.partner_id)
     if isinstance(error, sqlite3.Error) and not isinstance(error, BUGS):

@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.environments import Environment
+from pgs.domain.members import PLATFORM
 from tests.journeys.partners import account
 from tests.journeys.service import Service, in_process
 
@@ -22,8 +23,8 @@ async def embedding(folder: Path, **settings: Any) -> AsyncIterator[Service]:
     async with in_process(folder, **settings) as service:
         await service.partner("acme")
         await service.partner("bare")
-        await account(service.core, "acme", m.AddOrigin(m.PLATFORM, "live", LIVE))
-        await account(service.core, "acme", m.AddOrigin(m.PLATFORM, "test", TEST))
+        await account(service.core, "acme", m.AddOrigin(PLATFORM, "live", LIVE))
+        await account(service.core, "acme", m.AddOrigin(PLATFORM, "test", TEST))
         yield service
 
 

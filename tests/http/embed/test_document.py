@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.environments import Environment
+from pgs.domain.members import PLATFORM
 from tests.http.embed.stage import LIVE, ROUTES, TEST, embedding, policy
 from tests.journeys.partners import account
 from tests.journeys.service import Service
@@ -30,15 +31,26 @@ async def test_only_the_origins_of_its_environment_may_frame_the_document(tmp_pa
             found = re.search(r'name="pgs-frame" content="([^"]*)"', document)
             assert found
             environment = "test" if "test" in path else "live"
-            assert json.loads(html.unescape(found[1])) == {"partnerId": "acme", "environment": environment, "origins": [origin]}
+            assert json.loads(html.unescape(found[1])) == {
+                "partnerId": "acme",
+                "environment": environment,
+                "origins": [origin],
+            }
 
 
-async def test_an_origin_counts_from_the_moment_it_is_saved_until_it_is_removed(tmp_path: Path) -> None:
+async def test_an_origin_counts_from_the_moment_it_is_saved_until_it_is_removed(
+    tmp_path: Path,
+) -> None:
     async with embedding(tmp_path) as service:
-        await account(service.core, "acme", m.AddOrigin(m.PLATFORM, "live", "https://second.example"))
-        assert (await _document(service, "/embed/acme"))[1]["frame-ancestors"] == ["https://second.example", LIVE]
-        await account(service.core, "acme", m.RemoveOrigin(m.PLATFORM, "live", LIVE))
-        assert (await _document(service, "/embed/acme"))[1]["frame-ancestors"] == ["https://second.example"]
+        await account(service.core, "acme", m.AddOrigin(PLATFORM, "live", "https://second.example"))
+        assert (await _document(service, "/embed/acme"))[1]["frame-ancestors"] == [
+            "https://second.example",
+            LIVE,
+        ]
+        await account(service.core, "acme", m.RemoveOrigin(PLATFORM, "live", LIVE))
+        assert (await _document(service, "/embed/acme"))[1]["frame-ancestors"] == [
+            "https://second.example"
+        ]
 
 
 async def test_nothing_runs_in_the_document_but_what_carries_its_nonce(tmp_path: Path) -> None:
@@ -52,7 +64,9 @@ async def test_nothing_runs_in_the_document_but_what_carries_its_nonce(tmp_path:
             assert rules["style-src"] == [f"'nonce-{nonce}'"]
             tags = re.findall(r"<(?:script|link rel=\"stylesheet\"|style)[^>]*>[^<]*", document)
             assert len(tags) == 2
-            assert all(f'nonce="{nonce}"' in tag and tag.rstrip().endswith(">") for tag in tags), "without a nonce, or with a script in it"
+            assert all(f'nonce="{nonce}"' in tag and tag.rstrip().endswith(">") for tag in tags), (
+                "without a nonce, or with a script in it"
+            )
             assert "%PGS_" not in document
         assert len(seen) == 3
 
@@ -75,9 +89,13 @@ async def test_the_policy_lets_the_document_speak_to_this_service_alone(tmp_path
 
 
 @pytest.mark.parametrize(("environment", "route"), ROUTES)
-async def test_the_document_is_stored_nowhere_and_sets_no_cookie(tmp_path: Path, environment: Environment, route: str) -> None:
+async def test_the_document_is_stored_nowhere_and_sets_no_cookie(
+    tmp_path: Path, environment: Environment, route: str
+) -> None:
     async with embedding(tmp_path) as service:
-        reply = await service.public.call("GET", f"{route}acme", headers=[("X-Service-Api-Version", "7"), ("Cookie", "a=b")])
+        reply = await service.public.call(
+            "GET", f"{route}acme", headers=[("X-Service-Api-Version", "7"), ("Cookie", "a=b")]
+        )
         assert reply.status == 200
         assert reply.version == service.core.parts.versions.current
         assert reply.header("cache-control") == "no-store"
@@ -89,7 +107,9 @@ async def test_the_document_is_stored_nowhere_and_sets_no_cookie(tmp_path: Path,
 
 async def test_a_query_changes_nothing(tmp_path: Path) -> None:
     async with embedding(tmp_path) as service:
-        assert (await service.public.call("GET", "/embed/acme?sessionToken=x&theme=%3Cscript%3E")).status == 200
+        assert (
+            await service.public.call("GET", "/embed/acme?sessionToken=x&theme=%3Cscript%3E")
+        ).status == 200
 
 
 async def test_everything_the_document_loads_is_there_for_ever(tmp_path: Path) -> None:
@@ -101,12 +121,19 @@ async def test_everything_the_document_loads_is_there_for_ever(tmp_path: Path) -
             plain = await service.public.call("GET", path)
             assert plain.status == 200
             assert plain.header("cache-control") == "public, max-age=31536000, immutable"
-            assert plain.header("content-type") in ("text/javascript; charset=utf-8", "text/css; charset=utf-8")
-            packed = await service.public.call("GET", path, headers=[("Accept-Encoding", "br, gzip;q=0.8")])
+            assert plain.header("content-type") in (
+                "text/javascript; charset=utf-8",
+                "text/css; charset=utf-8",
+            )
+            packed = await service.public.call(
+                "GET", path, headers=[("Accept-Encoding", "br, gzip;q=0.8")]
+            )
             assert packed.header("content-encoding") == "gzip"
             assert packed.header("vary") == "accept-encoding"
             assert len(packed.content) < len(plain.content) / 2
-            refused = await service.public.call("GET", path, headers=[("Accept-Encoding", "gzip;q=0")])
+            refused = await service.public.call(
+                "GET", path, headers=[("Accept-Encoding", "gzip;q=0")]
+            )
             assert refused.content == plain.content
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.actors import messages as m
-from pgs.actors.snapshots import STALE_S
+from pgs.actors.messages import account as m
+from pgs.actors.shared.snapshots import STALE_S
 from pgs.domain.environments import Environment
+from pgs.domain.members import PLATFORM
 from tests.http.embed.stage import ROUTES, embedding
 from tests.journeys.client import Reply
 from tests.journeys.partners import account
@@ -15,7 +16,11 @@ from tests.journeys.service import Service
 
 
 def _without_id(reply: Reply) -> tuple[int, list[tuple[str, str]], bytes]:
-    return reply.status, [(name, value) for name, value in reply.headers if name not in ("x-request-id", "date")], reply.content
+    return (
+        reply.status,
+        [(name, value) for name, value in reply.headers if name not in ("x-request-id", "date")],
+        reply.content,
+    )
 
 
 async def _get(service: Service, path: str) -> Reply:
@@ -25,10 +30,19 @@ async def _get(service: Service, path: str) -> Reply:
 async def test_every_404_is_the_same(tmp_path: Path) -> None:
     async with embedding(tmp_path) as service:
         await service.partner("gone")
-        await account(service.core, "gone", m.AddOrigin(m.PLATFORM, "live", "https://gone.example"))
+        await account(service.core, "gone", m.AddOrigin(PLATFORM, "live", "https://gone.example"))
         assert (await _get(service, "/embed/gone")).status == 200
-        await account(service.core, "gone", m.SwitchAccount(m.PLATFORM, active=False))
-        malformed = ("/embed/ACME", "/embed/a", "/embed/%ff", "/embed/live", "/embed/test", "/embed/acme.", "/embed/", "/embed")
+        await account(service.core, "gone", m.SwitchAccount(PLATFORM, active=False))
+        malformed = (
+            "/embed/ACME",
+            "/embed/a",
+            "/embed/%ff",
+            "/embed/live",
+            "/embed/test",
+            "/embed/acme.",
+            "/embed/",
+            "/embed",
+        )
         deeper = (
             "/embed/acme/",
             "/embed/test/acme/",
@@ -37,10 +51,22 @@ async def test_every_404_is_the_same(tmp_path: Path) -> None:
             "/embed/test/test/acme",
             "/embed//acme",
         )
-        files = ("/embed/pgs-frame-00000000.js", "/embed/frame.html", "/embed/test/pgs-embed.js", "/embed/..%2fpgs-embed.js")
+        files = (
+            "/embed/pgs-frame-00000000.js",
+            "/embed/frame.html",
+            "/embed/test/pgs-embed.js",
+            "/embed/..%2fpgs-embed.js",
+        )
         answers = [
             _without_id(await _get(service, path))
-            for path in ("/embed/nobody", "/embed/gone", "/embed/test/gone", *malformed, *deeper, *files)
+            for path in (
+                "/embed/nobody",
+                "/embed/gone",
+                "/embed/test/gone",
+                *malformed,
+                *deeper,
+                *files,
+            )
         ]
         assert answers[0][0] == 404
         assert answers == [answers[0]] * len(answers)
@@ -48,25 +74,31 @@ async def test_every_404_is_the_same(tmp_path: Path) -> None:
 
 async def test_an_account_that_is_switched_on_again_is_embedded_again(tmp_path: Path) -> None:
     async with embedding(tmp_path) as service:
-        await account(service.core, "acme", m.SwitchAccount(m.PLATFORM, active=False))
+        await account(service.core, "acme", m.SwitchAccount(PLATFORM, active=False))
         assert (await _get(service, "/embed/acme")).status == 404
-        await account(service.core, "acme", m.SwitchAccount(m.PLATFORM, active=True))
+        await account(service.core, "acme", m.SwitchAccount(PLATFORM, active=True))
         assert (await _get(service, "/embed/acme")).status == 200
 
 
 @pytest.mark.parametrize(("environment", "route"), ROUTES)
-async def test_a_partner_without_origins_there_is_a_conflict(tmp_path: Path, environment: Environment, route: str) -> None:
+async def test_a_partner_without_origins_there_is_a_conflict(
+    tmp_path: Path, environment: Environment, route: str
+) -> None:
     async with embedding(tmp_path) as service:
         assert (await _get(service, f"{route}bare")).status == 409
         other: Environment = "test" if environment == "live" else "live"
-        await account(service.core, "bare", m.AddOrigin(m.PLATFORM, other, "https://bare.example"))
+        await account(service.core, "bare", m.AddOrigin(PLATFORM, other, "https://bare.example"))
         assert (await _get(service, f"{route}bare")).status == 409
-        await account(service.core, "bare", m.AddOrigin(m.PLATFORM, environment, "https://bare.example"))
+        await account(
+            service.core, "bare", m.AddOrigin(PLATFORM, environment, "https://bare.example")
+        )
         assert (await _get(service, f"{route}bare")).status == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"])
-async def test_another_method_is_refused_with_the_one_that_is_taken(tmp_path: Path, method: str) -> None:
+async def test_another_method_is_refused_with_the_one_that_is_taken(
+    tmp_path: Path, method: str
+) -> None:
     async with embedding(tmp_path) as service:
         for path in ("/embed/acme", "/embed/test/acme", "/embed/nobody", "/embed/pgs-embed.js"):
             reply = await service.public.call(method, path)
@@ -74,21 +106,25 @@ async def test_another_method_is_refused_with_the_one_that_is_taken(tmp_path: Pa
         assert (await service.public.call(method, "/embed/acme/deeper")).status == 404
 
 
-async def test_the_budget_of_documents_is_one_for_both_environments_and_not_that_of_calls(tmp_path: Path) -> None:
+async def test_the_budget_of_documents_is_one_for_both_environments_and_not_that_of_calls(
+    tmp_path: Path,
+) -> None:
     async with embedding(tmp_path) as service:
-        await account(service.core, "acme", m.SetRate(m.PLATFORM, 5, 1))
+        await account(service.core, "acme", m.SetRate(PLATFORM, 5, 1))
         known = service.core.parts.registry.account("acme")
         assert known is not None
-        house = service.core.directory.house("acme")
-        later = trio.current_time() + 60  # a bucket's time never goes back: it regains nothing until then
+        partner = service.core.directory.partner("acme")
+        later = (
+            trio.current_time() + 60
+        )  # a bucket's time never goes back: it regains nothing until then
         for _ in range(4):
-            assert house.embed_gate.admit(known, later).refused_by is None
+            assert partner.embed_admission.admit(known, later).refused_by is None
         assert (await _get(service, "/embed/acme")).status == 200
         for path in ("/embed/acme", "/embed/test/acme"):
             reply = await _get(service, path)
             assert reply.status == 429
             assert reply.header("retry-after") is not None
-        assert house.gate.admit(known, later).refused_by is None
+        assert partner.admission.admit(known, later).refused_by is None
         assert (await _get(service, "/embed/nobody")).status == 404
         assert (await _get(service, "/embed/pgs-embed.js")).status == 200
         assert (await _get(service, "/embed/test/bare")).status == 409, "a partner pays for another"
@@ -96,7 +132,7 @@ async def test_the_budget_of_documents_is_one_for_both_environments_and_not_that
 
 async def test_the_bound_of_the_whole_process_covers_documents_and_files(tmp_path: Path) -> None:
     async with embedding(tmp_path, process_rate=10) as service:
-        gate = service.core.parts.process_gate
+        gate = service.core.parts.process_admission
         later = trio.current_time() + 60
         while gate.admit(later).allowed:
             pass
@@ -126,7 +162,14 @@ async def test_a_crash_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("only", ["test", "live"])
-async def test_the_other_environment_of_a_restricted_deployment_is_not_there(tmp_path: Path, only: str) -> None:
+async def test_the_other_environment_of_a_restricted_deployment_is_not_there(
+    tmp_path: Path, only: str
+) -> None:
     async with embedding(tmp_path, restrict_environment=only) as service:
-        answers = {environment: (await _get(service, f"{route}acme")).status for environment, route in ROUTES}
-        assert answers == {environment: 200 if environment == only else 404 for environment, _ in ROUTES}
+        answers = {
+            environment: (await _get(service, f"{route}acme")).status
+            for environment, route in ROUTES
+        }
+        assert answers == {
+            environment: 200 if environment == only else 404 for environment, _ in ROUTES
+        }

@@ -11,7 +11,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from pgs.http.embed.assets import Assets, read_assets
 from pgs.http.embed.documents import FRESH_S, RETRY_S, BundledFrame, NoFrame, UpstreamFrame
 from pgs.http.embed.policy import FrameData, content_security_policy, fill
-from pgs.http.fetch import BODY_MAX, NotFetched
+from pgs.http.outbound.fetch import BODY_MAX, NotFetched
 from tests.http.embed.stage import LIVE, embedding, policy
 
 DOCUMENT = b'<!doctype html><script nonce=%PGS_NONCE% src=https://cdn.example/x.js></script><i data-frame="%PGS_FRAME%">'
@@ -35,22 +35,31 @@ async def _upstream(answer: Callable[[], bytes]) -> AsyncIterator[tuple[str, lis
 
 
 def _response(body: bytes, status: str = "200 OK") -> bytes:
-    return b"HTTP/1.1 %s\r\nContent-Length: %d\r\nSet-Cookie: a=b\r\nContent-Security-Policy: default-src *\r\n\r\n%s" % (
-        status.encode(),
-        len(body),
-        body,
+    return (
+        b"HTTP/1.1 %s\r\nContent-Length: %d\r\nSet-Cookie: a=b\r\nContent-Security-Policy: default-src *\r\n\r\n%s"
+        % (
+            status.encode(),
+            len(body),
+            body,
+        )
     )
 
 
 async def test_a_document_from_upstream_is_served_under_our_policy(tmp_path: Path) -> None:
-    async with _upstream(lambda: _response(DOCUMENT)) as (url, asked), embedding(tmp_path, frame_url=url) as service:
+    async with (
+        _upstream(lambda: _response(DOCUMENT)) as (url, asked),
+        embedding(tmp_path, frame_url=url) as service,
+    ):
         for _ in range(3):
             reply = await service.public.call("GET", "/embed/acme")
             assert reply.status == 200
             rules = policy(reply.header("content-security-policy"))
             assert rules["frame-ancestors"] == [LIVE]
             (source,) = rules["script-src"]
-            assert f"nonce={source.removeprefix(chr(39) + 'nonce-')[:-1]} src" in reply.content.decode()
+            assert (
+                f"nonce={source.removeprefix(chr(39) + 'nonce-')[:-1]} src"
+                in reply.content.decode()
+            )
             assert reply.header("set-cookie") is None
         assert len(asked) == 1
         assert asked[0].startswith(b"GET /frame.html HTTP/1.1\r\n")
@@ -77,7 +86,9 @@ async def test_an_upstream_without_a_document_is_a_502(tmp_path: Path, answer: b
         assert (await service.public.call("GET", "/embed/bare")).status == 409
 
 
-async def test_a_service_that_has_no_frame_is_a_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_service_that_has_no_frame_is_a_503(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pgs.http.embed.read_assets", lambda: Assets(None, {}))
     async with embedding(tmp_path) as service:
         assert (await service.public.call("GET", "/embed/acme")).status == 503
@@ -92,18 +103,20 @@ class _Client:
     def __init__(self) -> None:
         self.calls = 0
         self.answer: tuple[int, bytes] | NotFetched = (200, b"one")
-        self.gate = trio.Event()
-        self.gate.set()
+        self.admission = trio.Event()
+        self.admission.set()
 
     async def fetch(self, url: str, *, accept: str = "") -> tuple[int, bytes]:
         self.calls += 1
-        await self.gate.wait()
+        await self.admission.wait()
         if isinstance(self.answer, NotFetched):
             raise self.answer
         return self.answer
 
 
-async def test_a_document_is_fetched_anew_once_it_has_served_its_time(autojump_clock: MockClock) -> None:
+async def test_a_document_is_fetched_anew_once_it_has_served_its_time(
+    autojump_clock: MockClock,
+) -> None:
     client = _Client()
     frame = UpstreamFrame("https://cdn.example/", client)
     assert await frame.template() == "one"
@@ -130,7 +143,7 @@ async def test_a_failure_is_not_tried_again_for_every_player(autojump_clock: Moc
 
 async def test_all_who_come_meanwhile_share_one_call() -> None:
     client = _Client()
-    client.gate = trio.Event()
+    client.admission = trio.Event()
     frame = UpstreamFrame("https://cdn.example/", client)
     got: list[str] = []
 
@@ -141,28 +154,34 @@ async def test_all_who_come_meanwhile_share_one_call() -> None:
         for _ in range(10):
             nursery.start_soon(ask)
         await wait_all_tasks_blocked()
-        client.gate.set()
+        client.admission.set()
     assert got == ["one"] * 10
     assert client.calls == 1
 
 
 async def test_a_call_that_was_given_up_lets_the_next_one_try(autojump_clock: MockClock) -> None:
     client = _Client()
-    client.gate = trio.Event()
+    client.admission = trio.Event()
     frame = UpstreamFrame("https://cdn.example/", client)
     with trio.move_on_after(1):
         await frame.template()
-    client.gate.set()
+    client.admission.set()
     await trio.sleep(RETRY_S)
     assert await frame.template() == "one"
 
 
 def test_what_the_frame_is_told_cannot_leave_its_attribute() -> None:
-    filled = fill('<meta content="%PGS_FRAME%">', "n", FrameData('"><script>', "test", ("https://a.example",)))
+    filled = fill(
+        '<meta content="%PGS_FRAME%">', "n", FrameData('"><script>', "test", ("https://a.example",))
+    )
     assert filled.count('"') == 2
     assert "<script>" not in filled
 
 
 def test_the_socket_of_the_policy_follows_the_scheme_of_the_service() -> None:
-    assert "connect-src 'self' ws://127.0.0.1:8000;" in content_security_policy("n", ["https://a.example"], "http://127.0.0.1:8000")
-    assert "connect-src 'self' wss://g.example;" in content_security_policy("n", ["https://a.example"], "https://g.example")
+    assert "connect-src 'self' ws://127.0.0.1:8000;" in content_security_policy(
+        "n", ["https://a.example"], "http://127.0.0.1:8000"
+    )
+    assert "connect-src 'self' wss://g.example;" in content_security_policy(
+        "n", ["https://a.example"], "https://g.example"
+    )

@@ -16,7 +16,7 @@ from pgs.http.admin import (
     totp,
     webhooks,
 )
-from pgs.http.endpoint import Endpoint
+from pgs.http.api.endpoint import Endpoint
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *account.ENDPOINTS,

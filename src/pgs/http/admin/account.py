@@ -4,14 +4,14 @@ import msgspec
 import trio
 from msgspec import UNSET, UnsetType
 
-from pgs.actors import messages as m
-from pgs.actors import stopping
-from pgs.actors.closing import switch_on
+from pgs.actors.messages import account as m
+from pgs.actors.seating import stopping
+from pgs.actors.seating.closing import switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.stepup import standing
 from pgs.http.admin.gate import AdminCall, account_now, build, change, factor_of
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class Pins(msgspec.Struct, frozen=True):
@@ -69,8 +69,8 @@ def account_record(call: AdminCall, account: Account) -> AccountRecord:
     """Return the account as it is shown to the caller, with the caller's own step-up of this moment."""
     parts, caller = call.services.parts, call.principal
     now = standing(factor_of(call.services, caller.known), parts.clock.now())
-    book = parts.catalogue.book(trio.current_time())
-    offered = book.offered_terms_version if book else None
+    catalogue = parts.catalogue.published(trio.current_time())
+    offered = catalogue.offered_terms_version if catalogue else None
     return AccountRecord(
         partner_id=account.partner_id,
         name=account.name,
@@ -80,8 +80,12 @@ def account_record(call: AdminCall, account: Account) -> AccountRecord:
         email=caller.identity.email,
         revision=account.revision,
         pins=pins(account),
-        step_up=StepUp(now.enrolled, _set(now.until), _set(now.fresh_until), _set(now.locked_until)),
-        rake_terms=AgreedTerms(_set(offered), _set(account.agreed_terms_version), _set(account.agreed_terms_at)),
+        step_up=StepUp(
+            now.enrolled, _set(now.until), _set(now.fresh_until), _set(now.locked_until)
+        ),
+        rake_terms=AgreedTerms(
+            _set(offered), _set(account.agreed_terms_version), _set(account.agreed_terms_at)
+        ),
         admin_domain=UNSET if account.admin_domain is None else account.admin_domain,
     )
 
@@ -109,21 +113,33 @@ async def set_domain(call: AdminCall) -> Answer:
 async def deactivate(call: AdminCall) -> Answer:
     """Switch the account off and end its open play."""
     command = build(call, m.SwitchAccount, False)
-    reply, _ = await stopping.deactivate(call.services.directory.house(call.principal.account.partner_id), command)
+    reply, _ = await stopping.deactivate(
+        call.services.directory.partner(call.principal.account.partner_id), command
+    )
     return shown(call, reply)
 
 
 async def reactivate(call: AdminCall) -> Answer:
     """Switch the account on again."""
     command = build(call, m.SwitchAccount, True)
-    return shown(call, await switch_on(call.services.directory.house(call.principal.account.partner_id), command))
+    return shown(
+        call,
+        await switch_on(
+            call.services.directory.partner(call.principal.account.partner_id), command
+        ),
+    )
 
 
 _PATH = "/partner/admin/account"
 
 ENDPOINTS = (
     Endpoint(
-        method="GET", path=_PATH, handler=read_account, response=AccountRecord, credential="identity", summary="The account and the caller"
+        method="GET",
+        path=_PATH,
+        handler=read_account,
+        response=AccountRecord,
+        credential="identity",
+        summary="The account and the caller",
     ),
     Endpoint(
         method="POST",
@@ -132,7 +148,12 @@ ENDPOINTS = (
         request=NewDomain,
         response=AccountRecord,
         credential="identity",
-        errors=("invalid_domain", "domain_already_set", "address_outside_domain", "partner_changed"),
+        errors=(
+            "invalid_domain",
+            "domain_already_set",
+            "address_outside_domain",
+            "partner_changed",
+        ),
         summary="Set the admin domain",
     ),
     Endpoint(

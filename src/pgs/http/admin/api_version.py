@@ -2,13 +2,13 @@
 
 import msgspec
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.http.admin.account import Pins, pins
 from pgs.http.admin.gate import AdminCall, change
-from pgs.http.body import SafeInt
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.body import SafeInt
+from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class NewPin(msgspec.Struct, frozen=True):

@@ -2,11 +2,11 @@
 
 import msgspec
 
-from pgs.actors import messages as m
-from pgs.actors.stopping import Stopped, emergency_stop
+from pgs.actors.messages import account as m
+from pgs.actors.seating.stopping import Stopped, emergency_stop
 from pgs.domain.environments import Environment
 from pgs.http.admin.gate import AdminCall, build
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class StopRequest(msgspec.Struct, frozen=True):
@@ -27,8 +27,14 @@ async def stop_sessions(call: AdminCall) -> Answer:
     """Kill every session token of an environment and end its open play, stakes back."""
     body: StopRequest = call.body
     command = build(call, m.EmergencyStop, body.environment)
-    reply = await emergency_stop(call.services.directory.house(call.principal.account.partner_id), command)
-    return StopRecord(reply.environment, reply.sessions_ended_at, reply.matches_ended) if isinstance(reply, Stopped) else reply
+    reply = await emergency_stop(
+        call.services.directory.partner(call.principal.account.partner_id), command
+    )
+    return (
+        StopRecord(reply.environment, reply.sessions_ended_at, reply.matches_ended)
+        if isinstance(reply, Stopped)
+        else reply
+    )
 
 
 ENDPOINTS = (

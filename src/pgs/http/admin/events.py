@@ -4,7 +4,7 @@ import msgspec
 
 from pgs.http.admin.gate import AdminCall
 from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, wanted_page
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.storage.events import END, events_page
 
 
@@ -35,9 +35,19 @@ async def list_events(call: AdminCall) -> Answer:
     if not isinstance(wanted, Wanted):
         return wanted
     before = wanted.after if isinstance(wanted.after, int) else END
-    found = events_page(call.services.parts.database.reader, call.principal.account.partner_id, before, wanted.limit + 1)
+    found = events_page(
+        call.services.parts.database.reader,
+        call.principal.account.partner_id,
+        before,
+        wanted.limit + 1,
+    )
     shown, page = cut(call, _KIND, wanted, found, lambda event: event.seq)
-    records = [EventRecord(event.event_id, event.at, event.actor, event.action, msgspec.Raw(event.detail.encode())) for event in shown]
+    records = [
+        EventRecord(
+            event.event_id, event.at, event.actor, event.action, msgspec.Raw(event.detail.encode())
+        )
+        for event in shown
+    ]
     return EventPage(records, page.next_cursor, page.has_more)
 
 

@@ -5,14 +5,14 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import refuse
 from pgs.domain.licences import Step
-from pgs.games.catalogue import GAMES
+from pgs.games.installed import GAMES
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, follow, wanted_page
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class GameRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -54,13 +54,17 @@ async def list_games(call: AdminCall) -> Answer:
     installed = sorted(call.services.parts.installed_games)
     shown, page = cut(call, _KIND, wanted, follow(installed, wanted, _id), _id)
     account = account_now(call)
-    return GamePage([_record(account, game_id) for game_id in shown], page.next_cursor, page.has_more)
+    return GamePage(
+        [_record(account, game_id) for game_id in shown], page.next_cursor, page.has_more
+    )
 
 
 _PATH = "/partner/admin/games"
 
 
-def _step(method: Literal["POST", "DELETE"], path: str, step: Step, summary: str, *errors: str) -> Endpoint:
+def _step(
+    method: Literal["POST", "DELETE"], path: str, step: Step, summary: str, *errors: str
+) -> Endpoint:
     """Return the call that takes a step towards a game's licence, or back. `errors` are the refusals that only this step knows."""
 
     async def take_step(call: AdminCall) -> Answer:
@@ -94,6 +98,13 @@ ENDPOINTS = (
     ),
     _step("POST", "test", "test_on", "Turn a game on for test"),
     _step("DELETE", "test", "test_off", "Turn a game off for test"),
-    _step("POST", "live-request", "request_live", "Request live access to a game", "not_licensed_in_test", "already_live"),
+    _step(
+        "POST",
+        "live-request",
+        "request_live",
+        "Request live access to a game",
+        "not_licensed_in_test",
+        "already_live",
+    ),
     _step("DELETE", "live-request", "take_back_live", "Take back a live request or grant"),
 )

@@ -12,20 +12,20 @@ from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 import msgspec
 import trio
 
-from pgs.actors.mail import Command
-from pgs.actors.messages import AccountCommand
-from pgs.actors.registry import KnownMember
+from pgs.actors.kernel.mail import Command
+from pgs.actors.messages.account import AccountCommand
+from pgs.actors.shared.registry import KnownMember
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.keys import parse_bearer
 from pgs.domain.members import is_uid
 from pgs.domain.roles import AdminRule, Role, admit, rule_of
 from pgs.domain.stepup import Factor, lock_left
-from pgs.http.asgi import Headers
-from pgs.http.auth import overloaded
-from pgs.http.endpoint import CallBy, Reply, Request
+from pgs.http.api.auth import overloaded
+from pgs.http.api.endpoint import CallBy, Reply, Request
+from pgs.http.api.services import Services
 from pgs.http.identity import Identity
-from pgs.http.services import Services
+from pgs.http.transport.asgi import Headers
 from pgs.storage.factors import find_factor
 
 P = ParamSpec("P")
@@ -34,7 +34,9 @@ C = TypeVar("C", bound=Command[Any])
 
 _SIGN_IN_REQUIRED: Final = refuse("sign_in_required")
 _REVISION = re.compile(r'("?)([0-9]{1,18})\1', re.ASCII)
-_BAD_REVISION: Final = BadRequest("The header If-Match must be the account's revision: an integer, bare or in quotes.")
+_BAD_REVISION: Final = BadRequest(
+    "The header If-Match must be the account's revision: an integer, bare or in quotes."
+)
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -95,7 +97,7 @@ class IdentityAuthenticator:
     async def __call__(self, request: Request, /) -> Caller | Refusal | BadRequest | Reply:
         """Return the caller, or the first gate that does not open, or what is wrong with the revision that a write names."""
         services = request.services
-        admission = services.parts.process_gate.admit(trio.current_time())
+        admission = services.parts.process_admission.admit(trio.current_time())
         if not admission.allowed:
             return Reply(refuse("rate_limited"), overloaded(admission.retry_after))
         given = [value for name, value in request.headers if name == b"authorization"]
@@ -109,7 +111,11 @@ class IdentityAuthenticator:
             return _SIGN_IN_REQUIRED
         # Nothing waits from here to the handler's first await: what is let through is what the registry says now.
         caller = _admit(services, identity, rule_of(request.endpoint.method, request.endpoint.path))
-        return caller if isinstance(caller, Refusal) or request.endpoint.method == "GET" else _with_revision(caller, request.headers)
+        return (
+            caller
+            if isinstance(caller, Refusal) or request.endpoint.method == "GET"
+            else _with_revision(caller, request.headers)
+        )
 
 
 def _admit(services: Services, identity: Identity, rule: AdminRule) -> Caller | Refusal:
@@ -117,7 +123,12 @@ def _admit(services: Services, identity: Identity, rule: AdminRule) -> Caller | 
     if registry.is_closed(trio.current_time()):
         return refuse("registry_unavailable")
     known = registry.member(identity.uid)
-    refusal = admit(rule, known.member.role if known else None, lambda: factor_of(services, known), services.parts.clock.now())
+    refusal = admit(
+        rule,
+        known.member.role if known else None,
+        lambda: factor_of(services, known),
+        services.parts.clock.now(),
+    )
     return refusal or Caller(identity, rule, known)
 
 
@@ -154,25 +165,44 @@ def _with_revision(caller: Caller, headers: Headers) -> Caller | Refusal | BadRe
     return msgspec.structs.replace(caller, seen=seen)
 
 
-async def change(call: AdminCall, kind: Callable[Concatenate[str, P], Command[R]], /, *args: P.args, **kwargs: P.kwargs) -> R:
+async def change(
+    call: AdminCall,
+    kind: Callable[Concatenate[str, P], Command[R]],
+    /,
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> R:
     """Ask the caller's account actor to change something; return its reply. `kind` is a command, `args` its fields after `by`."""
     command = build(call, kind, *args, **kwargs)
-    return await call.services.directory.house(call.principal.account.partner_id).account().ask(command)
+    return (
+        await call.services.directory.partner(call.principal.account.partner_id)
+        .account()
+        .ask(command)
+    )
 
 
-def build(call: AdminCall, kind: Callable[Concatenate[str, P], C], /, *args: P.args, **kwargs: P.kwargs) -> C:
+def build(
+    call: AdminCall, kind: Callable[Concatenate[str, P], C], /, *args: P.args, **kwargs: P.kwargs
+) -> C:
     """Return the command of a call, with the revision that its caller has seen and the gates that they passed."""
     command = kind(call.principal.uid, *args, **kwargs)
     if isinstance(command, AccountCommand):
-        return msgspec.structs.replace(command, if_revision=call.principal.seen, rule=call.principal.rule)
+        return msgspec.structs.replace(
+            command, if_revision=call.principal.seen, rule=call.principal.rule
+        )
     return command
 
 
 def locked(services: Services, known: KnownMember | None, refusal: Refusal) -> Reply:
     """Return a `step_up_locked` with the seconds to wait."""
-    return Reply(refusal, overloaded(lock_left(factor_of(services, known), services.parts.clock.now())))
+    return Reply(
+        refusal, overloaded(lock_left(factor_of(services, known), services.parts.clock.now()))
+    )
 
 
 def account_now(call: AdminCall) -> Account:
     """Return the caller's account as the registry has it at this moment."""
-    return call.services.parts.registry.account(call.principal.account.partner_id) or call.principal.account
+    return (
+        call.services.parts.registry.account(call.principal.account.partner_id)
+        or call.principal.account
+    )

@@ -2,13 +2,13 @@
 
 import msgspec
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.errors import refuse
 from pgs.domain.invites import Invite
 from pgs.domain.roles import Role
 from pgs.http.admin.gate import AdminCall, change
 from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, wanted_page
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.storage.invites import END, find_account_of, invites_page
 
 
@@ -51,9 +51,16 @@ async def list_invites(call: AdminCall) -> Answer:
     if not isinstance(wanted, Wanted):
         return wanted
     before = wanted.after if isinstance(wanted.after, int) else END
-    found = invites_page(call.services.parts.database.reader, call.principal.account.partner_id, before, wanted.limit + 1)
+    found = invites_page(
+        call.services.parts.database.reader,
+        call.principal.account.partner_id,
+        before,
+        wanted.limit + 1,
+    )
     shown, page = cut(call, _KIND, wanted, found, lambda numbered: numbered[0])
-    return InvitePage([_record(call, invite) for _, invite in shown], page.next_cursor, page.has_more)
+    return InvitePage(
+        [_record(call, invite) for _, invite in shown], page.next_cursor, page.has_more
+    )
 
 
 async def create_invite(call: AdminCall) -> Answer:
@@ -71,7 +78,7 @@ async def accept_invite(call: AdminCall) -> Answer:
     if partner_id is None:
         return refuse("invite_not_found")
     command = m.AcceptInvite(caller.uid, caller.identity.email, invite_id, if_revision=caller.seen)
-    reply = await services.directory.house(partner_id).account().ask(command)
+    reply = await services.directory.partner(partner_id).account().ask(command)
     return _record(call, reply) if isinstance(reply, Invite) else reply
 
 

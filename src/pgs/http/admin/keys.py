@@ -6,13 +6,13 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Account, ApiKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, follow, wanted_page
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class NewKey(msgspec.Struct, frozen=True):
@@ -86,7 +86,9 @@ def _id(key: ApiKey) -> str:
 
 
 def _used(call: AdminCall, account: Account) -> dict[str, int]:
-    return call.services.parts.key_uses.of(account.partner_id, tuple(key.key_id for key in account.keys))
+    return call.services.parts.key_uses.of(
+        account.partner_id, tuple(key.key_id for key in account.keys)
+    )
 
 
 def _record(call: AdminCall, key: ApiKey, used: Mapping[str, int]) -> KeyRecord:
@@ -140,7 +142,11 @@ async def revoke_key(call: AdminCall) -> Answer:
     reply = await change(call, m.RevokeKey, call.path["key_id"])
     if not isinstance(reply, Account):
         return reply
-    return _record(call, next(key for key in reply.keys if key.key_id == call.path["key_id"]), _used(call, reply))
+    return _record(
+        call,
+        next(key for key in reply.keys if key.key_id == call.path["key_id"]),
+        _used(call, reply),
+    )
 
 
 _PATH = "/partner/admin/keys"

@@ -9,7 +9,7 @@ from pgs.domain.cursors import make_cursor, read_cursor
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.http.admin.gate import AdminCall
-from pgs.http.query import int_param
+from pgs.http.api.query import int_param
 
 T = TypeVar("T")
 
@@ -35,7 +35,9 @@ class Page(msgspec.Struct, frozen=True):
     has_more: bool
 
 
-def wanted_page(call: AdminCall, kind: str, environment: Environment = OF_THE_ACCOUNT) -> Wanted | Refusal | BadRequest:
+def wanted_page(
+    call: AdminCall, kind: str, environment: Environment = OF_THE_ACCOUNT
+) -> Wanted | Refusal | BadRequest:
     """Return which page of the list `kind` a call asks for, or what is wrong with its parameters."""
     limit = int_param(dict(call.query), "limit", 1, LIMIT_MAX, LIMIT_DEFAULT)
     if isinstance(limit, BadRequest):
@@ -43,7 +45,9 @@ def wanted_page(call: AdminCall, kind: str, environment: Environment = OF_THE_AC
     text = call.query.get("cursor")
     if text is None:
         return Wanted(limit, None)
-    after = read_cursor(call.services.parts.ring, text, kind, call.principal.account.partner_id, environment)
+    after = read_cursor(
+        call.services.parts.ring, text, kind, call.principal.account.partner_id, environment
+    )
     return refuse("invalid_cursor") if after is None else Wanted(limit, after)
 
 
@@ -59,7 +63,13 @@ def cut(
     shown = found[: wanted.limit]
     if len(found) <= wanted.limit:
         return shown, Page(None, has_more=False)
-    cursor = make_cursor(call.services.parts.ring, kind, call.principal.account.partner_id, environment, position(shown[-1]))
+    cursor = make_cursor(
+        call.services.parts.ring,
+        kind,
+        call.principal.account.partner_id,
+        environment,
+        position(shown[-1]),
+    )
     return shown, Page(cursor, has_more=True)
 
 

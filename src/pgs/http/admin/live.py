@@ -10,13 +10,13 @@ from typing import Final
 import msgspec
 import trio
 
-from pgs.actors.activity import Happening
-from pgs.actors.gate import policy_of
+from pgs.actors.shared.activity import ActivityEvent
+from pgs.actors.shared.admission import policy_of
 from pgs.domain.environments import Environment, is_environment
 from pgs.domain.errors import BadRequest, refuse
 from pgs.http.admin.gate import AdminCall, may_go_on
-from pgs.http.auth import overloaded
-from pgs.http.endpoint import Answer, Endpoint, Reply, Stream, Write
+from pgs.http.api.auth import overloaded
+from pgs.http.api.endpoint import Answer, Endpoint, Reply, Stream, Write
 
 LIFE_S: Final = 50.0
 """Seconds of one stream. The connection's own guard ends a silent client after a minute; the page asks again within this time."""
@@ -66,7 +66,9 @@ async def _stream(call: AdminCall, environment: Environment, write: Write) -> No
                 pieces.append(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
             pieces += map(_event, happened)
             for piece in pieces:
-                if not may_go_on(call):  # before every piece: a reader who is slow may take seconds for each
+                if not may_go_on(
+                    call
+                ):  # before every piece: a reader who is slow may take seconds for each
                     return
                 await write(piece)
             until = min(end, trio.current_time() + _until_look(call))
@@ -78,14 +80,17 @@ def _until_look(call: AdminCall) -> float:
     return LOOK_S if expires_at >= now + LOOK_S else max(0.001, expires_at - now)
 
 
-def _budget(call: AdminCall) -> Happening:
+def _budget(call: AdminCall) -> ActivityEvent:
     services, account = call.services, call.principal.account
-    house = services.directory.house(account.partner_id)
-    detail: dict[str, int] = {"left": house.gate.left(trio.current_time()), "burst": policy_of(account).burst}
-    return Happening("budget", services.parts.clock.now(), detail)
+    partner = services.directory.partner(account.partner_id)
+    detail: dict[str, int] = {
+        "left": partner.admission.left(trio.current_time()),
+        "burst": policy_of(account).burst,
+    }
+    return ActivityEvent("budget", services.parts.clock.now(), detail)
 
 
-def _event(happening: Happening) -> bytes:
+def _event(happening: ActivityEvent) -> bytes:
     data = msgspec.json.encode({"at": happening.at, **happening.detail})
     return b"event: %s\ndata: %s\n\n" % (happening.kind.encode(), data)
 

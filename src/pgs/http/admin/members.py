@@ -2,12 +2,12 @@
 
 import msgspec
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.members import Member
 from pgs.domain.roles import Role
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, follow, wanted_page
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class NewRole(msgspec.Struct, frozen=True):
@@ -49,7 +49,9 @@ async def list_members(call: AdminCall) -> Answer:
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted
-    shown, page = cut(call, _KIND, wanted, follow(list(account_now(call).members.values()), wanted, _uid), _uid)
+    shown, page = cut(
+        call, _KIND, wanted, follow(list(account_now(call).members.values()), wanted, _uid), _uid
+    )
     return MemberPage([_record(member) for member in shown], page.next_cursor, page.has_more)
 
 

@@ -2,13 +2,13 @@
 
 import msgspec
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest
 from pgs.http.admin.gate import AdminCall, account_now, change
-from pgs.http.body import convert
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.body import convert
+from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class OriginOf(msgspec.Struct, frozen=True):
@@ -59,7 +59,14 @@ async def remove_origin(call: AdminCall) -> Answer:
 _PATH = "/partner/admin/origins"
 
 ENDPOINTS = (
-    Endpoint(method="GET", path=_PATH, handler=list_origins, response=OriginsRecord, credential="identity", summary="The web origins"),
+    Endpoint(
+        method="GET",
+        path=_PATH,
+        handler=list_origins,
+        response=OriginsRecord,
+        credential="identity",
+        summary="The web origins",
+    ),
     Endpoint(
         method="POST",
         path=_PATH,

@@ -2,12 +2,12 @@
 
 import msgspec
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Account
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.admin.paths import environment_of
-from pgs.http.body import Cents
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.body import Cents
+from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class Prices(msgspec.Struct, frozen=True):
@@ -17,7 +17,12 @@ class Prices(msgspec.Struct, frozen=True):
 
 
 def _record(call: AdminCall, account: Account) -> Prices:
-    return Prices({tier_id: price.entry_usd_cents for tier_id, price in sorted(account.prices[environment_of(call)].items())})
+    return Prices(
+        {
+            tier_id: price.entry_usd_cents
+            for tier_id, price in sorted(account.prices[environment_of(call)].items())
+        }
+    )
 
 
 async def read_prices(call: AdminCall) -> Answer:
@@ -35,7 +40,14 @@ async def set_prices(call: AdminCall) -> Answer:
 _PATH = "/partner/admin/prices/{env}"
 
 ENDPOINTS = (
-    Endpoint(method="GET", path=_PATH, handler=read_prices, response=Prices, credential="identity", summary="The prices of an environment"),
+    Endpoint(
+        method="GET",
+        path=_PATH,
+        handler=read_prices,
+        response=Prices,
+        credential="identity",
+        summary="The prices of an environment",
+    ),
     Endpoint(
         method="PUT",
         path=_PATH,
@@ -43,7 +55,13 @@ ENDPOINTS = (
         request=Prices,
         response=Prices,
         credential="identity",
-        errors=("unknown_tier", "below_floor", "stake_above_prize", "settlement_unavailable", "partner_changed"),
+        errors=(
+            "unknown_tier",
+            "below_floor",
+            "stake_above_prize",
+            "settlement_unavailable",
+            "partner_changed",
+        ),
         summary="Replace the prices of an environment",
     ),
 )

@@ -8,5 +8,7 @@ import segno
 def qr_svg(text: str) -> str:
     """Return the QR code of a text as an SVG document that scales to its place; about 3 kB for an `otpauth` URI."""
     out = io.BytesIO()
-    segno.make(text, micro=False, error="m").save(out, kind="svg", xmldecl=False, omitsize=True, border=4, light="#fff")
+    segno.make(text, micro=False, error="m").save(
+        out, kind="svg", xmldecl=False, omitsize=True, border=4, light="#fff"
+    )
     return out.getvalue().decode().strip()

@@ -3,11 +3,11 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.http.admin.account import AccountRecord, shown
 from pgs.http.admin.gate import AdminCall, account_now, change
-from pgs.http.body import SafeInt
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.body import SafeInt
+from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.storage.terms import offered_terms
 
 
@@ -32,7 +32,9 @@ async def read_terms(call: AdminCall) -> Answer:
     return TermsRecord(
         offered_version=offered.version if offered else UNSET,
         text=offered.text if offered else UNSET,
-        agreed_version=UNSET if account.agreed_terms_version is None else account.agreed_terms_version,
+        agreed_version=UNSET
+        if account.agreed_terms_version is None
+        else account.agreed_terms_version,
         agreed_at=UNSET if account.agreed_terms_at is None else account.agreed_terms_at,
     )
 
@@ -46,7 +48,14 @@ async def agree(call: AdminCall) -> Answer:
 _PATH = "/partner/admin/rake-terms"
 
 ENDPOINTS = (
-    Endpoint(method="GET", path=_PATH, handler=read_terms, response=TermsRecord, credential="identity", summary="The rake terms on offer"),
+    Endpoint(
+        method="GET",
+        path=_PATH,
+        handler=read_terms,
+        response=TermsRecord,
+        credential="identity",
+        summary="The rake terms on offer",
+    ),
     Endpoint(
         method="POST",
         path=_PATH,

@@ -2,11 +2,11 @@
 
 import msgspec
 
-from pgs.actors import messages as m
+from pgs.actors.messages import account as m
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.http.admin.gate import AdminCall, change, locked
 from pgs.http.admin.qr import qr_svg
-from pgs.http.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class EnrolmentRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -42,7 +42,11 @@ async def verify(call: AdminCall) -> Answer:
     """Open the step-up window with a code."""
     body: Code = call.body
     reply = await change(call, m.VerifyTotp, body.code)
-    return SteppedUp(reply.until, reply.fresh_until) if isinstance(reply, m.SteppedUp) else _refused(call, reply)
+    return (
+        SteppedUp(reply.until, reply.fresh_until)
+        if isinstance(reply, m.SteppedUp)
+        else _refused(call, reply)
+    )
 
 
 def _refused(call: AdminCall, reply: Refusal | BadRequest) -> Answer:

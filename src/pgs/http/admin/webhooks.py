@@ -3,15 +3,22 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors import messages as m
-from pgs.actors.clerk import KEEP_ATTEMPTS_S
-from pgs.actors.courier import seconds_until_test
+from pgs.actors.delivery.courier import seconds_until_test
+from pgs.actors.maintenance import KEEP_ATTEMPTS_S
+from pgs.actors.messages.account import (
+    DisableWebhook,
+    RotateWebhookSecret,
+    SaveWebhook,
+)
+from pgs.actors.messages.courier import (
+    SendTest,
+)
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.http.admin.gate import AdminCall, change
 from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, wanted_page
 from pgs.http.admin.paths import environment_of
-from pgs.http.auth import overloaded
-from pgs.http.endpoint import Answer, Endpoint, Reply
+from pgs.http.api.auth import overloaded
+from pgs.http.api.endpoint import Answer, Endpoint, Reply
 from pgs.http.partner.me import WebhookRecord, webhook_record
 from pgs.storage.attempts import NEWEST, Attempt, attempts_before
 from pgs.storage.webhooks import find_webhook
@@ -76,14 +83,16 @@ def attempt_record(attempt: Attempt) -> AttemptRecord:
 
 async def read_webhook(call: AdminCall) -> Answer:
     """Return the endpoint of an environment."""
-    found = find_webhook(call.services.parts.database.reader, call.principal.account.partner_id, environment_of(call))
+    found = find_webhook(
+        call.services.parts.database.reader, call.principal.account.partner_id, environment_of(call)
+    )
     return WebhookState(webhook_record(found) if found else UNSET)
 
 
 async def save_webhook(call: AdminCall) -> Answer:
     """Save the URL, and switch the endpoint on."""
     body: WebhookUrl = call.body
-    reply = await change(call, m.SaveWebhook, environment_of(call), body.url)
+    reply = await change(call, SaveWebhook, environment_of(call), body.url)
     if not isinstance(reply, tuple):
         return reply
     webhook, secret = reply
@@ -92,25 +101,38 @@ async def save_webhook(call: AdminCall) -> Answer:
 
 async def rotate_secret(call: AdminCall) -> Answer:
     """Mint a new signing secret."""
-    reply = await change(call, m.RotateWebhookSecret, environment_of(call))
+    reply = await change(call, RotateWebhookSecret, environment_of(call))
     return WebhookState(webhook_record(reply[0]), reply[1]) if isinstance(reply, tuple) else reply
 
 
 async def switch_off(call: AdminCall) -> Answer:
     """Switch the endpoint off."""
-    reply = await change(call, m.DisableWebhook, environment_of(call))
+    reply = await change(call, DisableWebhook, environment_of(call))
     return reply if isinstance(reply, Refusal | BadRequest) else WebhookState(webhook_record(reply))
 
 
 async def send_test(call: AdminCall) -> Answer:
     """Send one signed test event; return the try."""
-    partner_id, environment, parts = call.principal.account.partner_id, environment_of(call), call.services.parts
-    reply = await call.services.directory.house(partner_id).courier(environment).ask(m.SendTest(call.principal.seen))
+    partner_id, environment, parts = (
+        call.principal.account.partner_id,
+        environment_of(call),
+        call.services.parts,
+    )
+    reply = (
+        await call.services.directory.partner(partner_id)
+        .courier(environment)
+        .ask(SendTest(call.principal.seen))
+    )
     if isinstance(reply, Attempt):
         return attempt_record(reply)
     if reply.reason != "test_event_too_soon":
         return reply
-    return Reply(reply, overloaded(seconds_until_test(parts.database.reader, partner_id, environment, parts.clock.now())))
+    return Reply(
+        reply,
+        overloaded(
+            seconds_until_test(parts.database.reader, partner_id, environment, parts.clock.now())
+        ),
+    )
 
 
 async def list_attempts(call: AdminCall) -> Answer:
@@ -121,15 +143,31 @@ async def list_attempts(call: AdminCall) -> Answer:
         return wanted
     before = wanted.after if isinstance(wanted.after, int) else NEWEST
     since = parts.clock.now() - KEEP_ATTEMPTS_S
-    found = attempts_before(parts.database.reader, call.principal.account.partner_id, environment, before, since, wanted.limit + 1)
+    found = attempts_before(
+        parts.database.reader,
+        call.principal.account.partner_id,
+        environment,
+        before,
+        since,
+        wanted.limit + 1,
+    )
     shown, page = cut(call, _KIND, wanted, found, lambda attempt: attempt.seq, environment)
-    return AttemptPage([attempt_record(attempt) for attempt in shown], page.next_cursor, page.has_more)
+    return AttemptPage(
+        [attempt_record(attempt) for attempt in shown], page.next_cursor, page.has_more
+    )
 
 
 _PATH = "/partner/admin/webhooks/{env}"
 
 ENDPOINTS = (
-    Endpoint(method="GET", path=_PATH, handler=read_webhook, response=WebhookState, credential="identity", summary="A webhook endpoint"),
+    Endpoint(
+        method="GET",
+        path=_PATH,
+        handler=read_webhook,
+        response=WebhookState,
+        credential="identity",
+        summary="A webhook endpoint",
+    ),
     Endpoint(
         method="POST",
         path=_PATH,
@@ -164,7 +202,13 @@ ENDPOINTS = (
         handler=send_test,
         response=AttemptRecord,
         credential="identity",
-        errors=("webhook_not_configured", "webhook_not_enabled", "account_inactive", "test_event_too_soon", "partner_changed"),
+        errors=(
+            "webhook_not_configured",
+            "webhook_not_enabled",
+            "account_inactive",
+            "test_event_too_soon",
+            "partner_changed",
+        ),
         summary="Send a test event",
     ),
     Endpoint(

@@ -11,14 +11,14 @@ import trio
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.domain.names import is_partner_id
-from pgs.http.asgi import App, Receive, Scope, Send
-from pgs.http.auth import overloaded
+from pgs.http.api.auth import overloaded
+from pgs.http.api.services import Services
 from pgs.http.embed.assets import Asset, Assets
 from pgs.http.embed.documents import Frame, NoFrame
 from pgs.http.embed.policy import FrameData, content_security_policy, fill
-from pgs.http.fetch import NotFetched
-from pgs.http.services import Services
-from pgs.http.stamp import is_under
+from pgs.http.outbound.fetch import NotFetched
+from pgs.http.transport.asgi import App, Receive, Scope, Send
+from pgs.http.transport.stamp import is_under
 
 HeaderTuple = tuple[tuple[bytes, bytes], ...]
 
@@ -29,7 +29,10 @@ _DOCUMENT_HEADERS: Final = (
     (b"content-type", b"text/html; charset=utf-8"),
     (b"cache-control", b"no-store"),
     (b"referrer-policy", b"no-referrer"),
-    (b"permissions-policy", b"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    (
+        b"permissions-policy",
+        b"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+    ),
 )
 
 log = structlog.get_logger("pgs.embed")
@@ -101,10 +104,12 @@ class EmbedApp:
         return route, await self._document(text, environment)
 
     def _file(self, asset: Asset, scope: Scope) -> Bare | Page:
-        taken = self._services.parts.process_gate.admit(trio.current_time())
+        taken = self._services.parts.process_admission.admit(trio.current_time())
         if not taken.allowed:
             return Bare(429, overloaded(taken.retry_after))
-        accepted = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
+        accepted = b",".join(
+            value for name, value in scope["headers"] if name == b"accept-encoding"
+        )
         if _takes_gzip(accepted):
             return Page(asset.compressed, (*asset.headers, (b"content-encoding", b"gzip")))
         return Page(asset.content, asset.headers)
@@ -134,12 +139,12 @@ class EmbedApp:
         if not is_partner_id(partner_id) or restricted:
             return NOT_FOUND
         if services.parts.registry.is_closed(now):
-            process = services.parts.process_gate.admit(now)
+            process = services.parts.process_admission.admit(now)
             return Bare(500) if process.allowed else Bare(429, overloaded(process.retry_after))
         account = services.parts.registry.account(partner_id)
         if account is None or not account.active:
             return NOT_FOUND
-        admission = services.directory.house(partner_id).embed_gate.admit(account, now)
+        admission = services.directory.partner(partner_id).embed_admission.admit(account, now)
         if admission.refused_by is not None:
             services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
             return Bare(429, overloaded(admission.retry_after))
@@ -158,8 +163,18 @@ def _takes_gzip(accepted: bytes) -> bool:
 async def _send(send: Send, answer: Bare | Page) -> None:
     if isinstance(answer, Bare):
         status, content = answer.status, b""
-        headers: HeaderTuple = ((b"content-type", b"text/plain"), (b"cache-control", b"no-store"), *answer.headers)
+        headers: HeaderTuple = (
+            (b"content-type", b"text/plain"),
+            (b"cache-control", b"no-store"),
+            *answer.headers,
+        )
     else:
         status, content, headers = 200, answer.content, answer.headers
-    await send({"type": "http.response.start", "status": status, "headers": [*headers, (b"content-length", b"%d" % len(content))]})
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [*headers, (b"content-length", b"%d" % len(content))],
+        }
+    )
     await send({"type": "http.response.body", "body": content})

@@ -40,7 +40,11 @@ def read_assets(folder: Traversable | None = None) -> Assets:
     document = folder.joinpath("frame.html")
     if not document.is_file():
         return Assets(None, {})
-    found = {item.name: _asset(item) for item in folder.iterdir() if item.name == HELPER or _HASHED.fullmatch(item.name)}
+    found = {
+        item.name: _asset(item)
+        for item in folder.iterdir()
+        if item.name == HELPER or _HASHED.fullmatch(item.name)
+    }
     return Assets(document.read_text(encoding="utf-8"), found)
 
 

@@ -5,7 +5,7 @@ from typing import Final, Protocol
 import structlog
 import trio
 
-from pgs.http.fetch import NotFetched
+from pgs.http.outbound.fetch import NotFetched
 
 FRESH_S: Final = 30.0
 """Seconds that a fetched document serves: a new one shows soon, and a burst of players costs its upstream one call."""

@@ -25,7 +25,9 @@ class FrameData(msgspec.Struct, frozen=True, rename="camel"):
 
 def fill(template: str, nonce: str, data: FrameData) -> str:
     """Return the document: the template with its marks replaced, wherever they stand."""
-    return template.replace(NONCE_MARK, nonce).replace(DATA_MARK, html.escape(msgspec.json.encode(data).decode(), quote=True))
+    return template.replace(NONCE_MARK, nonce).replace(
+        DATA_MARK, html.escape(msgspec.json.encode(data).decode(), quote=True)
+    )
 
 
 def content_security_policy(nonce: str, origins: Sequence[str], base_url: str) -> str:

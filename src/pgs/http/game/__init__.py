@@ -7,7 +7,7 @@ budget of the partner's backend.
 from collections.abc import Mapping
 from typing import Final
 
-from pgs.http.endpoint import Endpoint, SocketHandler
+from pgs.http.api.endpoint import Endpoint, SocketHandler
 from pgs.http.game import join, session
 from pgs.http.game.socket import game_socket
 

@@ -6,15 +6,15 @@ from typing import Final
 import msgspec
 import trio
 
-from pgs.actors.visitors import Player
+from pgs.actors.shared.presence import Player
 from pgs.domain.accounts import Account
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.keys import parse_bearer
 from pgs.domain.sessions import SessionClaims, is_expired, read_session
-from pgs.http.asgi import Headers
-from pgs.http.auth import overloaded
-from pgs.http.endpoint import Plain, Reply, Request
-from pgs.http.services import Services
+from pgs.http.api.auth import overloaded
+from pgs.http.api.endpoint import Plain, Reply, Request
+from pgs.http.api.services import Services
+from pgs.http.transport.asgi import Headers
 
 TOKEN_PREFIX: Final = "pgs.token."  # noqa: S105  of the subprotocol that carries one
 UNKNOWN: Final = Plain(401, "This session token is not valid, or it has expired. Mint a new one.")
@@ -42,7 +42,9 @@ def token_of(headers: Headers, subprotocols: Sequence[str] = ()) -> str | None:
     given = [value for name, value in headers if name == b"authorization"]
     if given:
         return parse_bearer(given[0]) if len(given) == 1 else None
-    offered = [name.removeprefix(TOKEN_PREFIX) for name in subprotocols if name.startswith(TOKEN_PREFIX)]
+    offered = [
+        name.removeprefix(TOKEN_PREFIX) for name in subprotocols if name.startswith(TOKEN_PREFIX)
+    ]
     return offered[0] if len(offered) == 1 else None
 
 
@@ -52,11 +54,15 @@ def judge(services: Services, token: str | None) -> Session | Refusal | Plain | 
 
     # 1. The token itself, for which nothing is looked up.
     claims = None if token is None else read_session(token, parts.ring)
-    if claims is None or is_expired(claims, parts.clock.now()) or services.restricted_to not in (None, claims.environment):
+    if (
+        claims is None
+        or is_expired(claims, parts.clock.now())
+        or services.restricted_to not in (None, claims.environment)
+    ):
         return UNKNOWN
 
     # 2. The process's bucket: forged tokens do not draw from it.
-    process = parts.process_gate.admit(now)
+    process = parts.process_admission.admit(now)
     if not process.allowed:
         return Reply(refuse("rate_limited"), overloaded(process.retry_after))
 

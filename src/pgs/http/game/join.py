@@ -1,13 +1,13 @@
 """`POST /game/matches/{match_id}/join`: take part in a match without a socket."""
 
-from pgs.actors.messages_table import JoinTable
+from pgs.actors.messages.table import JoinTable
 from pgs.domain import ids
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.frames import Snapshot
-from pgs.http.endpoint import Answer, Endpoint, Reply
+from pgs.http.api.endpoint import Answer, Endpoint, Reply
+from pgs.http.api.services import Services
 from pgs.http.game.auth import Session
 from pgs.http.game.session import NOT_STORED, GameCall
-from pgs.http.services import Services
 from pgs.storage.seats import find_match, seats_of_match
 
 
@@ -20,7 +20,11 @@ def check_own(services: Services, session: Session, match_id: str) -> Refusal | 
     if match is not None and match.environment != session.claims.environment:
         return refuse("cross_environment_join")
     seats = seats_of_match(reader, session.partner_id, match_id) if match is not None else []
-    return None if any(seat.player_id == session.claims.player_id for seat in seats) else refuse("match_not_found")
+    return (
+        None
+        if any(seat.player_id == session.claims.player_id for seat in seats)
+        else refuse("match_not_found")
+    )
 
 
 async def join_match(call: GameCall) -> Answer:
@@ -30,7 +34,7 @@ async def join_match(call: GameCall) -> Answer:
     if fault is not None:
         return fault
     command = JoinTable(session.claims.player_id, session.claims.display_name, None)
-    reply = await services.directory.house(session.partner_id).table(match_id).ask(command)
+    reply = await services.directory.partner(session.partner_id).table(match_id).ask(command)
     return reply if isinstance(reply, Refusal) else Reply(reply, NOT_STORED)
 
 
@@ -41,7 +45,12 @@ ENDPOINTS = (
         handler=join_match,
         response=Snapshot,
         credential="session",
-        errors=("partner_inactive", "cross_environment_join", "match_not_found", "registry_unavailable"),
+        errors=(
+            "partner_inactive",
+            "cross_environment_join",
+            "match_not_found",
+            "registry_unavailable",
+        ),
         crash="registry_unavailable",
         summary="Join a match",
     ),

@@ -6,9 +6,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.sessions import LISTED_MAX, player_uid
-from pgs.http.endpoint import CallBy, Endpoint, Reply
+from pgs.http.api.endpoint import CallBy, Endpoint, Reply
+from pgs.http.api.services import Services
 from pgs.http.game.auth import Session
-from pgs.http.services import Services
 from pgs.storage.moves import expecting_seats_of_player, running_seats_of_player
 
 NOT_STORED: Final = ((b"cache-control", b"no-store"),)
@@ -61,7 +61,10 @@ def read_own(services: Services, session: Session) -> dict[str, Any]:
         "expires_at": claims.expires_at,
         "theme": theme_of(session),
         "matches": [OwnMatch(match_id) for _, match_id in running],
-        "seats": [*(OwnSeat(seat_id, "matched") for seat_id, _ in running), *(OwnSeat(*seat) for seat in expecting)],
+        "seats": [
+            *(OwnSeat(seat_id, "matched") for seat_id, _ in running),
+            *(OwnSeat(*seat) for seat in expecting),
+        ],
         "display_name": claims.display_name or UNSET,
     }
 

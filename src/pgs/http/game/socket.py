@@ -7,25 +7,25 @@ import structlog
 import trio
 from msgspec import UNSET
 
-from pgs.actors import messages_table as m
-from pgs.actors.house import House
-from pgs.actors.kernel import Crashed, Overloaded
-from pgs.actors.visitors import Visitor, admits
+from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.messages import table as m
+from pgs.actors.partners import PartnerActors
+from pgs.actors.shared.presence import PlayerSocket, admits
 from pgs.domain import frames
-from pgs.domain.errors import CATALOGUE, Refusal, message_of
+from pgs.domain.errors import ERRORS, Refusal, message_of
 from pgs.domain.play import ABUSE, EXPIRED, PUT_OUT
 from pgs.domain.sessions import LISTED_MAX
-from pgs.http.asgi import Receive, Scope, Send
-from pgs.http.endpoint import Plain, Reply
+from pgs.http.api.endpoint import Plain, Reply
+from pgs.http.api.services import Services
 from pgs.http.game.auth import Session, judge, token_of
 from pgs.http.game.join import check_own
 from pgs.http.game.session import Welcome, read_own
-from pgs.http.services import Services
-from pgs.http.socket_session import SocketLimits, SocketSession
-from pgs.http.sockets import OpenSockets, refuse_handshake, serve_socket
-from pgs.storage.database import StoreOutage, WriterFull
+from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.socket_session import SocketLimits, SocketSession
+from pgs.http.transport.sockets import OpenSockets, refuse_handshake, serve_socket
 from pgs.storage.moves import expecting_seats_of_player, running_seats_of_player
 from pgs.storage.seats import find_match
+from pgs.storage.transactions import StoreOutage, WriterFull
 
 PROTOCOL: Final = "pgs.game.v1"
 LIMITS: Final = SocketLimits(abuse_code=ABUSE)
@@ -36,7 +36,9 @@ log = structlog.get_logger("pgs.http")
 _decoder: msgspec.json.Decoder[frames.FromClient] = msgspec.json.Decoder(frames.FromClient)
 
 
-async def game_socket(services: Services, sockets: OpenSockets, scope: Scope, receive: Receive, send: Send) -> None:
+async def game_socket(
+    services: Services, sockets: OpenSockets, scope: Scope, receive: Receive, send: Send
+) -> None:
     """Serve one `websocket` scope: refuse the handshake, or converse until either side leaves."""
     offered = scope.get("subprotocols", ())
     verdict: msgspec.Struct = judge(services, token_of(scope["headers"], offered))
@@ -57,12 +59,14 @@ async def game_socket(services: Services, sockets: OpenSockets, scope: Scope, re
         )
     elif isinstance(verdict, Refusal):
         services.parts.on_event(f"refused_{verdict.reason}")
-        kind = CATALOGUE[verdict.reason]
+        kind = ERRORS[verdict.reason]
         body = {"error": message_of(verdict), "reason": verdict.reason}
         await refuse_handshake(send, kind.elsewhere or kind.status, body, list(headers))
     elif isinstance(verdict, Plain):
         services.parts.on_event("refused_plain")
-        await refuse_handshake(send, verdict.status, {"error": verdict.message}, [(b"www-authenticate", b"Bearer")])
+        await refuse_handshake(
+            send, verdict.status, {"error": verdict.message}, [(b"www-authenticate", b"Bearer")]
+        )
 
 
 class NotJson(Exception):
@@ -83,29 +87,37 @@ class Talk:
     async def run(self, socket: SocketSession) -> None:
         """Converse until the token expires, or whatever ends the socket cancels this."""
         claims, parts = self._session.claims, self._parts
-        visitor = Visitor(self._session.player, claims.generation, claims.display_name, socket)
+        player_socket = PlayerSocket(
+            self._session.player, claims.generation, claims.display_name, socket
+        )
         account = parts.registry.account(claims.partner_id)
-        if account is None or not admits(account, visitor):  # changed while the handshake was under way
+        if account is None or not admits(
+            account, player_socket
+        ):  # changed while the handshake was under way
             socket.close(PUT_OUT)
             return
-        parts.visitors.enter(visitor)
+        parts.presence.enter(player_socket)
         try:
             with trio.move_on_after(max(0.0, claims.expires_at - parts.clock.now_ms() / 1000)):
-                await self._converse(socket, visitor)
+                await self._converse(socket, player_socket)
             socket.close(EXPIRED)
         finally:
-            if parts.visitors.leave(visitor):
-                self._tell_tables(visitor.tables)
+            if parts.presence.leave(player_socket):
+                self._tell_tables(player_socket.tables)
 
-    async def _converse(self, socket: SocketSession, visitor: Visitor) -> None:
+    async def _converse(self, socket: SocketSession, player_socket: PlayerSocket) -> None:
         try:
             socket.send(frames.encode(Welcome(**read_own(self._services, self._session))))
-            running = running_seats_of_player(self._parts.database.reader, *self._session.player, LISTED_MAX)
+            running = running_seats_of_player(
+                self._parts.database.reader, *self._session.player, LISTED_MAX
+            )
         except StoreOutage:
             log.exception("read_failed", partner_id=self._session.partner_id)
             socket.send(frames.encode(frames.ErrorFrame("registry_unavailable")))
             running = []
-        self._tell_tables({match_id for _, match_id in running})  # an open socket is there, whether it joins or not
+        self._tell_tables(
+            {match_id for _, match_id in running}
+        )  # an open socket is there, whether it joins or not
         while True:
             text = await socket.receive()
             try:
@@ -116,56 +128,74 @@ class Talk:
             if isinstance(message, frames.Ping):
                 socket.send(frames.encode(frames.Pong(message.id)))
                 continue
-            reason = "bad_message" if message is None else await self._guarded(message, visitor)
+            reason = (
+                "bad_message" if message is None else await self._guarded(message, player_socket)
+            )
             if reason is not None:
                 match_id = UNSET if message is None else message.match_id
                 socket.send(frames.encode(frames.ErrorFrame(reason, match_id or UNSET)))
 
-    async def _guarded(self, message: frames.Join | frames.MakeMove | frames.GiveUp, visitor: Visitor) -> str | None:
+    async def _guarded(
+        self, message: frames.Join | frames.MakeMove | frames.GiveUp, player_socket: PlayerSocket
+    ) -> str | None:
         """Return why a message was refused. An outage of ours is a refusal here: the socket lives on, and the player tries again."""
         try:
             if isinstance(message, frames.Join):
-                return await self._join(message.match_id or None, visitor)
-            return await self._act(message, visitor)
+                return await self._join(message.match_id or None, player_socket)
+            return await self._act(message, player_socket)
         except (Overloaded, WriterFull):
             self._parts.on_event("overloaded")
             return "rate_limited"
         except (Crashed, StoreOutage) as error:
-            self._parts.on_event("read_failed" if isinstance(error, StoreOutage) else "handler_crashed")
-            log.error("socket_message_failed", partner_id=self._session.partner_id, error=str(error))
+            self._parts.on_event(
+                "read_failed" if isinstance(error, StoreOutage) else "handler_crashed"
+            )
+            log.error(
+                "socket_message_failed", partner_id=self._session.partner_id, error=str(error)
+            )
             return "registry_unavailable"
 
-    async def _join(self, match_id: str | None, visitor: Visitor) -> str | None:
+    async def _join(self, match_id: str | None, player_socket: PlayerSocket) -> str | None:
         if match_id is None:
             # Marked before the rows are read: a match that begins from here on greets this socket.
-            visitor.waiting = True
+            player_socket.waiting = True
             reader, player = self._parts.database.reader, self._session.player
             running = running_seats_of_player(reader, *player, 1)
             if not running:
-                waiting = [seat_id for seat_id, status in expecting_seats_of_player(reader, *player, LISTED_MAX) if status == "waiting"]
-                visitor.connection.send(frames.encode(frames.Waiting(waiting[0] if waiting else UNSET)))
+                waiting = [
+                    seat_id
+                    for seat_id, status in expecting_seats_of_player(reader, *player, LISTED_MAX)
+                    if status == "waiting"
+                ]
+                player_socket.connection.send(
+                    frames.encode(frames.Waiting(waiting[0] if waiting else UNSET))
+                )
                 return None
             match_id = running[0][1]
         fault = self._check_own(match_id)
         if fault is not None:
             return fault
-        visitor.waiting = False
-        reply = await self._house.table(match_id).ask(m.JoinTable(self._player_id, visitor.name, visitor))
+        player_socket.waiting = False
+        reply = await self._partner.table(match_id).ask(
+            m.JoinTable(self._player_id, player_socket.name, player_socket)
+        )
         if isinstance(reply, Refusal):
             return reply.reason
         _remember(self._met, match_id)
         return None
 
-    async def _act(self, message: frames.MakeMove | frames.GiveUp, visitor: Visitor) -> str | None:
+    async def _act(
+        self, message: frames.MakeMove | frames.GiveUp, player_socket: PlayerSocket
+    ) -> str | None:
         fault = self._check_own(message.match_id)
         if fault is not None:
             return fault
         if message.match_id not in self._met and self._runs(message.match_id):
             # Who acts in a match is told what becomes of it, even where only the call was used to join.
-            fault = await self._join(message.match_id, visitor)
+            fault = await self._join(message.match_id, player_socket)
             if fault is not None:
                 return fault
-        table = self._house.table(message.match_id)
+        table = self._partner.table(message.match_id)
         if isinstance(message, frames.MakeMove):
             return await table.ask(m.PlayMove(self._player_id, message.ply, message.move))
         if isinstance(message, frames.GiveUp):
@@ -186,13 +216,13 @@ class Talk:
         return match is not None and match.status == "started"
 
     @property
-    def _house(self) -> House:
-        return self._services.directory.house(self._session.partner_id)
+    def _partner(self) -> PartnerActors:
+        return self._services.directory.partner(self._session.partner_id)
 
     def _tell_tables(self, match_ids: set[str]) -> None:
-        house = self._house
+        partner = self._partner
         for match_id in sorted(match_ids):
-            house.table(match_id).tell(m.LookAgain())
+            partner.table(match_id).tell(m.LookAgain())
 
 
 def _remember(matches: set[str], match_id: str) -> None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from pgs.domain.service_urls import parse_service_url
-from pgs.http.fetch import Fetch, NotFetched
+from pgs.http.outbound.fetch import Fetch, NotFetched
 
 WELL_KNOWN: Final = "/.well-known/openid-configuration"
 

@@ -10,8 +10,8 @@ from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
 from pgs.domain import base64url
-from pgs.http.asgi import OnEvent, ignore_event
-from pgs.http.fetch import Json, NotFetched
+from pgs.http.outbound.fetch import Json, NotFetched
+from pgs.http.transport.asgi import OnEvent, ignore_event
 
 REFETCH_S: Final = 30.0
 """Seconds between fetches while there are keys: tokens that name unknown keys cost the issuer no more than this."""
@@ -56,7 +56,11 @@ def read_keys(document: Mapping[str, object]) -> tuple[PublicKey, ...]:
     keys that are too short. One bad key does not spoil the others.
     """
     listed = document.get("keys")
-    read = (_read_key(one) for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
+    read = (
+        (_read_key(one) for one in listed if isinstance(one, dict))
+        if isinstance(listed, list)
+        else ()
+    )
     return tuple(key for key in read if key is not None)[:KEYS_MAX]
 
 
@@ -65,7 +69,11 @@ def _read_key(jwk: Json) -> PublicKey | None:
     alg = _algorithm(jwk.get("kty"), jwk.get("crv"))
     if alg is None or jwk.get("alg", alg) != alg or jwk.get("use", "sig") != "sig" or "d" in jwk:
         return None
-    if not isinstance(operations, list) or "verify" not in operations or not isinstance(kid, str | None):
+    if (
+        not isinstance(operations, list)
+        or "verify" not in operations
+        or not isinstance(kid, str | None)
+    ):
         return None
     try:
         key = _import(alg, jwk)
@@ -85,8 +93,14 @@ def _algorithm(kty: object, crv: object) -> str | None:
 
 def _import(alg: str, jwk: Json) -> Key | None:
     """Give joserfc the members that make the key, and no other: neither certificates nor what it might take for orders."""
-    names = {"RS256": ("kty", "n", "e"), "ES256": ("kty", "crv", "x", "y"), "EdDSA": ("kty", "crv", "x")}[alg]
-    members: dict[str, str | list[str]] = {name: value for name in names if isinstance(value := jwk.get(name), str)}
+    names = {
+        "RS256": ("kty", "n", "e"),
+        "ES256": ("kty", "crv", "x", "y"),
+        "EdDSA": ("kty", "crv", "x"),
+    }[alg]
+    members: dict[str, str | list[str]] = {
+        name: value for name in names if isinstance(value := jwk.get(name), str)
+    }
     if len(members) != len(names):
         return None
     if alg == "ES256":
@@ -107,7 +121,9 @@ class KeyCache:
     `identity_keys_failed`.
     """
 
-    def __init__(self, load: Callable[[], Awaitable[Sequence[PublicKey]]], on_event: OnEvent = ignore_event) -> None:
+    def __init__(
+        self, load: Callable[[], Awaitable[Sequence[PublicKey]]], on_event: OnEvent = ignore_event
+    ) -> None:
         self._load = load
         self._on_event = on_event
         self._keys: tuple[PublicKey, ...] = ()

@@ -66,24 +66,46 @@ def parse_token(text: str) -> ParsedToken | None:
         return None
     alg, kid, kind = header.get("alg"), header.get("kid"), header.get("typ", "JWT")
     # No extension is understood here, so none may be critical.
-    if "crit" in header or not _OWN_KEY.isdisjoint(header) or not isinstance(kind, str) or kind.lower() not in _TYPES:
+    if (
+        "crit" in header
+        or not _OWN_KEY.isdisjoint(header)
+        or not isinstance(kind, str)
+        or kind.lower() not in _TYPES
+    ):
         return None
     if not isinstance(alg, str) or alg not in ALGORITHMS:
         return None
     if "kid" in header and not isinstance(kid, str):
         return None
-    return ParsedToken(alg, kid if isinstance(kid, str) else None, claims, f"{parts[0]}.{parts[1]}".encode("ascii"), signature)
+    return ParsedToken(
+        alg,
+        kid if isinstance(kid, str) else None,
+        claims,
+        f"{parts[0]}.{parts[1]}".encode("ascii"),
+        signature,
+    )
 
 
-def check_claims(claims: Mapping[str, object], issuer: str, audience: str, now: int) -> Identity | None:
+def check_claims(
+    claims: Mapping[str, object], issuer: str, audience: str, now: int
+) -> Identity | None:
     """Return whom the claims are about, or None where they are not a verified account's, ours, and of this moment (epoch seconds)."""
     if claims.get("iss") != issuer or not _is_for(claims.get("aud"), audience):
         return None
     expires, begins = claims.get("exp"), claims.get("nbf", now)
-    if not _is_date(expires) or now >= expires or not _is_date(begins) or begins > now + NOT_BEFORE_LEEWAY_S:
+    if (
+        not _is_date(expires)
+        or now >= expires
+        or not _is_date(begins)
+        or begins > now + NOT_BEFORE_LEEWAY_S
+    ):
         return None
     uid, email = claims.get("sub"), claims.get("email")
-    if claims.get("email_verified") is not True or not isinstance(uid, str) or not isinstance(email, str):
+    if (
+        claims.get("email_verified") is not True
+        or not isinstance(uid, str)
+        or not isinstance(email, str)
+    ):
         return None
     if _UID.fullmatch(uid) is None or len(email) > EMAIL_MAX or _EMAIL.fullmatch(email) is None:
         return None
@@ -109,7 +131,9 @@ def _object(part: str) -> dict[str, object] | None:
     if raw is None:
         return None
     try:
-        decoded = json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number)
+        decoded = json.loads(
+            raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number
+        )
     except (ValueError, RecursionError):
         return None
     return decoded if isinstance(decoded, dict) else None

@@ -5,11 +5,11 @@ from typing import Final
 
 from pgs.clock import Clock
 from pgs.domain.errors import Refusal, refuse
-from pgs.http.asgi import OnEvent, ignore_event
-from pgs.http.fetch import Fetch
 from pgs.http.identity.discovery import discover, is_issuer, may_hold_keys
 from pgs.http.identity.jwks import KeyCache, PublicKey, read_keys
 from pgs.http.identity.tokens import Identity, check_claims, parse_token
+from pgs.http.outbound.fetch import Fetch
+from pgs.http.transport.asgi import OnEvent, ignore_event
 
 _SIGN_IN_REQUIRED: Final = refuse("sign_in_required")
 # Without the issuer's keys nobody can be told from anybody: an outage, answered like an account registry that cannot be read.
@@ -24,12 +24,22 @@ class IdentityVerifier:
     """
 
     def __init__(
-        self, issuer: str, audience: str, jwks_url: str | None, fetch: Fetch, clock: Clock, on_event: OnEvent = ignore_event
+        self,
+        issuer: str,
+        audience: str,
+        jwks_url: str | None,
+        fetch: Fetch,
+        clock: Clock,
+        on_event: OnEvent = ignore_event,
     ) -> None:
         if not is_issuer(issuer):
-            raise ValueError("the issuer must be an https address, or http on loopback, without a query")
+            raise ValueError(
+                "the issuer must be an https address, or http on loopback, without a query"
+            )
         if jwks_url is not None and not may_hold_keys(jwks_url, issuer):
-            raise ValueError("the keys' address must be https, or http on loopback where the issuer's is")
+            raise ValueError(
+                "the keys' address must be https, or http on loopback where the issuer's is"
+            )
         if not audience:
             raise ValueError("the audience must not be empty")
         self._issuer = issuer
@@ -55,7 +65,13 @@ class IdentityVerifier:
         keys = await self._keys.find(parsed.alg, parsed.kid)
         if keys is None:
             return _UNAVAILABLE
-        return identity if any(key.has_signed(parsed.signed, parsed.signature) for key in keys) else _SIGN_IN_REQUIRED
+        return (
+            identity
+            if any(key.has_signed(parsed.signed, parsed.signature) for key in keys)
+            else _SIGN_IN_REQUIRED
+        )
 
     async def _load_keys(self) -> Sequence[PublicKey]:
-        return read_keys(await self._fetch(self._jwks_url or await discover(self._issuer, self._fetch)))
+        return read_keys(
+            await self._fetch(self._jwks_url or await discover(self._issuer, self._fetch))
+        )

@@ -9,7 +9,15 @@ import httpcore
 import trio
 
 from pgs.domain.addresses import REFUSED_MESSAGE, check_answer
-from pgs.http.outbound.errors import BAD_CERTIFICATE, CLOSED, CONNECT_TIMEOUT, NO_TLS, NOT_CONNECTED, TOO_LONG, NoResponse
+from pgs.http.outbound.errors import (
+    BAD_CERTIFICATE,
+    CLOSED,
+    CONNECT_TIMEOUT,
+    NO_TLS,
+    NOT_CONNECTED,
+    TOO_LONG,
+    NoResponse,
+)
 from pgs.http.outbound.resolver import look_up
 from pgs.http.outbound.tls import Tls
 
@@ -73,7 +81,9 @@ async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socke
         made: trio.socket.SocketType | None = None
         try:
             with trio.move_on_at(by if left == 1 else now + (by - now) / left):
-                made = trio.socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+                made = trio.socket.socket(
+                    socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM
+                )
                 await made.connect((address, port))
                 return made
         except OSError:

@@ -30,7 +30,10 @@ SLOW_HOSTS_MAX: Final = 1024
 """Names that are remembered as slow; beyond it the one that was so first is forgotten."""
 
 # How getaddrinfo says that the answer holds no address. EAI_NODATA and EAI_ADDRFAMILY are not everywhere.
-_NO_ADDRESS: Final = frozenset(getattr(socket, name, socket.EAI_NONAME) for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY"))
+_NO_ADDRESS: Final = frozenset(
+    getattr(socket, name, socket.EAI_NONAME)
+    for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY")
+)
 
 
 async def look_up(host: str, port: int) -> list[str]:
@@ -108,11 +111,19 @@ class LimitedResolver(trio.abc.HostnameResolver):
         self._system = system
 
     async def getaddrinfo(
-        self, host: bytes | None, port: bytes | str | int | None, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
+        self,
+        host: bytes | None,
+        port: bytes | str | int | None,
+        family: int = 0,
+        type: int = 0,
+        proto: int = 0,
+        flags: int = 0,
     ) -> list[Any]:
         """Return what `socket.getaddrinfo` returns, and raise what it raises. A cancelled call leaves its thread to end by itself."""
         lookup = _Lookup(host)
-        slots = self._hosts.setdefault(host, trio.CapacityLimiter(1 if host in self._slow else self._per_host))
+        slots = self._hosts.setdefault(
+            host, trio.CapacityLimiter(1 if host in self._slow else self._per_host)
+        )
         try:
             await lookup.take(slots)
             if host in self._slow:
@@ -133,15 +144,23 @@ class LimitedResolver(trio.abc.HostnameResolver):
             raise lookup.error
         return lookup.answer
 
-    async def getnameinfo(self, sockaddr: tuple[str, int] | tuple[str, int, int, int], flags: int) -> tuple[str, str]:
+    async def getnameinfo(
+        self, sockaddr: tuple[str, int] | tuple[str, int, int, int], flags: int
+    ) -> tuple[str, str]:
         """Return what `socket.getnameinfo` returns. Nothing here asks for it."""
-        return await trio.to_thread.run_sync(socket.getnameinfo, sockaddr, flags, abandon_on_cancel=True, limiter=self._threads)
+        return await trio.to_thread.run_sync(
+            socket.getnameinfo, sockaddr, flags, abandon_on_cancel=True, limiter=self._threads
+        )
 
-    async def _run(self, lookup: _Lookup, call: Callable[[], list[Any]], slots: trio.CapacityLimiter) -> None:
+    async def _run(
+        self, lookup: _Lookup, call: Callable[[], list[Any]], slots: trio.CapacityLimiter
+    ) -> None:
         """Run in a system task, so that the slots come back when the thread ends and not when its caller is cancelled."""
         try:
             # The one token of this limiter is the thread that the slots stand for. Only the end of the run abandons it.
-            lookup.answer = await trio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=trio.CapacityLimiter(1))
+            lookup.answer = await trio.to_thread.run_sync(
+                call, abandon_on_cancel=True, limiter=trio.CapacityLimiter(1)
+            )
         except Exception as error:
             lookup.error = error
         finally:
@@ -174,5 +193,9 @@ class LimitedResolver(trio.abc.HostnameResolver):
     def _release(self, lookup: _Lookup, slots: trio.CapacityLimiter) -> None:
         lookup.give_back(*lookup.holds)
         held = slots.statistics()
-        if not held.borrowed_tokens and not held.tasks_waiting and self._hosts.get(lookup.host) is slots:
+        if (
+            not held.borrowed_tokens
+            and not held.tasks_waiting
+            and self._hosts.get(lookup.host) is slots
+        ):
             del self._hosts[lookup.host]

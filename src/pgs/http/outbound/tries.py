@@ -26,7 +26,9 @@ BODY_MAX: Final = 4096
 USER_AGENT: Final = "Partner-Game-Service-Webhook/1"
 
 # A URL as `pgs.domain.urls` stores it. httpcore's own parser would drop `;parameters` and an empty query.
-_STORED_URL = re.compile(r"https://([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?((?:/[!-~]*)?(?:\?[!-~]*)?)", re.ASCII)
+_STORED_URL = re.compile(
+    r"https://([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?((?:/[!-~]*)?(?:\?[!-~]*)?)", re.ASCII
+)
 
 
 class Outbound:
@@ -36,7 +38,11 @@ class Outbound:
     them. Each try takes a connection of its own.
     """
 
-    def __init__(self, ssl_context: ssl.SSLContext | None = None, is_allowed: Callable[[str], bool] = is_public) -> None:
+    def __init__(
+        self,
+        ssl_context: ssl.SSLContext | None = None,
+        is_allowed: Callable[[str], bool] = is_public,
+    ) -> None:
         self._ssl_context = ssl_context or trusted_roots()
         self._is_allowed = is_allowed
 
@@ -68,8 +74,12 @@ class Outbound:
             response_body=response_text(bytes(response.body)),
         )
 
-    async def _exchange(self, backend: PinnedBackend, request: httpcore.Request, response: "_Response") -> None:
-        connection = httpcore.AsyncHTTPConnection(request.url.origin, ssl_context=self._ssl_context, network_backend=backend)
+    async def _exchange(
+        self, backend: PinnedBackend, request: httpcore.Request, response: "_Response"
+    ) -> None:
+        connection = httpcore.AsyncHTTPConnection(
+            request.url.origin, ssl_context=self._ssl_context, network_backend=backend
+        )
         answer = await connection.handle_async_request(request)
         response.status = answer.status
         backend.expect_body(BODY_MAX)
@@ -93,7 +103,12 @@ def _target(url: str) -> httpcore.URL:
     if found is None:
         raise ValueError("this is no webhook URL as it is stored")
     host, port, target = found.groups()
-    return httpcore.URL(scheme=b"https", host=host, port=int(port) if port else None, target=target if target[:1] == "/" else f"/{target}")
+    return httpcore.URL(
+        scheme=b"https",
+        host=host,
+        port=int(port) if port else None,
+        target=target if target[:1] == "/" else f"/{target}",
+    )
 
 
 def _request(url: httpcore.URL, body: bytes, headers: Mapping[str, str]) -> httpcore.Request:

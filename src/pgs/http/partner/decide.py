@@ -5,9 +5,9 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.messages import DecideMatch
+from pgs.actors.messages.seats import DecideMatch
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.http.endpoint import Answer, Call, Endpoint
+from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.http.partner.matches import MatchRecord, match_record
 
 
@@ -24,11 +24,17 @@ async def decide_match(call: Call) -> Answer:
     winner: str | None = None
     if request.outcome == "ended":
         if request.winner_player_id is UNSET:
-            return BadRequest("Field `winnerPlayerId` is required when the outcome is ended; null means drawn.")
+            return BadRequest(
+                "Field `winnerPlayerId` is required when the outcome is ended; null means drawn."
+            )
         winner = request.winner_player_id
     principal = call.principal
     command = DecideMatch(call.path["match_id"], request.outcome, winner, "decided_by_test_key")
-    reply = await call.services.directory.house(principal.partner_id).seats(principal.environment).ask(command)
+    reply = (
+        await call.services.directory.partner(principal.partner_id)
+        .seats(principal.environment)
+        .ask(command)
+    )
     if isinstance(reply, Refusal | BadRequest):
         return reply
     return match_record(reply.match, reply.seats)

@@ -5,7 +5,7 @@ from msgspec import UNSET, UnsetType
 
 from pgs.domain.errors import refuse
 from pgs.domain.seats import Match, Seat
-from pgs.http.endpoint import Answer, Call, Endpoint
+from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.storage.seats import find_match, seats_of_match
 
 

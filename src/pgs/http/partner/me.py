@@ -5,7 +5,7 @@ import trio
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.accounts import Webhook
-from pgs.http.endpoint import Call, Endpoint
+from pgs.http.api.endpoint import Call, Endpoint
 from pgs.storage.webhooks import find_webhook
 
 
@@ -36,18 +36,27 @@ class Me(msgspec.Struct, frozen=True, rename="camel"):
 def webhook_record(webhook: Webhook) -> WebhookRecord:
     """Return an endpoint as it is shown."""
     return WebhookRecord(
-        webhook.url, webhook.enabled, webhook.consecutive_failures, webhook.created_at, webhook.secret_rotated_at, webhook.disabled_at
+        webhook.url,
+        webhook.enabled,
+        webhook.consecutive_failures,
+        webhook.created_at,
+        webhook.secret_rotated_at,
+        webhook.disabled_at,
     )
 
 
 async def read_me(call: Call) -> Me:
     """Return the account. A price that no longer counts is absent, as one never set."""
-    account, environment, parts = call.principal.account, call.principal.environment, call.services.parts
-    book = parts.catalogue.book(trio.current_time())
+    account, environment, parts = (
+        call.principal.account,
+        call.principal.environment,
+        call.services.parts,
+    )
+    catalogue = parts.catalogue.published(trio.current_time())
     prices = {}
     for tier_id, price in account.prices[environment].items():
-        tier = book.find(environment, tier_id) if book else None
-        if book is None or (tier is not None and tier.holds(price)):
+        tier = catalogue.find(environment, tier_id) if catalogue else None
+        if catalogue is None or (tier is not None and tier.holds(price)):
             prices[tier_id] = price.entry_usd_cents
     webhook = find_webhook(parts.database.reader, account.partner_id, environment)
     return Me(
@@ -55,11 +64,23 @@ async def read_me(call: Call) -> Me:
         name=account.name,
         api_version=call.principal.version,
         environment=environment,
-        games=[game_id for game_id in account.licensed_games(environment) if game_id in parts.installed_games],
+        games=[
+            game_id
+            for game_id in account.licensed_games(environment)
+            if game_id in parts.installed_games
+        ],
         origins=account.origins[environment],
         prices=prices,
         webhook=webhook_record(webhook) if webhook else UNSET,
     )
 
 
-ENDPOINTS = (Endpoint(method="GET", path="/partner/me", handler=read_me, response=Me, summary="The account and environment of a key"),)
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/partner/me",
+        handler=read_me,
+        response=Me,
+        summary="The account and environment of a key",
+    ),
+)

@@ -7,9 +7,9 @@ from msgspec import UNSET, UnsetType
 from pgs.domain.cursors import make_cursor, read_cursor
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.seats import Seat
-from pgs.http.auth import recheck
-from pgs.http.endpoint import Answer, Call, Endpoint
-from pgs.http.query import int_param
+from pgs.http.api.auth import recheck
+from pgs.http.api.endpoint import Answer, Call, Endpoint
+from pgs.http.api.query import int_param
 from pgs.storage.seats import feed_page
 
 CURSOR_KIND = "results"
@@ -88,7 +88,13 @@ async def read_results(call: Call) -> Answer:
         return wait_s
     after = 0
     if "cursor" in call.query:
-        position = read_cursor(services.parts.ring, call.query["cursor"], CURSOR_KIND, principal.partner_id, principal.environment)
+        position = read_cursor(
+            services.parts.ring,
+            call.query["cursor"],
+            CURSOR_KIND,
+            principal.partner_id,
+            principal.environment,
+        )
         if not isinstance(position, int):
             return refuse("invalid_cursor")
         after = position
@@ -100,7 +106,10 @@ async def read_results(call: Call) -> Answer:
             return page
         until = trio.current_time() + wait_s
         if principal.key.revokes_at is not None:  # a scheduled revocation ends what is held, too
-            until = min(until, trio.current_time() + max(0, principal.key.revokes_at - services.parts.clock.now()))
+            until = min(
+                until,
+                trio.current_time() + max(0, principal.key.revokes_at - services.parts.clock.now()),
+            )
         while not page.results and trio.current_time() < until and not services.parts.bells.stopped:
             await services.parts.bells.wait(principal.partner_id, principal.environment, until)
             refusal = recheck(services, principal)
@@ -112,13 +121,17 @@ async def read_results(call: Call) -> Answer:
 
 def _page(call: Call, after: int, limit: int) -> ResultsPage:
     principal, parts = call.principal, call.services.parts
-    seats = feed_page(parts.database.reader, principal.partner_id, principal.environment, after, limit + 1)
+    seats = feed_page(
+        parts.database.reader, principal.partner_id, principal.environment, after, limit + 1
+    )
     shown = seats[:limit]
     position = shown[-1].position if shown else after
     return ResultsPage(
         environment=principal.environment,
         results=[result_row(seat) for seat in shown],
-        next_cursor=make_cursor(parts.ring, CURSOR_KIND, principal.partner_id, principal.environment, position or 0),
+        next_cursor=make_cursor(
+            parts.ring, CURSOR_KIND, principal.partner_id, principal.environment, position or 0
+        ),
         has_more=len(seats) > limit,
     )
 

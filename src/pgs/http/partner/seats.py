@@ -5,12 +5,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.messages import Seated, StakeSeat
+from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.names import PARTNER_REF_MAX, is_idempotency_key
 from pgs.domain.seats import Seat
-from pgs.http.body import Cents
-from pgs.http.endpoint import Answer, Call, Endpoint, Reply
+from pgs.http.api.body import Cents
+from pgs.http.api.endpoint import Answer, Call, Endpoint, Reply
 from pgs.storage.seats import find_match, find_seat
 
 REPLAYED = ((b"idempotent-replayed", b"true"),)
@@ -72,7 +72,9 @@ async def take_seat(call: Call) -> Answer:
     """Return the seat that the idempotency key stands for, taken now or earlier."""
     request: TakeSeat = call.body
     if not is_idempotency_key(request.idempotency_key):
-        return BadRequest("Field `idempotencyKey` must be 1 to 128 characters of A-Z a-z 0-9 _ - . :")
+        return BadRequest(
+            "Field `idempotencyKey` must be 1 to 128 characters of A-Z a-z 0-9 _ - . :"
+        )
     command = StakeSeat(
         player_id=request.player_id,
         game_id=request.game_id,
@@ -82,7 +84,11 @@ async def take_seat(call: Call) -> Answer:
         partner_ref=None if isinstance(request.partner_ref, UnsetType) else request.partner_ref,
     )
     principal = call.principal
-    reply = await call.services.directory.house(principal.partner_id).seats(principal.environment).ask(command)
+    reply = (
+        await call.services.directory.partner(principal.partner_id)
+        .seats(principal.environment)
+        .ask(command)
+    )
     if isinstance(reply, Refusal):
         return reply
     return Reply(_shown(reply), REPLAYED if reply.replayed else ())

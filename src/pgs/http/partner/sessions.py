@@ -6,8 +6,16 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.names import DISPLAY_NAME_MAX
-from pgs.domain.sessions import LISTED_MAX, TTL_DEFAULT, TTL_MAX, TTL_MIN, SessionClaims, player_uid, sign_session
-from pgs.http.endpoint import Call, Endpoint
+from pgs.domain.sessions import (
+    LISTED_MAX,
+    TTL_DEFAULT,
+    TTL_MAX,
+    TTL_MIN,
+    SessionClaims,
+    player_uid,
+    sign_session,
+)
+from pgs.http.api.endpoint import Call, Endpoint
 from pgs.storage.moves import running_seats_of_player
 
 
@@ -20,14 +28,14 @@ class MintSession(msgspec.Struct, frozen=True, rename="camel"):
     ttl_seconds: Annotated[int, msgspec.Meta(ge=TTL_MIN, le=TTL_MAX)] = TTL_DEFAULT
 
 
-class RunningMatch(msgspec.Struct, frozen=True, rename="camel"):
+class ResumableMatch(msgspec.Struct, frozen=True, rename="camel"):
     """A match of the player's that has not ended."""
 
     match_id: str
     status: str = "started"
 
 
-class Session(msgspec.Struct, frozen=True, rename="camel"):
+class MintedSession(msgspec.Struct, frozen=True, rename="camel"):
     """A session token with what a host page needs beside it. Times in epoch seconds. `resume`: the oldest matches that still run."""
 
     session_token: str
@@ -40,10 +48,10 @@ class Session(msgspec.Struct, frozen=True, rename="camel"):
     expires_at: int
     embed_url: str
     game_socket_url: str
-    resume: list[RunningMatch]
+    resume: list[ResumableMatch]
 
 
-async def mint_session(call: Call) -> Session:
+async def mint_session(call: Call) -> MintedSession:
     """Return a new token. It is signed and self-contained: minting one leaves no trace."""
     request: MintSession = call.body
     principal, parts = call.principal, call.services.parts
@@ -61,7 +69,7 @@ async def mint_session(call: Call) -> Session:
     base_url = call.services.base_url
     player = (principal.partner_id, principal.environment, request.player_id)
     running = running_seats_of_player(parts.database.reader, *player, LISTED_MAX)
-    return Session(
+    return MintedSession(
         session_token=sign_session(claims, parts.ring),
         token_type="Bearer",  # noqa: S106  the scheme's name, no secret
         environment=claims.environment,
@@ -72,7 +80,7 @@ async def mint_session(call: Call) -> Session:
         expires_at=claims.expires_at,
         embed_url=f"{base_url}/embed/{'test/' if claims.environment == 'test' else ''}{claims.partner_id}",
         game_socket_url=f"ws{base_url.removeprefix('http')}/game/socket",
-        resume=[RunningMatch(match_id) for _, match_id in running],
+        resume=[ResumableMatch(match_id) for _, match_id in running],
     )
 
 
@@ -82,9 +90,13 @@ ENDPOINTS = (
         path="/partner/sessions",
         handler=mint_session,
         request=MintSession,
-        response=Session,
+        response=MintedSession,
         launch=True,
-        errors=("game_not_licensed", "game_not_licensed_in_this_environment", "malformed_player_id"),
+        errors=(
+            "game_not_licensed",
+            "game_not_licensed_in_this_environment",
+            "malformed_player_id",
+        ),
         summary="A session token for a player's frame",
     ),
 )

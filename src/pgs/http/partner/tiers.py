@@ -4,8 +4,8 @@ import msgspec
 import trio
 
 from pgs.domain.errors import refuse
-from pgs.http.endpoint import Answer, Call, Endpoint
-from pgs.http.launch import check_game
+from pgs.http.api.endpoint import Answer, Call, Endpoint
+from pgs.http.api.launch import check_game
 
 
 class TierRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -35,8 +35,8 @@ async def read_tiers(call: Call) -> Answer:
     refusal = check_game(call.services, call.principal, game_id)
     if refusal is not None:
         return refusal
-    book = call.services.parts.catalogue.book(trio.current_time())
-    if book is None:
+    catalogue = call.services.parts.catalogue.published(trio.current_time())
+    if catalogue is None:
         return refuse("settlement_unavailable")
     environment = call.principal.environment
     prices = call.principal.account.prices[environment]
@@ -49,10 +49,12 @@ async def read_tiers(call: Call) -> Answer:
             prize_usd_cents=tier.current.prize_usd_cents,
             priced=tier.holds(prices.get(tier.tier_id)),
         )
-        for tier in book.tiers[environment].values()
+        for tier in catalogue.tiers[environment].values()
         if not tier.is_locked(game_id)
     ]
-    return TierLadder(game_id, environment, sorted(tiers, key=lambda tier: (tier.entry_usd_cents, tier.tier_id)))
+    return TierLadder(
+        game_id, environment, sorted(tiers, key=lambda tier: (tier.entry_usd_cents, tier.tier_id))
+    )
 
 
 ENDPOINTS = (
@@ -62,7 +64,12 @@ ENDPOINTS = (
         handler=read_tiers,
         response=TierLadder,
         query=frozenset({"gameId"}),
-        errors=("missing_parameter", "game_not_licensed", "game_not_licensed_in_this_environment", "settlement_unavailable"),
+        errors=(
+            "missing_parameter",
+            "game_not_licensed",
+            "game_not_licensed_in_this_environment",
+            "settlement_unavailable",
+        ),
         summary="The tiers on offer for a game",
     ),
 )

@@ -21,4 +21,6 @@ _ALL: Final[tuple[OperatorCommand[Any, Any], ...]] = (
     *keyring.COMMANDS,
 )
 
-COMMANDS: Final[Mapping[str, OperatorCommand[Any, Any]]] = MappingProxyType({command.name: command for command in _ALL})
+COMMANDS: Final[Mapping[str, OperatorCommand[Any, Any]]] = MappingProxyType(
+    {command.name: command for command in _ALL}
+)

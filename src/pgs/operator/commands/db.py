@@ -46,7 +46,9 @@ async def back_up_the_database(core: Core, args: BackupFolder) -> DatabaseBacked
 
 
 DB_CHECK = OperatorCommand("db.check", NoArgs, DatabaseChecked, check_the_database)
-DB_MIGRATE = OperatorCommand("db.migrate", NoArgs, DatabaseMigrated, migrate_the_database, starts_a_folder=True)
+DB_MIGRATE = OperatorCommand(
+    "db.migrate", NoArgs, DatabaseMigrated, migrate_the_database, starts_a_folder=True
+)
 DB_BACKUP = OperatorCommand("db.backup", BackupFolder, DatabaseBackedUp, back_up_the_database)
 
 COMMANDS = (DB_CHECK, DB_MIGRATE, DB_BACKUP)

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
+from pgs.actors.messages import account as m
 from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.members import PLATFORM
 from pgs.operator.accounts import change_account, find_account
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.records import PartnerRecord
@@ -28,10 +29,18 @@ async def step_licence(core: Core, args: LicenceStep) -> PartnerRecord | Refusal
     known = find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
-    answer = await change_account(core, args.partner_id, m.ChangeLicence(m.PLATFORM, args.game_id, args.step, args.note))
+    answer = await change_account(
+        core, args.partner_id, m.ChangeLicence(PLATFORM, args.game_id, args.step, args.note)
+    )
     licence = known.licences.get(args.game_id)
-    if isinstance(answer, BadRequest) and args.step != "withdraw" and (licence is None or licence.live != "granted"):
-        return BadRequest(f"{answer.message} The partner asks with `POST /partner/admin/games/{args.game_id}/live-request`.")
+    if (
+        isinstance(answer, BadRequest)
+        and args.step != "withdraw"
+        and (licence is None or licence.live != "granted")
+    ):
+        return BadRequest(
+            f"{answer.message} The partner asks with `POST /partner/admin/games/{args.game_id}/live-request`."
+        )
     return answer
 
 

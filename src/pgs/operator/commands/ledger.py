@@ -9,7 +9,9 @@ from pgs.storage.ledger import check_ledger
 
 async def check_the_ledger(core: Core, args: NoArgs) -> LedgerChecked:
     """Add the whole ledger up."""
-    return ledger_checked(await read_in_bulk(core.parts.database, check_ledger, core.parts.database.check_limit))
+    return ledger_checked(
+        await read_in_bulk(core.parts.database, check_ledger, core.parts.database.check_limit)
+    )
 
 
 LEDGER_CHECK = OperatorCommand("ledger.check", NoArgs, LedgerChecked, check_the_ledger)

@@ -1,13 +1,13 @@
 """`match.…`: matches, one at a time."""
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
+from pgs.actors.messages import seats as m
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.seats import Match
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.records import MatchVoided
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.database import Reader
+from pgs.storage.reader import Reader
 from pgs.storage.seats import find_match
 
 
@@ -23,12 +23,19 @@ async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRe
 
     def find(reader: Reader) -> Match | None:
         # A match is named within its partner: a look-up by key in each of them, some microseconds apiece.
-        return next((match for partner_id in partner_ids if (match := find_match(reader, partner_id, args.match_id))), None)
+        return next(
+            (
+                match
+                for partner_id in partner_ids
+                if (match := find_match(reader, partner_id, args.match_id))
+            ),
+            None,
+        )
 
     match = await read_in_bulk(core.parts.database, find)
     if match is None:
         return refuse("match_not_found")
-    seats = core.directory.house(match.partner_id).seats(match.environment)
+    seats = core.directory.partner(match.partner_id).seats(match.environment)
     reply = await seats.ask(m.DecideMatch(args.match_id, "no_contest", None, "platform_void"))
     return MatchVoided.of(reply.match) if isinstance(reply, m.MatchRecord) else reply
 

@@ -4,14 +4,21 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
+from pgs.actors.messages import account as m
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.domain.members import UID_MAX, Member
+from pgs.domain.members import PLATFORM, UID_MAX, Member
 from pgs.operator.accounts import ask_account, change_account, find_account, record_of
 from pgs.operator.command import Args, Id, OperatorCommand, Text
-from pgs.operator.records import AuthenticatorReset, PartnerCreated, PartnerPage, PartnerRecord, PartnerSummary, PartnerSwitchedOff
+from pgs.operator.records import (
+    AuthenticatorReset,
+    PartnerCreated,
+    PartnerPage,
+    PartnerRecord,
+    PartnerSummary,
+    PartnerSwitchedOff,
+)
 
 PAGE = 10_000  # partners in one answer: a few MB, a fraction of a second
 MAX_RATE = 1_000_000  # requests: far beyond what one process serves
@@ -57,7 +64,11 @@ class MemberOf(Args, frozen=True):
 
 async def create_partner(core: Core, args: NewPartner) -> PartnerCreated | Refusal | BadRequest:
     """Open an account. Its first admin has an invite, and nothing else is there."""
-    reply = await core.directory.house(args.partner_id).account().ask(m.CreatePartner(args.name, args.admin_email))
+    reply = (
+        await core.directory.partner(args.partner_id)
+        .account()
+        .ask(m.CreatePartner(args.name, args.admin_email))
+    )
     if not isinstance(reply, tuple):
         return reply
     account, invite_id = reply
@@ -67,7 +78,9 @@ async def create_partner(core: Core, args: NewPartner) -> PartnerCreated | Refus
 async def list_partners(core: Core, args: PartnersAfter) -> PartnerPage:
     """Return partners by id."""
     limit = min(args.limit, PAGE)
-    accounts = [account for account in core.parts.registry.accounts() if account.partner_id > args.after]
+    accounts = [
+        account for account in core.parts.registry.accounts() if account.partner_id > args.after
+    ]
     page = [PartnerSummary.of(account) for account in accounts[:limit]]
     return PartnerPage(page, page[-1].partner_id if len(accounts) > limit else None)
 
@@ -78,13 +91,21 @@ async def show_partner(core: Core, args: PartnerId) -> PartnerRecord | BadReques
     return account if isinstance(account, BadRequest) else record_of(core, account)
 
 
-async def deactivate_partner(core: Core, args: PartnerId) -> PartnerSwitchedOff | Refusal | BadRequest:
+async def deactivate_partner(
+    core: Core, args: PartnerId
+) -> PartnerSwitchedOff | Refusal | BadRequest:
     """Switch an account off, then end its seats and matches: once the mark is in rows, no new ones come up, whatever happens here."""
     known = find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
-    reply, ended = await core.switch_off(args.partner_id, m.SwitchAccount(by=m.PLATFORM, active=False))
-    return PartnerSwitchedOff.of(record_of(core, reply), ended=ended) if isinstance(reply, Account) else reply
+    reply, ended = await core.switch_off(
+        args.partner_id, m.SwitchAccount(by=PLATFORM, active=False)
+    )
+    return (
+        PartnerSwitchedOff.of(record_of(core, reply), ended=ended)
+        if isinstance(reply, Account)
+        else reply
+    )
 
 
 async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Refusal | BadRequest:
@@ -92,7 +113,7 @@ async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Ref
     known = find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
-    reply = await core.switch_on(args.partner_id, m.SwitchAccount(by=m.PLATFORM, active=True))
+    reply = await core.switch_on(args.partner_id, m.SwitchAccount(by=PLATFORM, active=True))
     return record_of(core, reply) if isinstance(reply, Account) else reply
 
 
@@ -100,22 +121,36 @@ async def set_partner(core: Core, args: PartnerRate) -> PartnerRecord | Refusal 
     """Give a partner a rate bucket of its own."""
     if args.burst is None and args.rate is None:
         return BadRequest("Nothing to set: name a burst, a rate or both.")
-    return await change_account(core, args.partner_id, m.SetRate(m.PLATFORM, args.burst, args.rate))
+    return await change_account(core, args.partner_id, m.SetRate(PLATFORM, args.burst, args.rate))
 
 
-async def reset_authenticator(core: Core, args: MemberOf) -> AuthenticatorReset | Refusal | BadRequest:
+async def reset_authenticator(
+    core: Core, args: MemberOf
+) -> AuthenticatorReset | Refusal | BadRequest:
     """Drop a member's authenticator, for who has lost it: they enrol a new one with their next sign-in."""
-    reply = await ask_account(core, args.partner_id, m.ResetFactor(m.PLATFORM, args.uid))
-    return AuthenticatorReset.of(reply, partner_id=args.partner_id) if isinstance(reply, Member) else reply
+    reply = await ask_account(core, args.partner_id, m.ResetFactor(PLATFORM, args.uid))
+    return (
+        AuthenticatorReset.of(reply, partner_id=args.partner_id)
+        if isinstance(reply, Member)
+        else reply
+    )
 
 
-PARTNER_CREATE = OperatorCommand("partner.create", NewPartner, PartnerCreated, create_partner, starts_a_folder=True)
+PARTNER_CREATE = OperatorCommand(
+    "partner.create", NewPartner, PartnerCreated, create_partner, starts_a_folder=True
+)
 PARTNER_LIST = OperatorCommand("partner.list", PartnersAfter, PartnerPage, list_partners)
 PARTNER_SHOW = OperatorCommand("partner.show", PartnerId, PartnerRecord, show_partner)
-PARTNER_DEACTIVATE = OperatorCommand("partner.deactivate", PartnerId, PartnerSwitchedOff, deactivate_partner, moves_money=True)
-PARTNER_REACTIVATE = OperatorCommand("partner.reactivate", PartnerId, PartnerRecord, reactivate_partner)
+PARTNER_DEACTIVATE = OperatorCommand(
+    "partner.deactivate", PartnerId, PartnerSwitchedOff, deactivate_partner, moves_money=True
+)
+PARTNER_REACTIVATE = OperatorCommand(
+    "partner.reactivate", PartnerId, PartnerRecord, reactivate_partner
+)
 PARTNER_SET = OperatorCommand("partner.set", PartnerRate, PartnerRecord, set_partner)
-PARTNER_RESET_AUTHENTICATOR = OperatorCommand("partner.reset-authenticator", MemberOf, AuthenticatorReset, reset_authenticator)
+PARTNER_RESET_AUTHENTICATOR = OperatorCommand(
+    "partner.reset-authenticator", MemberOf, AuthenticatorReset, reset_authenticator
+)
 
 COMMANDS = (
     PARTNER_CREATE,

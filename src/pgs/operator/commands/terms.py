@@ -1,8 +1,14 @@
 """`terms.…`: the rake terms on offer, and a partner's agreement to them."""
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
+from pgs.actors.messages.account import (
+    EndTerms,
+)
+from pgs.actors.messages.catalogue import (
+    PublishTerms,
+)
 from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.members import PLATFORM
 from pgs.operator.accounts import change_account
 from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.commands.partner import PartnerId
@@ -17,16 +23,18 @@ class NewTerms(Args, frozen=True):
 
 async def publish_terms(core: Core, args: NewTerms) -> TermsPublished | BadRequest:
     """Offer new rake terms. Agreements to older ones stay in force."""
-    reply = await core.parts.catalogue.ref.ask(m.PublishTerms(args.text))
+    reply = await core.parts.catalogue.ref.ask(PublishTerms(args.text))
     return TermsPublished(reply) if isinstance(reply, int) else reply
 
 
 async def end_terms(core: Core, args: PartnerId) -> PartnerRecord | Refusal | BadRequest:
     """End a partner's agreement: no seat is taken until it agrees to what is on offer. What runs is played and paid."""
-    return await change_account(core, args.partner_id, m.EndTerms(m.PLATFORM))
+    return await change_account(core, args.partner_id, EndTerms(PLATFORM))
 
 
-TERMS_PUBLISH = OperatorCommand("terms.publish", NewTerms, TermsPublished, publish_terms, starts_a_folder=True)
+TERMS_PUBLISH = OperatorCommand(
+    "terms.publish", NewTerms, TermsPublished, publish_terms, starts_a_folder=True
+)
 TERMS_END = OperatorCommand("terms.end", PartnerId, PartnerRecord, end_terms)
 
 COMMANDS = (TERMS_PUBLISH, TERMS_END)

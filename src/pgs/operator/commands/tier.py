@@ -5,8 +5,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from pgs.actors import messages as m
 from pgs.actors.core import Core
+from pgs.actors.messages import catalogue as m
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.tiers import Tier
@@ -46,14 +46,22 @@ def _tier(core: Core, environment: Environment, tier_id: str) -> Tier:
 async def set_tier(core: Core, args: TierNumbers) -> TierRecord | Refusal | BadRequest:
     """Make a tier, or a new revision of one; seats that are taken keep theirs."""
     reply = await core.parts.catalogue.ref.ask(
-        m.SetTier(args.environment, args.tier_id, args.name, args.floor_usd_cents, args.prize_usd_cents)
+        m.SetTier(
+            args.environment, args.tier_id, args.name, args.floor_usd_cents, args.prize_usd_cents
+        )
     )
-    return tier_record(_tier(core, args.environment, args.tier_id)) if isinstance(reply, int) else reply
+    return (
+        tier_record(_tier(core, args.environment, args.tier_id))
+        if isinstance(reply, int)
+        else reply
+    )
 
 
 async def set_lock(core: Core, args: TierOfGame, *, locked: bool) -> TierLocked | Refusal:
     """Take a tier out of a game, or offer it there again."""
-    reply = await core.parts.catalogue.ref.ask(m.LockTier(args.environment, args.tier_id, args.game_id, locked))
+    reply = await core.parts.catalogue.ref.ask(
+        m.LockTier(args.environment, args.tier_id, args.game_id, locked)
+    )
     if isinstance(reply, Refusal):
         return reply
     return TierLocked.of(tier_record(_tier(core, args.environment, args.tier_id)), changed=reply)
@@ -62,12 +70,20 @@ async def set_lock(core: Core, args: TierOfGame, *, locked: bool) -> TierLocked 
 async def list_tiers(core: Core, args: NoArgs) -> TierList:
     """Return every tier."""
     tiers = core.parts.catalogue.current().tiers
-    return TierList([tier_record(tiers[environment][tier_id]) for environment in ENVIRONMENTS for tier_id in sorted(tiers[environment])])
+    return TierList(
+        [
+            tier_record(tiers[environment][tier_id])
+            for environment in ENVIRONMENTS
+            for tier_id in sorted(tiers[environment])
+        ]
+    )
 
 
 TIER_SET = OperatorCommand("tier.set", TierNumbers, TierRecord, set_tier, starts_a_folder=True)
 TIER_LOCK = OperatorCommand("tier.lock", TierOfGame, TierLocked, partial(set_lock, locked=True))
-TIER_UNLOCK = OperatorCommand("tier.unlock", TierOfGame, TierLocked, partial(set_lock, locked=False))
+TIER_UNLOCK = OperatorCommand(
+    "tier.unlock", TierOfGame, TierLocked, partial(set_lock, locked=False)
+)
 TIER_LIST = OperatorCommand("tier.list", NoArgs, TierList, list_tiers)
 
 COMMANDS = (TIER_SET, TIER_LOCK, TIER_UNLOCK, TIER_LIST)

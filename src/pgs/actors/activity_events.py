@@ -1,0 +1,72 @@
+"""What a watcher is told of seats, matches, nudges and refusals. Called after the commit; it costs next to nothing where nobody watches."""
+
+from collections.abc import Sequence
+
+from pgs.actors.partners import Parts
+from pgs.actors.shared.activity import ActivityEvent
+from pgs.domain.environments import Environment
+from pgs.domain.seats import Match, Seat
+from pgs.storage.attempts import Attempt
+
+
+def tell_of_play(
+    parts: Parts,
+    partner_id: str,
+    environment: Environment,
+    seats: Sequence[Seat],
+    matches: Sequence[Match],
+) -> None:
+    """Tell of seats and matches as a commit has left them."""
+    activity = parts.activity
+    if not activity.has_subscribers(partner_id, environment):
+        return
+    at = parts.clock.now()
+    for seat in seats:
+        detail = {
+            "seatId": seat.seat_id,
+            "matchId": seat.match_id,
+            "playerId": seat.player_id,
+            "gameId": seat.game_id,
+            "tierId": seat.tier_id,
+            "status": seat.status,
+            "stakeUsdCents": seat.stake_usd_cents,
+        }
+        activity.tell(partner_id, environment, ActivityEvent("seat", at, detail))
+    for match in matches:
+        ended = {
+            "matchId": match.match_id,
+            "gameId": match.game_id,
+            "status": match.status,
+            "endReason": match.end_reason,
+        }
+        activity.tell(partner_id, environment, ActivityEvent("match", at, ended))
+
+
+def tell_of_attempt(
+    parts: Parts, partner_id: str, environment: Environment, attempt: Attempt
+) -> None:
+    """Tell of a try at delivering a nudge."""
+    if parts.activity.has_subscribers(partner_id, environment):
+        detail = {
+            "nudgeId": attempt.nudge_id,
+            "matchId": attempt.match_id,
+            "try": attempt.try_number,
+            "delivered": attempt.delivered,
+            "statusCode": attempt.status_code,
+            "test": attempt.test,
+        }
+        parts.activity.tell(
+            partner_id, environment, ActivityEvent("nudge", parts.clock.now(), detail)
+        )
+
+
+def tell_of_refusal(
+    parts: Parts, partner_id: str, environment: Environment, path: str, reason: str
+) -> None:
+    """Tell of a call with a key that was refused."""
+    if parts.activity.has_subscribers(partner_id, environment):
+        parts.activity.tell(
+            partner_id,
+            environment,
+            ActivityEvent("refusal", parts.clock.now(), {"path": path, "reason": reason}),
+        )

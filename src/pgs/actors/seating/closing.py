@@ -1,0 +1,218 @@
+"""Closing a partner's play in one environment: every seat that waits and every match that runs ends without a contest.
+
+Whoever switches play off goes through `switch_off`, which says how much was ended. What it leaves open, because it broke or the process
+died, `keep_closed` finishes. `keep_voided` ends the matches of games that this installation has no more.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import groupby
+from typing import TypeVar
+
+import structlog
+import trio
+
+from pgs.actors.kernel.mail import Command, Crashed, Overloaded
+from pgs.actors.messages.seats import CloseMatches, CloseSeats
+from pgs.actors.partners import PartnerActors, PartnerDirectory, Parts
+from pgs.domain.environments import ENVIRONMENTS, Environment
+from pgs.domain.errors import BadRequest, Refusal
+from pgs.storage import seats as rows
+from pgs.storage.accounts import switched_off_with_open_play
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.transactions import StoreOutage
+
+PAGE = 50  # seats or matches in one transaction
+LOOK_AGAIN_S = 60.0  # how soon a closing that broke half-way is taken up again
+
+log = structlog.get_logger("pgs.closing")
+
+
+R = TypeVar("R")
+
+
+class Closings:
+    """Whose play is being closed by those who switched it off. Nobody else closes it meanwhile, so that their count is right."""
+
+    def __init__(self) -> None:
+        self._under_way: Counter[tuple[str, Environment]] = Counter()
+
+    @contextmanager
+    def begun(self, partner_id: str, environments: Sequence[Environment]) -> Iterator[None]:
+        """Note for a block that a closing is under way. Enter it before the mark that forbids new play is committed."""
+        plays = [(partner_id, environment) for environment in environments]
+        self._under_way.update(plays)
+        try:
+            yield
+        finally:
+            self._under_way.subtract(plays)
+            self._under_way = +self._under_way  # drop what has come down to nothing
+
+    def under_way(self, partner_id: str, environment: Environment) -> bool:
+        """Return whether somebody who switched a partner's play off is closing it."""
+        return self._under_way[partner_id, environment] > 0
+
+
+def _always() -> bool:
+    return True
+
+
+async def switch_off(
+    partner: PartnerActors,
+    mark: Command[R],
+    end_reason: str = "account_inactive",
+    environments: Sequence[Environment] = ENVIRONMENTS,
+) -> tuple[R, int]:
+    """Return the account actor's reply to `mark` and, unless that is a refusal, how many seats and matches were ended for it.
+
+    `mark` is the command whose commit forbids new play, such as `SwitchAccount`. Whatever is raised, once the mark is in rows no new play
+    comes up; what stays open of an account that is off is closed within a minute.
+    """
+
+    def wanted() -> bool:  # an account that is on again keeps what is left, and what is new
+        return end_reason != "account_inactive" or _is_off(partner.parts, partner.partner_id)
+
+    with partner.parts.closings.begun(partner.partner_id, environments):
+        reply = await partner.account().ask(mark)
+        if isinstance(reply, Refusal | BadRequest):
+            return reply, 0
+        return reply, sum(
+            [
+                await close_play(partner, environment, end_reason, wanted)
+                for environment in environments
+            ]
+        )
+
+
+async def switch_on(partner: PartnerActors, mark: Command[R]) -> R:
+    """Return the account actor's reply to `mark`, the command that switches an account on.
+
+    What the time before has left open ended when the account was switched off, whatever cut that short: it is closed first.
+    """
+    with partner.parts.closings.begun(partner.partner_id, ENVIRONMENTS):
+        if _is_off(partner.parts, partner.partner_id):
+            for environment in ENVIRONMENTS:
+                await close_play(partner, environment, "account_inactive")
+        return await partner.account().ask(mark)
+
+
+def _is_off(parts: Parts, partner_id: str) -> bool:
+    account = parts.registry.account(partner_id)
+    return account is not None and not account.active
+
+
+async def close_play(
+    partner: PartnerActors,
+    environment: Environment,
+    end_reason: str,
+    wanted: Callable[[], bool] = _always,
+) -> int:
+    """Return how many seats and matches were ended. Call it once the mark that forbids new ones has been committed.
+
+    Pages through the rows by id; whatever is closed meanwhile by others is passed over by the seats actor. `wanted` is asked before each
+    page is read, and ends the closing when it says no.
+    """
+    reader = partner.parts.database.reader
+    # A seat that was decided on before the mark may still be on its way to disk. The actor answers this once it is there.
+    await partner.seats(environment).ask(CloseSeats((), end_reason))
+    closed, after = 0, ""
+    while wanted() and (
+        page := rows.open_seats_after(reader, partner.partner_id, environment, after, PAGE)
+    ):
+        closed += await partner.seats(environment).ask(CloseSeats(tuple(page), end_reason))
+        after = page[-1]
+    after = ""
+    while wanted() and (
+        page := rows.running_matches_after(reader, partner.partner_id, environment, after, PAGE)
+    ):
+        closed += await partner.seats(environment).ask(CloseMatches(tuple(page), end_reason))
+        after = page[-1]
+    return closed
+
+
+async def close_what_is_off(partner: PartnerActors, environment: Environment) -> None:
+    """Close the play of an account that is off, for as long as it is off and nobody who switched it off is at it."""
+    parts, partner_id = partner.parts, partner.partner_id
+
+    def wanted() -> bool:
+        return _is_off(parts, partner_id) and not parts.closings.under_way(partner_id, environment)
+
+    if wanted():
+        await close_play(partner, environment, "account_inactive", wanted)
+
+
+async def keep_closed(parts: Parts, directory: PartnerDirectory) -> None:
+    """Close what is open of accounts that are off, for ever: the mark in rows is the intent, whoever was to act on it.
+
+    The first round, at the start, finishes what a crash cut short; the later ones what a failed write or a full mailbox did.
+    """
+    under_way: set[tuple[str, Environment]] = set()
+
+    async def close(partner_id: str, environment: Environment) -> None:
+        try:
+            await close_what_is_off(directory.partner(partner_id), environment)
+        finally:
+            under_way.discard((partner_id, environment))
+
+    while True:
+        try:
+            for play in await read_in_bulk(parts.database, switched_off_with_open_play):
+                if play not in under_way:
+                    under_way.add(play)
+                    parts.system.spawn(close, *play)
+        except StoreOutage:
+            parts.on_event("closing_unreadable")
+            log.exception("closing_unreadable")
+        await trio.sleep(LOOK_AGAIN_S)
+
+
+async def keep_voided(parts: Parts, directory: PartnerDirectory) -> None:
+    """End matches of games that are not installed, for ever: the first round at the start, behind its back.
+
+    Later rounds finish what a failed write, a full mailbox, a partner's rest or a closing under way left open. They also find matches of
+    seats that were waiting when the game went: nobody can take a new one at it.
+    """
+    while True:
+        try:
+            for game_id in await read_in_bulk(parts.database, rows.running_games):
+                if game_id not in parts.games:
+                    await _void(parts, directory, game_id)
+        except StoreOutage:
+            parts.on_event("closing_unreadable")
+            log.exception("closing_unreadable")
+        await trio.sleep(LOOK_AGAIN_S)
+
+
+async def _void(parts: Parts, directory: PartnerDirectory, game_id: str) -> None:
+    last: rows.RunningMatch | None = None
+    put_off: set[tuple[str, Environment]] = set()
+    while page := await read_in_bulk(
+        parts.database,
+        partial(rows.running_matches_of_game, game_id=game_id, after=last, page_size=PAGE),
+    ):
+        for (partner_id, environment), matches in groupby(
+            page, lambda match: (match.partner_id, match.environment)
+        ):
+            if (partner_id, environment) in put_off or parts.closings.under_way(
+                partner_id, environment
+            ):
+                continue
+            command = CloseMatches(tuple(match.match_id for match in matches), "platform_void")
+            try:
+                await directory.partner(partner_id).seats(environment).ask(command)
+            except (
+                Overloaded,
+                Crashed,
+            ) as error:  # that partner's are left to the next round, and hold up nobody else's
+                put_off.add((partner_id, environment))
+                parts.on_event("void_put_off")
+                log.warning(
+                    "void_put_off",
+                    partner_id=partner_id,
+                    environment=environment,
+                    game_id=game_id,
+                    why=str(error),
+                )
+        last = page[-1]

@@ -1,0 +1,73 @@
+"""When keys were last used: noted in memory by every call, and written to rows now and then, so that no call waits for it."""
+
+import structlog
+import trio
+
+from pgs.clock import Clock
+from pgs.storage.database import Database
+from pgs.storage.key_uses import key_uses_of, put_key_use
+from pgs.storage.transactions import StoreOutage, Tx, WriterFull
+
+ROUND_S = 60.0  # how often uses are written
+FLUSH_S = 1.0  # what a stop gives the last writing
+COARSE_S = 3600  # a key's row is written once in this many seconds at most: what a crash can make the list forget
+
+log = structlog.get_logger("pgs.key_uses")
+
+
+class KeyUses:
+    """The last use of every key. Within a process it is exact; a key used before the start is known by its row."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._used: dict[
+            tuple[str, str], int
+        ] = {}  # partner and key → epoch seconds, of keys used since the start
+        self._written: dict[tuple[str, str], int] = {}
+
+    def note(self, partner_id: str, key_id: str) -> None:
+        """Note that a key has just authenticated."""
+        self._used[partner_id, key_id] = self._clock.now()
+
+    def of(self, partner_id: str, key_ids: tuple[str, ...]) -> dict[str, int]:
+        """Return the epoch seconds at which a partner's keys were last used, by key id, without those never used. Raises `ReadFailed`."""
+        known = key_uses_of(self._database.reader, partner_id)
+        for key_id in key_ids:
+            used_at = self._used.get((partner_id, key_id))
+            if used_at is not None:
+                known[key_id] = used_at
+        return known
+
+    async def write(self, coarse_s: int = COARSE_S) -> None:
+        """Write the uses whose row is older than `coarse_s`: a transaction for each partner. Raises what the store raises."""
+        due: dict[str, dict[str, int]] = {}
+        for (partner_id, key_id), used_at in self._used.items():
+            written_at = self._written.get((partner_id, key_id))
+            if written_at is None or used_at > written_at + coarse_s:
+                due.setdefault(partner_id, {})[key_id] = used_at
+        for partner_id, uses in due.items():
+            stmts = tuple(
+                put_key_use(partner_id, key_id, used_at) for key_id, used_at in uses.items()
+            )
+            await self._database.writer.submit(Tx(partner_id, stmts))
+            self._written.update(
+                {(partner_id, key_id): used_at for key_id, used_at in uses.items()}
+            )
+
+    async def flush(self) -> None:
+        """Write every use that no row tells of, for as long as a stop may wait for it. It never raises."""
+        with trio.move_on_after(FLUSH_S):
+            try:
+                await self.write(0)
+            except (StoreOutage, WriterFull):
+                log.exception("key_uses_unwritten")
+
+    async def keep_writing(self) -> None:
+        """Write every minute, for ever; a failure is logged, and tried again with the next round."""
+        while True:
+            await trio.sleep(ROUND_S)
+            try:
+                await self.write()
+            except (StoreOutage, WriterFull):
+                log.exception("key_uses_unwritten")

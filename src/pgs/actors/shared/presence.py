@@ -1,0 +1,107 @@
+"""PresenceRegister: every player who is here with an open socket. It answers in the caller's own step, and alone changes what it holds.
+
+Each player has one socket: a newer one closes the older. An account that is switched off, and an emergency stop, close sockets in the
+step that publishes them.
+"""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import trio
+
+from pgs.actors.shared.registry import Registry
+from pgs.domain.accounts import Account
+from pgs.domain.environments import Environment
+from pgs.domain.play import PUT_OUT, REPLACED, UNREADABLE
+
+LOOK_S = 1.0  # how often the registry's age is looked at, for sockets that nothing else would tell
+
+Player = tuple[str, Environment, str]  # partner, environment, player
+
+
+class SocketPort(Protocol):
+    """A socket as player_sockets and tables see it. Neither call waits."""
+
+    def send(self, text: str) -> bool:
+        """Queue a message; return False on a socket that is over."""
+        ...
+
+    def close(self, code: int) -> None:
+        """Close the socket after what was queued."""
+        ...
+
+
+class PlayerSocket:
+    """One open socket of a player. `generation` is its token's count of emergency stops."""
+
+    __slots__ = ("connection", "generation", "joined", "name", "player", "tables", "waiting")
+
+    def __init__(
+        self, player: Player, generation: int, name: str | None, connection: SocketPort
+    ) -> None:
+        self.player = player
+        self.generation = generation
+        self.name = name
+        self.connection = connection
+        self.waiting = False  # it was told to wait: the next match that starts greets it
+        self.joined: set[str] = set()  # matches whose messages it gets
+        self.tables: set[str] = set()  # tables that count it as present
+
+
+class PresenceRegister:
+    """Who is here."""
+
+    def __init__(self) -> None:
+        self._here: dict[str, dict[Player, PlayerSocket]] = {}  # by partner
+
+    def enter(self, player_socket: PlayerSocket) -> None:
+        """Let a player in; an older socket of the same player is closed."""
+        partner = self._here.setdefault(player_socket.player[0], {})
+        older = partner.get(player_socket.player)
+        partner[player_socket.player] = player_socket
+        if older is not None:
+            older.connection.close(REPLACED)
+
+    def leave(self, player_socket: PlayerSocket) -> bool:
+        """Let a socket go; return whether its player is away now, which is not so when a newer one has taken its place."""
+        partner = self._here.get(player_socket.player[0], {})
+        if partner.get(player_socket.player) is not player_socket:
+            return False
+        del partner[player_socket.player]
+        if not partner:
+            del self._here[player_socket.player[0]]
+        return True
+
+    def find(self, player: Player) -> PlayerSocket | None:
+        """Return the player's open socket."""
+        partner = self._here.get(player[0])
+        return None if partner is None else partner.get(player)
+
+    def account_changed(self, account: Account) -> None:
+        """Close the sockets that an account's new state no longer admits."""
+        for player_socket in list(self._here.get(account.partner_id, {}).values()):
+            if not admits(account, player_socket):
+                player_socket.connection.close(PUT_OUT)
+
+    async def watch(self, registry: Registry) -> None:
+        """Close every socket once the registry has been unreadable too long, for ever."""
+        while True:
+            await trio.sleep(LOOK_S)
+            if self._here and registry.is_closed(trio.current_time()):
+                for player_socket in list(self):
+                    player_socket.connection.close(UNREADABLE)
+
+    def __iter__(self) -> Iterator[PlayerSocket]:
+        return (
+            player_socket for partner in self._here.values() for player_socket in partner.values()
+        )
+
+    def __len__(self) -> int:
+        return sum(map(len, self._here.values()))
+
+
+def admits(account: Account, player_socket: PlayerSocket) -> bool:
+    """Return whether a socket may stay open under the account as it is."""
+    return (
+        account.active and account.generations[player_socket.player[1]] == player_socket.generation
+    )

@@ -1,0 +1,117 @@
+"""The registry: every account and key as last read or written, for every call to look at.
+
+Account actors publish what they have committed in their own step, so a change counts at once in this process. Every minute all rows
+are read anew, which catches whatever was written past the actors; while that fails the last good reading serves until it is too old,
+and then nothing.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+import structlog
+import trio
+
+from pgs.actors.shared.snapshots import Age, keep_fresh
+from pgs.domain.accounts import Account, ApiKey
+from pgs.domain.members import Member
+from pgs.storage.accounts import read_accounts
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.database import Database
+
+log = structlog.get_logger("pgs.registry")
+
+
+class KnownKey(msgspec.Struct, frozen=True):
+    """A key that the index knows, with its account as it stands."""
+
+    account: Account
+    key: ApiKey
+
+
+class KnownMember(msgspec.Struct, frozen=True):
+    """A member, with the account of which they are one, as it stands."""
+
+    account: Account
+    member: Member
+
+
+class Registry:
+    """Accounts by id, keys by hash and members by uid. Reading it is pure; `publish` is for whoever has just committed an account."""
+
+    def __init__(self, database: Database, on_event: Callable[[str], None]) -> None:
+        self.version = 0
+        self.on_foreign_write: Callable[[str], None] = lambda partner_id: None
+        self.on_publish: Callable[[Account], None] = lambda account: None
+        self._database = database
+        self._on_event = on_event
+        self._age = Age()
+        self._accounts: dict[str, Account] = {}
+        self._keys: dict[str, KnownKey] = {}
+        self._member_of: dict[str, str] = {}  # uid → partner id
+
+    def is_closed(self, now: float) -> bool:
+        """Return whether the snapshot is too old to answer from."""
+        return self._age.is_closed(now)
+
+    def age_s(self, now: float) -> float:
+        """Return the age of the snapshot in seconds."""
+        return self._age.seconds(now)
+
+    def find_key(self, key_hash: str) -> KnownKey | None:
+        """Return the key of that hash with its account, revoked or not."""
+        return self._keys.get(key_hash)
+
+    def member(self, uid: str) -> KnownMember | None:
+        """Return the member who goes by a uid, with their account; None for who is a member of none."""
+        account = self._accounts.get(self._member_of.get(uid, ""))
+        member = None if account is None else account.members.get(uid)
+        return None if account is None or member is None else KnownMember(account, member)
+
+    def account(self, partner_id: str) -> Account | None:
+        """Return an account."""
+        return self._accounts.get(partner_id)
+
+    def accounts(self) -> list[Account]:
+        """Return every account, by id."""
+        return [self._accounts[partner_id] for partner_id in sorted(self._accounts)]
+
+    def publish(self, account: Account) -> None:
+        """Show a committed account to every call from now on."""
+        self.version += 1
+        was = self._accounts.get(account.partner_id)
+        self._accounts[account.partner_id] = account
+        for key in was.keys if was else ():
+            self._keys.pop(key.key_hash, None)
+        for key in account.keys:
+            self._keys[key.key_hash] = KnownKey(account, key)
+        for uid in was.members if was else ():
+            if (
+                self._member_of.get(uid) == account.partner_id
+            ):  # by now they may be another account's
+                del self._member_of[uid]
+        for uid in account.members:
+            self._member_of[uid] = account.partner_id
+        self.on_publish(account)
+
+    async def refresh(self) -> None:
+        """Read every account anew. Raises `StoreOutage`, and leaves the snapshot as it was."""
+        read_at = trio.current_time()
+        for account in (await read_in_bulk(self._database, read_accounts)).values():
+            known = self._accounts.get(account.partner_id)
+            if known is not None and _is_newer(known, account):
+                continue  # committed and published while the rows were being read
+            if known != account:
+                self.publish(account)
+                if known is not None:
+                    log.warning("account_written_past_its_actor", partner_id=account.partner_id)
+                    self.on_foreign_write(account.partner_id)
+        self._age.renew(read_at)
+
+    async def keep_fresh(self) -> None:
+        """Refresh every minute, for ever; a failure is logged and counted."""
+        await keep_fresh(self, self._age, "registry_refresh_failed", self._on_event)
+
+
+def _is_newer(one: Account, other: Account) -> bool:
+    """Tell whether the first reading of an account is the later one. Not every event raises the revision."""
+    return (one.revision, one.event_seq) > (other.revision, other.event_seq)

@@ -1,0 +1,52 @@
+"""Published snapshots: what an owner last read or wrote, for anyone to look at, and how old it may grow."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import structlog
+import trio
+
+from pgs.storage.transactions import StoreOutage
+
+REFRESH_S = 60.0  # how often rows are read anew
+STALE_S = 600.0  # the age, counted from its own reading, at which a snapshot is no longer believed
+
+log = structlog.get_logger("pgs.snapshots")
+
+
+class Age:
+    """How long ago a snapshot was read, and whether it still counts."""
+
+    def __init__(self) -> None:
+        self._read_at: float | None = None
+
+    def renew(self, read_at: float) -> None:
+        """Count from a reading that began at `read_at`, in trio's time."""
+        self._read_at = read_at
+
+    def seconds(self, now: float) -> float:
+        """Return the age in seconds; infinite when nothing was read yet."""
+        return float("inf") if self._read_at is None else now - self._read_at
+
+    def is_closed(self, now: float) -> bool:
+        """Return whether the snapshot is too old to answer from."""
+        return self.seconds(now) >= STALE_S
+
+
+class Owner(Protocol):
+    """Reads what it publishes."""
+
+    async def refresh(self) -> None:
+        """Read it anew. Raises `StoreOutage`."""
+        ...
+
+
+async def keep_fresh(owner: Owner, age: Age, failed: str, on_event: Callable[[str], None]) -> None:
+    """Let an owner read anew every minute, for ever; a failure is logged and counted as the event `failed`."""
+    while True:
+        await trio.sleep(REFRESH_S)
+        try:
+            await owner.refresh()
+        except StoreOutage:
+            on_event(failed)
+            log.exception(failed, age_s=age.seconds(trio.current_time()))

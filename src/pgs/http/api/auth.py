@@ -1,0 +1,126 @@
+"""From a key to a principal, in the order of checks that the interface promises. Nothing here waits."""
+
+import msgspec
+import trio
+
+from pgs.actors.activity_events import tell_of_refusal
+from pgs.actors.shared.admission import Admission
+from pgs.domain.environments import Environment
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.keys import hash_key, parse_bearer, parse_key
+from pgs.domain.rate import policy_header, rate_header
+from pgs.domain.versions import choose
+from pgs.http.api.endpoint import Endpoint, Principal
+from pgs.http.api.services import Services
+from pgs.http.transport.asgi import Headers
+
+VERSION_HEADER = b"x-service-api-version"
+_RATE_LIMITED = refuse("rate_limited")
+_INVALID_KEY = refuse("invalid_key")
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What became of a call's credential: its principal or a refusal, and the headers that every answer to it carries."""
+
+    outcome: Principal | Refusal
+    headers: tuple[tuple[bytes, bytes], ...]
+
+
+def overloaded(retry_after: int) -> tuple[tuple[bytes, bytes], ...]:
+    """Return the header that goes with a 429."""
+    return ((b"retry-after", b"%d" % max(1, retry_after)),)
+
+
+def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
+    """Return the headers of every 401: it is stamped as for nobody in particular, and tells nothing of a bucket."""
+    return ((VERSION_HEADER, b"%d" % services.versions.current), (b"www-authenticate", b"Bearer"))
+
+
+def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Verdict:
+    """Return the verdict on a call with a key."""
+    current = ((VERSION_HEADER, b"%d" % services.versions.current),)
+    now = trio.current_time()
+    registry = services.parts.registry
+
+    # 1. Header and format: nothing is looked up for what cannot be a key.
+    given = [value for name, value in headers if name == b"authorization"]
+    text = parse_bearer(given[0]) if len(given) == 1 else None
+    if text is None or parse_key(text) is None:
+        return Verdict(_INVALID_KEY, unauthorised(services))
+
+    # 2. A registry that has been unreadable too long can tell no key from another.
+    if registry.is_closed(now):
+        process = services.parts.process_admission.admit(now)
+        if not process.allowed:
+            return Verdict(_RATE_LIMITED, current + overloaded(process.retry_after))
+        return Verdict(refuse("registry_unavailable"), current)
+
+    # 3. Rates: a known key draws from its partner's bucket, whatever the verdict on it will be; unknown ones share a bucket.
+    known = registry.find_key(hash_key(text))
+    if known is None:
+        unknown = services.parts.process_admission.admit_unknown(now)
+        if not unknown.allowed:
+            return Verdict(_RATE_LIMITED, current + overloaded(unknown.retry_after))
+        return Verdict(_INVALID_KEY, unauthorised(services))
+    account, key = known.account, known.key
+    pin = account.pins[key.environment]
+    admission = services.directory.partner(account.partner_id).admission.admit(account, now)
+    stamps = ((VERSION_HEADER, b"%d" % pin), *_rate_headers(admission))
+    if admission.refused_by is not None:
+        services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
+        tell_of_refusal(
+            services.parts, account.partner_id, key.environment, endpoint.path, "rate_limited"
+        )
+        return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after))
+
+    # 4. The key's verdict. A 401 tells nothing of a bucket.
+    if key.is_revoked(services.parts.clock.now()):
+        return Verdict(_INVALID_KEY, unauthorised(services))
+    services.parts.key_uses.note(account.partner_id, key.key_id)
+
+    # 5. The deployment's environment, 6. the account.
+    refusal = _wrong_environment(services.restricted_to, key.environment) or (
+        None if account.active else refuse("partner_inactive")
+    )
+    if refusal is not None:
+        return Verdict(refusal, stamps)
+
+    # 7. The version, and the kind of key.
+    named = [value for name, value in headers if name == VERSION_HEADER]
+    version = (
+        choose(named[0] if named else None, pin, services.versions)
+        if len(named) < 2
+        else refuse("unsupported_api_version")
+    )
+    if isinstance(version, Refusal):
+        return Verdict(version, stamps)
+    stamps = ((VERSION_HEADER, b"%d" % version), *stamps[1:])
+    if endpoint.only_key is not None and key.environment != endpoint.only_key:
+        return Verdict(refuse("test_key_required"), stamps)
+    return Verdict(Principal(account, key, version), stamps)
+
+
+def _rate_headers(admission: Admission) -> tuple[tuple[bytes, bytes], ...]:
+    return (
+        (b"ratelimit-policy", policy_header(admission.policy).encode()),
+        (b"ratelimit", rate_header(admission.taken).encode()),
+    )
+
+
+def _wrong_environment(
+    restricted_to: Environment | None, environment: Environment
+) -> Refusal | None:
+    if restricted_to is None or environment == restricted_to:
+        return None
+    return refuse("test_key_against_live" if environment == "test" else "live_key_against_test")
+
+
+def recheck(services: Services, principal: Principal) -> Refusal | BadRequest | None:
+    """Return why a call that has been held for a while may no longer be answered, or None."""
+    registry = services.parts.registry
+    if registry.is_closed(trio.current_time()):
+        return refuse("registry_unavailable")
+    known = registry.find_key(principal.key.key_hash)
+    if known is None or known.key.is_revoked(services.parts.clock.now()):
+        return _INVALID_KEY
+    return None if known.account.active else refuse("partner_inactive")

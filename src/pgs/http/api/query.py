@@ -1,0 +1,80 @@
+"""From a query string to parameters, strictly: what is repeated or is no UTF-8 is refused, what is unknown is ignored otherwise."""
+
+import re
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from pgs.domain.errors import BadRequest
+
+MAX_PARAMETERS: Final = 32
+"""How many parameters a query may have; no call knows half as many. Its length is bounded with the target's, `MAX_TARGET_BYTES`."""
+
+UNREADABLE_CURSOR: Final = "\N{REPLACEMENT CHARACTER}"
+"""Stands for a cursor that is no text: like every other one that was not issued here, it is for the call to refuse, with its reason."""
+
+_BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_DIGITS = re.compile(r"[0-9]{1,6}", re.ASCII)
+
+_TOO_MANY: Final = BadRequest("The query string has too many parameters.")
+_REPEATED: Final = BadRequest("A query parameter is given more than once.")
+_NOT_TEXT: Final = BadRequest("The query string is not percent-encoded UTF-8 text.")
+
+
+def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadRequest:
+    """Return the value of each parameter of `known` that the query string `raw` (undecoded, without `?`) holds.
+
+    `+` is a space, a name without `=` has the empty value. A parameter that comes twice is refused, be it known here or not: whoever
+    repeats one means something that is not done. So are bad escapes and NUL, but in a cursor; other unknown parameters are ignored.
+    """
+    if not raw:
+        return {}
+    pairs = raw.split(b"&")
+    if len(pairs) > MAX_PARAMETERS:
+        return _TOO_MANY
+    found: dict[str, str] = {}
+    seen: set[str] = set()
+    for pair in pairs:
+        if not pair:
+            continue
+        raw_name, _, raw_value = pair.partition(b"=")
+        name, value = _text(raw_name), _text(raw_value)
+        if value is None and name == "cursor" and name in known:
+            value = UNREADABLE_CURSOR
+        if name is None or value is None:
+            return _NOT_TEXT
+        if name in seen:
+            return (
+                BadRequest(f"Query parameter `{name}` is given more than once.")
+                if name in known
+                else _REPEATED
+            )
+        seen.add(name)
+        if name in known:
+            found[name] = value
+    return found
+
+
+def int_param(
+    params: dict[str, str], name: str, lo: int, hi: int, default: int
+) -> int | BadRequest:
+    """Return parameter `name` as an integer from `lo` to `hi`, both included, or `default` where it is absent.
+
+    It takes 1 to 6 ASCII digits and nothing else: no sign, no space, no full-width digit, all of which `int` would take.
+    """
+    text = params.get(name)
+    if text is None:
+        return default
+    if _DIGITS.fullmatch(text) and lo <= int(text) <= hi:
+        return int(text)
+    return BadRequest(f"Query parameter `{name}` must be a whole number from {lo} to {hi}.")
+
+
+def _text(raw: bytes) -> str | None:
+    """The decoded text of a name or a value; None where it is no text."""
+    if _BAD_ESCAPE.search(raw):
+        return None
+    try:
+        text = unquote_to_bytes(raw.replace(b"+", b" ")).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\x00" in text else text

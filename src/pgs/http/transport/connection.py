@@ -1,0 +1,228 @@
+"""hypercorn 0.18's connection handling with its open ends closed: one misbehaving client costs its own connection, for a bounded time.
+
+`GuardedServer` replaces `hypercorn.trio.tcp_server.TCPServer`. What each guard is against, as seen by running it:
+
+- An exception out of the protocol (a WebSocket upgrade with a body was one) ended the process. `run` lets none out.
+- Writes were shielded without a limit: a client that never reads pinned its handler, past any timeout and any stop. Each is bounded here.
+- The idle timer was a task, started inside the application's cancelled scope, and so never ran after a request of quart-trio. Here
+  idleness is a deadline of the reader, set without a checkpoint.
+- A request pipelined behind one that a stop found in flight left the reader waiting until the stop's grace was over.
+- Closing with unread input makes the kernel send a reset, which can destroy the answer on its way: closing lingers, briefly.
+"""
+
+import contextlib
+import enum
+import traceback
+from math import inf
+from typing import Final, cast
+
+import structlog
+import trio
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol import ProtocolWrapper
+from hypercorn.protocol.h11 import H11Protocol
+from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
+from hypercorn.typing import ConnectionState
+from hypercorn.utils import parse_socket_addr
+
+from pgs.http.transport.guards import GuardedConfig, GuardedH11, GuardedTasks
+
+_log = structlog.get_logger("pgs.http")
+
+SEND_CHUNK: Final = 64 * 1024
+"""Bytes per bounded write. With 5 s for each, a client has to take 13 kB/s, which any line does that can play."""
+
+
+class _Http1Only(ProtocolWrapper):
+    """hypercorn's choice of a protocol, made."""
+
+    def __init__(self, protocol: H11Protocol) -> None:
+        self.protocol = protocol
+
+    async def handle(self, event: Event) -> None:
+        await self.protocol.handle(event)
+
+
+class _Phase(enum.Enum):
+    IDLE = enum.auto()
+    HEAD = enum.auto()
+    BUSY = enum.auto()
+    CLOSING = enum.auto()
+
+
+class GuardedServer(TCPServer):
+    """One accepted connection, from its first byte to its last. Its bounds are those of `ServerLimits`."""
+
+    async def run(self) -> None:
+        """Serves the connection. Whatever the client does, nothing but `Cancelled` comes out."""
+        config = self._guarded
+        if config.stopping or len(config.open) >= config.max_connections:
+            config.on_event("connection_refused")
+            await trio.aclose_forcefully(self.stream)
+            return
+        config.open.add(self)
+        try:
+            await self._converse()
+        except* OSError:
+            pass  # The peer was gone before its address could be read.
+        except* Exception as group:
+            config.on_event("connection_crash")
+            _log.warning("connection_crash", errors=_summary(group))
+        finally:
+            config.open.discard(self)
+            await trio.aclose_forcefully(self.stream)
+
+    @property
+    def _guarded(self) -> GuardedConfig:
+        return cast("GuardedConfig", self.config)
+
+    async def _converse(self) -> None:
+        socket = self.stream.socket
+        tasks = GuardedTasks()
+        async with tasks:
+            protocol = GuardedH11(
+                self.app,
+                self.config,
+                self.context,
+                tasks,
+                ConnectionState(self.state),
+                False,
+                parse_socket_addr(socket.family, socket.getpeername()),
+                parse_socket_addr(socket.family, socket.getsockname()),
+                self.protocol_send,
+            )
+            self.protocol = _Http1Only(protocol)
+            self._phase = _Phase.IDLE
+            # A new connection that says nothing is nobody's pool: it gets the time of a head, not of an idle one.
+            self._deadline = trio.current_time() + self._guarded.limits.head_s
+            self._reading = trio.CancelScope()
+            self._handling = trio.CancelScope()
+            self._writing = trio.CancelScope()
+            try:
+                await self._read_data()
+            finally:
+                tasks.reader_ended()
+
+    async def _read_data(self) -> None:
+        limits = self._guarded.limits
+        lingered = 0
+        while True:
+            if self._phase is _Phase.BUSY:
+                self._deadline = trio.current_time() + limits.read_s
+            with trio.CancelScope(deadline=self._deadline) as self._reading:
+                try:
+                    data = bytes(await self.stream.receive_some(MAX_RECV))
+                except (trio.BrokenResourceError, trio.ClosedResourceError):
+                    data = b""
+            if self._reading.cancelled_caught:
+                self._count_timeout()
+                break
+            if self._phase is _Phase.CLOSING:
+                lingered += len(data)
+                if not data or lingered > limits.linger_bytes:
+                    break
+                continue
+            if self._phase is _Phase.IDLE:
+                self._phase = _Phase.HEAD
+                self._deadline = trio.current_time() + limits.head_s
+            with trio.CancelScope() as self._handling:
+                await self.protocol.handle(RawData(data))
+            if not data:
+                break
+        await self.protocol.handle(Closed())
+
+    def _count_timeout(self) -> None:
+        name = {_Phase.HEAD: "head_timeout", _Phase.BUSY: "read_timeout"}.get(self._phase)
+        if name is not None and not self._guarded.stopping:
+            self._guarded.on_event(name)
+
+    async def protocol_send(self, event: Event) -> None:
+        """Carries out what the protocol decided: a write, a close, or a change between idle and busy."""
+        if isinstance(event, RawData):
+            if event.data:
+                await self._write(event.data)
+        elif isinstance(event, Updated):
+            # No checkpoint in this branch: it also runs inside scopes that are already cancelled.
+            self._become(_Phase.IDLE if event.idle else _Phase.BUSY)
+        elif isinstance(event, Closed):
+            await self._finish()
+            await self.protocol.handle(Closed())
+            self._handling.cancel()
+
+    def _become(self, phase: _Phase) -> None:
+        """Enters a phase of the connection; idle begins its time anew, unless a stop has begun."""
+        if self._phase is _Phase.CLOSING:
+            return
+        self._phase = phase
+        if phase is _Phase.IDLE:
+            self._set_deadline(
+                -inf
+                if self._guarded.stopping
+                else trio.current_time() + self._guarded.limits.keep_alive_s
+            )
+        elif phase is _Phase.BUSY:
+            self._set_deadline(trio.current_time() + self._guarded.limits.read_s)
+
+    def _set_deadline(self, deadline: float) -> None:
+        self._deadline = self._reading.deadline = deadline
+
+    def begin_stop(self) -> None:
+        """Ends the connection at once where it is idle, soon where it is in the middle of a head, and a write with the grace."""
+        self._writing.deadline = min(self._writing.deadline, self._guarded.grace_ends)
+        if self._phase is _Phase.IDLE:
+            self._set_deadline(-inf)
+        elif self._phase is _Phase.HEAD:
+            self._set_deadline(
+                min(self._deadline, trio.current_time() + self._guarded.limits.linger_s)
+            )
+
+    async def _write(self, data: bytes) -> None:
+        """Writes in bounded pieces. A client that does not take one in time loses the connection; after the grace nobody is written to."""
+        config = self._guarded
+        lost = trio.current_time() >= config.grace_ends
+        if not lost:
+            with trio.CancelScope(shield=True) as scope:
+                async with self.send_lock:
+                    self._writing = scope
+                    try:
+                        for start in range(0, len(data), SEND_CHUNK):
+                            scope.deadline = min(
+                                trio.current_time() + config.limits.send_s, config.grace_ends
+                            )
+                            await self.stream.send_all(data[start : start + SEND_CHUNK])
+                    except (trio.BrokenResourceError, trio.ClosedResourceError):
+                        lost = True
+            if scope.cancelled_caught:
+                lost = True
+                config.on_event("send_timeout")
+        if lost:
+            await trio.aclose_forcefully(self.stream)
+            await self.protocol.handle(Closed())
+            await trio.lowlevel.checkpoint()
+
+    async def _finish(self) -> None:
+        """Sends the end, and leaves the reader to swallow what is still on its way."""
+        if self._phase is _Phase.CLOSING:
+            return
+        self._phase = _Phase.CLOSING
+        self._set_deadline(trio.current_time() + self._guarded.limits.linger_s)
+        with trio.CancelScope(shield=True):
+            async with self.send_lock:
+                with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                    await self.stream.send_eof()
+
+
+def _summary(group: BaseExceptionGroup[Exception]) -> list[str]:
+    """One line per error: its type and where it arose. The text of an error may repeat what the client sent, so it is left out."""
+    lines = []
+    for error in _leaves(group):
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f"{frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno}" if frames else "?"
+        lines.append(f"{type(error).__name__} at {where}")
+    return lines[:8]
+
+
+def _leaves(error: BaseException) -> list[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
+    return [error]

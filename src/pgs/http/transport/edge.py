@@ -1,0 +1,126 @@
+"""The outermost layer: what every request meets before, and every response after, the application.
+
+It refuses malformed heads and bodies that are too long or too slow, gives each request its id, stamps responses, turns an exception into
+a 500 that says nothing, and writes the access log. Every answer of its own is in the error shape.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+import trio
+
+from pgs.http.transport.asgi import App, Headers, OnEvent, Receive, Scope, Send, ignore_event
+from pgs.http.transport.exchange import (
+    BodyLimit,
+    EdgeSettings,
+    HttpExchange,
+    WebSocketExchange,
+    answer_to,
+)
+from pgs.http.transport.heads import NOT_HTTP, UNREAD, Head, check_head
+from pgs.http.transport.stamp import stamp
+
+DEFAULT_BODY_BYTES: Final = 64 * 1024
+"""A body's length where no call says otherwise: the largest real one, a whole price map, has a few KiB."""
+
+BODY_S: Final = 10.0
+"""From the first look for a body to its end: 64 KiB over a slow mobile line, and no more for one that drips."""
+
+LOGGED_PATH_CHARS: Final = 200
+"""Of a path in the log; the longest route with its ids has about 120."""
+
+# A client that puts a key, a token or a cursor into a path has shown it to every proxy on the way; this log does not keep it.
+_CREDENTIAL = re.compile(r"(pgs_live_|pgs_test_|pgs1\.|pgc1\.|whsec_)[^/]+")
+
+_access = structlog.get_logger("pgs.access")
+
+
+def default_body_limit(path: str) -> int:
+    """Return `DEFAULT_BODY_BYTES` for every path."""
+    return DEFAULT_BODY_BYTES
+
+
+class Edge:
+    """An ASGI application around another one. Lifespan events pass through untouched.
+
+    `new_request_id` makes the id of each request; inside, it is `scope["state"]["request_id"]`. `current_version` is the API version that
+    stamps what the application left unstamped. `on_event` hears of `refused` (a malformed head), `body_refused` (too long or too slow)
+    and `crash`. `body_limit` tells the bytes that a path's body may have; `body_s` the seconds.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        new_request_id: Callable[[], str],
+        current_version: int,
+        on_event: OnEvent = ignore_event,
+        body_limit: BodyLimit = default_body_limit,
+        body_s: float = BODY_S,
+    ) -> None:
+        self._app = app
+        self._new_request_id = new_request_id
+        self._settings = EdgeSettings(
+            current_version=current_version, on_event=on_event, body_limit=body_limit, body_s=body_s
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one ASGI scope."""
+        kind = scope["type"]
+        if kind not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        started = trio.current_time()
+        request_id = self._new_request_id()
+        head = check_head(scope)
+        inner = dict(scope)
+        inner["state"] = {**scope.get("state", {}), "request_id": request_id}
+        if isinstance(head, Head):
+            inner["headers"] = head.headers
+        exchange = (HttpExchange if kind == "http" else WebSocketExchange)(
+            self._settings, inner, head, request_id, receive, send
+        )
+        try:
+            await exchange.run(self._app)
+        finally:
+            self._log(
+                request_id,
+                scope.get("method", "WEBSOCKET"),
+                scope["path"],
+                exchange.status,
+                started,
+            )
+
+    def refuse(self, method: str, path: str, status: int) -> tuple[int, Headers, bytes]:
+        """Return the answer to a request that the server's parser refused with `status`, so that none goes out without an id.
+
+        Its status is a plain 400 but for a head that is too large: a coding that is not known here would be a 501, and what the client
+        sent wrong is no failure of the service.
+        """
+        request_id = self._new_request_id()
+        fault = UNREAD.get(status, NOT_HTTP)
+        self._settings.on_event("refused")
+        self._log(request_id, method, path, fault.status, trio.current_time())
+        headers, body = answer_to(fault, close=True)
+        return (
+            fault.status,
+            stamp(
+                headers,
+                path=path,
+                request_id=request_id,
+                current_version=self._settings.current_version,
+            ),
+            body,
+        )
+
+    def _log(self, request_id: str, method: str, path: str, status: int, started: float) -> None:
+        _access.info(
+            "request",
+            request_id=request_id,
+            method=method[:16],
+            path=_CREDENTIAL.sub(r"\1[hidden]", path)[:LOGGED_PATH_CHARS],
+            status=status,
+            duration_ms=round((trio.current_time() - started) * 1000, 2),
+        )

@@ -1,0 +1,270 @@
+"""One request and its answer as they pass the edge: over HTTP, or as a WebSocket."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+import structlog
+import trio
+
+from pgs.http.transport.asgi import App, Headers, Message, OnEvent, Receive, Scope, Send
+from pgs.http.transport.heads import Fault, Head
+from pgs.http.transport.stamp import stamp
+
+BodyLimit = Callable[[str], int]
+"""Path to bytes: how long a request's body may be."""
+
+DRAIN_S: Final = 2.0
+"""How long an answered request's unread body is waited for, so that the connection can be used again."""
+
+_log = structlog.get_logger("pgs.http")
+
+_CRASH: Final = Fault(
+    500, "The service failed to handle this request. The request id names it in the log."
+)
+_TOO_LARGE: Final = Fault(413, "The request body is too large.")
+_TOO_SLOW: Final = Fault(408, "The request body took too long to arrive.")
+_NO_SOCKET: Final = Fault(403, "No WebSocket is accepted here.")
+
+_UNEXPECTED: Final = 1011
+"""The close code of a server that failed (RFC 6455 section 7.4.1)."""
+
+
+class BodyRefused(Exception):
+    """Raised into the application by `receive` where a request's body goes no further; the edge answers, whatever becomes of it inside."""
+
+
+def answer_to(fault: Fault, *, close: bool) -> tuple[Headers, bytes]:
+    """Return the headers and the body of the answer in the error shape; `close`: the connection ends with it."""
+    body = msgspec.json.encode({"error": fault.message})
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if close:
+        headers.append((b"connection", b"close"))
+    return headers, body
+
+
+class EdgeSettings(msgspec.Struct, frozen=True):
+    """What holds for every request of an edge."""
+
+    current_version: int
+    on_event: OnEvent
+    body_limit: BodyLimit
+    body_s: float
+
+
+class Exchange(ABC):
+    """What both kinds have in common. `status` is the answer's, 0 while there is none (and for ever, if the client leaves first)."""
+
+    def __init__(
+        self,
+        settings: EdgeSettings,
+        scope: Scope,
+        head: Head | Fault,
+        request_id: str,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        self.status = 0
+        self._settings = settings
+        self._scope = scope
+        self._head = head
+        self._path: str = scope["path"]
+        self._request_id = request_id
+        self._receive = receive
+        self._send = send
+        self._gone = False
+
+    async def run(self, app: App) -> None:
+        """Refuses the request, or has `app` answer it and answers for it where it fails."""
+        if isinstance(self._head, Fault):
+            self._settings.on_event("refused")
+            await self._answer(self._head, close=True)
+            return
+        crash: BaseException | None = None
+        try:
+            await app(self._scope, self._guarded_receive, self._guarded_send)
+        except* Exception as group:
+            _, crash = group.split(BodyRefused)
+        if crash is None and not (self._answered() or self._gone):
+            crash = RuntimeError("the application returned without an answer")
+        if crash is not None:
+            self._report(crash)
+            await self._after_crash()
+
+    def _answered(self) -> bool:
+        """Whether an answer, if only its beginning, has gone out."""
+        return self.status != 0
+
+    def _report(self, crash: BaseException) -> None:
+        while isinstance(crash, BaseExceptionGroup) and len(crash.exceptions) == 1:
+            crash = crash.exceptions[0]
+        self._settings.on_event("crash")
+        _log.error("crash", request_id=self._request_id, exc_info=crash)
+
+    def _stamped(self, headers: Headers) -> Headers:
+        return stamp(
+            headers,
+            path=self._path,
+            request_id=self._request_id,
+            current_version=self._settings.current_version,
+        )
+
+    async def _answer(self, fault: Fault, *, close: bool) -> None:
+        """Sends a whole response of ours in the error shape."""
+        headers, body = answer_to(fault, close=close)
+        prefix = "http" if self._scope["type"] == "http" else "websocket.http"
+        self.status = fault.status
+        await self._send(
+            {
+                "type": f"{prefix}.response.start",
+                "status": fault.status,
+                "headers": self._stamped(headers),
+            }
+        )
+        await self._send({"type": f"{prefix}.response.body", "body": body, "more_body": False})
+
+    @abstractmethod
+    async def _guarded_receive(self) -> Message: ...
+
+    @abstractmethod
+    async def _guarded_send(self, message: Message) -> None: ...
+
+    @abstractmethod
+    async def _after_crash(self) -> None: ...
+
+
+class HttpExchange(Exchange):
+    """A plain request: its body is counted and timed, its response stamped."""
+
+    _taken = 0
+    _body_ended = False
+    _receiving = 0
+    _took: trio.Event | None = None
+    _deadline: float | None = None
+    _refusal: Fault | None = None
+
+    async def run(self, app: App) -> None:
+        """Refuses a body that announces itself too long; one that turns out so, or too slow, is answered in place of the application."""
+        if isinstance(self._head, Head):
+            self._body_ended = not self._head.has_body
+            self._limit = self._settings.body_limit(self._path)
+            if (self._head.content_length or 0) > self._limit:
+                await self._refuse_body(_TOO_LARGE)
+                return
+        await super().run(app)
+
+    def _answered(self) -> bool:
+        return self.status != 0 or self._refusal is not None
+
+    async def _after_crash(self) -> None:
+        # Once a response has begun, leaving it unfinished makes the server close the connection, which is how the client can tell.
+        if not self._answered():
+            await self._answer(_CRASH, close=True)
+
+    async def _refuse_body(self, fault: Fault) -> None:
+        self._refusal = fault
+        self._settings.on_event("body_refused")
+        if self.status == 0:
+            await self._answer(fault, close=True)
+
+    async def _guarded_receive(self) -> Message:
+        if self._refusal is not None:
+            raise BodyRefused
+        if self._body_ended:
+            message = await self._receive()
+            self._gone = self._gone or message["type"] == "http.disconnect"
+            return message
+        if self._deadline is None:
+            self._deadline = trio.current_time() + self._settings.body_s
+        fault = _TOO_SLOW
+        with trio.CancelScope(deadline=self._deadline):
+            message = self._count(await self._take())
+            if self._taken <= self._limit:
+                return message
+            fault = _TOO_LARGE
+        await self._refuse_body(fault)
+        raise BodyRefused
+
+    async def _take(self) -> Message:
+        self._receiving += 1
+        try:
+            return await self._receive()
+        finally:
+            self._receiving -= 1
+            if self._took is not None:
+                self._took.set()
+
+    def _count(self, message: Message) -> Message:
+        if message["type"] == "http.disconnect":
+            self._gone = self._body_ended = True
+        else:
+            self._taken += len(message.get("body", b""))
+            self._body_ended = not message.get("more_body", False)
+        return message
+
+    async def _guarded_send(self, message: Message) -> None:
+        if self._refusal is not None:
+            # What the application says after its request was answered for it goes nowhere, but not in one breath.
+            await trio.lowlevel.checkpoint()
+            return
+        if message["type"] == "http.response.start":
+            self.status = int(message["status"])
+            message = {**message, "headers": self._stamped(list(message.get("headers", [])))}
+        elif (
+            not self._body_ended
+            and message["type"] == "http.response.body"
+            and not message.get("more_body", False)
+        ):
+            await self._send({**message, "more_body": True})
+            await self._drain()
+            message = {"type": "http.response.body", "body": b"", "more_body": False}
+        await self._send(message)
+
+    async def _drain(self) -> None:
+        """Reads on to the end of an answered request's body, within bounds, or waits for the application's own task that does."""
+        with trio.move_on_after(DRAIN_S):
+            while not self._body_ended and self._taken <= self._limit:
+                if self._receiving:
+                    self._took = trio.Event()
+                    await self._took.wait()
+                else:
+                    self._count(await self._take())
+
+
+class WebSocketExchange(Exchange):
+    """A WebSocket: its handshake is stamped, and it ends with a code that tells when the application failed."""
+
+    _accepted = False
+    _closed = False
+
+    async def _after_crash(self) -> None:
+        if not self._answered():
+            await self._answer(_CRASH, close=True)
+        elif self._accepted and not (self._closed or self._gone):
+            self._closed = True
+            await self._send({"type": "websocket.close", "code": _UNEXPECTED, "reason": ""})
+
+    async def _guarded_receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "websocket.disconnect":
+            self._gone = True
+        return message
+
+    async def _guarded_send(self, message: Message) -> None:
+        kind = message["type"]
+        if kind == "websocket.accept":
+            self.status = HTTPStatus.SWITCHING_PROTOCOLS.value
+            self._accepted = True
+            message = {**message, "headers": self._stamped(list(message.get("headers", [])))}
+        elif kind == "websocket.http.response.start":
+            self.status = int(message["status"])
+            message = {**message, "headers": self._stamped(list(message.get("headers", [])))}
+        elif kind == "websocket.close":
+            if not self._answered():
+                # The server's own refusal would carry nothing of ours.
+                await self._answer(_NO_SOCKET, close=True)
+                return
+            self._closed = True
+        await self._send(message)

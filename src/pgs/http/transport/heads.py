@@ -1,0 +1,122 @@
+"""What a request's head must be before anything else looks at it: the rules of HTTP/1 that keep two readers of one request of one mind.
+
+hypercorn's parser (h11 0.16) refuses by itself, and has the edge answer (`Edge.refuse`): a request line or header that is no HTTP, a
+Content-Length that is no number, differing ones (equal ones it merges), any Transfer-Encoding but one `chunked`, a missing or second Host
+in HTTP/1.1, controls and 8-bit characters in the target. It lets pass everything else that is refused here. All of it is checked again,
+since the edge may stand behind another parser.
+"""
+
+import re
+from typing import Final
+
+import msgspec
+
+from pgs.http.transport.asgi import Headers, Scope
+
+MAX_HEADERS: Final = 100
+"""Headers of one request; browsers behind two proxies send about 40."""
+
+MAX_HEAD_BYTES: Final = 16 * 1024
+"""Target and headers together, `: ` and line ends counted: the limit of common proxies, twice over."""
+
+MAX_TARGET_BYTES: Final = 8 * 1024
+"""Path and query, the 8,000 octets that RFC 9110 section 4.1 asks for included."""
+
+MAX_METHOD_CHARS: Final = 16
+"""The longest method in the registry has 17 (UPDATEREDIRECTREF), the longest in use here 6."""
+
+PRIVATE_PREFIX: Final = b"x-pgs-"
+"""Request headers that only this service could mean; from outside they are dropped."""
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+_VISIBLE = re.compile(rb"[!-~]*")
+_HOST = re.compile(rb"(?:[0-9A-Za-z._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
+_LENGTH = re.compile(rb"[0-9]{1,15}")
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """Why a request goes no further: its status, and a sentence for people."""
+
+    status: int
+    message: str
+
+
+class Head(msgspec.Struct, frozen=True):
+    """A head that may pass: its headers without the private ones, and whether and how long a body follows (None: chunked)."""
+
+    headers: Headers
+    has_body: bool
+    content_length: int | None
+
+
+_FRAMING: Final = Fault(400, "The length of the request body is not stated in one clear way.")
+_TARGET: Final = Fault(
+    400, "The request target must be a path, with an optional query, in visible ASCII characters."
+)
+_METHOD: Final = Fault(400, "The request method is not one that is served.")
+_VERSION: Final = Fault(400, "Only HTTP/1.0 and HTTP/1.1 are spoken here.")
+_HOST_FAULT: Final = Fault(400, "A request carries one Host header that names a host.")
+_TOO_LONG: Final = Fault(414, "The request target is too long.")
+_TOO_LARGE: Final = Fault(431, "The request headers are too many or too large.")
+NOT_HTTP: Final = Fault(
+    400, "The request is not well-formed HTTP/1.1, or its method is not in capitals."
+)
+UNREAD: Final = {431: _TOO_LARGE, 501: _FRAMING}
+"""By the parser's status, what a request is told that it refused; `NOT_HTTP` for every other one."""
+
+
+def check_head(scope: Scope) -> Head | Fault:
+    """Return what may pass of the head of an HTTP or WebSocket scope, or the first fault found in it."""
+    method: str = scope.get("method", "GET")
+    path: bytes = scope.get("raw_path") or b""
+    query: bytes = scope.get("query_string", b"")
+    version: str = scope["http_version"]
+    if version not in ("1.0", "1.1"):
+        return _VERSION
+    if len(method) > MAX_METHOD_CHARS or method == "CONNECT" or not _TOKEN.fullmatch(method):
+        return _METHOD
+    size = len(path) + len(query)
+    if size > MAX_TARGET_BYTES:
+        return _TOO_LONG
+    if path[:1] != b"/" or not _VISIBLE.fullmatch(path) or not _VISIBLE.fullmatch(query):
+        return _TARGET
+    headers: Headers = scope["headers"]
+    if len(headers) > MAX_HEADERS:
+        return _TOO_LARGE
+    return _check_headers(headers, version, size)
+
+
+def _check_headers(headers: Headers, version: str, size: int) -> Head | Fault:
+    hosts: list[bytes] = []
+    lengths: list[bytes] = []
+    codings: list[bytes] = []
+    private = False
+    for name, value in headers:
+        size += len(name) + len(value) + 4
+        if name == b"host":
+            hosts.append(value)
+        elif name == b"content-length":
+            lengths.append(value)
+        elif name == b"transfer-encoding":
+            codings.append(value)
+        elif name.startswith(PRIVATE_PREFIX):
+            private = True
+    if size > MAX_HEAD_BYTES:
+        return _TOO_LARGE
+    if (
+        len(hosts) > 1
+        or (not hosts and version == "1.1")
+        or (hosts and not _HOST.fullmatch(hosts[0]))
+    ):
+        return _HOST_FAULT
+    if codings and (
+        lengths or version == "1.0" or len(codings) > 1 or codings[0].lower() != b"chunked"
+    ):
+        return _FRAMING
+    if lengths and (len(lengths) > 1 or not _LENGTH.fullmatch(lengths[0])):
+        return _FRAMING
+    length = int(lengths[0]) if lengths else None
+    passed = (
+        [item for item in headers if not item[0].startswith(PRIVATE_PREFIX)] if private else headers
+    )
+    return Head(headers=passed, has_body=bool(codings or length), content_length=length)

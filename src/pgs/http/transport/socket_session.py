@@ -1,0 +1,206 @@
+"""One accepted WebSocket as its handler sees it: a reader and a writer of its own, and a bound on everything a client may take."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from math import inf
+from typing import Final
+
+import msgspec
+import trio
+
+from pgs.http.transport.asgi import OnEvent, Receive, Send, ignore_event
+
+NORMAL: Final = 1000
+"""The close code of a conversation that has come to its end (RFC 6455 section 7.4.1)."""
+
+OVERLOADED: Final = 1013
+"""The close code of a server that cannot keep up, or whose client does not (IANA's WebSocket registry: try again later)."""
+
+
+class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one socket may take.
+
+    A message that is too long, too many of them or a binary one close it with `abuse_code`, a full queue with `OVERLOADED`.
+    """
+
+    abuse_code: int
+    """The close code for a client that does not keep to the protocol."""
+
+    message_bytes: int = 16 * 1024
+    """Of one message's UTF-8; fifty times a move with its ids."""
+
+    messages_per_second: int = 20
+    """In any second, exactly: the next one after so many closes the socket. Nobody moves this fast."""
+
+    inbox_messages: int = 100
+    """Taken from the client and not yet by the handler: five seconds at full rate, as long as an actor may keep a command."""
+
+    inbox_chars: int = 64 * 1024
+    """And their length together: four messages of the greatest size."""
+
+    outbox_messages: int = 64
+    """Sent by the handler and not yet written. A game has one message for each move; a client so far behind does not read."""
+
+    outbox_chars: int = 256 * 1024
+    """And their length together."""
+
+    flush_s: float = 2.0
+    """For what is queued to leave ahead of a close frame; less than a stop's grace, so that the frame still fits into it."""
+
+    drain_s: float = 1.0
+    """For the handler to take what a client sent just before it left."""
+
+
+class Backlog:
+    """A queue of texts with room for `messages` of them and `chars` of their characters; whoever fills it never waits."""
+
+    def __init__(self, messages: int, chars: int) -> None:
+        self._in, self._out = trio.open_memory_channel[str](messages)
+        self._room = chars
+
+    def put(self, text: str) -> bool:
+        """Return whether there was room for it."""
+        if len(text) > self._room:
+            return False
+        try:
+            self._in.send_nowait(text)
+        except trio.WouldBlock:
+            return False
+        self._room -= len(text)
+        return True
+
+    async def take(self) -> str | None:
+        """Return the oldest text, waiting for one; None once the queue has ended and is empty."""
+        try:
+            text = await self._out.receive()
+        except trio.EndOfChannel:
+            return None
+        self._room += len(text)
+        return text
+
+    def end(self) -> None:
+        """Let nothing more in."""
+        self._in.close()
+
+
+class SocketSession:
+    """One accepted socket, as its handler sees it, and whoever the handler lends it to.
+
+    The handler is cancelled where it next waits once the socket is closed from this side, and where it next calls `receive` once the
+    client has left (or `drain_s` later, if it never does).
+    """
+
+    def __init__(self, limits: SocketLimits, on_event: OnEvent = ignore_event) -> None:
+        self.code: int | None = None
+        """What this side closes the socket with, once that is settled."""
+
+        self._limits = limits
+        self._on_event = on_event
+        self._over = False
+        self._inbox = Backlog(limits.inbox_messages, limits.inbox_chars)
+        self._outbox = Backlog(limits.outbox_messages, limits.outbox_chars)
+        self._arrivals: deque[float] = deque(
+            [-inf] * limits.messages_per_second, maxlen=limits.messages_per_second
+        )
+        self._handling = trio.CancelScope()
+        self._flushing = trio.CancelScope()
+
+    async def receive(self) -> str:
+        """Return the client's next message. Call it in the handler's own tasks: once the client has left it ends them."""
+        text = await self._inbox.take()
+        if text is None:
+            self._handling.cancel()
+            await trio.sleep_forever()
+        return text
+
+    def send(self, text: str) -> bool:
+        """Return whether the text was queued for the client; not on a socket that is closing, gone, or too far behind, which ends it.
+
+        It never waits, so anyone may call it: an actor in the middle of its step, too. For the same reason a loop of sends must wait
+        for something else.
+        """
+        if self._over:
+            return False
+        if not self._outbox.put(text):
+            self._fail(OVERLOADED, "socket_overloaded")
+            return False
+        return True
+
+    def close(self, code: int = NORMAL) -> None:
+        """Close the socket once what was sent before has left, within `flush_s`. The first close counts."""
+        if self._over:
+            return
+        self.code = code
+        self._end(self._limits.flush_s)
+        self._handling.cancel()
+
+    def _fail(self, code: int, event: str) -> None:
+        """Closes the socket without sending what is queued."""
+        self._on_event(event)
+        self.code = code
+        self._end(0)
+        self._handling.cancel()
+
+    def _leave(self) -> None:
+        """Takes note that the client has left. What it sent before is still the handler's to take."""
+        self._inbox.end()
+        if not self._over:
+            self._handling.deadline = trio.current_time() + self._limits.drain_s
+        self.code = None
+        self._end(0)
+
+    def _end(self, flush_s: float) -> None:
+        self._over = True
+        self._outbox.end()
+        self._flushing.deadline = min(self._flushing.deadline, trio.current_time() + flush_s)
+
+    async def _read(self, receive: Receive) -> None:
+        """Takes what the client sends, until it leaves or breaks a limit: of such a one nothing more is read."""
+        while (message := await receive())["type"] != "websocket.disconnect":
+            text: str | None = message.get("text")
+            if self._over:
+                continue
+            if text is None or self._is_abuse(text):
+                self._fail(self._limits.abuse_code, "socket_abuse")
+                return
+            if not self._inbox.put(text):
+                self._fail(OVERLOADED, "socket_overloaded")
+                return
+        self._leave()
+
+    def _is_abuse(self, text: str) -> bool:
+        """Whether the message is too long, or one too many."""
+        limit, now = self._limits.message_bytes, trio.current_time()
+        if len(text) > limit or len(text.encode()) > limit:
+            return True
+        too_soon = now - self._arrivals[0] < 1
+        self._arrivals.append(now)
+        return too_soon
+
+    async def _write(self, send: Send, written: trio.Event) -> None:
+        """Sends what is queued, and the close frame unless the client has left."""
+        with self._flushing:
+            while (text := await self._outbox.take()) is not None:
+                await send({"type": "websocket.send", "text": text})
+        if self.code is not None:
+            await send({"type": "websocket.close", "code": self.code, "reason": ""})
+        written.set()
+
+    async def run(self, receive: Receive, send: Send, handler: "Handler") -> None:
+        """Converses on an accepted socket until the handler has returned and its last word is written, or the client has left."""
+        written = trio.Event()
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._read, receive)
+                nursery.start_soon(self._write, send, written)
+                with self._handling:
+                    await handler(self)
+                self.close(NORMAL)
+                await written.wait()
+                nursery.cancel_scope.cancel()
+        finally:
+            self._over = True
+
+
+Handler = Callable[[SocketSession], Awaitable[None]]
+"""Serves one socket. Returning closes it with `NORMAL`."""

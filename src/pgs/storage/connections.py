@@ -1,0 +1,71 @@
+"""Connections to the database file, with the settings that this product relies on."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from pgs.storage.transactions import StoreOutage
+
+DATABASE_NAME = "pgs.db"
+BUSY_TIMEOUT_S = 5.0  # only a backup ever holds the file besides the writer  # only a backup ever holds the file besides the writer
+
+
+def connect(
+    path: Path, *, query_only: bool = False, factory: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
+    """Return a connection with the settings that this product relies on: WAL, `synchronous=FULL`, no implicit transactions.
+
+    Raises `StoreOutage` when the file cannot be opened, or lies where SQLite can keep no write-ahead log.
+    """
+    try:
+        connection = sqlite3.connect(
+            path,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_TIMEOUT_S,
+            cached_statements=256,
+            factory=factory,
+        )
+        try:
+            (mode,) = connection.execute("pragma journal_mode=wal").fetchone()
+            if mode != "wal":
+                raise StoreOutage(f"{path}: no write-ahead log, but {mode}")
+            connection.execute(
+                "pragma synchronous=full"
+            )  # money: an acknowledged commit survives a power cut
+            if query_only:
+                connection.execute("pragma query_only=on")
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        raise StoreOutage(f"{path}: {error}") from error
+    return connection
+
+
+def is_new_database(path: Path) -> bool:
+    """Return whether there is no database yet. Raises `StoreOutage` for an empty file: SQLite would begin anew in it, and say nothing."""
+    try:
+        if path.stat().st_size == 0:
+            raise StoreOutage(
+                f"{path} is an empty file and no database: put the right one in its place, or remove it to begin a new one"
+            )
+    except FileNotFoundError:
+        return True
+    return False
+
+
+def create_database(path: Path) -> None:
+    """Make an empty database, its owner's alone. It gets its name once it is one, so that no kill leaves an empty file of that name."""
+    part = path.with_name(path.name + ".new")
+    try:
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600)
+        connect(part).close()  # the change to a write-ahead log writes the file's first page
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
+        part.rename(path)
+    except OSError as error:
+        raise StoreOutage(f"{path} cannot be made: {error.strerror}") from error

@@ -1,0 +1,33 @@
+"""The data folder's lock, which makes one process the database's only writer."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+
+class DataFolderInUse(Exception):
+    """Another process owns the data folder."""
+
+
+class DataLock:
+    """The data folder's lock: whoever holds it is the one process that may write the database."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the folder, if need be, and take its lock. Raises `DataFolderInUse`."""
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._fd)
+            if isinstance(error, BlockingIOError):
+                raise DataFolderInUse(str(folder)) from None
+            raise
+
+    def release(self) -> None:
+        """Give the folder back. Doing so twice is no error."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)

@@ -1,0 +1,238 @@
+"""The documents say what the code says."""
+
+import dataclasses
+import importlib
+import re
+
+import pytest
+
+from pgs.config import Config
+from pgs.domain.roles import rank, rule_of
+from pgs.http.admin import ENDPOINTS as ADMIN_ENDPOINTS
+from pgs.http.fallback import make_pages
+from pgs.http.partner import ENDPOINTS
+from pgs.http.surface import ENDPOINTS as SURFACE
+from pgs.operator.commands import COMMANDS
+from tests.conventions.tree import ROOT, SOURCE, files
+
+ARCHITECTURE, OPERATIONS, README = ("docs/architecture.md", "docs/operations.md", "README.md")
+DOCUMENTS = [
+    README,
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    *(str(path.relative_to(ROOT)) for path in files(ROOT / "docs", ".md")),
+]
+
+# Git ignores what the build makes, so a checkout may lack it.
+_BUILT = "src/pgs/web/"
+_A_FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|sql|md|toml))`")
+
+
+def _text(document: str) -> str:
+    return (ROOT / document).read_text(encoding="utf-8")
+
+
+def _rows(document: str, heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading, without its own head."""
+    section = _text(document).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+@pytest.mark.parametrize(
+    "document", [ARCHITECTURE, *(name for name in DOCUMENTS if name.startswith("docs/decisions"))]
+)
+def test_every_file_that_a_document_names_exists(document: str) -> None:
+    assert _missing_files(_text(document)) == []
+
+
+def test_a_document_may_name_a_file_that_only_the_build_makes() -> None:
+    text = (
+        "See `src/pgs/web/frame/not-built-yet.js`, `src/pgs/web/` and `src/pgs/never-written.py`."
+    )
+    assert _missing_files(text) == ["src/pgs/never-written.py"]
+
+
+def _missing_files(text: str) -> list[str]:
+    """The files that a text names and a checkout lacks, leaving out what the build makes."""
+    named = [name for name in _A_FILE.findall(text) if not name.startswith(_BUILT)]
+    return [name for name in named if not ((ROOT / name).exists() or (SOURCE / name).exists())]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_link_between_documents_leads_somewhere(document: str) -> None:
+    targets = [
+        target.partition("#")[0]
+        for target in re.findall(r"\]\(([^)]+)\)", _text(document))
+        if "://" not in target
+    ]
+    assert [target for target in targets if not ((ROOT / document).parent / target).exists()] == []
+
+
+def test_the_settings_table_is_the_config() -> None:
+    documented = {
+        name.strip("`"): (variable.strip("`"), default.strip("`"))
+        for name, variable, default, *_ in _rows(OPERATIONS, "Settings")
+    }
+    declared = {
+        field.name: (
+            f"PGS_{field.name.upper()}",
+            "empty" if field.default in ("", None) else str(field.default),
+        )
+        for field in dataclasses.fields(Config)
+    }
+    assert documented == declared
+
+
+def test_every_setting_has_a_unit_and_a_reason() -> None:
+    assert [row[0] for row in _rows(OPERATIONS, "Settings") if len(row) != 5 or not all(row)] == []
+
+
+def test_the_bounds_table_is_the_code() -> None:
+    rows = _rows(ARCHITECTURE, "What is bounded")
+    assert rows
+    for name, file, value, _ in rows:
+        module = importlib.import_module(
+            "pgs." + file.strip("`").removesuffix(".py").replace("/", ".")
+        )
+        assert str(_value_of(name.strip("`"), module)) == value, name
+
+
+def _value_of(dotted: str, owner: object) -> object:
+    """The value of a name in a module; of a class, a field's default."""
+    for name in dotted.split("."):
+        owner = getattr(owner() if isinstance(owner, type) else owner, name)
+    return owner
+
+
+def test_the_readme_lists_every_call_and_no_other() -> None:
+    documented = {re.match(r"`([A-Z]+ [^`?]+)", row[0]) for row in _rows(README, "The calls")}
+    listed = {match[1] for match in documented if match}
+    assert listed == {f"{endpoint.method} {endpoint.path}" for endpoint in ENDPOINTS}
+
+
+def test_the_readme_lists_the_query_parameters_of_each_call() -> None:
+    listed = [
+        match.groups()
+        for row in _rows(README, "The calls")
+        if (match := re.match(r"`([A-Z]+) ([^`?]+)\??([^`]*)`", row[0]))
+    ]
+    documented = {
+        f"{method} {path}": {pair.rstrip("=") for pair in query.split("&") if pair}
+        for method, path, query in listed
+    }
+    assert documented == {
+        f"{endpoint.method} {endpoint.path}": set(endpoint.query) for endpoint in ENDPOINTS
+    }
+
+
+def _unbuilt() -> list[str]:
+    """Every word in backquotes of what the README calls specified and not built."""
+    text = _text(README).partition("is specified and not built yet.")[2].partition("\n## ")[0]
+    return re.findall(r"`([^`]+)`", text.replace("\n", " "))
+
+
+def test_no_call_that_the_readme_calls_unbuilt_is_served() -> None:
+    unbuilt = {word for word in _unbuilt() if re.match(r"(GET|PUT|POST|DELETE) /", word)}
+    assert len(unbuilt) > 20
+    pages = make_pages()
+    served = {f"{endpoint.method} {endpoint.path}" for endpoint in SURFACE}
+    served |= {f"GET {rule.rule}" for rule in pages.url_map.iter_rules()}
+    assert (
+        unbuilt & served - {"GET /partner/results"} == set()
+    )  # named for a parameter that it lacks
+
+
+def test_no_setting_and_no_command_that_the_readme_calls_unbuilt_exists() -> None:
+    unbuilt = _unbuilt()
+    settings = {f"PGS_{field.name.upper()}" for field in dataclasses.fields(Config)}
+    commands = {f"pgs {name.replace('.', ' ')}" for name in COMMANDS} | {
+        f"pgs {name.partition('.')[0]}" for name in COMMANDS
+    }
+    assert {word for word in unbuilt if word.startswith("PGS_")} & settings == set()
+    assert {word for word in unbuilt if word.startswith("pgs ")} & commands == {
+        "pgs partner set"
+    }  # two of its options lack
+
+
+def test_every_metric_is_documented() -> None:
+    source = (SOURCE / "metrics.py").read_text(encoding="utf-8")
+    counters = re.findall(r'Counter(?:MetricFamily)?\("(pgs_\w+)"', source)
+    exported = {
+        f"{name}_total" if name in counters else name for name in re.findall(r'"(pgs_\w+)"', source)
+    }
+    assert exported == set(re.findall(r"^\| `(pgs_\w+)`", _text(OPERATIONS), re.MULTILINE))
+
+
+def test_every_event_that_the_operations_page_names_is_in_the_code() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files(SOURCE, ".py"))
+    section = _text(OPERATIONS).partition("\n## Logs\n")[2].partition("\n## ")[0]
+    events = {
+        name
+        for line in section.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`(\w+)`", line.split(" | ")[0])
+    }
+    assert events
+    assert [event for event in sorted(events) if f'"{event}"' not in source] == []
+
+
+def test_every_operator_command_is_on_the_operations_page() -> None:
+    text = _text(OPERATIONS)
+    assert [name for name in COMMANDS if f"pgs {name.replace('.', ' ')}" not in text] == []
+
+
+ADMIN = "docs/admin.md"
+
+
+def _admin_rows() -> dict[str, list[str]]:
+    """The cells after the first of every row of the admin page that is about a call, by the call."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").split(" | ")]
+        for line in _text(ADMIN).splitlines()
+        if line.startswith("| `")
+    ]
+    return {row[0].strip("`"): row[1:] for row in rows if re.match(r"`[A-Z]+ ", row[0])}
+
+
+def _name(method: str, path: str) -> str:
+    return f"{method} {path.removeprefix('/partner/admin/')}"
+
+
+def test_the_admin_page_lists_every_admin_call_and_no_other() -> None:
+    assert set(_admin_rows()) == {
+        _name(endpoint.method, endpoint.path) for endpoint in ADMIN_ENDPOINTS
+    }
+
+
+def test_the_admin_page_tells_who_may_make_a_call_and_with_which_code() -> None:
+    told = {call: row[:2] for call, row in _admin_rows().items()}
+    declared = {}
+    for endpoint in ADMIN_ENDPOINTS:
+        rule = rule_of(endpoint.method, endpoint.path)
+        least: str = min(rule.roles, key=rank)
+        least = least if rule.membership else "anybody"
+        declared[_name(endpoint.method, endpoint.path)] = [
+            least,
+            "–" if rule.step_up == "none" else rule.step_up,
+        ]
+    assert told == declared
+
+
+def test_the_admin_page_names_every_reason_that_its_calls_declare() -> None:
+    common = {
+        "partner_changed",
+        "invalid_cursor",
+        "missing_parameter",
+        "rate_limited",
+        "settlement_unavailable",
+    }
+    missing = {
+        (call, reason)
+        for endpoint in ADMIN_ENDPOINTS
+        for reason in set(endpoint.errors) - common
+        for call in [_name(endpoint.method, endpoint.path)]
+        if f"`{reason}`" not in _admin_rows()[call][2]
+        and f"`429 {reason}`" not in _admin_rows()[call][2]
+    }
+    assert missing == set()

@@ -1,0 +1,66 @@
+"""The locks: exact, hashed, and naming no place to download from."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.conventions.tree import ROOT
+
+LOCKS = [
+    ROOT / "requirements.txt",
+    ROOT / "requirements-dev.txt",
+    ROOT / "requirements-node.txt",
+    ROOT / "requirements-chess.txt",
+]
+
+
+def _requirements(lock: Path) -> list[str]:
+    """Every logical line of a lock: a requirement with its marker and its hashes."""
+    return [line for line in lock.read_text().replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def _pins(lock: Path) -> dict[str, str]:
+    """Each requirement's normalized name, and everything the lock says of it."""
+    return {line.partition("==")[0]: line for line in _requirements(lock)}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
+def test_every_locked_requirement_is_one_version_with_hashes(lock: Path) -> None:
+    loose = [
+        line
+        for line in _requirements(lock)
+        if not re.fullmatch(
+            r"[a-z0-9-]+==[^\s;@]+( ;[^@]+?)?(\s+--hash=sha256:[0-9a-f]{64})+\s*", line
+        )
+    ]
+    assert not loose
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
+def test_a_lock_names_no_place_to_download_from(lock: Path) -> None:
+    assert "://" not in lock.read_text()
+    assert not re.search(r"^\s*(#|-(?!-hash=))", lock.read_text(), re.MULTILINE), (
+        "an option or a comment in a lock"
+    )
+
+
+def test_what_the_service_runs_on_is_locked_alike_for_development() -> None:
+    assert _pins(LOCKS[0]).items() <= _pins(LOCKS[1]).items()
+
+
+def test_every_declared_dependency_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups, extras = project["dependency-groups"], project["project"]["optional-dependencies"]
+    every = [project["project"]["dependencies"], groups["dev"], groups["web"], extras["chess"]]
+    for lock, declared in zip(LOCKS, every, strict=True):
+        names = {
+            re.split(r"[\[<>=!~; ]", requirement)[0].lower().replace("_", "-")
+            for requirement in declared
+        }
+        assert names <= _pins(lock).keys(), "run scripts/lock"
+
+
+def test_no_default_lock_holds_the_extra_under_the_gpl() -> None:
+    assert [lock.name for lock in LOCKS if "chess" in _pins(lock)] == ["requirements-chess.txt"]
