@@ -177,13 +177,18 @@ def _trim() -> None:
 def _section(costs: list[Cost], most: float) -> str:
     first = costs[0]
     lines = [
-        f"What do matched seats take that nobody has joined? `scripts/measure_seats.py`, on {cores()}.",
+        *paragraph(
+            "How much memory do matched seats take before anybody joins the match? Measured by "
+            f"`scripts/measure_seats.py` on {cores()}."
+        ),
         "",
         *paragraph(
-            f"{first.seats} seats of distinct players in the test environment, taken and paired by the seats actors of so many partners, "
-            "in a service with its listeners. Resident memory of the whole process: idle, just after its start; with the seats, as "
-            "it is; and after a garbage collection and a `malloc_trim`, which hands back what the C library keeps for later. The last less "
-            "the first is what counts."
+            f"{first.seats} seats of different players are taken in the test environment of a "
+            "service with its listeners. The seats actors of so many partners take and pair them. "
+            "The figures are resident memory of the whole process: idle, just after its start; "
+            "with the seats; and trimmed, which is after a garbage collection and a "
+            "`malloc_trim` that returns the memory which the C library keeps for later. Taken is "
+            "trimmed minus idle."
         ),
         "",
         "| Partners | matches | idle, MB | with seats, MB | trimmed, MB | taken, MB | bytes a seat |",
@@ -202,9 +207,10 @@ def _section(costs: list[Cost], most: float) -> str:
         f"{cost.partners} partner{'' if cost.partners == 1 else 's'}": cost.taken for cost in costs
     }
     lines += ["", *bars({**drawn, "allowed": most}, "MB"), ""]
-    held = "they do" if all(cost.taken <= most for cost in costs) else "they do **not**"
+    verdict = "holds" if all(cost.taken <= most for cost in costs) else "is **exceeded**"
     lines += paragraph(
-        f"They may take {most:g} MB at most: {held}. Seats are rows; the actors keep the heads of their sequences and who waits."
+        f"The limit is {most:g} MB: it {verdict}. Seats are rows. In memory, a seats actor keeps "
+        "only its sequence numbers and the seats that wait."
     )
     return "\n".join(lines)
 

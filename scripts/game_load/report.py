@@ -1,4 +1,4 @@
-"""The section of the document that tells what the rounds took."""
+"""The section of the document about the rounds."""
 
 from collections.abc import Sequence
 
@@ -9,21 +9,29 @@ SPANS = 10  # of a round, in the chart of its pace
 
 
 def section(rounds: Sequence[Figures], games: Sequence[str]) -> str:
-    """Return the section of the rounds, of which the first is that without thought."""
+    """Return the section. In the first of `rounds` the bots do not think."""
     first = rounds[0]
     lines = [
-        f"How many matches are played at once? `scripts/load_games.py`, on {cores()}, which the service and the bots share.",
-        "",
         *paragraph(
-            f"{first.matches} matches at once ({', '.join(games)} in turn), each between two bots that choose among the legal moves by "
-            f"chance: {2 * first.matches} WebSockets from a process of their own to `pgs serve`. All sockets are open before the first "
-            "move. Once all matches have ended, the feed must hold two rows for each with the winner whom the rules name for the moves "
-            "that the bots saw, and with its money; the service must have logged nothing, and its ledger must be sound. A move's time "
-            "runs from its sending until the bot that made it hears of it. In the first round bots answer at once, so that there is "
-            "always a queue and a move's time is the time of that queue; in the other they think, by chance, as long as it says on average."
+            "How many matches can be played at once? Measured by `scripts/load_games.py` on "
+            f"{cores()}, which the service and the bots share."
         ),
         "",
-        "| Thinking | moves | seconds | moves a second | p50, ms | p99, ms | service's core | ms of it for a move | bots' core |",
+        *paragraph(
+            f"{first.matches} matches run at once ({', '.join(games)} in turn). In each, two bots "
+            "choose random legal moves. The bots have a process of their own and "
+            f"{2 * first.matches} WebSockets to `pgs serve`. All sockets are open before the first "
+            "move. After the last match the script checks that the feed has two rows for each "
+            "match, with the money and with the winner that follows from the moves which the bots "
+            "saw; that the service has logged nothing; and that its ledger adds up. A move's time "
+            "runs from its sending until the bot that made it receives it back. In the first round "
+            "bots answer at once, so there is always a queue, and a move's time is the time in "
+            "that queue. In the other round bots think for a random time with the mean that the "
+            "table shows."
+        ),
+        "",
+        "| Thinking | moves | seconds | moves a second | p50, ms | p99, ms | service's core "
+        "| ms of it for a move | bots' core |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for figures in rounds:
@@ -54,10 +62,11 @@ def section(rounds: Sequence[Figures], games: Sequence[str]) -> str:
     ]
     each_kb = 1024 * (first.open_mb - first.idle_mb) / first.matches
     lines += paragraph(
-        f"The {2 * first.matches} handshakes took {first.handshakes_s:.1f} s. The service had {first.idle_mb:.0f} MB before them, "
-        f"{first.open_mb:.0f} MB with all sockets and tables open ({each_kb:.0f} kB for a match with its two sockets) and "
-        f"{first.peak_mb:.0f} MB at most. The money of the last match stood in the feed {first.recorded_s:.1f} s after the last bot "
-        "had left."
+        f"The {2 * first.matches} handshakes took {first.handshakes_s:.1f} s. The service used "
+        f"{first.idle_mb:.0f} MB before them, {first.open_mb:.0f} MB with all sockets and tables "
+        f"open ({each_kb:.0f} kB for a match with its two sockets), and {first.peak_mb:.0f} MB at "
+        f"most. The money of the last match was in the feed {first.recorded_s:.1f} s after the "
+        "last bot had left."
     )
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""What a nudge costs in processor time, and the section that tells of it."""
+"""The processor time of a nudge, and the section of the document about it."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -100,22 +100,25 @@ def cpu_section(plan: Cpu, cost: Mapping[str, float]) -> str:
         "courier, signature, attempt log": cost["nudge"] - cost["try"],
     }
     lines = [
-        f"What does a delivered nudge cost? `scripts/bench_nudges.py cpu`, on {cores()}.",
+        "What does a delivered nudge cost? Measured by `scripts/bench_nudges.py cpu` on "
+        f"{cores()}.",
         "",
         *paragraph(
-            "Processor time of the service's process, its writer thread included; the endpoints are in another process. Every nudge "
-            "makes a connection of its own with a full TLS handshake (the endpoint says that none was resumed): TLS 1.3, P-256 "
-            f"keys, a chain of one certificate. Longer chains cost more. {plan.counted} of each after a warm-up, {plan.at_once} at a "
-            "time: connections alone, tries alone, and whole nudges from the message to the courier until the response, attempt log "
-            "included."
+            "The figures are processor time of the service's process, with its writer thread. The "
+            "endpoints run in another process. Every nudge opens a connection of its own with a "
+            "full TLS handshake; the endpoint confirms that no session was resumed. The handshake "
+            "is TLS 1.3 with P-256 keys and a chain of one certificate; longer chains cost more. "
+            f"After a warm-up, {plan.counted} of each kind are measured, {plan.at_once} at a time: "
+            "connections alone, tries alone, and whole nudges, from the message to the courier "
+            "until the response is in the attempt log."
         ),
         "",
         *bars(parts, "ms"),
         "",
         *paragraph(
-            f"A whole nudge takes **{cost['nudge']:.2f} ms** of one core; the try alone takes {cost['try']:.2f} ms of that, and in "
-            f"it the handshake {cost['connect']:.2f} ms. One core that does nothing else sends {1000 / cost['nudge']:.0f} nudges a "
-            "second."
+            f"A whole nudge takes **{cost['nudge']:.2f} ms** of one core. The try takes "
+            f"{cost['try']:.2f} ms of that, and its handshake {cost['connect']:.2f} ms. One core "
+            f"that does nothing else sends {1000 / cost['nudge']:.0f} nudges a second."
         ),
     ]
     return "\n".join(lines)

@@ -152,19 +152,25 @@ def isolation_section(plan: Isolation, pairs: Sequence[tuple[Round, Round]]) -> 
     )
     others = plan.partners - plan.hanging
     lines = [
-        f"Does it slow the other {others} endpoints when {plan.hanging} of {plan.partners} hang? "
-        f"`scripts/bench_nudges.py isolation`, on {cores()}.",
-        "",
         *paragraph(
-            f"{plan.partners} partners, each with an endpoint of its own behind TLS on loopback, are told {plan.rate:g} nudges a "
-            f"second at random moments. In the rounds with hanging endpoints {plan.hanging} of them, spread evenly, finish the "
-            "handshake, read the call and never answer, so that each of their nudges lasts for three tries of 5 s. A latency runs "
-            f"from the moment at which a nudge to one of the other {others} is due until its response is there. Of each round "
-            f"{plan.settle_s:g} s settle it and {plan.measured_s:g} s count. The two rounds of a pair have the same nudges at the "
-            "same moments, and take turns at being first. What the set-up left in memory is kept from the garbage collector."
+            f"If {plan.hanging} of {plan.partners} endpoints hang, do nudges to the other {others} "
+            f"take longer? Measured by `scripts/bench_nudges.py isolation` on {cores()}."
         ),
         "",
-        "| Pair | nudges | all answer: p50, ms | p99, ms | some hang: p50, ms | p99, ms | tries that hung | p99 with / without |",
+        *paragraph(
+            f"Each of {plan.partners} partners has its own endpoint behind TLS on loopback. They "
+            f"receive {plan.rate:g} nudges a second in all, at random moments. In the rounds with "
+            f"hanging endpoints, {plan.hanging} of them, spread evenly, finish the handshake, read "
+            "the call and never answer, so that each of their nudges takes three tries of 5 s. A "
+            f"latency is the time from the moment when a nudge to one of the other {others} is due "
+            f"until its response has arrived. The first {plan.settle_s:g} s of a round are not "
+            f"counted; the next {plan.measured_s:g} s are. Both rounds of a pair have the same "
+            "nudges at the same moments, and take turns in going first. Objects from the set-up "
+            "are kept out of the garbage collector."
+        ),
+        "",
+        "| Pair | nudges | all answer: p50, ms | p99, ms | some hang: p50, ms | p99, ms "
+        "| tries that hung | p99 with / without |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
         *(
             f"| {number} | {calm.count} | {calm.p50:.2f} | {calm.p99:.2f} | {hung.p50:.2f} | {hung.p99:.2f} | {hung.unanswered} | "
@@ -185,15 +191,16 @@ def isolation_section(plan: Isolation, pairs: Sequence[tuple[Round, Round]]) -> 
         ),
         "",
         *paragraph(
-            f"Processor time of the service in a second, medians: {1000 * calm_load:.0f} ms while all answer, {1000 * hung_load:.0f} ms "
-            f"while {plan.hanging} hang, which are sent three tries for each nudge instead of one."
+            f"The service used {1000 * calm_load:.0f} ms of processor time a second while all "
+            f"endpoints answered, and {1000 * hung_load:.0f} ms while {plan.hanging} hung "
+            "(medians): a nudge to an endpoint that hangs takes three tries instead of one."
         ),
         "",
         *paragraph(
-            f"One short pair judges nothing; its ratio of p99 is {ratio:.2f}."
+            f"One short pair of rounds proves nothing. Its ratio of p99 is {ratio:.2f}."
             if len(pairs) == 1
-            else f"The median of the {len(pairs)} ratios of p99 is **{ratio:.2f}**. It may be {AT_MOST:g} at most: "
-            f"{'it is' if holds else 'IT IS NOT'}."
+            else f"The median of the {len(pairs)} ratios of p99 is **{ratio:.2f}**. The limit is "
+            f"{AT_MOST:g}: it {'holds' if holds else 'IS EXCEEDED'}."
         ),
     ]
     return "\n".join(lines), holds

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-WIDTH = 140  # characters of a line of the document
+WIDTH = 100  # characters of a line of the document
 BAR = 40  # characters of the longest bar
 
 

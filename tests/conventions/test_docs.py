@@ -46,6 +46,13 @@ def test_every_file_that_a_document_names_exists(document: str) -> None:
     assert _missing_files(_text(document)) == []
 
 
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_path_from_the_top_that_a_document_names_exists(document: str) -> None:
+    missing = _missing_files(_text(document))
+    at_the_top = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    assert [name for name in missing if name.partition("/")[0] in at_the_top] == []
+
+
 def test_a_document_may_name_a_file_that_only_the_build_makes() -> None:
     text = (
         "See `src/pgs/web/frame/not-built-yet.js`, `src/pgs/web/` and `src/pgs/never-written.py`."

@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "pgs"
 
 # The rooms that are committed. Walking them needs no git, so an unpacked archive is policed like a clone.
-_ROOMS = (".ci", "docs", "scripts", "src", "tests", "web")
+_ROOMS = (".ci", "docs", "examples", "scripts", "src", "tests", "web")
 _MADE = {"__pycache__", "node_modules", "dist", "build"}
 
 

@@ -52,4 +52,4 @@ def test_each_command_writes_its_section_and_leaves_the_rest_of_the_document(
     assert re.search(
         r"^\| 1 \| [0-9]+ \|( [0-9.]+ \|){4} [0-9]+ \| [0-9.]+ \|$", text, re.MULTILINE
     )
-    assert "One short pair judges nothing" in text
+    assert "One short pair of rounds proves nothing" in text
