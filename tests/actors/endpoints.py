@@ -22,7 +22,7 @@ from pgs.domain.nudges import SIGNATURE_HEADER, TryOutcome, verify_signature
 from pgs.storage import attempts as log_rows
 from pgs.storage.attempts import NEWEST, Attempt
 from pgs.storage.webhooks import find_webhook
-from tests.actors.stage import Stage
+from tests.actors.ready_core import ReadyCore
 
 URL = "https://hooks.acme-games.com/pgs?x=1"
 OTHER = "https://hooks.acme-games.com/other"
@@ -95,13 +95,13 @@ class Endpoints:
         return [round(post.at, 3) for post in self.posts]
 
 
-async def ask(s: Stage, command: Command[Any], partner: str = "acme") -> Any:
+async def ask(s: ReadyCore, command: Command[Any], partner: str = "acme") -> Any:
     """Return an account's answer."""
     return await s.partner(partner).account().ask(command)
 
 
 async def save(
-    s: Stage, url: str = URL, environment: Environment = "test", partner: str = "acme"
+    s: ReadyCore, url: str = URL, environment: Environment = "test", partner: str = "acme"
 ) -> str:
     """Save a webhook; return its secret, empty when it has one already."""
     reply = await ask(s, SaveWebhook("ops", environment, url), partner)
@@ -109,41 +109,43 @@ async def save(
     return reply[1] or ""
 
 
-async def switch_off(s: Stage, environment: Environment = "test") -> None:
+async def switch_off(s: ReadyCore, environment: Environment = "test") -> None:
     """Switch an endpoint off."""
     assert isinstance(await ask(s, DisableWebhook("ops", environment)), Webhook)
 
 
 def nudge(
-    s: Stage, match_id: str = "mat_1", environment: Environment = "test", partner: str = "acme"
+    s: ReadyCore, match_id: str = "mat_1", environment: Environment = "test", partner: str = "acme"
 ) -> None:
     """Tell a courier of a match."""
     assert s.partner(partner).courier(environment).tell(Nudge(match_id))
 
 
-async def send_test(s: Stage, environment: Environment = "test", partner: str = "acme") -> Any:
+async def send_test(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> Any:
     """Return what a courier answers when it is asked for a test event."""
     return await s.partner(partner).courier(environment).ask(SendTest())
 
 
-def webhook(s: Stage, environment: Environment = "test", partner: str = "acme") -> Webhook:
+def webhook(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> Webhook:
     """Return an endpoint as its row now is."""
     found = find_webhook(s.reader, partner, environment)
     assert found is not None
     return found
 
 
-def failures(s: Stage, environment: Environment = "test", partner: str = "acme") -> int:
+def failures(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> int:
     """Return an endpoint's run of failures."""
     return webhook(s, environment, partner).consecutive_failures
 
 
-def log(s: Stage, environment: Environment = "test", partner: str = "acme") -> list[Attempt]:
+def log(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> list[Attempt]:
     """Return the whole attempt log, the newest first."""
     return log_rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)
 
 
-def events(s: Stage, action: str, partner: str = "acme") -> list[tuple[str, dict[str, Any], int]]:
+def events(
+    s: ReadyCore, action: str, partner: str = "acme"
+) -> list[tuple[str, dict[str, Any], int]]:
     """Return the entries of the event log of that name, the oldest first: actor, detail, time."""
     found = s.reader._connection.execute(
         "select actor, detail, at from event where partner_id = ? and action = ? order by seq",

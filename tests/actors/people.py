@@ -11,21 +11,21 @@ from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM, Member
 from pgs.domain.roles import Role
 from pgs.domain.totp import STEP_S
-from tests.actors.stage import Stage
+from tests.actors.ready_core import ReadyCore
 
 
-async def ask(s: Stage, command: Command[Any], partner: str = "acme") -> Any:
+async def ask(s: ReadyCore, command: Command[Any], partner: str = "acme") -> Any:
     return await s.partner(partner).account().ask(command)
 
 
-async def invite(s: Stage, email: str, role: Role = "admin", partner: str = "acme") -> Invite:
+async def invite(s: ReadyCore, email: str, role: Role = "admin", partner: str = "acme") -> Invite:
     """Let the platform invite somebody."""
     made = await ask(s, m.CreateInvite(PLATFORM, email, role), partner)
     assert isinstance(made, Invite), made
     return made
 
 
-async def join(s: Stage, uid: str, role: Role = "admin", partner: str = "acme") -> Member:
+async def join(s: ReadyCore, uid: str, role: Role = "admin", partner: str = "acme") -> Member:
     """Make somebody a member, `<uid>@acme.example`."""
     made = await invite(s, f"{uid}@acme.example", role, partner)
     accepted = await ask(s, m.AcceptInvite(uid, f"{uid}@acme.example", made.invite_id), partner)
@@ -36,7 +36,7 @@ async def join(s: Stage, uid: str, role: Role = "admin", partner: str = "acme") 
 class App:
     """An authenticator app on the test's clock."""
 
-    def __init__(self, s: Stage, secret: str) -> None:
+    def __init__(self, s: ReadyCore, secret: str) -> None:
         self._s = s
         self._secret = secret
 
@@ -50,14 +50,14 @@ class App:
         return next(code for number in range(4) if (code := f"{number:06}") not in right)
 
 
-async def enrol(s: Stage, uid: str) -> App:
+async def enrol(s: ReadyCore, uid: str) -> App:
     """Begin an authenticator for a member, without its first code."""
     made = await ask(s, m.EnrollTotp(uid))
     assert isinstance(made, m.Enrolment), made
     return App(s, made.secret)
 
 
-def skip(s: Stage, seconds: int) -> None:
+def skip(s: ReadyCore, seconds: int) -> None:
     """Put the wall clock forward, and with it nothing that waits: days of waiting would take the janitor through every second."""
     clock = s.parts.clock
     assert isinstance(clock, TrioClock)

@@ -1,4 +1,4 @@
-"""Players with open sockets at the tables of a stage, and what they are sent."""
+"""Players with open sockets at the tables of a core, and what they are sent."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from pgs.domain.frames import Snapshot
 from pgs.domain.seats import Match
 from pgs.storage.moves import running_seats_of_player
 from pgs.storage.seats import find_match
-from tests.actors.stage import Stage
+from tests.actors.ready_core import ReadyCore
 
 A_WINS = ("a1", "b1", "a2", "b2", "a3")
 
@@ -38,31 +38,31 @@ class Player:
 
     def __init__(
         self,
-        stage: Stage,
+        core: ReadyCore,
         player_id: str,
         environment: Environment = "test",
         name: str | None = None,
     ) -> None:
-        self.stage = stage
+        self.core = core
         self.player_id = player_id
         self.key = ("acme", environment, player_id)
         self.socket = Socket()
-        generation = stage.account().generations[environment]
+        generation = core.account().generations[environment]
         self.player_socket = PlayerSocket(self.key, generation, name, self.socket)
 
     def enter(self) -> "Player":
-        self.stage.parts.presence.enter(self.player_socket)
-        for _, match_id in running_seats_of_player(self.stage.reader, *self.key, 100):
+        self.core.parts.presence.enter(self.player_socket)
+        for _, match_id in running_seats_of_player(self.core.reader, *self.key, 100):
             self.table(match_id).tell(m.LookAgain())
         return self
 
     def leave(self) -> None:
-        if self.stage.parts.presence.leave(self.player_socket):
+        if self.core.parts.presence.leave(self.player_socket):
             for match_id in sorted(self.player_socket.tables):
                 self.table(match_id).tell(m.LookAgain())
 
     def table(self, match_id: str) -> Ref:
-        return self.stage.partner().table(match_id)
+        return self.core.partner().table(match_id)
 
     async def join(self, match_id: str) -> Snapshot | Refusal:
         return await self.table(match_id).ask(
@@ -85,18 +85,18 @@ class Player:
         return [frame["type"] for frame in self.take()]
 
 
-async def seated(stage: Stage, *players: str, environment: Environment = "test") -> str:
+async def seated(core: ReadyCore, *players: str, environment: Environment = "test") -> str:
     """Return the match of two new seats; the first player's is the older."""
-    seats = [await stage.seat(player, environment=environment) for player in players]
+    seats = [await core.seat(player, environment=environment) for player in players]
     match_id = seats[-1].match_id
     assert match_id is not None
     return match_id
 
 
-async def at_table(stage: Stage, *, name: str | None = None) -> tuple[str, Player, Player]:
+async def at_table(core: ReadyCore, *, name: str | None = None) -> tuple[str, Player, Player]:
     """Return a running match, and its players, who have joined and heard so; the first one is to move."""
-    match_id = await seated(stage, "ann", "bob")
-    ann, bob = (Player(stage, player, name=name).enter() for player in ("ann", "bob"))
+    match_id = await seated(core, "ann", "bob")
+    ann, bob = (Player(core, player, name=name).enter() for player in ("ann", "bob"))
     for player in (ann, bob):
         await player.join(match_id)
     for player in (ann, bob):
@@ -110,8 +110,8 @@ async def play(match_id: str, players: tuple[Player, Player], *moves: str, ply: 
         assert await players[number % 2].move(match_id, number, move) is None
 
 
-def match_row(stage: Stage, match_id: str) -> Match:
+def match_row(core: ReadyCore, match_id: str) -> Match:
     """Return a match as its row is."""
-    match = find_match(stage.reader, "acme", match_id)
+    match = find_match(core.reader, "acme", match_id)
     assert match is not None
     return match

@@ -27,7 +27,8 @@ from pgs.domain.errors import Refusal
 from pgs.domain.seats import Payout, Seat
 from pgs.storage import seats as rows
 from pgs.storage.transactions import Outcome, OutcomeUnknown, Tx
-from tests.actors.stage import GAME, Answer, Late, Money, Stage
+from tests.actors.ready_core import GAME, ReadyCore
+from tests.actors.scripted_settlement import Answer, Late, ScriptedSettlement
 from tests.virtual import Faults
 
 PLAYERS = ("alice", "bob", "carol", "dave")
@@ -47,7 +48,7 @@ CALM_S: dict[Environment, float] = {
 }  # until the last seat has expired and the last match is given up
 
 
-class Moody(Money):
+class Moody(ScriptedSettlement):
     """A settlement of many moods that nevertheless never takes a decision back."""
 
     def __init__(self, chance: Random) -> None:
@@ -80,7 +81,7 @@ class Moody(Money):
 class Reader:
     """Follows a feed's cursors with pages of one size."""
 
-    def __init__(self, s: Stage, chance: Random, environment: Environment) -> None:
+    def __init__(self, s: ReadyCore, chance: Random, environment: Environment) -> None:
         self.latest: dict[str, Seat] = {}
         self.after = 0
         self._s = s
@@ -109,7 +110,7 @@ class Round:
     """One round: who acts, and what they saw."""
 
     def __init__(
-        self, s: Stage, port: Moody, chance: Random, faults: Faults, environment: Environment
+        self, s: ReadyCore, port: Moody, chance: Random, faults: Faults, environment: Environment
     ) -> None:
         self.s = s
         self.environment: Environment = environment
@@ -122,7 +123,7 @@ class Round:
         self.sent: dict[str, tuple[str, str]] = {}
         self._record(s)
 
-    def _record(self, s: Stage) -> None:
+    def _record(self, s: ReadyCore) -> None:
         submit = s.parts.database.writer.submit
 
         async def recorded(tx: Tx) -> Outcome:

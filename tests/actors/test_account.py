@@ -36,17 +36,17 @@ from pgs.domain.tiers import Price
 from pgs.storage import accounts as rows
 from pgs.storage.invites import find_account_of
 from pgs.storage.webhooks import find_webhook
-from tests.actors.stage import GAME, Stage, at, stage, until
+from tests.actors.ready_core import GAME, ReadyCore, at, ready_core, until
 from tests.virtual import Faults
 
 URL = "https://hooks.acme-games.com/pgs?x=1"
 
 
-async def ask(s: Stage, command: Command[Any], partner: str = "acme") -> Any:
+async def ask(s: ReadyCore, command: Command[Any], partner: str = "acme") -> Any:
     return await s.partner(partner).account().ask(command)
 
 
-def events(s: Stage, partner: str = "acme") -> list[tuple[str, str, dict[str, Any], int]]:
+def events(s: ReadyCore, partner: str = "acme") -> list[tuple[str, str, dict[str, Any], int]]:
     """Return the event log, the oldest first: actor, action, detail, time."""
     found = s.parts.database.reader._connection.execute(
         "select actor, action, detail, at, seq from event where partner_id = ? order by seq",
@@ -59,7 +59,7 @@ def events(s: Stage, partner: str = "acme") -> list[tuple[str, str, dict[str, An
 class Change:
     """Checks that a block makes one change: one revision, one event, and rows that say what the registry says."""
 
-    def __init__(self, s: Stage, *expected: tuple[str, str, dict[str, Any]]) -> None:
+    def __init__(self, s: ReadyCore, *expected: tuple[str, str, dict[str, Any]]) -> None:
         self._s = s
         self._expected = expected
 
@@ -78,7 +78,7 @@ class Change:
         assert rows.read_account(self._s.reader, "acme") == self._s.account()
 
 
-def nothing(s: Stage) -> Change:
+def nothing(s: ReadyCore) -> Change:
     """Check that a block changes nothing."""
     return Change(s)
 
@@ -89,7 +89,7 @@ def nothing(s: Stage) -> Change:
 async def test_a_new_account_is_on_holds_nothing_and_invites_its_first_admin(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await until(5)
         made = await ask(s, CreatePartner("  Zebra Games ", "Ops@Zebra.Example"), "zebra")
         assert isinstance(made, tuple)
@@ -150,7 +150,7 @@ async def test_an_account_that_cannot_be_is_not_opened(
     tmp_path: Path,
     autojump_clock: MockClock,
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         reply = await ask(s, CreatePartner(name, email), partner)
         assert reply == refuse(refusal) if isinstance(refusal, str) else isinstance(reply, refusal)
         assert [account.partner_id for account in s.parts.registry.accounts()] == ["acme"]
@@ -159,7 +159,7 @@ async def test_an_account_that_cannot_be_is_not_opened(
 async def test_a_command_to_an_account_that_is_not_there_is_refused(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         assert isinstance(await ask(s, MintKey("ops", "test", "k"), "nobody"), BadRequest)
 
 
@@ -169,7 +169,7 @@ async def test_a_command_to_an_account_that_is_not_there_is_refused(
 async def test_a_minted_key_is_shown_once_and_kept_as_a_hash(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await until(3)
         account, key_id, key = await ask(s, MintKey("ops", "live", "  build  "))
         (record,) = account.keys
@@ -197,7 +197,7 @@ async def test_a_minted_key_is_shown_once_and_kept_as_a_hash(
 async def test_no_key_and_no_secret_is_anywhere_in_the_data_folder(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         _, _, key = await ask(s, MintKey("ops", "live", "build"))
         _, secret = await ask(s, SaveWebhook("ops", "test", URL))
         marker = "a label that can be found"
@@ -213,7 +213,7 @@ async def test_no_key_and_no_secret_is_anywhere_in_the_data_folder(
 
 @pytest.mark.parametrize("label", ["", "  ", "\t"])
 async def test_a_key_needs_a_label(label: str, tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with nothing(s):
             assert await ask(s, MintKey("ops", "test", label)) == refuse("label_required")
             assert isinstance(
@@ -224,7 +224,7 @@ async def test_a_key_needs_a_label(label: str, tmp_path: Path, autojump_clock: M
 async def test_a_key_is_revoked_at_once_and_revoking_it_again_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         _, key_id, _ = await ask(s, MintKey("ops", "test", "build"))
         await until(8)
         with Change(s, ("ada", "key.revoked", {"keyId": key_id, "environment": "test"})):
@@ -238,7 +238,7 @@ async def test_a_key_is_revoked_at_once_and_revoking_it_again_changes_nothing(
 async def test_revoking_one_key_leaves_the_others(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         ids = [
             (await ask(s, MintKey("ops", "test", label)))[1] for label in ("one", "two", "three")
         ]
@@ -263,7 +263,7 @@ async def test_a_game_goes_live_by_its_steps(tmp_path: Path, autojump_clock: Moc
         ("ops", "test_off", "game.test_disabled", Licence(False, "granted", "why")),
         ("platform", "withdraw", "game.live_withdrawn", Licence(False, "withdrawn", "why")),
     ]
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         for by, step, action, after in steps:
             with Change(s, (by, action, {"gameId": GAME})):
                 account = await ask(
@@ -275,7 +275,7 @@ async def test_a_game_goes_live_by_its_steps(tmp_path: Path, autojump_clock: Moc
 async def test_a_step_that_cannot_be_taken_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with nothing(s):
             assert await ask(s, ChangeLicence("ops", "ludo", "test_on")) == refuse("unknown_game")
             assert await ask(s, ChangeLicence("ops", GAME, "request_live")) == refuse(
@@ -295,7 +295,7 @@ async def test_a_step_that_cannot_be_taken_changes_nothing(
 async def test_terms_are_agreed_once_and_only_the_version_on_offer(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with nothing(s):
             assert await ask(s, AgreeTerms("ops", 1)) == refuse("terms_already_agreed")
             assert isinstance(await ask(s, AgreeTerms("ops", 2)), BadRequest)
@@ -312,7 +312,7 @@ async def test_terms_are_agreed_once_and_only_the_version_on_offer(
 async def test_prices_are_replaced_as_a_whole_map(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_tier("gold", 500, 900)
         with Change(
             s,
@@ -334,7 +334,7 @@ async def test_prices_are_replaced_as_a_whole_map(
 async def test_one_wrong_price_refuses_the_whole_map(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_prices({"bronze": 120})
         with nothing(s):
             for prices, refusal in (
@@ -351,7 +351,7 @@ async def test_one_wrong_price_refuses_the_whole_map(
 async def test_an_origin_is_added_once_and_removed_in_whatever_way_it_is_written(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         detail = {"environment": "live", "origin": "https://play.acme.example"}
         with Change(s, ("ops", "origin.added", detail)):
             account = await ask(s, AddOrigin("ops", "live", "https://Play.Acme.example:443"))
@@ -373,7 +373,7 @@ async def test_an_origin_is_added_once_and_removed_in_whatever_way_it_is_written
 
 
 async def test_an_environment_holds_128_origins(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         for number in range(MAX_ORIGINS):
             await ask(s, AddOrigin("ops", "test", f"https://o{number}.acme.example"))
         assert MAX_ORIGINS == len(s.account().origins["test"]) == 128
@@ -392,7 +392,7 @@ async def test_an_environment_holds_128_origins(tmp_path: Path, autojump_clock: 
 async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_keep_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with Change(s, ("ops", "webhook.saved", {"environment": "test", "url": URL})):
             webhook, secret = await ask(s, SaveWebhook("ops", "test", URL))
         assert (webhook.url, webhook.enabled, webhook.consecutive_failures, webhook.created_at) == (
@@ -427,7 +427,7 @@ async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_kee
 async def test_an_account_is_switched_off_and_on_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with nothing(s):
             assert await ask(s, SwitchAccount("ops", True)) == refuse("account_active")
         with Change(s, ("ada", "account.deactivated", {})):
@@ -443,7 +443,7 @@ async def test_an_account_is_switched_off_and_on_again(
 async def test_what_the_platform_switched_off_only_the_platform_switches_on(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await ask(s, SwitchAccount(PLATFORM, False))
         with nothing(s):
             assert await ask(s, SwitchAccount("ops", True)) == refuse("role_forbidden")
@@ -454,7 +454,7 @@ async def test_what_the_platform_switched_off_only_the_platform_switches_on(
 async def test_the_platform_takes_over_what_an_admin_has_switched_off(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await ask(s, SwitchAccount("ada", False))
         with Change(s, (PLATFORM, "account.deactivated", {})):
             account = await ask(s, SwitchAccount(PLATFORM, False))
@@ -468,7 +468,7 @@ async def test_the_platform_takes_over_what_an_admin_has_switched_off(
 async def test_an_account_that_is_off_can_still_be_managed(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await ask(s, SwitchAccount("ops", False))
         assert isinstance(await ask(s, MintKey("ops", "test", "k")), tuple)
         assert isinstance(await ask(s, AddOrigin("ops", "test", "https://acme.example")), Account)
@@ -477,7 +477,7 @@ async def test_an_account_that_is_off_can_still_be_managed(
 async def test_a_rate_is_set_in_part_and_never_under_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with Change(s, ("platform", "account.rate_set", {"burst": 500, "rate": None})):
             await ask(s, SetRate(PLATFORM, 500, None))
         with Change(s, ("platform", "account.rate_set", {"burst": 500, "rate": 100})):
@@ -508,7 +508,7 @@ async def test_a_command_whose_event_or_row_cannot_be_written_has_no_effect(
     text: str, command: Command[Any], tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         with nothing(s):
             faults.fail(text)
             with pytest.raises(Crashed):
@@ -522,7 +522,7 @@ async def test_a_command_whose_event_or_row_cannot_be_written_has_no_effect(
 async def test_commands_at_once_are_taken_one_by_one_and_none_is_lost(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         revision = s.account().revision
         async with trio.open_nursery() as nursery:
             for number in range(20):

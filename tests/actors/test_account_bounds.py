@@ -14,7 +14,7 @@ from pgs.domain.members import PLATFORM
 from pgs.storage.factors import find_factor
 from pgs.storage.invites import END, count_invites, find_account_of, invites_page
 from tests.actors.people import App, ask, invite, join, skip
-from tests.actors.stage import Stage, at, stage
+from tests.actors.ready_core import ReadyCore, at, ready_core
 from tests.actors.test_account import events, nothing
 from tests.virtual import Faults
 
@@ -27,7 +27,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invites, "INVITES_MAX", LIMIT)
 
 
-def kept(s: Stage, partner: str = "acme") -> list[str]:
+def kept(s: ReadyCore, partner: str = "acme") -> list[str]:
     """Return the addresses of an account's invites, the oldest first."""
     return [
         invite.email.partition("@")[0]
@@ -35,7 +35,7 @@ def kept(s: Stage, partner: str = "acme") -> list[str]:
     ]
 
 
-async def fill(s: Stage, first: int = 1) -> list[Invite]:
+async def fill(s: ReadyCore, first: int = 1) -> list[Invite]:
     """Issue pending invites until there are as many as there may be. The account was opened with one, for `ops`."""
     return [await invite(s, f"p{number}@acme.example", "viewer") for number in range(first, LIMIT)]
 
@@ -46,7 +46,7 @@ async def fill(s: Stage, first: int = 1) -> list[Invite]:
 async def test_an_account_whose_invites_are_all_pending_gets_no_further_one(
     tmp_path: Path, autojump_clock: MockClock, few: None
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await fill(s)
         with nothing(s):
             refused = await ask(s, m.CreateInvite(PLATFORM, "x@acme.example", "viewer"))
@@ -63,7 +63,7 @@ async def test_an_account_whose_invites_are_all_pending_gets_no_further_one(
 async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(
     tmp_path: Path, autojump_clock: MockClock, few: None
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         first, second, third, _ = await fill(s)
         await ask(s, m.RevokeInvite(PLATFORM, third.invite_id))
         assert isinstance(
@@ -91,7 +91,7 @@ async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(
 async def test_an_invite_that_nobody_accepted_in_time_makes_room(
     tmp_path: Path, autojump_clock: MockClock, few: None
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await fill(s)
         skip(s, INVITE_S - 1)
         assert isinstance(
@@ -108,7 +108,7 @@ async def test_an_invite_that_nobody_accepted_in_time_makes_room(
 async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bound(
     tmp_path: Path, autojump_clock: MockClock, few: None
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         for number in range(4 * LIMIT):
             made = await invite(s, f"r{number}@acme.example", "viewer")
             await ask(s, m.RevokeInvite(PLATFORM, made.invite_id))
@@ -128,7 +128,7 @@ async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bo
 async def test_beginning_again_before_the_first_code_adds_nothing_to_the_log(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         apps = [App(s, (await ask(s, m.EnrollTotp("ada"))).secret) for _ in range(20)]
         assert [action for actor, action, *_ in events(s) if actor == "ada"][1:] == [
@@ -151,7 +151,7 @@ async def test_beginning_again_before_the_first_code_adds_nothing_to_the_log(
 async def test_members_and_a_reset_count_by_themselves(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")
         for uid in ("ada", "ben", "ada"):
@@ -171,7 +171,7 @@ async def test_a_secret_whose_row_was_not_written_is_not_given_out(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         await join(s, "ada")
         first = App(s, (await ask(s, m.EnrollTotp("ada"))).secret)
         held = find_factor(s.reader, "acme", "ada")

@@ -11,12 +11,12 @@ from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.keys import ROTATION_S, hash_key
 from pgs.storage.key_uses import key_uses_of
 from tests.actors.people import ask, skip
-from tests.actors.stage import Stage, at, stage, until
+from tests.actors.ready_core import ReadyCore, at, ready_core, until
 from tests.actors.test_account import Change, nothing
 from tests.virtual import Faults
 
 
-def is_accepted(s: Stage, key: str) -> bool:
+def is_accepted(s: ReadyCore, key: str) -> bool:
     known = s.parts.registry.find_key(hash_key(key))
     return known is not None and not known.key.is_revoked(s.parts.clock.now())
 
@@ -24,7 +24,7 @@ def is_accepted(s: Stage, key: str) -> bool:
 async def test_a_rotated_key_works_beside_the_new_one_for_seven_days_to_the_second(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         _, old_id, old = await ask(s, m.MintKey("ops", "live", "build"))
         skip(s, 10)
         revision = s.account().revision
@@ -57,7 +57,7 @@ async def test_a_rotated_key_works_beside_the_new_one_for_seven_days_to_the_seco
 async def test_an_account_has_no_more_keys_than_can_be_published(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         monkeypatch.setattr("pgs.domain.keys.KEYS_MAX", len(s.account().keys) + 1)
         _, key_id, _ = await ask(s, m.MintKey("ops", "live", "last"))
         before = s.account()
@@ -69,10 +69,10 @@ async def test_an_account_has_no_more_keys_than_can_be_published(
 async def test_a_rotated_key_ends_though_the_process_was_down_when_it_was_due(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         _, old_id, old = await ask(s, m.MintKey("ops", "live", "build"))
         rotated = await ask(s, m.RotateKey("ada", old_id))
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         assert is_accepted(s, old)
         skip(s, ROTATION_S)
         assert (is_accepted(s, old), is_accepted(s, rotated.text)) == (False, True)
@@ -81,7 +81,7 @@ async def test_a_rotated_key_ends_though_the_process_was_down_when_it_was_due(
 async def test_only_an_active_key_is_rotated_and_a_scheduled_one_can_be_revoked_at_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         _, old_id, old = await ask(s, m.MintKey("ops", "test", "build"))
         rotated = await ask(s, m.RotateKey("ada", old_id))
         with nothing(s):
@@ -100,7 +100,7 @@ async def test_a_rotation_is_whole_or_not_at_all(
     text: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         _, old_id, _ = await ask(s, m.MintKey("ops", "test", "build"))
         with nothing(s):
             faults.fail(text)
@@ -116,7 +116,7 @@ async def test_a_rotation_is_whole_or_not_at_all(
 async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         account, used, _ = await ask(s, m.MintKey("ops", "test", "used"))
         account, unused, _ = await ask(s, m.MintKey("ops", "test", "unused"))
         await until(5)
@@ -126,7 +126,7 @@ async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(
         await until(ROUND_S + 1)
         assert key_uses_of(s.reader, "acme") == {used: at(5)}
         s.parts.key_uses.note("acme", used)
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         assert s.parts.key_uses.of("acme", (used, unused)) == {
             used: at(61)
         }  # the stop wrote what no row told of
@@ -137,7 +137,7 @@ async def test_a_key_in_steady_use_is_written_once_an_hour(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         for minute in range(61):
             await until(minute * 60 + 1)
             s.parts.key_uses.note("acme", "key_1")
@@ -154,7 +154,7 @@ async def test_uses_that_could_not_be_written_are_written_a_minute_later(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         s.parts.key_uses.note("acme", "key_1")
         faults.fail("insert into key_use")
         await until(ROUND_S + 1)

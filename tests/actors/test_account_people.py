@@ -22,13 +22,13 @@ from pgs.storage.invites import END, accept_invite, find_account_of, find_invite
 from pgs.storage.members import find_account_of as account_of_member
 from pgs.storage.members import insert_member, set_role
 from tests.actors.people import ask, enrol, invite, join, skip
-from tests.actors.stage import Stage, at, stage, until
+from tests.actors.ready_core import ReadyCore, at, ready_core, until
 from tests.actors.test_account import Change, nothing
 
 ADA = "ada@acme.example"
 
 
-def check_published(s: Stage) -> None:
+def check_published(s: ReadyCore) -> None:
     """Check that rows and registry say the same of the account."""
     assert rows.read_account(s.reader, "acme") == s.account()
 
@@ -37,7 +37,7 @@ def check_published(s: Stage) -> None:
 
 
 async def test_an_invite_makes_a_member_once(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         made = await invite(s, "Ada@ACME.example", "developer")
         assert (made.email, made.role, made.status(at(0)), made.expires_at) == (
             "Ada@acme.example",
@@ -69,7 +69,7 @@ async def test_an_invite_makes_a_member_once(tmp_path: Path, autojump_clock: Moc
 async def test_an_invite_is_issued_with_its_event_by_whoever_may_grant_the_role(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "dev", "developer")
         made = await ask(s, m.CreateInvite("ada", ADA, "admin"))
@@ -88,7 +88,7 @@ async def test_an_invite_is_issued_with_its_event_by_whoever_may_grant_the_role(
 async def test_once_a_domain_is_set_invites_outside_it_are_refused(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         with nothing(s):
             assert await ask(s, m.SetDomain("ada", ADA, "co.uk")) == refuse("invalid_domain")
@@ -111,7 +111,7 @@ async def test_once_a_domain_is_set_invites_outside_it_are_refused(
 async def test_the_reasons_against_accepting_come_in_their_order(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         await join(s, "ada")
         await join(s, "eve", partner="other")
@@ -150,7 +150,7 @@ async def test_the_reasons_against_accepting_come_in_their_order(
 async def test_an_invite_of_another_account_is_none_of_this_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         made = await invite(s, ADA, partner="other")
         assert await ask(s, m.AcceptInvite("ada", ADA, made.invite_id)) == refuse(
@@ -162,7 +162,7 @@ async def test_an_invite_of_another_account_is_none_of_this_one(
 async def test_a_revoked_invite_is_gone_and_an_accepted_one_cannot_be_revoked(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         one, two = await invite(s, ADA), await invite(s, ADA)
         with Change(s, ("ada", "invite.revoked", {"inviteId": one.invite_id})):
             revoked = await ask(s, m.RevokeInvite("ada", one.invite_id))
@@ -177,7 +177,7 @@ async def test_a_revoked_invite_is_gone_and_an_accepted_one_cannot_be_revoked(
 async def test_revoking_an_invite_that_is_claimed_in_that_moment_says_so(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         made = await invite(s, ADA)
         was = s.account()
         submit = s.parts.database.writer.submit
@@ -197,7 +197,7 @@ async def test_revoking_an_invite_that_is_claimed_in_that_moment_says_so(
 async def test_invites_are_listed_from_the_newest_on_in_pages(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         made = [(await invite(s, f"x{number}@acme.example")).invite_id for number in range(5)]
         first = invites_page(s.reader, "acme", END, 3)
         rest = invites_page(s.reader, "acme", first[-1][0], 10)
@@ -209,7 +209,7 @@ async def test_invites_are_listed_from_the_newest_on_in_pages(
 
 
 async def test_two_accounts_that_claim_one_member_at_once_get_them_once(tmp_path: Path) -> None:
-    async with stage(tmp_path, threaded=True) as s:
+    async with ready_core(tmp_path, threaded=True) as s:
         await s.open_partner("other")
         invites = {
             partner: (await invite(s, ADA, partner=partner)).invite_id
@@ -235,7 +235,7 @@ async def test_two_accounts_that_claim_one_member_at_once_get_them_once(tmp_path
 async def test_one_invite_that_many_claim_at_once_makes_one_member(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         made = await invite(s, ADA)
         replies: list[Any] = []
 
@@ -257,7 +257,7 @@ async def test_one_invite_that_many_claim_at_once_makes_one_member(
 async def test_a_role_is_changed_within_what_the_granter_has(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "dev", "developer")
         await join(s, "vic", "viewer")
@@ -281,7 +281,7 @@ async def test_a_role_is_changed_within_what_the_granter_has(
 async def test_the_last_admin_cannot_be_removed_and_any_other_member_can(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         ben = await join(s, "ben")
         with Change(s, ("ada", "member.removed", {"uid": "ben", "role": "admin"})):
@@ -296,7 +296,7 @@ async def test_admins_who_remove_each_other_at_once_leave_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     rule = rule_of("DELETE", "/partner/admin/members/{uid}")
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")
         for uid in ("ada", "ben"):
@@ -312,7 +312,7 @@ async def test_admins_who_remove_each_other_at_once_leave_one(
 async def test_a_member_who_was_removed_can_join_again_or_elsewhere_without_their_authenticator(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         await join(s, "ada")
         await join(s, "ben")
@@ -325,7 +325,7 @@ async def test_a_member_who_was_removed_can_join_again_or_elsewhere_without_thei
         known = s.parts.registry.member("ben")
         assert known is not None
         assert known.account.partner_id == "other"
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         known = s.parts.registry.member("ben")
         assert known is not None
         assert (known.account.partner_id, known.member.role) == ("other", "viewer")
@@ -334,7 +334,7 @@ async def test_a_member_who_was_removed_can_join_again_or_elsewhere_without_thei
 async def test_a_member_written_past_the_actors_is_seen_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         was = s.account()
         await s.write_past_the_actors(
@@ -352,7 +352,7 @@ async def test_a_member_written_past_the_actors_is_seen_within_a_minute(
 
 
 async def test_a_stale_revision_changes_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         seen = s.account().revision
         await ask(s, m.AddOrigin("ada", "test", "https://one.example"))
@@ -386,7 +386,7 @@ async def test_a_member_demoted_or_removed_a_moment_ago_changes_nothing(
     role: Role | None, refusal: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     rule = rule_of("DELETE", "/partner/admin/keys/{key_id}")
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")
         _, key_id, _ = await ask(s, m.MintKey("ada", "test", "k"))
@@ -406,7 +406,7 @@ async def test_a_step_up_that_has_run_out_on_the_way_is_refused(
         rule_of("POST", "/partner/admin/keys"),
         rule_of("POST", "/partner/admin/origins"),
     )
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         assert await ask(s, m.MintKey("ada", "test", "k", rule=fresh)) == refuse(
             "totp_not_enrolled"
@@ -433,7 +433,7 @@ async def test_a_step_up_that_has_run_out_on_the_way_is_refused(
 async def test_a_member_written_past_the_actor_passes_the_gates_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         late = Member("late", "late@acme.example", "viewer", at(0))
         await s.write_past_the_actors(*insert_member("acme", late))
         await until(59.9)

@@ -22,16 +22,16 @@ from pgs.domain.members import PLATFORM
 from pgs.domain.versions import ServedVersions
 from pgs.storage.terms import Terms, find_terms, offered_terms
 from tests.actors.people import ask
-from tests.actors.stage import stage
+from tests.actors.ready_core import ready_core
 from tests.actors.test_account import Change, events, nothing
 
 
 async def test_a_pin_moves_to_any_served_version_and_back(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path):
+    async with ready_core(tmp_path):
         pass
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         partner = s.partner()
         partner.parts = msgspec.structs.replace(
             partner.parts, versions=ServedVersions(frozenset({1, 3}), 3)
@@ -49,7 +49,7 @@ async def test_a_pin_moves_to_any_served_version_and_back(
 async def test_an_agreement_ends_by_the_platform_alone_and_no_seat_is_taken_then(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with nothing(s):
             assert await ask(s, EndTerms("ada")) == refuse("role_forbidden")
         with Change(s, (PLATFORM, "rake_terms.ended", {"version": 1})):
@@ -65,12 +65,12 @@ async def test_an_agreement_ends_by_the_platform_alone_and_no_seat_is_taken_then
 async def test_a_new_service_offers_the_terms_that_it_ships_with_until_others_are_published(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         shipped = offered_terms(s.reader)
         assert shipped is not None
         assert (shipped.version, shipped.text.startswith("# Rake terms, version 1\n")) == (1, True)
         assert await s.parts.catalogue.ref.ask(PublishTerms("Others")) == 2
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         offered = offered_terms(s.reader)
         assert offered == Terms(2, "Others", offered.published_at if offered else 0)
         assert find_terms(s.reader, 1) == shipped
@@ -80,7 +80,7 @@ async def test_a_new_service_offers_the_terms_that_it_ships_with_until_others_ar
 async def test_every_action_of_the_event_log_is_a_noun_and_a_verb(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         _, key_id, _ = await ask(s, MintKey("ada", "test", "k"))
         await ask(s, RotateKey("ada", key_id))
         await ask(s, EmergencyStop("ada", "test"))

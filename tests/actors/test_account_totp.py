@@ -17,26 +17,26 @@ from pgs.domain.stepup import FRESH_S, LOCK_S, MAX_WRONG_CODES, WINDOW_S, Factor
 from pgs.domain.totp import STEP_S
 from pgs.storage.factors import find_factor
 from tests.actors.people import App, ask, enrol, join, skip
-from tests.actors.stage import Stage, at, stage, until
+from tests.actors.ready_core import ReadyCore, at, ready_core, until
 from tests.actors.test_account import events
 from tests.virtual import Faults, seed_scheduler
 
 WRONG, LOCKED, SPENT = refuse("invalid_code"), refuse("step_up_locked"), refuse("invalid_code")
 
 
-async def verify(s: Stage, code: str, uid: str = "ada") -> Any:
+async def verify(s: ReadyCore, code: str, uid: str = "ada") -> Any:
     return await ask(s, m.VerifyTotp(uid, code))
 
 
-def factor(s: Stage, uid: str = "ada") -> Factor:
+def factor(s: ReadyCore, uid: str = "ada") -> Factor:
     return find_factor(s.reader, "acme", uid)
 
 
-def actions(s: Stage) -> list[tuple[str, str]]:
+def actions(s: ReadyCore) -> list[tuple[str, str]]:
     return [(actor, action) for actor, action, _, _ in events(s) if action.startswith("totp.")]
 
 
-async def ready(s: Stage, uid: str = "ada") -> App:
+async def ready(s: ReadyCore, uid: str = "ada") -> App:
     """Make a member with an authenticator in force."""
     await join(s, uid)
     app = await enrol(s, uid)
@@ -47,7 +47,7 @@ async def ready(s: Stage, uid: str = "ada") -> App:
 async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_window(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         revision = s.account().revision
         made = await ask(s, m.EnrollTotp("ada"))
@@ -75,13 +75,13 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
 async def test_an_authenticator_outlives_a_rotation_of_the_key_ring(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         app = await ready(s)
         sealed = factor(s).sealed_secret
         s.parts.keys.rotate()
         skip(s, STEP_S)
         assert isinstance(await verify(s, app.code()), m.SteppedUp)
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         assert len(s.parts.ring.keys) == 2
         assert factor(s).sealed_secret == sealed
         skip(s, 2 * STEP_S)
@@ -91,7 +91,7 @@ async def test_an_authenticator_outlives_a_rotation_of_the_key_ring(
 async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         made = await ask(s, m.EnrollTotp("ada"))
         await verify(s, App(s, made.secret).code())
@@ -105,7 +105,7 @@ async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(
 async def test_a_code_works_once_and_one_of_a_step_before_the_last_never(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         app = await ready(s)
         before = factor(s)
         for code in (app.code(), app.code(-1)):
@@ -122,14 +122,14 @@ async def test_a_code_works_once_and_one_of_a_step_before_the_last_never(
 async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         app = await ready(s)
         skip(s, STEP_S)
         for code in (app.wrong(), "12345", "x", ""):
             assert await verify(s, code) == WRONG
         assert factor(s).wrong_codes == MAX_WRONG_CODES - 1
         now = s.parts.clock.now()
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         skip(s, now - s.parts.clock.now())
         assert await verify(s, app.wrong()) == WRONG  # the fifth is answered like those before it
         assert await verify(s, App(s, app._secret).code()) == LOCKED
@@ -147,7 +147,7 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
 async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         app = await ready(s)
         for _ in range(2):
             skip(s, STEP_S)
@@ -160,7 +160,7 @@ async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(
 async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until_then(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         old = await ready(s)
         new = await enrol(s, "ada")
         skip(s, FRESH_S)
@@ -183,7 +183,7 @@ async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until
 async def test_the_platform_resets_a_lost_authenticator(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await ready(s)
         assert await ask(s, m.ResetFactor("ada", "ada")) == refuse("role_forbidden")
         assert await ask(s, m.ResetFactor(PLATFORM, "nobody")) == refuse("member_not_found")
@@ -196,7 +196,7 @@ async def test_the_platform_resets_a_lost_authenticator(
 async def test_who_is_no_member_has_no_authenticator(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         assert await ask(s, m.EnrollTotp("ada")) == refuse("not_a_partner_admin")
         assert await verify(s, "000000") == refuse("not_a_partner_admin")
         await join(s, "ada")
@@ -206,7 +206,7 @@ async def test_who_is_no_member_has_no_authenticator(
 async def test_the_authenticator_of_one_member_opens_nothing_for_another(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         app = await ready(s, "ada")
         await ready(s, "ben")
         skip(s, STEP_S)
@@ -219,7 +219,7 @@ async def test_a_guess_is_counted_though_the_disk_fails_half_way(
     skipped: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         app = await ready(s)
         skip(s, STEP_S)
         faults.fail("insert into factor", skip=skipped)
@@ -234,7 +234,7 @@ async def test_a_guess_is_counted_though_the_disk_fails_half_way(
 async def test_guesses_that_come_at_once_are_counted_one_by_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         app = await ready(s)
         replies: list[Any] = []
 
@@ -267,7 +267,7 @@ async def test_of_some_uses_of_one_code_at_once_exactly_one_is_accepted(
 
 
 async def _use_at_once(folder: Path, rounds: int) -> None:
-    async with stage(folder) as s:
+    async with ready_core(folder) as s:
         app = await ready(s)
         for number in range(rounds):
             skip(s, STEP_S)

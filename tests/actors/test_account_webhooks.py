@@ -26,7 +26,7 @@ from tests.actors.endpoints import (
     switch_off,
     webhook,
 )
-from tests.actors.stage import at, stage, until
+from tests.actors.ready_core import at, ready_core, until
 from tests.http.internet import client_context, open_internet
 from tests.virtual import Faults
 
@@ -39,7 +39,7 @@ REGISTER = [row for row in CASES if row["stage"] == "register"]
 async def test_an_answer_shows_the_endpoint_as_its_row_now_is(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await until(5)
         saved, secret = await ask(s, m.SaveWebhook("ada", "live", URL))
         assert saved == webhook(s, "live") == Webhook(URL, True, 0, at(5), at(5), None)
@@ -77,7 +77,7 @@ async def test_an_answer_shows_the_endpoint_as_its_row_now_is(
 async def test_a_url_that_breaks_the_rules_changes_nothing(
     url: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         before, revision = webhook(s), s.account().revision
         assert await ask(s, m.SaveWebhook("ops", "test", url)) == refuse("invalid_webhook_url")
@@ -90,7 +90,7 @@ async def test_every_registration_row_of_the_case_table_is_saved_or_refused_and_
 ) -> None:
     async with (
         open_internet() as internet,
-        stage(tmp_path, outbound=Outbound(client_context())) as s,
+        ready_core(tmp_path, outbound=Outbound(client_context())) as s,
     ):
         for row in REGISTER:
             reply = await ask(s, m.SaveWebhook("ops", "test", row["input"]))
@@ -106,7 +106,7 @@ async def test_every_registration_row_of_the_case_table_is_saved_or_refused_and_
 async def test_where_an_endpoint_is_on_is_the_same_from_rows_and_in_memory(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         for change, on in (
             (save(s), {"test"}),
             (save(s, environment="live"), {"test", "live"}),
@@ -119,7 +119,7 @@ async def test_where_an_endpoint_is_on_is_the_same_from_rows_and_in_memory(
             assert s.account().webhook_on == on
             assert rows.read_account(s.reader, "acme") == s.account()
             assert rows.read_accounts(s.reader)["acme"] == s.account()
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         assert s.account().webhook_on == {"test"}
 
 
@@ -136,7 +136,7 @@ async def test_a_change_is_written_whole_or_not_at_all(
     command: Command[Any], text: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, outbound=Endpoints(), faults=faults) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(), faults=faults) as s:
         await save(s)
         stored = "select * from webhook"
         before, revision = s.reader._connection.execute(stored).fetchall(), s.account().revision
@@ -153,7 +153,7 @@ async def test_an_account_that_another_hand_switched_off_ends_the_tries_still_du
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(DOWN)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await until(58)
         nudge(s)

@@ -14,14 +14,14 @@ from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt
 from pgs.storage.transactions import Tx
 from tests.actors.endpoints import Endpoints, log, nudge, save
-from tests.actors.stage import Stage, stage, until
+from tests.actors.ready_core import ReadyCore, ready_core, until
 from tests.virtual import START, Faults
 
 OLD = START - KEEP_ATTEMPTS_S
 
 
 async def write(
-    s: Stage, times: list[int], partner: str = "acme", environment: Environment = "test"
+    s: ReadyCore, times: list[int], partner: str = "acme", environment: Environment = "test"
 ) -> None:
     """Log tries made at these times, in this order."""
     for begin in range(0, len(times), 1000):
@@ -36,7 +36,7 @@ async def write(
         await s.parts.database.writer.submit(Tx(partner, stmts))
 
 
-def left(s: Stage, partner: str = "acme", environment: Environment = "test") -> list[int]:
+def left(s: ReadyCore, partner: str = "acme", environment: Environment = "test") -> list[int]:
     """Return the sequences that are still in rows."""
     return [
         attempt.seq
@@ -51,7 +51,7 @@ def test_the_log_is_kept_for_thirty_days() -> None:
 async def test_tries_of_thirty_days_ago_go_and_younger_ones_stay(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         times = [OLD - 86_400, OLD - 1, OLD, OLD + 1, START - 5]
         await write(s, times)
         since = OLD
@@ -67,7 +67,7 @@ async def test_tries_of_thirty_days_ago_go_and_younger_ones_stay(
 async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await write(s, [OLD - 4000 + number for number in range(1600)] + [START] * 3)
         await write(s, [OLD - 4000 + number for number in range(700)] + [START], environment="live")
         await write(s, [OLD - 9000, START], partner="zebra")
@@ -113,7 +113,9 @@ async def test_the_clerk_looks_every_hour_and_a_broken_disk_does_not_end_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, counted = Faults(), Counter[str]()
-    async with stage(tmp_path, faults=faults, on_event=lambda name: counted.update([name])) as s:
+    async with ready_core(
+        tmp_path, faults=faults, on_event=lambda name: counted.update([name])
+    ) as s:
         await until(1)
         await write(s, [OLD - 5, OLD + 1800, OLD + 5400, START])
         await until(ROUND_S - 1)
@@ -131,10 +133,10 @@ async def test_the_clerk_looks_every_hour_and_a_broken_disk_does_not_end_it(
 async def test_a_start_prunes_what_grew_old_meanwhile(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await trio.sleep(0.01)
         await write(s, [OLD - 5, START])
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await trio.sleep(0.01)
         assert left(s) == [2]
 
@@ -142,7 +144,7 @@ async def test_a_start_prunes_what_grew_old_meanwhile(
 async def test_a_courier_goes_on_logging_while_its_log_is_pruned_away(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await trio.sleep(0.01)
         await save(s)
         nudge(s)
@@ -157,7 +159,7 @@ async def test_a_courier_goes_on_logging_while_its_log_is_pruned_away(
 async def test_an_endpoint_short_of_ten_failures_is_left_alone(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         await until(600)
         assert s.parts.system.cells == set()  # its courier was not even woken

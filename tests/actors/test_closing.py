@@ -23,15 +23,16 @@ from pgs.domain.seats import Seat
 from pgs.storage.database import Database
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import StoreOutage
-from tests.actors.stage import FLOOR, PRIZE, Late, Money, Stage, at, money, stage, until
+from tests.actors.ready_core import FLOOR, PRIZE, ReadyCore, at, money, ready_core, until
+from tests.actors.scripted_settlement import Late, ScriptedSettlement
 from tests.virtual import Faults, seed_scheduler
 
 
 async def test_waiting_seats_and_running_matches_end_at_once_with_their_stakes_back(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
-    async with stage(tmp_path, port) as s:
+    port = ScriptedSettlement()
+    async with ready_core(tmp_path, port) as s:
         waiting = await s.seat("alice", environment="live")
         playing = [await s.seat(player) for player in ("bob", "carol")]
         decided = [await s.seat(player) for player in ("dave", "erin")]
@@ -59,7 +60,7 @@ async def test_waiting_seats_and_running_matches_end_at_once_with_their_stakes_b
 async def test_no_seat_is_taken_while_the_account_is_off(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.switch(False)
         assert await s.ask_seat("alice") == refuse("partner_inactive")
         assert s.head().seat_seq == 0
@@ -70,7 +71,7 @@ async def test_no_seat_is_taken_while_the_account_is_off(
 async def test_reactivation_brings_nothing_back_that_was_closed(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seat = await s.seat("alice")
         await s.switch(False)
         await s.switch(True)
@@ -84,7 +85,7 @@ async def test_reactivation_brings_nothing_back_that_was_closed(
 
 
 async def test_another_partners_play_goes_on(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         other = await s.seat("alice", partner="other")
         await s.seat("alice")
@@ -95,9 +96,9 @@ async def test_another_partners_play_goes_on(tmp_path: Path, autojump_clock: Moc
 async def test_a_pending_seat_is_marked_and_its_stake_goes_back_if_it_is_confirmed_after_all(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"alice": ["pending", "pending", "confirmed"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         seat = await s.seat("alice")
         assert await s.switch(False) == 0
         marked = s.row(seat)
@@ -124,9 +125,9 @@ async def test_a_pending_seat_is_marked_and_its_stake_goes_back_if_it_is_confirm
 async def test_a_pending_seats_mark_outlives_the_reactivation(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"alice": ["pending", "confirmed"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         seat = await s.seat("alice")
         await s.switch(False)
         await s.switch(True)
@@ -140,9 +141,9 @@ async def test_a_pending_seats_mark_outlives_the_reactivation(
 async def test_a_marked_pending_seat_that_is_declined_is_declined(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"alice": ["pending", "declined"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         seat = await s.seat("alice")
         await s.switch(False)
         await until(6)
@@ -153,9 +154,9 @@ async def test_a_marked_pending_seat_that_is_declined_is_declined(
 async def test_the_mark_counts_before_the_closing_has_begun(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"alice": [Late(3, "confirmed")]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         replies: list[object] = []
 
         async def call() -> None:
@@ -177,15 +178,15 @@ async def test_the_mark_counts_before_the_closing_has_begun(
 async def test_a_start_finishes_a_closing_that_a_crash_cut_short(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"frank": ["pending"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         seats = [await s.seat(player) for player in ("alice", "bob")] + [
             await s.seat("carol", environment="live")
         ]
         pending = await s.seat("frank")
         assert isinstance(await s.partner().account().ask(SwitchAccount("ops", False)), Account)
-    async with stage(tmp_path, port, seed=1) as s:
+    async with ready_core(tmp_path, port, seed=1) as s:
         await until(1)
         for seat in seats:
             assert (s.row(seat).end_reason, s.row(seat).stake_status) == (
@@ -209,7 +210,7 @@ async def test_a_closing_that_broke_half_way_is_taken_up_again_within_a_minute(
     text: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         seats = [await s.seat(player) for player in ("alice", "bob", "carol")]
         faults.fail(text)
         with pytest.raises((Crashed, StoreOutage)):
@@ -230,7 +231,7 @@ async def test_what_a_broken_closing_left_open_plays_on_when_the_account_is_back
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         seat = await s.seat("alice")
         faults.fail("insert into match")
         with pytest.raises(Crashed):
@@ -249,7 +250,7 @@ async def test_an_account_switched_on_while_the_rows_are_read_is_not_closed(
         await trio.sleep(5)
         return found
 
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         monkeypatch.setattr(closing, "read_in_bulk", late)
         seat = await s.seat("alice")
         await until(59)
@@ -261,7 +262,9 @@ async def test_an_account_switched_on_while_the_rows_are_read_is_not_closed(
 
 
 @asynccontextmanager
-async def _rounds_at_every_moment(s: Stage, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+async def _rounds_at_every_moment(
+    s: ReadyCore, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[None]:
     """For a block, let `keep_closed` look at the rows whenever anything moves, and act on what it finds."""
     with monkeypatch.context() as patch:
         patch.setattr(closing, "LOOK_AGAIN_S", 0)
@@ -275,7 +278,7 @@ async def _rounds_at_every_moment(s: Stage, monkeypatch: pytest.MonkeyPatch) -> 
 async def test_whoever_switches_off_counts_all_that_was_ended_whatever_looks_at_the_rows_meanwhile(
     seed: int, tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         for player in ("alice", "bob", "carol"):
             await s.seat(player)
         await s.seat("dave", environment="live")
@@ -292,7 +295,7 @@ async def test_whoever_switches_off_counts_all_that_was_ended_whatever_looks_at_
 async def test_a_switching_off_that_is_refused_ends_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.switch(False)
         assert await s.core.switch_off("acme", SwitchAccount(by="ops", active=False)) == (
             refuse("account_inactive"),
@@ -305,7 +308,7 @@ async def test_a_closing_that_broke_is_not_taken_for_one_under_way(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         seat = await s.seat("alice")
         faults.fail("insert into match")
         with pytest.raises(Crashed):
@@ -320,7 +323,7 @@ async def test_seats_of_an_account_that_is_back_on_are_not_closed_by_a_closing_t
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(closing, "PAGE", 1)
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         for number in range(20):
             await s.seat("alice", f"old{number}")
         news: list[Seat] = []
@@ -344,7 +347,7 @@ async def test_rows_that_cannot_be_read_end_no_closing_for_good(
 ) -> None:
     faults = Faults()
     events: list[str] = []
-    async with stage(tmp_path, faults=faults, on_event=events.append) as s:
+    async with ready_core(tmp_path, faults=faults, on_event=events.append) as s:
         seat = await s.seat("alice")
         assert isinstance(await s.partner().account().ask(SwitchAccount("ops", False)), Account)
         faults.fail("where p.active = 0")
@@ -357,7 +360,7 @@ async def test_rows_that_cannot_be_read_end_no_closing_for_good(
 
 
 async def test_closing_goes_through_every_page(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_tier("gold", 100, 180)
         for number in range(120):
             await s.seat("alice", f"w{number}")
@@ -375,7 +378,7 @@ async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_clo
     """Needs the writer's own thread, and so real time; what it waits for are events."""
     faults = Faults()
     with trio.fail_after(60):
-        async with stage(tmp_path, faults=faults, threaded=True) as s:
+        async with ready_core(tmp_path, faults=faults, threaded=True) as s:
             closed: list[int] = []
             switched = trio.Event()
             marks = faults.count("update partner")
@@ -417,9 +420,9 @@ async def _until(condition: Callable[[], bool]) -> None:
 async def test_play_can_be_closed_for_another_reason_while_the_account_stays_on(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"carol": ["pending", "confirmed"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
         waiting, pending = await s.seat("dave", environment="live"), await s.seat("carol")
@@ -436,7 +439,7 @@ async def test_play_can_be_closed_for_another_reason_while_the_account_stays_on(
 async def test_one_match_is_voided_and_the_others_play_on(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         pairs = [
             (await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))
         ]

@@ -22,7 +22,7 @@ from tests.actors.endpoints import (
     save,
     webhook,
 )
-from tests.actors.stage import at, stage, until
+from tests.actors.ready_core import at, ready_core, until
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ async def test_tries_begin_0_1_and_5_seconds_after_the_first_or_when_the_one_bef
     answers: list[Answer], times: list[float], tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(*answers)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         nudge(s)
         await until(120)
@@ -63,7 +63,7 @@ async def test_all_tries_carry_the_same_bytes_and_the_signature_of_the_first_mom
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(DOWN)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
         await until(3.7)
         nudge(s)
@@ -82,7 +82,7 @@ async def test_all_tries_carry_the_same_bytes_and_the_signature_of_the_first_mom
 
 async def test_the_next_nudge_is_signed_anew(tmp_path: Path, autojump_clock: MockClock) -> None:
     endpoints = Endpoints(OK)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
         for second in (2, 400):
             await until(second)
@@ -139,7 +139,7 @@ async def test_a_status_decides_whether_a_nudge_is_delivered_tried_again_or_give
     status: int | None, tries: int, delivered: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(status))
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         nudge(s)
         await until(60)
@@ -154,7 +154,7 @@ async def test_every_try_is_logged_the_newest_first_with_all_that_came_of_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(HUNG, Answer(503, 0.25, "busy"), Answer(200, 0.125, "thanks"))
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await until(2)
         nudge(s, "mat_7")
@@ -188,7 +188,7 @@ async def test_a_failed_nudge_counts_once_however_many_tries_it_took_and_a_lande
 ) -> None:
     endpoints = Endpoints(DOWN, DOWN, DOWN, GONE, DOWN, GONE, DOWN, DOWN, OK, GONE)
     runs = []
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for number in range(5):
             nudge(s)
@@ -203,7 +203,7 @@ async def test_a_run_goes_on_after_a_restart_and_so_does_the_log(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     for run in range(3):
-        async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
+        async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:
             if run == 0:
                 await save(s)
             nudge(s)

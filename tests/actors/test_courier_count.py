@@ -23,7 +23,7 @@ from tests.actors.endpoints import (
     switch_off,
     webhook,
 )
-from tests.actors.stage import stage
+from tests.actors.ready_core import ready_core
 from tests.virtual import seed_scheduler
 
 STATUSES = (None, 404, 410, 500, 503, 302)
@@ -80,7 +80,7 @@ async def test_the_count_is_the_run_of_failures_at_the_end_of_what_completed(
     seed_scheduler(seed)
     random = Random(seed)
     model = Model(random)
-    async with stage(tmp_path, seed=seed, outbound=model) as s:
+    async with ready_core(tmp_path, seed=seed, outbound=model) as s:
         await save(s)
         model.enabled, seen = True, set[int]()
         for _ in range(250):

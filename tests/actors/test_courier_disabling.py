@@ -30,13 +30,13 @@ from tests.actors.endpoints import (
     switch_off,
     webhook,
 )
-from tests.actors.stage import Stage, at, stage, until
+from tests.actors.ready_core import ReadyCore, at, ready_core, until
 from tests.virtual import Faults, seed_scheduler
 
 DISABLED = ("platform", {"environment": "test", "consecutiveFailures": 10})
 
 
-async def fail(s: Stage, times: int) -> None:
+async def fail(s: ReadyCore, times: int) -> None:
     """Let nudges fail one after the other."""
     for _ in range(times):
         nudge(s)
@@ -47,7 +47,7 @@ async def test_the_tenth_failed_nudge_in_a_row_disables_the_endpoint(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, counted = Endpoints(GONE), list[str]()
-    async with stage(tmp_path, outbound=endpoints, on_event=counted.append) as s:
+    async with ready_core(tmp_path, outbound=endpoints, on_event=counted.append) as s:
         await save(s)
         await until(100)
         await fail(s, 9)
@@ -70,7 +70,7 @@ async def test_ten_nudges_of_three_tries_each_are_thirty_calls(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(DOWN)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for number in range(12):
             nudge(s)
@@ -82,7 +82,7 @@ async def test_ten_nudges_of_three_tries_each_are_thirty_calls(
 async def test_one_landed_nudge_among_them_starts_the_count_anew(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints(*[GONE] * 9, OK, *[GONE] * 9, OK)) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(*[GONE] * 9, OK, *[GONE] * 9, OK)) as s:
         await save(s)
         await fail(s, 19)
         assert (webhook(s).enabled, failures(s)) == (True, 9)
@@ -94,7 +94,7 @@ async def test_the_endpoints_of_two_environments_count_apart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await save(s, OTHER, "live")
         await fail(s, 6)
@@ -111,7 +111,7 @@ async def test_the_tenth_failure_ends_the_tries_of_what_is_in_flight_and_what_st
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(*[GONE] * 9, DOWN, Answer(200, 3.0), Answer(404, 3.0), GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await fail(s, 9)
         for name in ("mat_between_tries", "mat_landing_late", "mat_failing_late", "mat_the_tenth"):
@@ -132,7 +132,7 @@ async def test_nudges_that_wait_are_dropped_with_the_endpoint(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(404, 0.5))
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(100):
             nudge(s)
@@ -151,7 +151,7 @@ async def test_a_failure_too_many_is_recorded_with_its_event_or_not_at_all(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, endpoints = Faults(), Endpoints(GONE)
-    async with stage(tmp_path, outbound=endpoints, faults=faults) as s:
+    async with ready_core(tmp_path, outbound=endpoints, faults=faults) as s:
         await save(s)
         await fail(s, 9)
         faults.fail("insert into event")
@@ -173,7 +173,7 @@ async def test_a_crash_between_the_count_and_its_consequence_is_made_good_withou
     restarts: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, outbound=Endpoints(GONE), faults=faults) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(GONE), faults=faults) as s:
         await save(s)
         await save(s, OTHER, "live")
         await fail(s, 9)
@@ -186,7 +186,7 @@ async def test_a_crash_between_the_count_and_its_consequence_is_made_good_withou
             assert (webhook(s).enabled, webhook(s).disabled_at) == (False, at(int(LOOK_AGAIN_S)))
             assert [event[:2] for event in events(s, "webhook.disabled")] == [DISABLED]
             return
-    async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:
         await trio.sleep(0.01)
         assert (webhook(s).enabled, failures(s)) == (False, 10)
         assert webhook(s).disabled_at is not None
@@ -198,10 +198,10 @@ async def test_a_crash_between_the_count_and_its_consequence_is_made_good_withou
 async def test_a_run_that_restarts_find_short_of_ten_goes_on_to_ten(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:
         await save(s)
         await fail(s, 9)
-    async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:
         assert (webhook(s).enabled, failures(s)) == (True, 9)
         await fail(s, 1)
         assert not webhook(s).enabled
@@ -214,7 +214,7 @@ async def test_saving_the_url_again_switches_on_clears_the_run_and_keeps_the_sec
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
         await fail(s, 10)
         await until(50)
@@ -231,7 +231,7 @@ async def test_saving_the_url_again_switches_on_clears_the_run_and_keeps_the_sec
 async def test_saving_the_url_clears_a_run_that_has_disabled_nothing_yet(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:
         await save(s)
         await fail(s, 9)
         await save(s)
@@ -247,7 +247,7 @@ async def test_saving_switching_off_and_an_account_off_end_the_tries_still_due(
     how: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE, DOWN, Answer(404, 3.0), Answer(200, 4.0), GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await fail(s, 1)
         for _ in range(3):  # one between its tries, one that will fail, one that will land
@@ -277,7 +277,7 @@ async def test_saving_switching_off_and_an_account_off_end_the_tries_still_due(
 async def test_an_endpoint_that_its_partner_switched_off_tells_who_and_when(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints(GONE)) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:
         await save(s)
         await fail(s, 4)
         await until(30)
@@ -296,7 +296,7 @@ async def test_rotating_changes_the_secret_alone_and_leaves_a_nudge_under_way_it
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE, DOWN, DOWN, DOWN, OK)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         old = await save(s)
         await fail(s, 1)
         nudge(s)
@@ -320,7 +320,7 @@ async def test_rotating_neither_switches_on_nor_clears_a_run(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await fail(s, 10)
         await ask(s, m.RotateWebhookSecret("ops", "test"))
@@ -333,7 +333,7 @@ async def test_a_nudge_that_waits_is_signed_with_the_secret_of_the_moment_in_whi
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(200, 2.0))
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         old = await save(s)
         for _ in range(9):
             nudge(s)
@@ -352,7 +352,7 @@ async def test_a_count_that_comes_after_a_saving_the_courier_has_not_heard_of_ch
     late: Answer, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE, GONE, Answer(late.status, 2.0), GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await fail(s, 2)
         nudge(s)
@@ -369,7 +369,7 @@ async def test_a_count_that_comes_after_a_disabling_the_courier_has_not_heard_of
     late: Answer, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE, GONE, Answer(late.status, 2.0), GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await fail(s, 2)
         nudge(s)
@@ -384,7 +384,7 @@ async def test_a_count_that_comes_after_a_disabling_the_courier_has_not_heard_of
 async def test_a_disabling_for_a_run_that_a_saving_has_cleared_is_left_undone(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         await save(s)
         answer = await ask(s, m.DisableWebhook(PLATFORM, "test", 1))
@@ -398,7 +398,7 @@ async def test_a_disabling_for_a_run_that_a_saving_has_cleared_is_left_undone(
 async def test_a_webhook_that_is_not_there_can_be_neither_rotated_nor_switched_off(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s, environment="live")
         revision = s.account().revision
         for command in (m.RotateWebhookSecret("ops", "test"), m.DisableWebhook("ops", "test")):
@@ -410,7 +410,7 @@ async def test_what_the_registry_shows_as_off_is_sent_nothing_whoever_has_missed
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         s.parts.registry.publish(msgspec.structs.replace(s.account(), webhook_on=frozenset()))
         nudge(s)
@@ -423,7 +423,7 @@ async def test_a_saving_at_the_moment_of_the_tenth_failure_leaves_the_endpoint_o
     seed: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     seed_scheduler(seed)
-    async with stage(tmp_path, outbound=Endpoints(*[GONE] * 9, Answer(404, 1.0), OK)) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(*[GONE] * 9, Answer(404, 1.0), OK)) as s:
         await save(s)
         await fail(s, 9)
         nudge(s)

@@ -24,11 +24,11 @@ from tests.actors.endpoints import (
     nudge,
     save,
 )
-from tests.actors.stage import Stage, stage, until
+from tests.actors.ready_core import ReadyCore, ready_core, until
 from tests.virtual import Faults
 
 
-def rest_after_the_next_commit(s: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def rest_after_the_next_commit(s: ReadyCore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the partner rest from the moment on in which its account has committed, so that nothing can be told to its couriers."""
     submit = s.parts.database.writer.submit
 
@@ -46,7 +46,7 @@ async def test_a_saving_that_a_resting_partner_s_courier_is_not_told_of_counts_w
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         nudge(s)
         await until(1)
@@ -62,7 +62,7 @@ async def test_a_rotation_that_a_resting_partner_s_courier_is_not_told_of_signs_
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         nudge(s)
         await until(1)
@@ -80,13 +80,13 @@ async def test_a_rotation_that_a_resting_partner_s_courier_is_not_told_of_signs_
     ids=["saving", "switching off"],
 )
 async def test_an_outcome_that_comes_before_the_courier_hears_of_a_change_counts_nothing_and_its_nudge_is_cut(
-    change: Callable[[Stage], object],
+    change: Callable[[ReadyCore], object],
     tmp_path: Path,
     autojump_clock: MockClock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     endpoints = Endpoints(Answer(500, 0.5))
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         nudge(s)
         await until(0.2)
@@ -102,7 +102,7 @@ async def test_no_more_than_eight_are_in_flight_when_a_courier_has_broken_and_se
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, endpoints = Faults(), Endpoints(OK, Answer(500, 4.0))
-    async with stage(tmp_path, outbound=endpoints, faults=faults) as s:
+    async with ready_core(tmp_path, outbound=endpoints, faults=faults) as s:
         await save(s)
         for _ in range(9):
             nudge(s)

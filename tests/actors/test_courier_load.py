@@ -26,7 +26,7 @@ from tests.actors.endpoints import (
     save,
     webhook,
 )
-from tests.actors.stage import Stage, stage, until
+from tests.actors.ready_core import ReadyCore, ready_core, until
 from tests.virtual import Faults
 
 
@@ -36,7 +36,7 @@ async def test_at_most_eight_are_in_flight_and_the_next_begins_as_one_lands(
     endpoints = Endpoints(
         *[Answer(200, 1.0 + 0.1 * number) for number in range(8)], Answer(200, 1.0)
     )
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for number in range(11):
             nudge(s, f"mat_{number}")
@@ -55,7 +55,7 @@ async def test_a_nudge_between_its_tries_is_in_flight(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(*[DOWN] * 8, OK)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(9):
             nudge(s)
@@ -69,7 +69,7 @@ async def test_environments_and_partners_have_eight_each(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(HUNG)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await s.open_partner("zebra")
         await save(s)
         await save(s, environment="live")
@@ -86,7 +86,7 @@ async def test_beyond_256_that_wait_nudges_merge_into_the_newest(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, counted = Endpoints(Answer(200, 0.1)), Counter[str]()
-    async with stage(
+    async with ready_core(
         tmp_path, outbound=endpoints, on_event=lambda name: counted.update([name])
     ) as s:
         await save(s)
@@ -109,7 +109,7 @@ async def test_a_hung_endpoint_of_hundreds_of_nudges_is_disabled_after_its_first
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(HUNG)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(300):
             nudge(s)
@@ -123,7 +123,7 @@ async def test_a_hung_endpoint_of_hundreds_of_nudges_is_disabled_after_its_first
 # --- what breaks around it ----------------------------------------------------------------------------------------------------------
 
 
-async def works_again(s: Stage, endpoints: Endpoints) -> None:
+async def works_again(s: ReadyCore, endpoints: Endpoints) -> None:
     """Check that eight nudges at once are sent, logged and counted, and that another partner's are."""
     endpoints.broken = None
     endpoints.answers.clear()
@@ -140,7 +140,7 @@ async def test_a_fault_of_the_way_out_costs_the_nudge_and_neither_a_place_nor_a_
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, counted = Endpoints(), Counter[str]()
-    async with stage(
+    async with ready_core(
         tmp_path, outbound=endpoints, on_event=lambda name: counted.update([name])
     ) as s:
         await save(s)
@@ -157,7 +157,7 @@ async def test_a_log_that_cannot_be_written_costs_lines_and_no_places_in_flight(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, endpoints, counted = Faults(), Endpoints(DOWN), Counter[str]()
-    async with stage(
+    async with ready_core(
         tmp_path, outbound=endpoints, faults=faults, on_event=lambda name: counted.update([name])
     ) as s:
         await save(s)
@@ -176,7 +176,7 @@ async def test_a_courier_that_breaks_lets_go_of_what_it_had_sent(
     text: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, endpoints = Faults(), Endpoints(Answer(500, 0.5))
-    async with stage(tmp_path, outbound=endpoints, faults=faults) as s:
+    async with ready_core(tmp_path, outbound=endpoints, faults=faults) as s:
         await save(s)
         for _ in range(12):
             nudge(s)
@@ -199,7 +199,7 @@ async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE, GONE, Answer(404, 2.0), OK)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(3):
             nudge(s)
@@ -218,7 +218,7 @@ async def test_an_outcome_for_which_the_writer_has_no_room_is_handed_in_again_an
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoints = Endpoints(GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         submit, refused = s.parts.database.writer.submit, list[Tx]()
 
@@ -239,7 +239,7 @@ async def test_a_partner_that_rests_delays_no_other_partners_nudges(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await s.open_partner("zebra")
         await save(s)
         await save(s, OTHER, partner="zebra")
@@ -254,7 +254,7 @@ async def test_a_courier_that_has_long_been_idle_finds_its_endpoint_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
         nudge(s)
         await until(1000)

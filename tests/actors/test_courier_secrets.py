@@ -26,7 +26,7 @@ from tests.actors.endpoints import (
     send_test,
     webhook,
 )
-from tests.actors.stage import stage, until
+from tests.actors.ready_core import ready_core, until
 from tests.virtual import SeededRng
 
 
@@ -35,7 +35,7 @@ async def test_a_secret_is_in_no_log_no_event_and_no_repr(
 ) -> None:
     endpoints = Endpoints(GONE)
     with capture_logs() as lines:
-        async with stage(tmp_path, outbound=endpoints) as s:
+        async with ready_core(tmp_path, outbound=endpoints) as s:
             saved = await ask(s, m.SaveWebhook("ops", "test", URL))
             old = saved[1]
             await send_test(s)
@@ -71,14 +71,14 @@ async def test_a_secret_opens_with_an_older_key_of_the_ring(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
         sealed = s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test")
         s.parts.keys.rotate()
         s.parts.keys.rotate()
         nudge(s)
         await until(1)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         assert len(s.parts.ring.keys) == 3
         assert (
             s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test") == sealed
@@ -92,12 +92,12 @@ async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, counted = Endpoints(OK), Counter[str]()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
     key_file = Config(data_dir=tmp_path).key_file
     key_file.unlink()
     KeyFile(key_file, SeededRng(9))  # another ring in its place
-    async with stage(
+    async with ready_core(
         tmp_path, outbound=endpoints, seed=1, on_event=lambda name: counted.update([name])
     ) as s:
         live = await save(s, OTHER, "live")
@@ -125,10 +125,10 @@ async def test_a_secret_sealed_for_another_endpoint_does_not_open(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await save(s, OTHER, "live")
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         connection = s.parts.database.writer._connection
         connection.execute(
             "update webhook set sealed_secret = (select sealed_secret from webhook where environment = 'live')"

@@ -25,7 +25,7 @@ from tests.actors.endpoints import (
     save,
     send_test,
 )
-from tests.actors.stage import stage, until
+from tests.actors.ready_core import ready_core, until
 from tests.virtual import seed_scheduler
 
 
@@ -35,7 +35,7 @@ async def test_tries_that_run_when_the_service_stops_finish_are_logged_and_count
 ) -> None:
     seed_scheduler(seed)  # whoever is woken first, by the last try's end or by the stop
     endpoints = Endpoints(*[GONE] * 5, *[Answer(404, 2.0)] * 3, Answer(200, 4.0))
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(5):
             nudge(s)
@@ -44,7 +44,7 @@ async def test_tries_that_run_when_the_service_stops_finish_are_logged_and_count
             nudge(s)
         await until(1.5)
     assert trio.current_time() < 5.5
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         assert [attempt.status_code for attempt in log(s)[:4]] == [200, 404, 404, 404]
         assert failures(s) == 0
         assert len(endpoints.posts) == 9
@@ -54,12 +54,12 @@ async def test_a_failure_that_completes_during_the_stop_counts(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(404, 2.0))
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(3):
             nudge(s)
         await until(1)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         assert (failures(s), len(log(s))) == (3, 3)
 
 
@@ -67,7 +67,7 @@ async def test_nothing_new_begins_while_the_service_stops(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(*[DOWN] * 4, HUNG)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(20):
             nudge(s)
@@ -81,7 +81,7 @@ async def test_nothing_new_begins_while_the_service_stops(
         assert len(endpoints.posts) == 8
     assert len(endpoints.posts) == 8
     assert trio.current_time() == pytest.approx(5.0, abs=0.01)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         assert failures(s) == 0  # four were cut between their tries, four more after their first
         assert len(log(s)) == 8
 
@@ -89,7 +89,7 @@ async def test_nothing_new_begins_while_the_service_stops(
 async def test_a_stop_without_nudges_waits_for_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints(DOWN)) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(DOWN)) as s:
         await save(s)
         nudge(s)
         await until(2)  # between two tries
@@ -99,7 +99,7 @@ async def test_a_stop_without_nudges_waits_for_nothing(
 async def test_a_stop_waits_for_no_courier_that_rests(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints(Answer(404, 1.0))) as s:
+    async with ready_core(tmp_path, outbound=Endpoints(Answer(404, 1.0))) as s:
         await save(s)
         nudge(s)
         await until(0.5)
@@ -111,7 +111,7 @@ async def test_a_stop_waits_for_no_courier_that_rests(
 
 async def test_tries_that_never_end_are_given_up(tmp_path: Path, autojump_clock: MockClock) -> None:
     endpoints = Endpoints(FOR_EVER)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(30):
             nudge(s)
@@ -128,7 +128,7 @@ async def test_a_test_event_under_way_is_answered_during_the_stop(
     answers = list[object]()
     async with (
         trio.open_nursery() as nursery,
-        stage(tmp_path, outbound=Endpoints(Answer(200, 3.0))) as s,
+        ready_core(tmp_path, outbound=Endpoints(Answer(200, 3.0))) as s,
     ):
         await save(s)
 
@@ -146,7 +146,7 @@ async def test_a_test_event_that_never_ends_is_answered_at_the_stop(
 ) -> None:
     async with (
         trio.open_nursery() as nursery,
-        stage(tmp_path, outbound=Endpoints(FOR_EVER, OK)) as s,
+        ready_core(tmp_path, outbound=Endpoints(FOR_EVER, OK)) as s,
     ):
         await save(s)
 

@@ -29,7 +29,7 @@ from tests.actors.endpoints import (
     send_test,
     switch_off,
 )
-from tests.actors.stage import Stage, at, stage, until
+from tests.actors.ready_core import ReadyCore, at, ready_core, until
 from tests.virtual import Faults
 
 
@@ -37,7 +37,7 @@ async def test_a_test_event_is_one_signed_try_whose_attempt_is_the_answer(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(202, 0.25, "thanks"))
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
         await until(3)
         attempt = await send_test(s)
@@ -68,7 +68,7 @@ async def test_a_test_event_is_tried_once_and_its_failure_is_an_answer_too(
     answer: Answer, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(answer)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         with trio.fail_after(5.1):
             attempt = await send_test(s)
@@ -82,7 +82,7 @@ async def test_test_events_neither_count_towards_the_ten_failures_nor_reset_them
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(*[GONE] * 12, OK)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for number in range(12):
             await until(20 * number)
@@ -106,7 +106,7 @@ async def test_a_test_event_is_refused_within_ten_seconds_of_the_last_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await save(s, environment="live")
         await until(0.9)
@@ -125,7 +125,7 @@ async def test_a_test_event_is_refused_within_ten_seconds_of_the_last_one(
 async def test_two_test_events_at_once_are_one(tmp_path: Path, autojump_clock: MockClock) -> None:
     endpoints, answers = Endpoints(HUNG), list[object]()
 
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
 
         async def test() -> None:
@@ -143,11 +143,11 @@ async def test_ten_seconds_are_kept_across_a_restart_and_a_saving(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await until(5)
         await send_test(s)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         assert await send_test(s) == refuse("test_event_too_soon")
         nudge(s)  # newer than the test in the log
         await save(s)
@@ -161,7 +161,7 @@ async def test_a_test_event_is_for_an_endpoint_that_is_there_and_on(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         assert await send_test(s) == refuse("webhook_not_configured")
         await save(s, environment="live")
         assert await send_test(s) == refuse("webhook_not_configured")
@@ -186,7 +186,7 @@ async def test_a_test_event_goes_out_though_eight_nudges_hang(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(*[HUNG] * 8, OK)
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         for _ in range(20):
             nudge(s)
@@ -199,7 +199,7 @@ async def test_an_endpoint_that_is_switched_off_meanwhile_still_answers_its_test
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(200, 3.0))
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         async with trio.open_nursery() as nursery:
 
@@ -216,7 +216,7 @@ async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, endpoints = Faults(), Endpoints()
-    async with stage(tmp_path, outbound=endpoints, faults=faults) as s:
+    async with ready_core(tmp_path, outbound=endpoints, faults=faults) as s:
         await save(s)
         endpoints.broken = ValueError("a fault of ours")
         with trio.fail_after(1), pytest.raises(Crashed):
@@ -238,7 +238,7 @@ async def test_a_courier_that_breaks_meanwhile_still_knows_of_a_test_event_under
 ) -> None:
     endpoints, faults = Endpoints(Answer(200, 4.0)), Faults()
     async with (
-        stage(tmp_path, outbound=endpoints, faults=faults) as s,
+        ready_core(tmp_path, outbound=endpoints, faults=faults) as s,
         trio.open_nursery() as nursery,
     ):
         await save(s)
@@ -256,7 +256,7 @@ async def test_a_courier_that_breaks_meanwhile_still_knows_of_a_test_event_under
         assert isinstance(await send_test(s), Attempt)
 
 
-async def _crashes(s: Stage) -> None:
+async def _crashes(s: ReadyCore) -> None:
     with pytest.raises(Crashed):
         await send_test(s)
 
@@ -265,7 +265,7 @@ async def test_whoever_is_refused_as_too_soon_is_told_how_long_to_wait(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(200, 4.0))
-    async with stage(tmp_path, outbound=endpoints) as s, trio.open_nursery() as nursery:
+    async with ready_core(tmp_path, outbound=endpoints) as s, trio.open_nursery() as nursery:
         await save(s)
         nursery.start_soon(send_test, s)
         for moment, wait in (

@@ -23,16 +23,19 @@ from tests.actors.endpoints import (
     save,
     switch_off,
 )
-from tests.actors.stage import Late, Money, Stage, stage, until
+from tests.actors.ready_core import ReadyCore, ready_core, until
+from tests.actors.scripted_settlement import Late, ScriptedSettlement
 
 
-def nudged(s: Stage, environment: Environment = "test", partner: str = "acme") -> list[str | None]:
+def nudged(
+    s: ReadyCore, environment: Environment = "test", partner: str = "acme"
+) -> list[str | None]:
     """Return the match of every nudge, the first sent first; every try of these tests lands."""
     assert all(attempt.delivered for attempt in log(s, environment, partner))
     return [attempt.match_id for attempt in reversed(log(s, environment, partner))]
 
 
-async def started(s: Stage, *players: str) -> str:
+async def started(s: ReadyCore, *players: str) -> str:
     """Seat players who find each other; return the match."""
     seats = [await s.seat(player) for player in players]
     match_id = s.match_of(seats[-1]).match_id
@@ -48,9 +51,9 @@ async def settle() -> None:
 async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its_money(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    money = Money()
+    money = ScriptedSettlement()
     money.of_payout["alice"] = [Late(3.0, "confirmed")]
-    async with stage(tmp_path, money, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, money, outbound=Endpoints()) as s:
         await save(s)
         await s.seat("alice")
         await settle()
@@ -74,7 +77,7 @@ async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its
 async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         await save(s, environment="live")
         seat = await s.seat("alice", environment="live")
@@ -89,7 +92,7 @@ async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(
 async def test_a_match_nobody_comes_to_nudges_like_any_other(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         match_id = await started(s, "alice", "bob")
         await until(3602)
@@ -99,7 +102,7 @@ async def test_a_match_nobody_comes_to_nudges_like_any_other(
 async def test_a_match_decided_as_no_contest_nudges_at_its_end_and_for_its_money(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         match_id = await started(s, "alice", "bob")
         command = m.DecideMatch(match_id, "no_contest", None, "decided_by_test_key")
@@ -111,7 +114,7 @@ async def test_a_match_decided_as_no_contest_nudges_at_its_end_and_for_its_money
 async def test_whatever_is_closed_in_one_go_nudges_once_for_each_match(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, outbound=Endpoints()) as s:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         matches = [await started(s, f"a{number}", f"b{number}") for number in range(3)]
         await s.seat("carol")
@@ -126,10 +129,10 @@ async def test_whatever_is_closed_in_one_go_nudges_once_for_each_match(
 async def test_a_declined_or_pending_stake_nudges_nobody(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    money = Money()
+    money = ScriptedSettlement()
     money.of_charge = {"alice": ["declined"], "bob": ["pending", "confirmed"]}
     endpoints = Endpoints()
-    async with stage(tmp_path, money, outbound=endpoints) as s:
+    async with ready_core(tmp_path, money, outbound=endpoints) as s:
         await save(s)
         for player in ("alice", "bob", "carol"):
             await s.ask_seat(player)
@@ -143,7 +146,7 @@ async def test_test_play_goes_to_the_test_endpoint_and_live_play_to_the_live_one
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         secrets = {URL: await save(s), OTHER: await save(s, OTHER, "live")}
         assert secrets[URL] != secrets[OTHER]
         await started(s, "alice", "bob")
@@ -163,7 +166,7 @@ async def test_an_environment_without_an_endpoint_that_is_on_sends_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s, environment="live")
         await started(s, "alice", "bob")
         assert "acme/courier.test" not in {
@@ -181,7 +184,7 @@ async def test_an_account_that_is_off_is_sent_nothing_though_its_rows_move(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await started(s, "alice", "bob")
         await s.seat("carol")
@@ -203,7 +206,7 @@ async def test_an_endpoint_that_hangs_or_fails_delays_neither_seats_nor_the_feed
 ) -> None:
     endpoints = Endpoints(OK)
     endpoints.answers[URL] = [answer]  # type: ignore[list-item]  # any answer that the cases name
-    async with stage(tmp_path, outbound=endpoints) as s:
+    async with ready_core(tmp_path, outbound=endpoints) as s:
         await s.open_partner("zebra")
         await save(s)
         await save(s, OTHER, partner="zebra")

@@ -9,10 +9,11 @@ from trio.testing import MockClock
 
 from pgs.actors.shared import deadlines
 from pgs.storage import seats as rows
-from tests.actors.stage import FLOOR, PRIZE, Money, Stage, at, money, stage, until
+from tests.actors.ready_core import FLOOR, PRIZE, ReadyCore, at, money, ready_core, until
+from tests.actors.scripted_settlement import ScriptedSettlement
 
 
-async def _seats_of(s: Stage, partner: str, count: int) -> None:
+async def _seats_of(s: ReadyCore, partner: str, count: int) -> None:
     await s.open_partner(partner)
     for number in range(count):  # each on a tier of its own, so that none finds an opponent
         await s.set_tier(f"tier-{number}", FLOOR, 2 * FLOOR)
@@ -27,7 +28,7 @@ async def test_a_partner_that_rests_holds_up_nobodys_deadlines_and_is_told_nothi
     """Its rows fill the first page, and stay due for as long as it rests."""
     monkeypatch.setattr(deadlines, "PAGE", 2)
     events: list[str] = []
-    async with stage(tmp_path, on_event=events.append) as s:
+    async with ready_core(tmp_path, on_event=events.append) as s:
         await _seats_of(s, "aaa", 5)
         await _seats_of(s, "zzz", 5)
         await until(299)
@@ -52,7 +53,7 @@ async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """The next deadline that anybody knows of lies an hour ahead."""
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seat = await s.seat("alice")
         await until(65)  # the rows have been looked at a moment ago
         await s.write_past_the_actors(
@@ -71,9 +72,9 @@ async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
 async def test_a_stake_without_an_answer_is_asked_for_again_in_time(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"alice": ["unpublished", "confirmed"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         await until(30)
         await s.ask_seat("alice", environment="live")
         await until(34)
@@ -85,9 +86,9 @@ async def test_a_stake_without_an_answer_is_asked_for_again_in_time(
 async def test_a_payout_without_an_answer_is_asked_for_again_in_time(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_payout = {"bob": ["unpublished", "confirmed"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         match_id = (await s.seat("bob")).match_id
         await until(30)

@@ -9,13 +9,13 @@ from pgs.actors.messages import account as m
 from pgs.actors.shared.admission import PartnerAdmission, ProcessAdmission, policy_of
 from pgs.domain.members import PLATFORM
 from pgs.domain.rate import PARTNER_POLICY, BucketPolicy
-from tests.actors.stage import stage
+from tests.actors.ready_core import ready_core
 
 
 async def test_a_partner_has_its_burst_and_then_its_rate(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         gate, account = s.partner().admission, s.account()
         assert [gate.admit(account, 0.0).refused_by for _ in range(301)] == [None] * 300 + [
             "partner"
@@ -30,7 +30,7 @@ async def test_a_partner_has_its_burst_and_then_its_rate(
 async def test_only_what_the_partners_bucket_agrees_to_draws_from_the_process(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         process = ProcessAdmission(2)
         small = msgspec.structs.replace(s.account(), burst=1, rate=1)
         greedy, other = PartnerAdmission(process), PartnerAdmission(process)
@@ -49,7 +49,7 @@ def test_forged_keys_share_one_bucket_and_touch_no_other() -> None:
 async def test_a_rate_that_an_operator_sets_counts_at_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         gate = s.partner().admission
         for _ in range(300):
             gate.admit(s.account(), 0.0)

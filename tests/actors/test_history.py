@@ -6,7 +6,7 @@ import pytest
 
 from pgs.storage.transactions import Stmt, Tx
 from tests.actors.history import check_history
-from tests.actors.stage import GAME
+from tests.actors.ready_core import GAME
 
 
 def test_the_checks_of_a_history_notice_what_is_wrong() -> None:

@@ -14,14 +14,14 @@ from pgs.actors.messages.seats import (
 )
 from pgs.actors.partners import SWEEP_S
 from pgs.domain.members import PLATFORM
-from tests.actors.stage import Stage, stage, until
+from tests.actors.ready_core import ReadyCore, ready_core, until
 
 LONG_IDLE_S = (
     2 * IDLE_CLOSE_S + 2 * SWEEP_S
 )  # actors close after the one, their partner after the other
 
 
-async def _slow_bucket(s: Stage) -> None:
+async def _slow_bucket(s: ReadyCore) -> None:
     """Give the partner a bucket that takes an hour to fill."""
     await s.partner().account().ask(SetRate(PLATFORM, 3600, 1))
 
@@ -29,7 +29,7 @@ async def _slow_bucket(s: Stage) -> None:
 async def test_an_idle_house_is_closed_and_opened_anew_on_its_next_use(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         before = s.partner()
         await until(LONG_IDLE_S)
         assert len(s.core.directory) == 0
@@ -41,7 +41,7 @@ async def test_an_address_of_a_house_that_was_closed_is_a_bug_to_use(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """Else two actors of one partner could run side by side, each with a head of its own."""
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seats = s.partner().seats("test")
         await until(LONG_IDLE_S)
         with pytest.raises(RuntimeError, match="closed"):
@@ -52,7 +52,7 @@ async def test_an_address_of_a_house_that_was_closed_is_a_bug_to_use(
 async def test_a_house_stays_until_its_buckets_are_full_so_that_idling_buys_no_budget(
     tmp_path: Path, autojump_clock: MockClock, gate: str
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await _slow_bucket(s)
         partner = s.partner()
         bucket = getattr(partner, gate)

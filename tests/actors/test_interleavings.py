@@ -22,8 +22,8 @@ from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
 from pgs.storage.transactions import Tx
 from tests.actors.history import check_history
+from tests.actors.ready_core import ready_core
 from tests.actors.rounds import CALM_S, Moody, Reader, Round
-from tests.actors.stage import stage
 from tests.virtual import Faults, seed_scheduler
 
 PLAY_S = 60.0
@@ -89,7 +89,7 @@ async def run_round(
     chance = Random(seed)
     faults, port = Faults(), Moody(chance)
     with trio.fail_after(PLAY_S * 100 + CALM_S[environment]):
-        async with stage(folder, port, seed=seed, faults=faults) as s:
+        async with ready_core(folder, port, seed=seed, faults=faults) as s:
             await s.set_tier("gold", 100, 180)
             play = Round(s, port, chance, faults, environment)
             check_what_must_hold(play, await play.play())
@@ -191,7 +191,7 @@ def test_a_round_runs_the_same_way_every_time(
         seed_scheduler(seed)
         chance = Random(seed)
         faults, port = Faults(), Moody(chance)
-        async with stage(folder, port, seed=seed, faults=faults) as s:
+        async with ready_core(folder, port, seed=seed, faults=faults) as s:
             await s.set_tier("gold", 100, 180)
             play = Round(s, port, chance, faults, environment)
             histories.append(play.history)

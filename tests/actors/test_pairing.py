@@ -7,13 +7,14 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.domain.environments import Environment
-from tests.actors.stage import GAME, Late, Money, at, keys_of, stage, until
+from tests.actors.ready_core import GAME, at, keys_of, ready_core, until
+from tests.actors.scripted_settlement import Late, ScriptedSettlement
 
 
 async def test_a_stake_joins_the_oldest_waiting_seat(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         for key in ("a1", "a2", "a3"):
             await s.seat("alice", key)
         bob = await s.seat("bob", "b1")
@@ -24,7 +25,7 @@ async def test_a_stake_joins_the_oldest_waiting_seat(
 
 
 async def test_nobody_is_paired_with_themself(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         for key in ("a1", "a2"):
             assert (await s.seat("alice", key)).status == "waiting"
         await s.seat("bob", "b1")
@@ -39,9 +40,9 @@ async def test_nobody_is_paired_with_themself(tmp_path: Path, autojump_clock: Mo
 async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"a1": ["pending", Late(3, "confirmed")]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         assert (await s.seat("alice", "a1")).status == "pending"
         await s.seat("alice", "a2")
         await s.seat("alice", "a3")
@@ -56,9 +57,9 @@ async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
 async def test_a_seat_whose_stake_is_not_confirmed_is_no_opponent(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"a1": ["pending"], "a2": ["declined"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         await s.seat("alice", "a1")
         await s.seat("alice", "a2")
         assert (await s.seat("bob")).status == "waiting"
@@ -68,7 +69,7 @@ async def test_a_seat_whose_time_is_up_is_no_opponent_though_nobody_has_closed_i
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A clock that jumps, after a suspended night, finds seats that expired long ago and a stake that comes before they are closed."""
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         alice = await s.seat("alice")
         monkeypatch.setattr(s.parts.clock, "now", lambda: at(3600))
         assert (await s.seat("bob")).status == "waiting"
@@ -78,9 +79,9 @@ async def test_a_seat_whose_time_is_up_is_no_opponent_though_nobody_has_closed_i
 async def test_a_stake_confirmed_late_joins_whoever_waits(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"a1": ["pending", "confirmed"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         alice = await s.seat("alice", "a1")
         await s.seat("bob")
         await until(5)
@@ -92,9 +93,9 @@ async def test_a_stake_confirmed_late_joins_whoever_waits(
 async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"a1": ["pending", "confirmed"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         alice = await s.seat("alice", "a1")
         await until(20)
         assert s.row(alice).confirmed_at == at(5)
@@ -116,7 +117,7 @@ async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed
 async def test_only_stakes_on_the_same_thing_meet(
     other: dict[str, str], why: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         await s.set_tier("gold", 100, 180)
         alice = await s.seat("alice")
@@ -129,7 +130,7 @@ async def test_only_stakes_on_the_same_thing_meet(
 async def test_seats_of_two_revisions_of_a_tier_never_meet(
     environment: Environment, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         old = await s.seat("alice", environment=environment)
         await s.set_tier("bronze", 100, 190)
         new = await s.seat("bob", environment=environment)
@@ -144,7 +145,7 @@ async def test_seats_of_two_revisions_of_a_tier_never_meet(
 
 
 async def test_equal_numbers_make_no_revision(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         alice = await s.seat("alice")
         await s.set_tier("bronze", 100, 180)
         assert (await s.seat("bob")).match_id == s.row(alice).match_id is not None
@@ -153,10 +154,10 @@ async def test_equal_numbers_make_no_revision(tmp_path: Path, autojump_clock: Mo
 async def test_the_queue_is_the_same_after_a_restart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         for key in ("a1", "a2"):
             await s.seat("alice", key, game=GAME)
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         bob = await s.seat("bob")
         assert s.by_key("a1").match_id == bob.match_id
         assert (bob.seq, s.head().seat_seq) == (3, 3)

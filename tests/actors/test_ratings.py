@@ -13,19 +13,23 @@ from pgs.domain.environments import Environment
 from pgs.domain.ratings import UNRATED, Rating, after_match
 from pgs.domain.seats import Result, Seat
 from pgs.storage.ratings import find_rating
-from tests.actors.stage import GAME, Stage, stage, until
+from tests.actors.ready_core import GAME, ReadyCore, ready_core, until
 from tests.virtual import Faults
 
 LIVE: Environment = "live"
 
 
 def rating(
-    s: Stage, player: str, game: str = GAME, environment: Environment = LIVE, partner: str = "acme"
+    s: ReadyCore,
+    player: str,
+    game: str = GAME,
+    environment: Environment = LIVE,
+    partner: str = "acme",
 ) -> Rating:
     return find_rating(s.reader, partner, environment, game, player)
 
 
-async def running(s: Stage, game: str = GAME) -> Seat:
+async def running(s: ReadyCore, game: str = GAME) -> Seat:
     """Seat alice and bob, and return alice's seat once they have met."""
     number = len(s.feed(LIVE))
     seats = [
@@ -43,7 +47,7 @@ async def running(s: Stage, game: str = GAME) -> Seat:
 async def test_a_result_moves_both_ratings_as_the_model_says(
     winner: str | None, result: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seat = await running(s)
         await s.decide(seat.match_id, winner, LIVE)
         outcome = cast("Result", result)
@@ -59,7 +63,7 @@ async def test_a_result_moves_both_ratings_as_the_model_says(
 async def test_ratings_of_games_environments_and_partners_are_apart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.decide((await running(s)).match_id, "alice", LIVE)
         assert (
             rating(s, "alice", "reversi")
@@ -76,7 +80,7 @@ async def test_ratings_of_games_environments_and_partners_are_apart(
 async def test_the_same_decision_again_moves_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seat = await running(s)
         await s.decide(seat.match_id, "alice", LIVE)
         once = rating(s, "alice")
@@ -89,7 +93,7 @@ async def test_the_same_decision_again_moves_nothing(
 async def test_a_match_without_a_result_moves_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         absent = await running(s)
         await until(100)
         assert s.row(absent).end_reason == "both_absent"
@@ -110,7 +114,7 @@ async def test_an_end_that_breaks_and_is_told_again_moves_ratings_once(
     text: str, after: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         seat = await running(s)
         faults.fail(text, after=after)
         with pytest.raises(Crashed):
@@ -127,7 +131,7 @@ async def test_the_next_wave_knows_what_a_match_has_made_of_who_waits_already(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """Alice's next seat waits, and has been through waves, while her match is decided: its rating is the new one."""
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seat = await running(s)
         for key in ("next", "one more"):
             await s.seat("alice", key, environment=LIVE)

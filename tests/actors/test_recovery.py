@@ -14,15 +14,18 @@ from pgs.actors.messages import seats as m
 from pgs.domain.ledger import charge
 from pgs.storage import seats as rows
 from pgs.storage.ratings import find_rating
-from tests.actors.stage import FLOOR, Late, Money, Stage, at, money, stage, until
+from tests.actors.ready_core import FLOOR, ReadyCore, at, money, ready_core, until
+from tests.actors.scripted_settlement import Late, ScriptedSettlement
 from tests.virtual import Faults
 
 
 class Crashes:
     """After each commit, keeps the data folder as it was on disk, and the settlement as it was out there."""
 
-    def __init__(self, folder: Path, copies: Path, port: Money, faults: Faults) -> None:
-        self.moments: list[tuple[Path, Money]] = []
+    def __init__(
+        self, folder: Path, copies: Path, port: ScriptedSettlement, faults: Faults
+    ) -> None:
+        self.moments: list[tuple[Path, ScriptedSettlement]] = []
         self._folder = folder
         self._copies = copies
         self._port = port
@@ -36,7 +39,7 @@ class Crashes:
         self.moments.append((copy, deepcopy(self._port)))
 
 
-async def play(s: Stage) -> None:
+async def play(s: ReadyCore) -> None:
     """A little of everything, in 20 seconds."""
     await s.seat("expires", environment="live")
     await s.seat("alice")
@@ -57,8 +60,8 @@ async def play(s: Stage) -> None:
     await until(20)
 
 
-def script() -> Money:
-    port = Money()
+def script() -> ScriptedSettlement:
+    port = ScriptedSettlement()
     port.of_charge = {
         "late": [Late(11, "confirmed"), "pending", "confirmed"],
         "refused": ["unpublished", "declined"],
@@ -70,7 +73,7 @@ def script() -> Money:
     return port
 
 
-def check(s: Stage, port: Money) -> None:
+def check(s: ReadyCore, port: ScriptedSettlement) -> None:
     """Every seat has ended, and settlement and rows agree about every cent."""
     s.check_money()
     held = 0
@@ -104,12 +107,12 @@ async def test_a_crash_after_any_commit_loses_nothing(
         kernel, "JANITOR_S", 300.0
     )  # it has nothing to do here, and would be woken 150,000 times
     faults, port = Faults(), script()
-    async with stage(tmp_path / "data", port, faults=faults) as s:
+    async with ready_core(tmp_path / "data", port, faults=faults) as s:
         crashes = Crashes(tmp_path / "data", tmp_path / "copies", port, faults)
         await play(s)
     assert len(crashes.moments) > 30
     for number, (folder, port_then) in enumerate(crashes.moments):
-        async with stage(folder, port_then, seed=number + 1) as s:
+        async with ready_core(folder, port_then, seed=number + 1) as s:
             await trio.sleep(4000)
             check(s, port_then)
 
@@ -118,15 +121,15 @@ async def test_a_settlement_that_outlives_the_crash_is_asked_again_and_moves_no_
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = script()
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
         await s.ask_seat("late")
         await s.decide(bob.match_id, "bob")
     for seed in (1, 2):
-        async with stage(tmp_path, port, seed=seed) as s:
+        async with ready_core(tmp_path, port, seed=seed) as s:
             await trio.sleep(4000)
-    async with stage(tmp_path, port, seed=3) as s:
+    async with ready_core(tmp_path, port, seed=3) as s:
         check(s, port)
         assert len(port.charged) == 3
         assert sum(port.charged.values()) == 3 * FLOOR
@@ -147,7 +150,7 @@ async def test_a_write_that_fails_half_way_is_undone_and_the_next_try_finds_ever
     text: str, after: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         alice = await s.seat("alice")
         faults.fail(text, after=after)
         with pytest.raises(Crashed):
@@ -166,7 +169,7 @@ async def test_a_commit_of_unknown_outcome_is_read_from_rows(
     after: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         alice = await s.seat("alice")
         faults.fail("commit", after=after)
         with pytest.raises(Crashed):
@@ -187,10 +190,10 @@ async def test_a_commit_of_unknown_outcome_is_read_from_rows(
 async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"alice": [Late(1, "confirmed")]}
     faults = Faults()
-    async with stage(tmp_path, port, faults=faults) as s:
+    async with ready_core(tmp_path, port, faults=faults) as s:
         replies: list[object] = []
 
         async def call() -> None:
@@ -215,9 +218,9 @@ async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(
 async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     faults = Faults()
-    async with stage(tmp_path, port, faults=faults) as s:
+    async with ready_core(tmp_path, port, faults=faults) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
         await s.decide(bob.match_id, "bob")
@@ -235,11 +238,11 @@ async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_o
 async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         waiting = await s.seat("alice", environment="live")
         playing = [await s.seat(player, "p-" + player) for player in ("bob", "carol")]
     await trio.sleep(10_000)
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         await until(10_001)
         assert (s.row(waiting).end_reason, s.row(waiting).ended_at) == ("no_opponent", at(10_000))
         assert {s.row(seat).end_reason for seat in playing} == {"both_absent"}
@@ -252,7 +255,7 @@ async def test_deadlines_outlive_rows_that_cannot_be_read(
 ) -> None:
     faults = Faults()
     events: list[str] = []
-    async with stage(tmp_path, faults=faults, on_event=events.append) as s:
+    async with ready_core(tmp_path, faults=faults, on_event=events.append) as s:
         seat = await s.seat("alice", environment="live")
         await until(290)
         faults.fail("where due_at <=")
@@ -268,9 +271,9 @@ async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """Somebody else's row takes the next sequence: the actor's own write conflicts, and it decides anew."""
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         alice = await s.seat("alice")
-        async with stage(tmp_path / "twin", seed=5) as twin:
+        async with ready_core(tmp_path / "twin", seed=5) as twin:
             await twin.seat("zoe", "z1")
             await twin.seat("zoe", "z2")
             foreign = twin.by_key("z2")

@@ -38,11 +38,11 @@ from pgs.storage.events import Event, insert_event
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import ReadFailed
 from tests.actors.people import enrol, join
-from tests.actors.stage import FLOOR, GAME, PRIZE, Stage, at, stage, until
+from tests.actors.ready_core import FLOOR, GAME, PRIZE, ReadyCore, at, ready_core, until
 from tests.virtual import Faults
 
 
-async def mint(s: Stage, partner: str = "acme") -> tuple[str, str]:
+async def mint(s: ReadyCore, partner: str = "acme") -> tuple[str, str]:
     minted = await s.partner(partner).account().ask(MintKey("ops", "test", "build"))
     assert isinstance(minted, tuple)
     return minted[1], minted[2]
@@ -51,7 +51,7 @@ async def mint(s: Stage, partner: str = "acme") -> tuple[str, str]:
 async def test_a_new_key_and_its_revocation_count_at_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         before = s.parts.registry.version
         key_id, key = await mint(s)
         known = s.parts.registry.find_key(hash_key(key))
@@ -72,12 +72,12 @@ async def test_a_new_key_and_its_revocation_count_at_once(
 async def test_every_account_is_there_after_a_restart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         _, key = await mint(s, "other")
         accounts = s.parts.registry.accounts()
         assert [account.partner_id for account in accounts] == ["acme", "other"]
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         assert s.parts.registry.accounts() == accounts
         known = s.parts.registry.find_key(hash_key(key))
         assert known is not None
@@ -87,7 +87,7 @@ async def test_every_account_is_there_after_a_restart(
 async def test_a_write_past_the_actor_counts_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         key_id, key = await mint(s)
         await s.write_past_the_actors(rows.schedule_revocation("acme", key_id, at(0)))
         await until(59.9)
@@ -103,7 +103,7 @@ async def test_a_write_past_the_actor_counts_within_a_minute(
 async def test_a_deactivation_written_past_the_actor_closes_play(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         seats = [await s.seat(player) for player in ("alice", "bob", "carol")]
         other = await s.seat("alice", partner="other")
@@ -123,7 +123,7 @@ async def test_the_account_actor_takes_over_what_was_written_past_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """Without a raised revision nothing conflicts: only the reload keeps the actor from writing its old state back."""
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.write_past_the_actors(
             rows.update_partner(s.account(), msgspec.structs.replace(s.account(), burst=7, rate=8)),
             rows.put_licence("acme", GAME, Licence(test=True)),
@@ -138,7 +138,7 @@ async def test_the_account_actor_takes_over_what_was_written_past_it(
 async def test_a_conflict_with_a_write_past_the_actor_is_decided_anew_and_undoes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         was = s.account()
         foreign = msgspec.structs.replace(was, burst=7, revision=was.revision + 1)
         await s.write_past_the_actors(rows.update_partner(was, foreign))
@@ -156,7 +156,7 @@ async def test_a_conflict_with_a_write_past_the_actor_is_decided_anew_and_undoes
 async def test_a_conflict_that_makes_the_command_pointless_is_refused(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         was = s.account()
         await s.write_past_the_actors(
             rows.update_partner(
@@ -177,7 +177,7 @@ async def test_a_conflict_that_makes_the_command_pointless_is_refused(
 async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         was = s.account()
         # An event of the next number that no revision tells of: the actor's own entry can never be added.
         await s.write_past_the_actors(
@@ -193,7 +193,7 @@ async def test_the_last_good_reading_serves_until_it_is_600_seconds_old_then_not
 ) -> None:
     faults = Faults()
     events: list[str] = []
-    async with stage(tmp_path, faults=faults, on_event=events.append) as s:
+    async with ready_core(tmp_path, faults=faults, on_event=events.append) as s:
         registry, catalogue = s.parts.registry, s.parts.catalogue
         await until(100)
         faults.fail("from partner\norder")  # the whole table, which only the registry reads
@@ -227,7 +227,7 @@ async def test_the_age_counts_from_the_reading_not_from_later_writes(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         faults.fail("from licence order")  # all licences: the registry's own reading
         await until(300)
         await mint(s)
@@ -241,7 +241,7 @@ async def test_the_age_counts_from_the_reading_not_from_later_writes(
 async def test_a_tier_set_by_its_actor_counts_at_once_and_one_written_past_it_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_tier("gold", 500, 900)
         assert (await s.seat("alice", "g", 500, tier="gold")).stake_usd_cents == 500
         await s.write_past_the_actors(
@@ -256,7 +256,7 @@ async def test_a_tier_set_by_its_actor_counts_at_once_and_one_written_past_it_wi
 async def test_a_tier_written_past_its_actor_makes_the_next_command_decide_anew(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.write_past_the_actors(
             tiers.insert_revision("test", "bronze", TierRevision(2, "Bronze", 120, PRIZE), 0)
         )
@@ -271,7 +271,7 @@ async def test_what_was_committed_within_one_second_is_no_foreign_write(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """Rows of one second have no order of their own: a reading must not differ from what the actor published."""
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         for name in ("m", "z", "a", "k", "b"):
             await mint(s)
             await (
@@ -301,7 +301,7 @@ class SlowReading:
 async def test_a_snapshots_age_counts_from_the_beginning_of_its_reading(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         SlowReading(monkeypatch, registry_module, 5.0)
         SlowReading(monkeypatch, catalogue_module, 5.0)
         await until(65)
@@ -323,7 +323,7 @@ async def _fail(database: Database, work: object) -> object:
 async def test_a_reading_does_not_hide_what_was_written_while_it_was_under_way(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         SlowReading(monkeypatch, registry_module, 5.0)
         SlowReading(monkeypatch, catalogue_module, 5.0)
         await until(62)
@@ -349,7 +349,7 @@ def test_a_snapshot_of_600_seconds_is_not_believed_any_more() -> None:
 async def test_a_key_that_its_account_no_longer_holds_is_unknown(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         _, key = await mint(s)
         s.parts.registry.publish(msgspec.structs.replace(s.account(), keys=()))
         assert s.parts.registry.find_key(hash_key(key)) is None
@@ -358,7 +358,7 @@ async def test_a_key_that_its_account_no_longer_holds_is_unknown(
 async def test_a_reading_from_before_an_event_that_raised_no_revision_is_not_published(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         old = await read_in_bulk(s.parts.database, rows.read_accounts)
         await enrol(s, "ada")

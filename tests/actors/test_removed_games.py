@@ -15,7 +15,7 @@ from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.seats import Match, Seat
 from pgs.games.installed import load_games
 from tests.actors.playing import at_table
-from tests.actors.stage import GAME, Stage, money, stage, until
+from tests.actors.ready_core import GAME, ReadyCore, money, ready_core, until
 from tests.virtual import Faults
 
 
@@ -25,7 +25,7 @@ def without_the_game() -> AbstractContextManager[object]:
     return mock.patch.object(pgs.app, "load_games", return_value=games)
 
 
-async def pair(s: Stage, name: str, game: str = GAME, partner: str = "acme") -> Seat:
+async def pair(s: ReadyCore, name: str, game: str = GAME, partner: str = "acme") -> Seat:
     """Start a match in test and return its older seat."""
     older = await s.seat(f"{name}-1", game=game, partner=partner)
     assert (await s.seat(f"{name}-2", game=game, partner=partner)).status == "matched"
@@ -47,14 +47,14 @@ async def settle() -> None:
 async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(
     many: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("beta")
         removed = [await pair(s, f"acme{number}") for number in range(many)] + [
             await pair(s, "beta", partner="beta")
         ]
         kept = await pair(s, "reversi", game="reversi")
     with without_the_game():
-        async with stage(tmp_path) as s:
+        async with ready_core(tmp_path) as s:
             assert {s.match_of(seat).status for seat in removed} == {"started"}, (
                 "nobody waits for it"
             )
@@ -68,11 +68,11 @@ async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(
 async def test_a_match_at_which_somebody_had_played_ends_too(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, _ = await at_table(s)
         assert await ann.move(match_id, 0, "a1") is None
     with without_the_game():
-        async with stage(tmp_path) as s:
+        async with ready_core(tmp_path) as s:
             await settle()
             assert ended_as(s.match_of(s.by_key("ann"))) == VOID
 
@@ -80,15 +80,15 @@ async def test_a_match_at_which_somebody_had_played_ends_too(
 async def test_what_one_start_leaves_open_the_next_one_ends(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seats = [await pair(s, str(number)) for number in range(closing.PAGE + 1)]
     faults = Faults()
     with without_the_game():
         faults.fail("update match set", skip=closing.PAGE)  # the first page's ends pass
-        async with stage(tmp_path, faults=faults) as s:
+        async with ready_core(tmp_path, faults=faults) as s:
             await settle()
             assert [s.match_of(seat).status for seat in seats].count("started") == 1
-        async with stage(tmp_path) as s:
+        async with ready_core(tmp_path) as s:
             await settle()
             assert {ended_as(s.match_of(seat))[:2] for seat in seats} == {VOID[:2]}
             await until(70)
@@ -99,13 +99,13 @@ async def test_what_one_start_leaves_open_the_next_one_ends(
 async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("beta")
         acme = [await pair(s, f"acme{number}") for number in range(2 * closing.PAGE + 1)]
         beta = await pair(s, "beta", partner="beta")
     events: list[str] = []
     with without_the_game():
-        async with stage(tmp_path, on_event=events.append) as s:
+        async with ready_core(tmp_path, on_event=events.append) as s:
             now = trio.current_time()
             for _ in range(4):
                 s.partner().watch.crashed(now)
@@ -122,10 +122,10 @@ async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(
 async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         acme = await pair(s, "acme")
     with without_the_game():
-        async with stage(tmp_path) as s:
+        async with ready_core(tmp_path) as s:
             with s.parts.closings.begun("acme", ENVIRONMENTS):
                 await settle()
                 assert s.match_of(acme).status == "started"
@@ -136,10 +136,10 @@ async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(
 async def test_seats_that_wait_for_such_a_game_expire_by_themselves(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.seat("ann", environment="live")
     with without_the_game():
-        async with stage(tmp_path) as s:
+        async with ready_core(tmp_path) as s:
             await until(299)
             assert s.by_key("ann", "live").status == "waiting"
             await until(301)
@@ -155,7 +155,7 @@ async def test_a_match_that_such_seats_come_to_after_the_start_ends_within_a_min
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     with without_the_game():
-        async with stage(tmp_path) as s:
+        async with ready_core(tmp_path) as s:
             await until(1)
             seat = await pair(
                 s, "late"

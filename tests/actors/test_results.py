@@ -19,13 +19,14 @@ from pgs.domain.seats import Seat
 from pgs.http.api.endpoint import Answer, Call, Principal
 from pgs.http.partner.results import ResultsPage, read_results
 from pgs.storage import accounts
-from tests.actors.stage import Money, Stage, at, keys_of, money, stage, until
+from tests.actors.ready_core import ReadyCore, at, keys_of, money, ready_core, until
+from tests.actors.scripted_settlement import ScriptedSettlement
 
 
 async def test_positions_leave_no_gap_and_rise_in_the_order_of_commits(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seen: list[tuple[int, list[int]]] = []
         await s.seat("alice")
         bob = await s.seat("bob")
@@ -44,7 +45,7 @@ async def test_positions_leave_no_gap_and_rise_in_the_order_of_commits(
 async def test_the_feeds_of_two_environments_and_partners_count_apart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         places: list[tuple[Environment, str]] = [
             ("test", "acme"),
@@ -68,7 +69,7 @@ async def test_a_reader_who_follows_cursors_ends_with_the_last_revision_of_every
     limit: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     chance = random.Random(limit)
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         latest: dict[str, Seat] = {}
         after = 0
 
@@ -103,9 +104,9 @@ async def test_a_reader_who_follows_cursors_ends_with_the_last_revision_of_every
 async def test_all_of_a_matchs_money_appears_at_one_moment(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_payout = {"alice": ["pending", "confirmed"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
         await s.decide(bob.match_id, None)
@@ -121,7 +122,7 @@ async def test_all_of_a_matchs_money_appears_at_one_moment(
 # --- held calls -----------------------------------------------------------------------------------------------------------------
 
 
-async def key_for(s: Stage) -> Principal:
+async def key_for(s: ReadyCore) -> Principal:
     minted = await s.partner().account().ask(m.MintKey("ops", "test", "build"))
     assert isinstance(minted, tuple)
     known = s.parts.registry.find_key(hash_key(minted[2]))
@@ -129,7 +130,7 @@ async def key_for(s: Stage) -> Principal:
     return Principal(known.account, known.key, 1)
 
 
-def call(s: Stage, principal: Principal, **query: str) -> Call:
+def call(s: ReadyCore, principal: Principal, **query: str) -> Call:
     return Call(services(s.core, Config(), "http://localhost"), principal, {}, query, None, "req_1")
 
 
@@ -152,7 +153,7 @@ class Held:
 async def test_a_held_call_is_answered_when_its_feed_moves_and_not_before(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         principal = await key_for(s)
         held = Held()
         async with trio.open_nursery() as nursery:
@@ -175,7 +176,7 @@ async def test_a_held_call_is_answered_when_its_feed_moves_and_not_before(
 async def test_a_held_call_that_nothing_happens_to_ends_with_an_empty_page(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         held = Held()
         await held.run(call(s, await key_for(s), waitSeconds="25"))
         assert held.at == 25
@@ -187,7 +188,7 @@ async def test_a_held_call_that_nothing_happens_to_ends_with_an_empty_page(
 async def test_a_held_call_ends_when_its_key_or_account_or_the_service_does(
     how: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         principal = await key_for(s)
         held = Held()
         async with trio.open_nursery() as nursery:
@@ -216,7 +217,7 @@ async def test_a_held_call_ends_when_its_key_or_account_or_the_service_does(
 async def test_no_more_than_32_calls_of_a_partner_are_held_in_both_environments_together(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         principal = await key_for(s)
         calls = [Held() for _ in range(LONG_POLLS_LIMIT + 2)]
         async with trio.open_nursery() as nursery:
@@ -235,7 +236,7 @@ async def test_no_more_than_32_calls_of_a_partner_are_held_in_both_environments_
 async def test_a_held_call_whose_key_is_revoked_as_its_feed_moves_is_told_nothing_of_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         principal = await key_for(s)
         held = Held()
         await s.seat("alice")
@@ -288,7 +289,7 @@ async def test_bells_keep_partners_and_environments_apart(autojump_clock: MockCl
 async def test_the_rows_of_a_match_come_in_the_order_of_their_seats_or_of_the_wait(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
         await s.decide(bob.match_id, None)

@@ -20,10 +20,13 @@ from pgs.actors.messages.seats import (
 )
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from tests.actors.stage import FLOOR, GAME, PRIZE, Money, Stage, at, money, stage, until
+from tests.actors.ready_core import FLOOR, GAME, PRIZE, ReadyCore, at, money, ready_core, until
+from tests.actors.scripted_settlement import ScriptedSettlement
 
-Make = Callable[[], Money | None]
-PORTS = pytest.mark.parametrize("make", [lambda: None, Money], ids=["embedded", "remote"])
+Make = Callable[[], ScriptedSettlement | None]
+PORTS = pytest.mark.parametrize(
+    "make", [lambda: None, ScriptedSettlement], ids=["embedded", "remote"]
+)
 WAITS: list[tuple[Environment, int]] = [("live", 300), ("test", 3600)]
 ABSENCES: list[tuple[Environment, int]] = [("live", 60), ("test", 3600)]
 
@@ -34,7 +37,7 @@ NOTHING = (None, None, None)
 async def test_a_stake_confirmed_in_time_waits_and_is_charged(
     make: Make, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, make()) as s:
+    async with ready_core(tmp_path, make()) as s:
         seat = await s.seat("alice", ref="order 7")
         assert (seat.status, seat.stake_status, seat.match_id) == ("waiting", "confirmed", None)
         assert (seat.stake_usd_cents, seat.prize_usd_cents, seat.partner_ref) == (
@@ -56,7 +59,7 @@ async def test_a_stake_confirmed_in_time_waits_and_is_charged(
 async def test_the_second_stake_is_matched_at_once_and_both_rows_start(
     make: Make, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, make()) as s:
+    async with ready_core(tmp_path, make()) as s:
         alice = await s.seat("alice")
         await until(7)
         bob = await s.seat("bob")
@@ -92,7 +95,7 @@ async def test_a_decided_match_ends_both_rows_and_its_money_comes_in_one_transit
     make: Make, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     fake = make()
-    async with stage(tmp_path, fake) as s:
+    async with ready_core(tmp_path, fake) as s:
         alice, bob = await s.seat("alice"), await s.seat("bob")
         await until(9)
         await s.decide(bob.match_id, "alice")
@@ -125,7 +128,7 @@ async def test_a_decided_match_ends_both_rows_and_its_money_comes_in_one_transit
 async def test_a_drawn_match_gives_both_stakes_back(
     make: Make, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, make()) as s:
+    async with ready_core(tmp_path, make()) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
         await s.decide(bob.match_id, None)
@@ -141,7 +144,7 @@ async def test_a_drawn_match_gives_both_stakes_back(
 async def test_a_match_decided_as_no_contest_gives_both_stakes_back(
     make: Make, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, make()) as s:
+    async with ready_core(tmp_path, make()) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
         command = DecideMatch(bob.match_id or "", "no_contest", None, "decided_by_test_key")
@@ -160,7 +163,7 @@ async def test_an_expired_seat_ends_to_the_second_in_a_match_of_its_own_and_retu
     make: Make, environment: Environment, wait_s: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     fake = make()
-    async with stage(tmp_path, fake) as s:
+    async with ready_core(tmp_path, fake) as s:
         await until(2.4)
         seat = await s.seat("alice", environment=environment)
         assert seat.expires_at == at(2 + wait_s)
@@ -195,7 +198,7 @@ async def test_an_expired_seat_ends_to_the_second_in_a_match_of_its_own_and_retu
 async def test_a_match_to_which_nobody_comes_ends_to_the_second_as_both_absent(
     make: Make, environment: Environment, absence_s: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, make()) as s:
+    async with ready_core(tmp_path, make()) as s:
         alice = await s.seat("alice", environment=environment)
         await until(5)
         bob = await s.seat("bob", environment=environment)
@@ -219,7 +222,7 @@ async def test_a_match_to_which_nobody_comes_ends_to_the_second_as_both_absent(
 async def test_a_decision_can_be_repeated_but_not_changed(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
         ended = await s.decide(bob.match_id, "alice")
@@ -241,7 +244,7 @@ async def test_a_decision_can_be_repeated_but_not_changed(
 async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_players(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         await s.seat("alice", environment="live")
         live = await s.seat("bob", environment="live")
@@ -265,7 +268,7 @@ async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_playe
 async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_ended(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         alice, bob = await s.seat("alice"), await s.seat("bob")
         ended = [await s.seat(player) for player in ("carol", "dave")]
         await s.decide(ended[1].match_id, "dave")
@@ -285,7 +288,7 @@ async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_en
 async def test_what_an_environment_is_told_of_a_seat_of_the_other_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         live = await s.seat("alice", environment="live")
         ref = s.partner().seats("test")
         assert await ref.ask(CloseSeats((live.seat_id,), "account_inactive")) == 0
@@ -295,7 +298,7 @@ async def test_what_an_environment_is_told_of_a_seat_of_the_other_changes_nothin
 
 
 async def refusal(
-    s: Stage, cents: int = FLOOR, tier: str = "bronze", environment: Environment = "test"
+    s: ReadyCore, cents: int = FLOOR, tier: str = "bronze", environment: Environment = "test"
 ) -> object:
     """Return why a stake is refused; it must leave nothing behind."""
     before = s.head(environment)
@@ -308,7 +311,7 @@ async def refusal(
 async def test_an_unpriced_tier_charges_its_floor_whatever_stake_passes(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         assert await refusal(s, FLOOR - 1) == refuse("stake_below_floor", floorUsdCents=FLOOR)
         assert await refusal(s, PRIZE + 1) == refuse("stake_above_prize", ceilingUsdCents=PRIZE)
         for cents in (FLOOR, FLOOR + 33, PRIZE):
@@ -320,7 +323,7 @@ async def test_an_unpriced_tier_charges_its_floor_whatever_stake_passes(
 async def test_a_priced_tier_takes_its_price_alone(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_prices({"bronze": 150})
         assert await refusal(s, FLOOR) == refuse("stake_does_not_match_price", expectedUsdCents=150)
         assert await refusal(s, FLOOR - 1) == refuse("stake_below_floor", floorUsdCents=FLOOR)
@@ -335,7 +338,7 @@ async def test_a_priced_tier_takes_its_price_alone(
 async def test_a_price_that_fell_outside_its_tier_stays_unpriced_until_it_is_set_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_prices({"bronze": 150})
         await s.set_tier("bronze", 160, 300)
         assert (await s.seat("alice", "above", 170)).stake_usd_cents == 160
@@ -349,7 +352,7 @@ async def test_a_price_that_fell_outside_its_tier_stays_unpriced_until_it_is_set
 async def test_the_checks_of_a_stake_come_in_their_order(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.partner("fresh").account().ask(CreatePartner("Fresh", "ops@fresh.example"))
         await s.parts.catalogue.ref.ask(SetTier("test", "only-test", None, FLOOR, PRIZE))
         await s.parts.catalogue.ref.ask(LockTier("test", "bronze", "reversi", True))
@@ -370,7 +373,7 @@ async def test_the_checks_of_a_stake_come_in_their_order(
 async def test_a_tier_whose_prize_is_over_twice_its_floor_is_locked_everywhere(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_tier("rich", 100, 201)
         assert await refusal(s, 100, "rich") == refuse("tier_locked")
         await s.set_tier("rich", 100, 200)
@@ -386,7 +389,7 @@ async def test_a_tier_whose_prize_is_over_twice_its_floor_is_locked_everywhere(
 
 
 async def test_unlocking_a_tier_offers_it_again(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.parts.catalogue.ref.ask(LockTier("test", "bronze", GAME, True))
         assert await refusal(s) == refuse("tier_locked")
         await s.parts.catalogue.ref.ask(LockTier("test", "bronze", GAME, False))
@@ -396,7 +399,7 @@ async def test_unlocking_a_tier_offers_it_again(tmp_path: Path, autojump_clock: 
 async def test_rake_is_what_both_stakes_leave_over_the_prize_and_the_loser_pays_it_first(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_tier("gold", 100, 110)
         await s.set_prices({"gold": 105})
         cheap = await s.seat("alice", "a1", 105, tier="gold")

@@ -10,14 +10,15 @@ from trio.testing import MockClock
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages import seats as m
 from pgs.domain.errors import refuse
-from tests.actors.stage import FLOOR, GAME, PRIZE, Late, Money, at, money, stage, until
+from tests.actors.ready_core import FLOOR, GAME, PRIZE, at, money, ready_core, until
+from tests.actors.scripted_settlement import Late, ScriptedSettlement
 
 AGAIN = refuse("settlement_unavailable")
 
 
-def scripted(**of_charge: list[object]) -> Money:
+def scripted(**of_charge: list[object]) -> ScriptedSettlement:
     """Return a settlement that answers the charge of these idempotency keys as listed, and confirms every other."""
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = of_charge  # type: ignore[assignment]  # a port that the test scripts
     return port
 
@@ -26,7 +27,7 @@ async def test_an_answer_within_ten_seconds_is_waited_for(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = scripted(alice=[Late(9.5, "confirmed")])
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         seat = await s.seat("alice")
         assert trio.current_time() == 9.5
         assert (seat.status, seat.seated_at, seat.confirmed_at, seat.expires_at) == (
@@ -43,7 +44,7 @@ async def test_an_answer_within_ten_seconds_is_waited_for(
 async def test_without_an_answer_the_call_is_refused_at_ten_seconds_and_the_seat_is_pending(
     never: object, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, scripted(alice=[never])) as s:
+    async with ready_core(tmp_path, scripted(alice=[never])) as s:
         assert await s.ask_seat("alice") == AGAIN
         assert trio.current_time() == 10
         seat = s.by_key("alice")
@@ -66,7 +67,7 @@ async def test_an_answer_that_is_none_refuses_the_call_at_once(
     fault: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     events: list[str] = []
-    async with stage(tmp_path, scripted(alice=[fault]), on_event=events.append) as s:
+    async with ready_core(tmp_path, scripted(alice=[fault]), on_event=events.append) as s:
         assert await s.ask_seat("alice") == AGAIN
         assert trio.current_time() == 0
         assert s.by_key("alice").status == "pending"
@@ -77,7 +78,7 @@ async def test_each_retry_that_finds_no_answer_is_refused_again_and_charges_noth
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = scripted(alice=["hang", "hang", "hang", "confirmed"])
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         assert await s.ask_seat("alice") == AGAIN
         pending = s.by_key("alice")
         for _ in range(2):
@@ -98,7 +99,7 @@ async def test_a_stake_that_settlement_calls_pending_is_answered_as_such(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = scripted(alice=["pending", "pending", "confirmed"])
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         first, second, third = [await s.ask_seat("alice") for _ in range(3)]
         assert isinstance(first, m.Seated)
         assert isinstance(second, m.Seated)
@@ -116,7 +117,7 @@ async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirm
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = scripted(alice=["pending", "pending", "unpublished", "confirmed"])
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         await until(14.9)
         assert s.by_key("alice").status == "pending"
@@ -141,7 +142,7 @@ async def test_recovery_asks_ever_more_seldom_but_at_least_once_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = scripted(alice=["pending"])
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         await until(1000)
         times = [when for when, _ in port.asked]
@@ -156,7 +157,7 @@ async def test_a_declined_stake_is_bound_to_its_key_and_replayed(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = scripted(alice=["declined", "confirmed"])
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         first = await s.ask_seat("alice")
         assert isinstance(first, m.Seated)
         assert (first.seat.status, first.seat.stake_status, first.replayed) == (
@@ -178,7 +179,7 @@ async def test_a_declined_stake_is_bound_to_its_key_and_replayed(
 async def test_a_pending_stake_that_is_declined_later_is_never_played(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, scripted(alice=["hang", "declined"])) as s:
+    async with ready_core(tmp_path, scripted(alice=["hang", "declined"])) as s:
         assert await s.ask_seat("alice") == AGAIN
         late = await s.ask_seat("alice")
         assert isinstance(late, m.Seated)
@@ -191,7 +192,7 @@ async def test_two_calls_with_one_key_at_once_wait_for_one_answer(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = scripted(alice=[Late(4, "confirmed")])
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         replies: list[tuple[float, object]] = []
 
         async def call(after_s: float) -> None:
@@ -217,7 +218,7 @@ async def test_two_calls_with_one_key_at_once_wait_for_one_answer(
 async def test_two_calls_at_once_take_one_seat_with_an_instant_settlement_too(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         replies: list[object] = []
 
         async def call() -> None:
@@ -253,7 +254,7 @@ async def test_two_calls_at_once_take_one_seat_with_an_instant_settlement_too(
 async def test_a_key_is_bound_to_its_four_values_as_sent(
     other: m.StakeSeat, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_tier("gold", 100, 180)
         seat = await s.seat("alice", "k", 120)
         assert seat.stake_usd_cents == FLOOR
@@ -267,7 +268,7 @@ async def test_a_key_is_bound_to_its_four_values_as_sent(
 async def test_a_replay_tells_the_seats_status_of_now_whatever_the_tier_has_become(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.seat("alice", "k", 120)
         bob = await s.seat("bob")
         await s.set_tier("bronze", 500, 900)
@@ -282,7 +283,7 @@ async def test_a_replay_tells_the_seats_status_of_now_whatever_the_tier_has_beco
 async def test_a_key_belongs_to_one_partner_and_environment(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         seats = [
             await s.seat("alice", "k"),
@@ -293,7 +294,7 @@ async def test_a_key_belongs_to_one_partner_and_environment(
 
 
 async def test_a_refusal_binds_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         assert await s.ask_seat("alice", "k", 1) == refuse("stake_below_floor", floorUsdCents=FLOOR)
         assert (await s.seat("bob", "k")).player_id == "bob"
 
@@ -303,7 +304,7 @@ async def test_a_call_that_waits_for_its_stake_when_the_service_stops_is_told_so
 ) -> None:
     failures: list[Exception] = []
 
-    async with trio.open_nursery() as nursery, stage(tmp_path, scripted(alice=["hang"])) as s:
+    async with trio.open_nursery() as nursery, ready_core(tmp_path, scripted(alice=["hang"])) as s:
 
         async def call() -> None:
             try:
@@ -314,7 +315,7 @@ async def test_a_call_that_waits_for_its_stake_when_the_service_stops_is_told_so
         nursery.start_soon(call)
         await until(1)
     assert len(failures) == 1
-    async with stage(tmp_path, scripted()) as s:
+    async with ready_core(tmp_path, scripted()) as s:
         seat = await s.seat("alice")
         assert (seat.status, seat.seated_at) == ("waiting", at(0))
         s.check_money()
@@ -327,9 +328,9 @@ async def test_a_call_that_waits_for_its_stake_when_the_service_stops_is_told_so
 async def test_money_is_recorded_once_settlement_has_confirmed_all_of_a_match(
     fault: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_payout = {"bob": [fault, fault, "confirmed"]}  # type: ignore[list-item]  # a port that the test scripts
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         alice, bob = await s.seat("alice"), await s.seat("bob")
         await s.decide(bob.match_id, None)
         await until(4)
@@ -351,9 +352,9 @@ async def test_money_is_recorded_once_settlement_has_confirmed_all_of_a_match(
 async def test_one_match_whose_payout_hangs_holds_up_no_other(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_payout = {"alice": ["hang"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         pairs = [
             (await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))
         ]
@@ -367,9 +368,9 @@ async def test_one_match_whose_payout_hangs_holds_up_no_other(
 async def test_an_open_payout_is_asked_for_at_least_once_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_payout = {"alice": ["pending"]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
         await s.decide(bob.match_id, "alice")
@@ -384,7 +385,7 @@ async def test_word_of_a_payout_that_comes_twice_or_for_a_match_that_runs_change
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     events: list[str] = []
-    async with stage(tmp_path, Money(), on_event=events.append) as s:
+    async with ready_core(tmp_path, ScriptedSettlement(), on_event=events.append) as s:
         pairs = [
             (await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))
         ]
@@ -402,7 +403,7 @@ async def test_word_of_a_payout_that_comes_twice_or_for_a_match_that_runs_change
 async def test_word_of_a_stake_that_comes_twice_or_for_no_seat_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path, Money()) as s:
+    async with ready_core(tmp_path, ScriptedSettlement()) as s:
         seat = await s.seat("alice")
         seats = s.partner().seats("test")
         for message in (
@@ -419,7 +420,7 @@ async def test_word_of_a_stake_that_comes_twice_or_for_no_seat_changes_nothing(
 async def test_a_deadline_that_is_told_too_early_or_too_late_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         waiting, alice = (
             await s.seat("dave", tier="bronze", environment="live"),
             await s.seat("alice"),

@@ -16,21 +16,21 @@ from pgs.domain.errors import refuse
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.stops import find_stop, unfinished_stops
 from tests.actors.people import ask
-from tests.actors.stage import FLOOR, Stage, at, money, stage, until
+from tests.actors.ready_core import FLOOR, ReadyCore, at, money, ready_core, until
 from tests.actors.test_account import Change, nothing
 from tests.virtual import Faults, seed_scheduler
 
 STOP = m.EmergencyStop("ada", "test")
 
 
-async def play(s: Stage) -> None:
+async def play(s: ReadyCore) -> None:
     """Let a match run and a seat wait in test, and a seat wait in live."""
     for player in ("alice", "bob", "carol"):
         await s.seat(player)
     await s.seat("dave", environment="live")
 
 
-def check_stopped(s: Stage) -> None:
+def check_stopped(s: ReadyCore) -> None:
     """Check that everything of test was ended for that reason with its stakes back, and nothing of live."""
     for key in ("alice", "bob", "carol"):
         seat = s.by_key(key)
@@ -46,7 +46,7 @@ def check_stopped(s: Stage) -> None:
 async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alone(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await play(s)
         await until(3)
         with Change(s, ("ada", "emergency_stop.ordered", {"environment": "test"})):
@@ -63,7 +63,7 @@ async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alon
 async def test_every_stop_kills_the_tokens_since_the_last_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         assert await emergency_stop(s.partner(), STOP) == Stopped("test", at(0), 0)
         await emergency_stop(s.partner(), STOP)
         await emergency_stop(s.partner(), m.EmergencyStop("ada", "live"))
@@ -71,7 +71,7 @@ async def test_every_stop_kills_the_tokens_since_the_last_one(
 
 
 async def test_a_refused_stop_stops_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await play(s)
         with nothing(s):
             assert await emergency_stop(
@@ -83,11 +83,11 @@ async def test_a_refused_stop_stops_nothing(tmp_path: Path, autojump_clock: Mock
 async def test_a_stop_whose_process_dies_after_the_mark_is_finished_by_the_next(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await play(s)
         marked = await ask(s, STOP)
         assert isinstance(marked, m.StopMarked)
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         assert s.account().generations["test"] == 1
         await until(trio.current_time() + 1)
         check_stopped(s)
@@ -102,7 +102,7 @@ async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(
     text: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         await play(s)
         await until(1)
         faults.fail(text)
@@ -123,7 +123,7 @@ async def test_what_was_begun_is_finished_when_its_caller_leaves(
     command: Any, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     work: Callable[..., Any] = emergency_stop if command is STOP else deactivate
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await play(s)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(work, s.partner(), command)
@@ -138,7 +138,7 @@ async def test_what_was_begun_is_finished_when_its_caller_leaves(
 async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await ask(s, STOP)
         await ask(s, STOP)
         await ask(s, m.StopFinished("test", 1))
@@ -150,7 +150,7 @@ async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(
 async def test_a_deactivation_counts_what_it_ended(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await play(s)
         account, ended = await deactivate(s.partner(), m.SwitchAccount("ada", False))
         assert isinstance(account, Account)
@@ -164,7 +164,7 @@ async def test_a_deactivation_counts_what_it_ended(
 async def test_nothing_is_stopped_while_the_service_stops(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         s.parts.system.stopping = True
         with pytest.raises(Exception, match="stopping"):
             await emergency_stop(s.partner(), STOP)
@@ -175,7 +175,7 @@ async def test_nothing_is_stopped_while_the_service_stops(
 async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play_alone(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
 
         async def late(*args: Any) -> Any:
             found = await read_in_bulk(*args)
@@ -198,7 +198,7 @@ async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play
 async def test_who_stops_counts_all_that_was_ended_whatever_looks_at_the_marks_meanwhile(
     seed: int, tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await play(s)
         seed_scheduler(seed)
         with monkeypatch.context() as patch:

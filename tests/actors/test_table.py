@@ -23,7 +23,7 @@ from pgs.games.rules import SideClock
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.storage.moves import moves_of_match
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
-from tests.actors.stage import at, money, stage, until
+from tests.actors.ready_core import at, money, ready_core, until
 from tests.virtual import Faults
 
 
@@ -35,7 +35,7 @@ async def settle() -> None:
 async def test_a_match_is_played_to_its_end_and_the_winner_is_paid(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), *A_WINS)
         await settle()
@@ -61,7 +61,7 @@ async def test_a_match_is_played_to_its_end_and_the_winner_is_paid(
 async def test_a_move_is_in_rows_before_anybody_hears_of_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         kept: list[int] = []
 
@@ -78,7 +78,7 @@ async def test_a_move_that_cannot_be_written_was_not_played(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         match_id, ann, bob = await at_table(s)
         faults.fail("into move")
         with pytest.raises(Crashed):
@@ -105,7 +105,7 @@ async def test_a_move_that_cannot_be_written_was_not_played(
 async def test_a_refused_move_changes_nothing(
     who: str, ply: int, move: str, reason: str | None, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1", "b1")
         assert await {"ann": ann, "bob": bob}[who].move(match_id, ply, move) == reason
@@ -116,7 +116,7 @@ async def test_a_refused_move_changes_nothing(
 async def test_a_match_that_is_over_takes_no_move_and_shows_its_end(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), *A_WINS)
         assert await ann.move(match_id, 0, "a1") == "match_over"
@@ -136,7 +136,7 @@ async def test_a_match_that_is_over_takes_no_move_and_shows_its_end(
 
 
 async def test_a_player_may_resign_out_of_turn(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         assert await bob.resign(match_id) is None
         await settle()
@@ -152,7 +152,7 @@ async def test_a_player_may_resign_out_of_turn(tmp_path: Path, autojump_clock: M
 
 
 async def test_nobody_else_joins_or_moves(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, _, _ = await at_table(s)
         eve = Player(s, "eve").enter()
         assert await eve.join(match_id) == refuse("match_not_found")
@@ -167,7 +167,7 @@ async def test_nobody_else_joins_or_moves(tmp_path: Path, autojump_clock: MockCl
 async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.seat("ann")
         ann, idle = Player(s, "ann").enter(), Player(s, "bob").enter()
         ann.player_socket.waiting = True
@@ -188,7 +188,7 @@ async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(
 async def test_the_other_player_hears_who_comes_and_goes(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         ann = Player(s, "ann").enter()
         await ann.join(match_id)
@@ -217,7 +217,7 @@ async def test_the_other_player_hears_who_comes_and_goes(
 async def test_a_newer_socket_takes_the_place_of_the_older(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         newer = Player(s, "bob").enter()
         assert bob.socket.code == 4409
@@ -234,7 +234,7 @@ async def test_a_newer_socket_takes_the_place_of_the_older(
 async def test_a_lost_connection_resumes_with_a_snapshot(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1", "b1")
         seq = bob.take()[-1]["seq"]
@@ -251,7 +251,7 @@ async def test_a_lost_connection_resumes_with_a_snapshot(
 async def test_an_account_that_is_switched_off_closes_its_sockets_at_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         idle = Player(s, "idle").enter()
         await s.switch(False)
@@ -264,7 +264,7 @@ async def test_an_account_that_is_switched_off_closes_its_sockets_at_once(
 async def test_an_emergency_stop_closes_the_sockets_of_its_environment(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         here = [Player(s, "ann").enter(), Player(s, "ann", "live").enter()]
         await s.partner().account().ask(EmergencyStop("ops", "test"))
         assert [player.socket.code for player in here] == [4403, None]
@@ -273,7 +273,7 @@ async def test_an_emergency_stop_closes_the_sockets_of_its_environment(
 async def test_sockets_close_once_the_registry_has_been_unreadable_too_long(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         ann = Player(s, "ann").enter()
         with mock.patch.object(s.parts.registry, "refresh", trio.sleep_forever):
             await until(599)
@@ -288,7 +288,7 @@ async def test_sockets_close_once_the_registry_has_been_unreadable_too_long(
 async def test_a_decision_from_outside_ends_the_table(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await s.decide(match_id, None)
         await settle()
@@ -305,7 +305,7 @@ async def test_a_decision_from_outside_ends_the_table(
 async def test_a_match_that_ended_in_rows_alone_takes_no_move(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         with mock.patch(
             "pgs.actors.seating.seats.tell_tables"
@@ -317,7 +317,7 @@ async def test_a_match_that_ended_in_rows_alone_takes_no_move(
 
 
 async def test_no_contest_has_no_result(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, _ = await at_table(s)
         await s.partner().seats("test").ask(CloseMatches((match_id,), "platform_void"))
         await settle()
@@ -332,7 +332,7 @@ async def test_no_contest_has_no_result(tmp_path: Path, autojump_clock: MockCloc
 async def test_a_game_that_is_installed_no_more_voids_its_matches(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         nobody_came = await seated(s, "carol", "dave")
         with mock.patch.dict(s.parts.games, clear=True):
@@ -351,7 +351,7 @@ async def test_a_game_that_is_installed_no_more_voids_its_matches(
 async def test_matches_that_nobody_joins_cost_no_table(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         matches = [await seated(s, f"ann{number}", f"bob{number}") for number in range(20)]
         for match_id in matches[:10]:
             await s.decide(match_id, None)
@@ -366,7 +366,7 @@ async def test_matches_that_nobody_joins_cost_no_table(
 async def test_a_table_goes_when_its_match_has_ended(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         (cell,) = s.partner()._tables.values()
         assert cell in s.parts.system.cells
@@ -388,7 +388,7 @@ class Slow(TicTacToe):
 async def test_a_clock_for_each_side_is_told_with_every_message(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with mock.patch.dict(s.parts.games, {"tic-tac-toe": Slow()}):
             match_id, ann, bob = await at_table(s)
             await until(10)
@@ -410,7 +410,7 @@ async def test_a_clock_for_each_side_is_told_with_every_message(
 
 
 async def test_points_are_on_the_seats(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         decision = MatchDecision("ended", "bob", "completed", (20, 44))
         s.partner().seats("test").tell(m.EndPlay(match_id, decision))

@@ -17,7 +17,7 @@ from pgs.domain.seats import Match
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.storage.moves import find_attendance
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
-from tests.actors.stage import at, stage, until
+from tests.actors.ready_core import at, ready_core, until
 from tests.virtual import Faults
 
 
@@ -33,7 +33,7 @@ def ended_as(match: Match) -> tuple[str | None, str | None]:
 async def test_whoever_does_not_move_in_time_forfeits(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await until(20)
         await play(match_id, (ann, bob), "a1")
@@ -46,7 +46,7 @@ async def test_whoever_does_not_move_in_time_forfeits(
 
 
 async def test_a_move_after_the_time_is_no_move(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with mock.patch.object(s.parts.alarms, "set"):  # the move comes before the table has looked
             match_id, ann, _ = await at_table(s)
             await until(30.1)
@@ -58,7 +58,7 @@ async def test_a_move_after_the_time_is_no_move(tmp_path: Path, autojump_clock: 
 async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         await until(100)
         bob = Player(s, "bob").enter()
@@ -77,7 +77,7 @@ async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(
 
 
 async def test_joining_by_call_is_being_there(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         ann = Player(s, "ann").enter()
         await ann.join(match_id)
@@ -96,7 +96,7 @@ async def test_joining_by_call_is_being_there(tmp_path: Path, autojump_clock: Mo
 async def test_the_first_player_to_come_keeps_a_match_from_ending_as_absent(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         (nobody, somebody) = [
             await seated(s, f"ann{pair}", f"bob{pair}", environment="test") for pair in "12"
         ]
@@ -117,7 +117,7 @@ async def test_the_first_player_to_come_keeps_a_match_from_ending_as_absent(
 async def test_a_match_that_both_have_left_still_forfeits(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         ann.leave()
         bob.leave()
@@ -128,7 +128,7 @@ async def test_a_match_that_both_have_left_still_forfeits(
 async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with mock.patch.object(s.parts.alarms, "set"):
             match_id, _, _ = await at_table(s)
             await until(33)
@@ -141,13 +141,13 @@ async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(
 async def test_an_outage_gives_the_players_their_time_back(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await until(20)
         await play(match_id, (ann, bob), "a1", "b1")
         seq = ann.take()[-1]["seq"]
     await until(1000)
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         ann, bob = Player(s, "ann").enter(), Player(s, "bob").enter()
         snapshot = await ann.join(match_id)
         assert isinstance(snapshot, Snapshot)
@@ -162,11 +162,11 @@ async def test_an_outage_gives_the_players_their_time_back(
 async def test_a_clock_goes_on_after_an_outage_even_if_nobody_comes_back(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1")
     await until(1000)
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await until(1029)
         assert (match_row(s, match_id).status, match_row(s, match_id).due_at) == (
             "started",
@@ -179,11 +179,11 @@ async def test_a_clock_goes_on_after_an_outage_even_if_nobody_comes_back(
 async def test_the_wait_for_the_second_player_begins_anew_after_an_outage(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         await Player(s, "bob", name="Bob").enter().join(match_id)
     await until(1000)
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         ann = Player(s, "ann").enter()
         await ann.join(match_id)
         assert ann.take()[-1]["opponent"] == {
@@ -201,12 +201,12 @@ async def test_the_wait_for_the_second_player_begins_anew_after_an_outage(
 async def test_after_an_outage_a_player_is_waited_for_once_more(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         await Player(s, "bob").enter().join(match_id)
         await until(30)
     await until(1000)
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await until(1059)
         assert find_attendance(s.reader, "acme", match_id) == Attendance((None, at(0) * 1000))
         await until(1089)
@@ -219,12 +219,12 @@ async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     with mock.patch.dict(seats._HANDLERS, {m.EndPlay: _nothing}):
-        async with stage(tmp_path) as s:
+        async with ready_core(tmp_path) as s:
             match_id, ann, bob = await at_table(s)
             await play(match_id, (ann, bob), *A_WINS)
             await trio.testing.wait_all_tasks_blocked()
             assert ann.kinds()[-1] == "moved"
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await until(29)
         assert match_row(s, match_id).status == "started"
         await until(33)
@@ -235,7 +235,7 @@ async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(
 async def test_a_table_asks_again_until_its_match_has_ended(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         with mock.patch.dict(seats._HANDLERS, {m.EndPlay: _nothing}):
             with pytest.raises(Crashed):
@@ -250,7 +250,7 @@ async def test_a_table_asks_again_until_its_match_has_ended(
 async def test_a_table_that_breaks_comes_back_where_its_rows_are(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1")
         for player in (ann, bob):
@@ -271,11 +271,11 @@ async def test_a_table_that_breaks_comes_back_where_its_rows_are(
 async def test_moves_that_the_game_no_longer_takes_void_the_match(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1")
     events: list[str] = []
-    async with stage(tmp_path, on_event=events.append) as s:
+    async with ready_core(tmp_path, on_event=events.append) as s:
         with mock.patch.object(TicTacToe, "apply", side_effect=ValueError):
             await Player(s, "ann").enter().join(match_id)
             await trio.testing.wait_all_tasks_blocked()
@@ -287,7 +287,7 @@ async def test_a_disk_that_fails_for_a_while_costs_no_match(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1")
         faults.fail("update match set")

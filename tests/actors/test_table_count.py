@@ -16,10 +16,10 @@ from pgs.games.rules import SideClock
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.metrics import Metrics
 from tests.actors.playing import Player, at_table, match_row, seated
-from tests.actors.stage import GAME, Stage, stage, until
+from tests.actors.ready_core import GAME, ReadyCore, ready_core, until
 
 
-def shown(s: Stage) -> int:
+def shown(s: ReadyCore) -> int:
     """Return what a scrape says."""
     metrics = Metrics()
     metrics.watch(s.core, lambda: 0, lambda: 0)
@@ -38,7 +38,7 @@ async def settle() -> None:
 async def test_a_table_that_breaks_and_comes_back_is_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         assert shown(s) == 0
         match_id, ann, _ = await at_table(s)
         assert shown(s) == 1
@@ -56,7 +56,7 @@ async def test_a_table_that_breaks_and_comes_back_is_one(
 async def test_a_table_of_a_partner_that_rests_is_not_open(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match_id, ann, _ = await at_table(s)
         with mock.patch.object(TableActor, "_make_move", side_effect=RuntimeError):
             for _ in range(RESTART_LIMIT.restarts + 1):
@@ -80,7 +80,7 @@ class Slow(TicTacToe):
 async def test_a_table_whose_match_has_ended_or_that_was_idle_is_not_open(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with (
             mock.patch.dict(s.parts.games, {GAME: Slow()}),
             mock.patch.object(s.parts.alarms, "set"),

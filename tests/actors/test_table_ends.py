@@ -16,7 +16,7 @@ from pgs.actors.seating import seats
 from pgs.domain.frames import Snapshot
 from pgs.storage.moves import moves_of_match
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
-from tests.actors.stage import Stage, stage, until
+from tests.actors.ready_core import ReadyCore, ready_core, until
 
 
 async def never(*_: object) -> None:
@@ -36,8 +36,8 @@ def ends_are(handler: Callable[..., object]) -> mock._patch_dict:
 class Asked:
     """What was asked of a match's table, and what came of it so far: the answers in the order of the questions."""
 
-    def __init__(self, stage: Stage, match_id: str, nursery: trio.Nursery) -> None:
-        self._stage, self._match_id, self._nursery = stage, match_id, nursery
+    def __init__(self, core: ReadyCore, match_id: str, nursery: trio.Nursery) -> None:
+        self._core, self._match_id, self._nursery = core, match_id, nursery
         self._asked = 0
         self._answered: dict[int, object] = {}
 
@@ -47,7 +47,7 @@ class Asked:
 
     async def _ask(self, number: int, command: Command[object]) -> None:
         try:
-            self._answered[number] = await self._stage.partner().table(self._match_id).ask(command)
+            self._answered[number] = await self._core.partner().table(self._match_id).ask(command)
         except (Crashed, Overloaded) as error:
             self._answered[number] = type(error)
 
@@ -60,7 +60,7 @@ class Asked:
 async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
     why: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s, trio.open_nursery() as nursery:
+    async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(slowly), mock.patch.dict(s.parts.games, clear=why == "platform_void"):
             match_id = await seated(s, "ann", "bob")
             ann = Player(s, "ann").enter()
@@ -99,14 +99,14 @@ async def test_a_match_whose_last_move_is_written_is_over_at_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """The moves are the rows of that end: whoever replays them comes to it, in this life of the process or in the next one."""
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         with ends_are(never):
             match_id, ann, bob = await at_table(s)
             await play(match_id, (ann, bob), *A_WINS)
             assert await bob.move(match_id, 5, "c3") == "match_over"
             assert match_row(s, match_id).status == "started"
     with ends_are(never):
-        async with stage(tmp_path) as s:
+        async with ready_core(tmp_path) as s:
             bob = Player(s, "bob")
             assert await bob.move(match_id, 5, "c3") == "match_over"
             assert await bob.resign(match_id) == "match_over"
@@ -119,7 +119,7 @@ async def test_an_end_that_a_crash_undoes_was_told_to_nobody(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with trio.open_nursery() as nursery:
-        async with stage(tmp_path) as s:
+        async with ready_core(tmp_path) as s:
             with ends_are(never):
                 match_id, ann, bob = await at_table(s)
                 asked = Asked(s, match_id, nursery)
@@ -130,7 +130,7 @@ async def test_an_end_that_a_crash_undoes_was_told_to_nobody(
         await trio.testing.wait_all_tasks_blocked()
         assert asked.answers == [Crashed, Crashed]
         assert ann.take() == bob.take() == []
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         assert match_row(s, match_id).status == "started"
         assert await Player(s, "ann").enter().move(match_id, 0, "a1") is None
         assert [move.move for move in moves_of_match(s.reader, "acme", match_id)] == ["a1"]
@@ -139,7 +139,7 @@ async def test_an_end_that_a_crash_undoes_was_told_to_nobody(
 async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s, trio.open_nursery() as nursery:
+    async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(never):
             match_id, ann, _ = await at_table(s)
             resigned, moved = (Asked(s, match_id, nursery) for _ in range(2))
@@ -161,7 +161,7 @@ async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(
 
 
 async def test_only_so_many_wait_for_an_end(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s, trio.open_nursery() as nursery:
+    async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(slowly):
             match_id, _, _ = await at_table(s)
             asked = Asked(s, match_id, nursery)
@@ -180,7 +180,7 @@ async def test_only_so_many_wait_for_an_end(tmp_path: Path, autojump_clock: Mock
 async def test_who_resigns_in_a_match_that_ends_otherwise_hears_that_it_is_over(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s, trio.open_nursery() as nursery:
+    async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(never):
             match_id, _, _ = await at_table(s)
             asked = Asked(s, match_id, nursery)

@@ -23,19 +23,20 @@ from pgs.domain.ratings import POINT, Rating
 from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
 from pgs.storage.ratings import save_rating
-from tests.actors.stage import GAME, Late, Money, Stage, at, keys_of, stage, until
+from tests.actors.ready_core import GAME, ReadyCore, at, keys_of, ready_core, until
+from tests.actors.scripted_settlement import Late, ScriptedSettlement
 from tests.virtual import Faults
 
 LIVE: Environment = "live"
 
 
-async def sit(s: Stage, *players: str, **named: Any) -> list[Seat]:
+async def sit(s: ReadyCore, *players: str, **named: Any) -> list[Seat]:
     seats = [await s.seat(player, environment=LIVE, **named) for player in players]
     assert [seat.status for seat in seats] == ["waiting"] * len(seats)
     return seats
 
 
-async def rate(s: Stage, **points: float) -> None:
+async def rate(s: ReadyCore, **points: float) -> None:
     """Write what earlier matches have made of players."""
     stmts = [
         save_rating(
@@ -46,14 +47,14 @@ async def rate(s: Stage, **points: float) -> None:
     await s.write_past_the_actors(*stmts)
 
 
-def pairing(s: Stage, seat: Seat) -> dict[str, Any]:
+def pairing(s: ReadyCore, seat: Seat) -> dict[str, Any]:
     explanation = s.match_of(seat).pairing
     assert explanation is not None
     found: dict[str, Any] = json.loads(explanation)
     return found
 
 
-def asked(s: Stage, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def asked(s: ReadyCore, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The moments at which the live seats of acme are asked for a wave."""
     moments: list[float] = []
     ref = type(s.partner().seats(LIVE))
@@ -71,7 +72,7 @@ def asked(s: Stage, monkeypatch: pytest.MonkeyPatch) -> list[float]:
 async def test_live_seats_meet_in_the_next_wave_and_not_before(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         (alice,) = await sit(s, "alice")
         await until(7)
         (bob,) = await sit(s, "bob")
@@ -94,7 +95,7 @@ async def test_live_seats_meet_in_the_next_wave_and_not_before(
 
 
 async def test_skill_decides_who_meets_whom(tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await rate(s, alice=20, bob=30, carol=20.5, dave=29)
         await sit(s, "alice", "bob", "carol", "dave")
         await until(1)
@@ -105,7 +106,7 @@ async def test_skill_decides_who_meets_whom(tmp_path: Path, autojump_clock: Mock
 async def test_a_wide_gap_meets_once_both_have_waited_for_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await rate(s, alice=20)
         _, bob = await sit(
             s, "alice", "bob"
@@ -121,7 +122,7 @@ async def test_a_wide_gap_meets_once_both_have_waited_for_it(
 async def test_whom_nobody_suits_to_the_end_gets_the_stake_back(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await rate(s, alice=5, bob=30)
         seats = await sit(s, "alice", "bob")
         await until(302)
@@ -132,7 +133,7 @@ async def test_whom_nobody_suits_to_the_end_gets_the_stake_back(
 async def test_nobody_is_paired_with_themself_nor_with_another_pool(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await s.set_tier("gold", 100, 180)
         await s.open_partner("other")
         seats = [await s.seat("alice", key, environment=LIVE) for key in ("a1", "a2")]
@@ -146,9 +147,9 @@ async def test_nobody_is_paired_with_themself_nor_with_another_pool(
 async def test_a_stake_that_is_not_confirmed_takes_no_part_in_a_wave(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {"bob": ["pending", Late(3, "confirmed")]}
-    async with stage(tmp_path, port) as s:
+    async with ready_core(tmp_path, port) as s:
         bob = await s.seat("bob", environment=LIVE)
         (alice,) = await sit(s, "alice")
         await until(5)
@@ -162,7 +163,7 @@ async def test_an_expired_seat_is_not_paired_though_nobody_has_closed_it_yet(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a suspended night: the clock has jumped, and a wave comes before the deadlines do."""
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
         monkeypatch.setattr(s.parts.clock, "now", lambda: at(300))
         await until(30)
@@ -175,7 +176,7 @@ async def test_an_expired_seat_is_not_paired_though_nobody_has_closed_it_yet(
 async def test_there_is_a_pulse_only_while_two_wait_for_the_same(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         moments = asked(s, monkeypatch)
         await sit(s, "alice")
         await sit(s, "bob", game="reversi")
@@ -196,7 +197,7 @@ async def test_there_is_a_pulse_only_while_two_wait_for_the_same(
 async def test_a_test_seat_starts_no_pulse(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         moments = asked(s, monkeypatch)
         for key in ("a1", "a2"):
             await s.seat("alice", key)
@@ -209,9 +210,9 @@ async def test_a_test_seat_starts_no_pulse(
 async def test_who_waits_at_a_restart_is_paired_without_anybody_asking(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         assert s.row(alice).status == "waiting"
         await until(1.5)
         assert s.row(bob).match_id == s.row(alice).match_id is not None
@@ -220,11 +221,11 @@ async def test_who_waits_at_a_restart_is_paired_without_anybody_asking(
 async def test_a_start_that_cannot_read_who_waits_looks_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         alice, _ = await sit(s, "alice", "bob")
     faults, events = Faults(), list[str]()
     faults.fail("having count(*) >= 2")
-    async with stage(tmp_path, seed=1, faults=faults, on_event=events.append) as s:
+    async with ready_core(tmp_path, seed=1, faults=faults, on_event=events.append) as s:
         await until(30)
         assert "lobbies_unreadable" in events
         assert s.row(alice).status == "waiting"
@@ -239,7 +240,7 @@ async def test_a_wave_that_breaks_is_followed_by_another(
     text: str, after: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         alice, bob = await sit(s, "alice", "bob")
         faults.fail(text, after=after)
         await until(1.5)
@@ -254,7 +255,7 @@ async def test_a_wave_that_breaks_is_followed_by_another(
 async def test_an_actor_that_broke_in_between_has_one_pulse_again(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await rate(s, alice=5)
         moments = asked(s, monkeypatch)
         await sit(s, "alice", "bob")
@@ -275,7 +276,7 @@ async def test_rows_that_cannot_be_read_put_a_wave_off(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         alice, bob = await sit(s, "alice", "bob")
         faults.fail("from rating")
         await until(5)
@@ -289,7 +290,7 @@ async def test_a_great_wave_is_committed_page_by_page_and_stakes_come_in_between
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waves, "PAGE", 3)
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seats = await sit(s, *(f"p{number:02}" for number in range(20)))
         sizes: list[int] = []
         submit = s.parts.database.writer.submit
@@ -310,7 +311,7 @@ async def test_a_pair_whose_seat_was_closed_before_its_page_is_dropped(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waves, "PAGE", 1)
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         seats = await sit(s, "alice", "bob", "carol", "dave")
         submit = s.parts.database.writer.submit
         closing: list[Any] = []
@@ -335,7 +336,7 @@ async def test_a_pair_whose_seat_was_closed_before_its_page_is_dropped(
 async def test_an_account_that_is_off_has_no_waves(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
         await s.partner().account().ask(SwitchAccount("ops", False))
         await until(5)

@@ -14,7 +14,7 @@ from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.domain.seats import Seat
 from pgs.storage import writer as writer_module
 from pgs.storage.transactions import StoreOutage, WriterFull
-from tests.actors.stage import FLOOR, PRIZE, Stage, money, stage, until
+from tests.actors.ready_core import FLOOR, PRIZE, ReadyCore, money, ready_core, until
 from tests.virtual import Faults
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ async def _insist(folder: Path, work: Callable[[], Awaitable[T]]) -> T:
     raise AssertionError("it never went through")
 
 
-async def _play(s: Stage, folder: Path, partner: str) -> tuple[Seat, Seat]:
+async def _play(s: ReadyCore, folder: Path, partner: str) -> tuple[Seat, Seat]:
     """Two players of a partner play, and the first of them wins; return their seats once their money is recorded."""
     first = await _insist(folder, lambda: s.seat("alice", partner=partner))
     second = await _insist(folder, lambda: s.seat("bob", partner=partner))
@@ -74,7 +74,7 @@ async def _play(s: Stage, folder: Path, partner: str) -> tuple[Seat, Seat]:
     return s.row(first), s.row(second)
 
 
-async def _play_all(s: Stage, folder: Path) -> None:
+async def _play_all(s: ReadyCore, folder: Path) -> None:
     """All partners at once, so that the writer has groups to commit; then look at everything."""
     ended: dict[str, tuple[Seat, Seat]] = {}
 
@@ -95,7 +95,7 @@ async def _play_all(s: Stage, folder: Path) -> None:
     ]
 
 
-async def _open(s: Stage) -> None:
+async def _open(s: ReadyCore) -> None:
     for partner in PARTNERS[1:]:
         await s.open_partner(partner)
 
@@ -132,7 +132,7 @@ async def test_the_ledger_sums_to_zero_after_a_job_fails_inside_a_group(
     text: str, number: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         await _open(s)
         before = faults.count("insert into seat")
         once = Once(faults, text, number)
@@ -145,7 +145,7 @@ async def test_the_ledger_sums_to_zero_while_one_partners_job_fails_again_and_ag
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         await _open(s)
         with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
             connection.execute(
@@ -179,7 +179,7 @@ async def test_the_ledger_sums_to_zero_after_a_commit_fails(
     landed: bool, number: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         await _open(s)
         once = Once(faults, "commit", number, after=landed)
         await _play_all(s, tmp_path)
@@ -189,7 +189,7 @@ async def test_the_ledger_sums_to_zero_after_a_commit_fails(
 async def test_the_ledger_sums_to_zero_when_the_queue_is_full(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await _open(s)
         with monkeypatch.context() as patch:
             patch.setattr(writer_module, "QUEUE_LIMIT", 1)
@@ -217,7 +217,7 @@ async def test_the_ledger_sums_to_zero_while_the_disk_stalls_and_after(
     faults = Faults()
     monkeypatch.setattr(writer_module, "STALLED_AFTER_S", 0.0)
     with trio.fail_after(60):
-        async with stage(tmp_path, faults=faults, threaded=True) as s:
+        async with ready_core(tmp_path, faults=faults, threaded=True) as s:
             await s.seat("alice")
             match_id = (await s.seat("bob")).match_id
             _check(tmp_path)
@@ -245,7 +245,7 @@ async def test_the_ledger_sums_to_zero_after_a_process_ends_over_a_stalled_disk(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
-    async with stage(tmp_path, faults=faults) as s:
+    async with ready_core(tmp_path, faults=faults) as s:
         await _open(s)
         await s.seat("alice")
         faults.fail("commit")
@@ -254,6 +254,6 @@ async def test_the_ledger_sums_to_zero_after_a_process_ends_over_a_stalled_disk(
                 await s.seat("bob", partner=partner)
             _check(tmp_path)
         faults.heal()
-    async with stage(tmp_path, seed=1) as s:
+    async with ready_core(tmp_path, seed=1) as s:
         await until(ASIDE)
         await _play_all(s, tmp_path)

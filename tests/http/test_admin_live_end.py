@@ -19,7 +19,7 @@ from pgs.http.admin.gate import AdminCall, Caller
 from pgs.http.api.endpoint import Stream
 from pgs.http.identity import Identity
 from tests.actors.people import ask, invite, join
-from tests.actors.stage import Stage, stage
+from tests.actors.ready_core import ReadyCore, ready_core
 from tests.virtual import START
 
 LONG = START + 10**9
@@ -42,7 +42,7 @@ class Watched:
         self.ended_at = trio.current_time()
 
 
-async def watch(s: Stage, uid: str, expires_at: int | float) -> Stream:
+async def watch(s: ReadyCore, uid: str, expires_at: int | float) -> Stream:
     context = services(s.core, Config(), "http://service")
     caller = Caller(
         Identity(uid, f"{uid}@acme.example", expires_at),
@@ -57,7 +57,7 @@ async def watch(s: Stage, uid: str, expires_at: int | float) -> Stream:
 
 
 @asynccontextmanager
-async def chatter(s: Stage, every_s: float) -> AsyncIterator[None]:
+async def chatter(s: ReadyCore, every_s: float) -> AsyncIterator[None]:
     """Let something happen all the time, so that the stream always has something to say."""
 
     async def talk() -> None:
@@ -77,7 +77,7 @@ async def chatter(s: Stage, every_s: float) -> AsyncIterator[None]:
 async def test_it_ends_when_its_token_expires_and_says_nothing_after(
     tmp_path: Path, autojump_clock: MockClock, expires_in_s: float
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         watched = Watched()
         expires_at = trio.current_time() + expires_in_s
@@ -92,7 +92,7 @@ async def test_it_ends_when_its_token_expires_and_says_nothing_after(
 async def test_it_ends_after_its_life_when_the_token_lasts_longer(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         watched, began = Watched(), trio.current_time()
         await watched.read(
@@ -105,7 +105,7 @@ async def test_it_ends_after_its_life_when_the_token_lasts_longer(
 async def test_a_token_that_expired_on_the_way_is_told_nothing(
     tmp_path: Path, autojump_clock: MockClock, expires_in_s: int
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         watched = Watched()
         await watched.read(await watch(s, "ada", s.parts.clock.now() + expires_in_s))
@@ -116,7 +116,7 @@ async def test_a_token_that_expired_on_the_way_is_told_nothing(
 async def test_a_slow_reader_gets_no_piece_that_was_not_begun_before_the_token_expired(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         watched, expires_at = Watched(pause_s=0.4), trio.current_time() + 5
         async with chatter(s, 0.01):  # forty for each that is read
@@ -126,11 +126,11 @@ async def test_a_slow_reader_gets_no_piece_that_was_not_begun_before_the_token_e
         assert watched.ended_at < expires_at + 0.5
 
 
-async def _removed(s: Stage) -> None:
+async def _removed(s: ReadyCore) -> None:
     await ask(s, m.RemoveMember("ben", "ada"))
 
 
-async def _in_another_account(s: Stage) -> None:
+async def _in_another_account(s: ReadyCore) -> None:
     await s.open_partner("other")
     await ask(s, m.RemoveMember("ben", "ada"))
     made = await invite(s, "ada@acme.example", "admin", "other")
@@ -139,15 +139,15 @@ async def _in_another_account(s: Stage) -> None:
     )
 
 
-async def _registry_too_old(s: Stage) -> None:
+async def _registry_too_old(s: ReadyCore) -> None:
     s.parts.registry._age._read_at = float("-inf")
 
 
 @pytest.mark.parametrize("change", [_removed, _in_another_account, _registry_too_old])
 async def test_it_ends_within_a_second_of_a_change_that_would_keep_its_watcher_out(
-    tmp_path: Path, autojump_clock: MockClock, change: Callable[[Stage], Awaitable[None]]
+    tmp_path: Path, autojump_clock: MockClock, change: Callable[[ReadyCore], Awaitable[None]]
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")
         watched = Watched()
@@ -166,7 +166,7 @@ async def test_it_ends_within_a_second_of_a_change_that_would_keep_its_watcher_o
 async def test_a_new_role_that_may_still_watch_ends_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")
         watched, began = Watched(), trio.current_time()

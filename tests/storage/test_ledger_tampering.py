@@ -10,7 +10,8 @@ from trio.testing import MockClock
 
 from pgs.storage.database import Database
 from pgs.storage.ledger import LedgerReport, check_ledger
-from tests.actors.stage import FLOOR, PRIZE, Money, stage, until
+from tests.actors.ready_core import FLOOR, PRIZE, ready_core, until
+from tests.actors.scripted_settlement import ScriptedSettlement
 
 SEATS, MATCHES, CHARGES, STRAY, TRANSFERS = (
     "seats_settled_other_than_booked",
@@ -33,9 +34,9 @@ WON, LOST, DRAWN, ALONE, PLAYING, WAITING, PENDING, DECLINED = (
 
 async def _play(folder: Path) -> None:
     """Leave one seat of each kind, under the idempotency keys above, in the database."""
-    port = Money()
+    port = ScriptedSettlement()
     port.of_charge = {PENDING: ["pending"], DECLINED: ["declined"]}
-    async with stage(folder, port) as s:
+    async with ready_core(folder, port) as s:
         await s.set_tier("silver", FLOOR, PRIZE)
         await s.set_tier("gold", FLOOR, PRIZE)
         await s.seat("alice", WON)

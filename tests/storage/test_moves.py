@@ -9,7 +9,7 @@ from pgs.domain.seats import MatchDecision, end
 from pgs.storage import moves as rows
 from pgs.storage.seats import find_match, update_match
 from pgs.storage.transactions import Outcome, Stmt, Tx
-from tests.actors.stage import stage
+from tests.actors.ready_core import ready_core
 from tests.virtual import open_store
 
 A_MOVE = Move(0, 0, "a1", 1_000, (30_000, 29_000))
@@ -47,7 +47,7 @@ async def test_presence_is_one_row_a_match(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ended", [False, True])
 async def test_a_move_conflicts_once_its_match_has_ended(ended: bool, tmp_path: Path) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         match = s.match_of([await s.seat(player) for player in ("ann", "bob")][1])
         stmts: tuple[Stmt, ...] = (
             rows.insert_move("acme", match.match_id, A_MOVE),
@@ -65,7 +65,7 @@ async def test_a_move_conflicts_once_its_match_has_ended(ended: bool, tmp_path: 
 
 
 async def test_a_player_is_in_what_has_not_ended(tmp_path: Path) -> None:
-    async with stage(tmp_path) as s:
+    async with ready_core(tmp_path) as s:
         keys = [await s.seat("ann", key) for key in ("one", "two", "three")]
         (matched,) = [await s.seat("bob")]
         assert rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == [

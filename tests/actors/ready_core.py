@@ -1,14 +1,12 @@
-"""A core on a virtual clock with a partner that may play, and a settlement that does as a test says."""
+"""A core on a virtual clock with one partner, `acme`, that may take seats at once."""
 
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from unittest import mock
 
-import msgspec
 import trio
 import trio.testing
 
@@ -31,14 +29,14 @@ from pgs.actors.messages.seats import (
     StakeSeat,
 )
 from pgs.actors.partners import PartnerActors
-from pgs.actors.seating.settlement import ChargeAnswer, SettlementPort, Unpublished
+from pgs.actors.seating.settlement import SettlementPort
 from pgs.app import open_core
 from pgs.clock import SystemClock
 from pgs.config import Config
 from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import Refusal
-from pgs.domain.seats import Match, Payout, Seat
+from pgs.domain.seats import Match, Seat
 from pgs.storage import seats as rows
 from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
@@ -48,64 +46,9 @@ from tests.virtual import START, Faults, SeededRng, clock
 GAME = "tic-tac-toe"
 FLOOR, PRIZE = 100, 180
 
-Answer = Literal["confirmed", "pending", "declined", "unpublished", "broken", "hang"]
 
-
-class Late(msgspec.Struct, frozen=True):
-    """An answer that comes after so many seconds."""
-
-    after_s: float
-    answer: Answer
-
-
-class Money:
-    """A settlement that keeps money elsewhere. Each list of answers is used up in order; its last one holds from then on."""
-
-    instant = False
-
-    def __init__(self) -> None:
-        self.of_charge: dict[str, list[Answer | Late]] = {}  # by idempotency key
-        self.of_payout: dict[str, list[Answer | Late]] = {}  # by player
-        self.asked: list[
-            tuple[float, str]
-        ] = []  # when a charge was asked for, and its idempotency key
-        self.charged: dict[str, int] = {}  # seat id → US cents
-        self.paid: dict[tuple[str, str, str], int] = {}  # match, seat, kind → US cents
-        self.payouts_asked: dict[tuple[str, str], int] = defaultdict(int)
-
-    async def charge(self, seat: Seat) -> ChargeAnswer:
-        self.asked.append((trio.current_time(), seat.idempotency_key))
-        answer = await _as_told(self.of_charge.get(seat.idempotency_key, ["confirmed"]))
-        if answer == "confirmed":
-            self.charged[seat.seat_id] = seat.stake_usd_cents
-        return answer
-
-    async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        self.payouts_asked[match_id, payout.seat_id] += 1
-        answer = await _as_told(self.of_payout.get(payout.player_id, ["confirmed"]))
-        if answer == "confirmed":
-            self.paid[match_id, payout.seat_id, payout.kind] = payout.amount_usd_cents
-        return answer
-
-
-async def _as_told(answers: list[Answer | Late]) -> ChargeAnswer:
-    told = answers.pop(0) if len(answers) > 1 else answers[0]
-    if isinstance(told, Late):
-        await trio.sleep(told.after_s)
-        told = told.answer
-    if told == "hang":
-        await trio.sleep_forever()
-    elif told == "unpublished":
-        raise Unpublished("502")
-    elif told == "broken":
-        raise RuntimeError("a fault of the port itself")
-    else:
-        return told
-    raise AssertionError
-
-
-class Stage:
-    """The core and short words for what tests do with it; the partner is `acme` unless said otherwise."""
+class ReadyCore:
+    """A core, and short names for what tests do with it; the partner is `acme` unless said otherwise."""
 
     def __init__(self, core: Core) -> None:
         self.core = core
@@ -221,7 +164,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(
+async def ready_core(
     folder: Path,
     settlement: SettlementPort | None = None,
     *,
@@ -230,7 +173,7 @@ async def stage(
     on_event: Callable[[str], None] = lambda name: None,
     threaded: bool = False,
     outbound: NudgePort | None = None,
-) -> AsyncIterator[Stage]:
+) -> AsyncIterator[ReadyCore]:
     """Open the core on a folder; the first time, with the tier `bronze` and the partner `acme`.
 
     `threaded`: with the writer's own thread, and so in real time.
@@ -248,7 +191,7 @@ async def stage(
                 on_event=on_event,
             )
             core = await stack.enter_async_context(opened)
-        made = Stage(core)
+        made = ReadyCore(core)
         if core.parts.registry.account("acme") is None:
             await made.set_tier("bronze", FLOOR, PRIZE)
             await made.open_partner()
