@@ -13,8 +13,8 @@ import msgspec
 import trio
 
 from pgs.actors.core import Core
-from pgs.actors.delivery.courier import NudgePort
 from pgs.actors.messages import courier as m
+from pgs.actors.ports import NudgePort
 from pgs.app import open_core
 from pgs.config import Config
 from pgs.demo.certificates import Authority

@@ -8,22 +8,27 @@ from ssl import SSLContext
 import trio
 
 from pgs.actors.account.actor import AccountActor
-from pgs.actors.catalogue import Catalogue
+from pgs.actors.catalogue import CatalogueActor
 from pgs.actors.core import Core
-from pgs.actors.delivery.courier import CourierActor, NudgePort
+from pgs.actors.delivery.courier import CourierActor
 from pgs.actors.kernel.cells import System
-from pgs.actors.maintenance import keep_disabling, keep_pruning
+from pgs.actors.maintenance.attempts import keep_disabling, keep_pruning
+from pgs.actors.maintenance.deadlines import keep_closing_idle, keep_ringing, keep_telling_due
 from pgs.actors.messages.account import AccountChangedInRows
-from pgs.actors.partners import Make, PartnerActors, PartnerDirectory, Parts
+from pgs.actors.partners import Makers, PartnerActors, PartnerDirectory
+from pgs.actors.parts import Parts
 from pgs.actors.play.table import TableActor
-from pgs.actors.seating.closing import Closings, close_what_is_off, keep_closed, keep_voided
+from pgs.actors.ports import NudgePort, SettlementPort
+from pgs.actors.seating.closing import close_what_is_off, keep_closed, keep_voided
 from pgs.actors.seating.seats import SeatsActor
-from pgs.actors.seating.settlement import EmbeddedSettlement, SettlementActor, SettlementPort
+from pgs.actors.seating.settlement import EmbeddedSettlement, SettlementActor
 from pgs.actors.seating.stopping import keep_stopped
 from pgs.actors.seating.waves import wake_lobbies
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ProcessAdmission
 from pgs.actors.shared.alarms import Alarms
+from pgs.actors.shared.catalogue import PublishedCatalogue
+from pgs.actors.shared.closings import Closings
 from pgs.actors.shared.deadlines import Deadlines
 from pgs.actors.shared.deliveries import Deliveries
 from pgs.actors.shared.feed_bells import ResultsBells
@@ -41,14 +46,18 @@ from pgs.keyfile import KeyFile
 from pgs.storage.backup import take_over
 from pgs.storage.database import Database
 
-MAKERS: dict[str, Make] = {
-    "account": AccountActor,
-    "settlement": SettlementActor,
-    "seats.test": lambda partner: SeatsActor(partner, "test"),
-    "seats.live": lambda partner: SeatsActor(partner, "live"),
-    "courier.test": lambda partner: CourierActor(partner, "test"),
-    "courier.live": lambda partner: CourierActor(partner, "live"),
-}
+MAKERS = Makers(
+    {
+        "account": AccountActor,
+        "settlement": SettlementActor,
+        "seats.test": lambda partner: SeatsActor(partner, "test"),
+        "seats.live": lambda partner: SeatsActor(partner, "live"),
+        "courier.test": lambda partner: CourierActor(partner, "test"),
+        "courier.live": lambda partner: CourierActor(partner, "live"),
+    },
+    TableActor,
+    CatalogueActor,
+)
 
 
 @asynccontextmanager
@@ -84,7 +93,6 @@ async def open_core(
         database.start()
         async with trio.open_nursery() as nursery:
             system = System(nursery, on_event)
-            catalogue = Catalogue(database, clock, on_event)
             parts = Parts(
                 system=system,
                 database=database,
@@ -92,9 +100,9 @@ async def open_core(
                 rng=rng,
                 keys=keys,
                 registry=Registry(database, on_event),
-                catalogue=catalogue,
+                catalogue=PublishedCatalogue(database, on_event),
                 bells=ResultsBells(),
-                deadlines=Deadlines(database, clock, on_event),
+                deadlines=Deadlines(clock),
                 settlement=settlement or EmbeddedSettlement(),
                 outbound=outbound or Outbound(_roots()),
                 deliveries=Deliveries(),
@@ -102,18 +110,14 @@ async def open_core(
                 activity=Activity(),
                 key_uses=KeyUses(database, clock),
                 process_admission=ProcessAdmission(config.process_rate),
-                installed_games=frozenset(games),
                 games=games,
                 presence=PresenceRegister(),
                 alarms=Alarms(),
-                make_table=TableActor,
                 versions=versions,
-                on_event=on_event,
             )
             core = Core(parts, PartnerDirectory(parts, MAKERS))
             await parts.registry.refresh()
-            await catalogue.refresh()
-            catalogue.open(system)
+            await parts.catalogue.refresh()
             _start(core, nursery)
             try:
                 yield core
@@ -136,11 +140,11 @@ def _roots() -> SSLContext:
 def _start(core: Core, nursery: trio.Nursery) -> None:
     parts, directory = core.parts, core.directory
     nursery.start_soon(parts.system.janitor)
-    nursery.start_soon(directory.sweep)
+    nursery.start_soon(keep_closing_idle, directory)
     nursery.start_soon(parts.registry.keep_fresh)
     nursery.start_soon(parts.catalogue.keep_fresh)
-    nursery.start_soon(parts.deadlines.run, directory)
-    nursery.start_soon(parts.alarms.run, directory)
+    nursery.start_soon(keep_telling_due, parts, directory)
+    nursery.start_soon(keep_ringing, parts, directory)
     nursery.start_soon(parts.presence.watch, parts.registry)
     parts.registry.on_publish = parts.presence.account_changed
     nursery.start_soon(keep_pruning, parts)

@@ -13,8 +13,7 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
-from pgs.actors.delivery.courier import NudgePort
-from pgs.actors.seating.settlement import SettlementPort
+from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.app import open_core, services
 from pgs.clock import SystemClock, SystemRng
 from pgs.config import Config

@@ -12,7 +12,6 @@ import trio.testing
 
 import pgs.app
 from pgs.actors.core import Core
-from pgs.actors.delivery.courier import NudgePort
 from pgs.actors.messages.account import (
     AgreeTerms,
     CreatePartner,
@@ -29,7 +28,7 @@ from pgs.actors.messages.seats import (
     StakeSeat,
 )
 from pgs.actors.partners import PartnerActors
-from pgs.actors.seating.settlement import SettlementPort
+from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.app import open_core
 from pgs.clock import SystemClock
 from pgs.config import Config
@@ -72,7 +71,9 @@ class ReadyCore:
     async def set_tier(self, tier: str, floor: int, prize: int) -> None:
         for environment in ENVIRONMENTS:
             assert isinstance(
-                await self.parts.catalogue.ref.ask(SetTier(environment, tier, None, floor, prize)),
+                await self.core.directory.catalogue().ask(
+                    SetTier(environment, tier, None, floor, prize)
+                ),
                 int,
             )
 

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 import trio
 
-from pgs.actors.seating.settlement import ChargeAnswer, Unpublished
+from pgs.actors.ports import ChargeAnswer, Unpublished
 from pgs.domain.seats import Payout, Seat
 
 Answer = Literal["confirmed", "pending", "declined", "unpublished", "broken", "hang"]

@@ -299,7 +299,7 @@ async def test_terms_are_agreed_once_and_only_the_version_on_offer(
         with nothing(s):
             assert await ask(s, AgreeTerms("ops", 1)) == refuse("terms_already_agreed")
             assert isinstance(await ask(s, AgreeTerms("ops", 2)), BadRequest)
-        assert await s.parts.catalogue.ref.ask(PublishTerms("New terms")) == 2
+        assert await s.core.directory.catalogue().ask(PublishTerms("New terms")) == 2
         assert (await s.seat("alice")).status == "waiting"  # the agreement to the old ones holds
         with nothing(s):
             assert isinstance(await ask(s, AgreeTerms("ops", 1)), BadRequest)

@@ -69,7 +69,7 @@ async def test_a_new_service_offers_the_terms_that_it_ships_with_until_others_ar
         shipped = offered_terms(s.reader)
         assert shipped is not None
         assert (shipped.version, shipped.text.startswith("# Rake terms, version 1\n")) == (1, True)
-        assert await s.parts.catalogue.ref.ask(PublishTerms("Others")) == 2
+        assert await s.core.directory.catalogue().ask(PublishTerms("Others")) == 2
     async with ready_core(tmp_path, seed=1) as s:
         offered = offered_terms(s.reader)
         assert offered == Terms(2, "Others", offered.published_at if offered else 0)

@@ -2,14 +2,17 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import cast
 
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.cells import IDLE_CLOSE_S
+from pgs.actors.maintenance.deadlines import keep_ringing
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
 from pgs.actors.shared.alarms import FAR_S, Alarms
 
 KEY = ("acme", "mat_1")
@@ -41,7 +44,8 @@ async def ringing() -> AsyncIterator[tuple[Alarms, Rings]]:
     """Alarms that are run for a block."""
     alarms, rings = Alarms(), Rings()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(alarms.run, cast(PartnerDirectory, rings))
+        parts = cast(Parts, SimpleNamespace(alarms=alarms))
+        nursery.start_soon(keep_ringing, parts, cast(PartnerDirectory, rings))
         await wait_all_tasks_blocked()
         yield alarms, rings
         nursery.cancel_scope.cancel()

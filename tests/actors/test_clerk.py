@@ -7,8 +7,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import maintenance as clerk
-from pgs.actors.maintenance import KEEP_ATTEMPTS_S, PAGE, ROUND_S, prune
+from pgs.actors.maintenance import attempts as clerk
+from pgs.actors.maintenance.attempts import KEEP_ATTEMPTS_S, PAGE, ROUND_S, prune
 from pgs.domain.environments import Environment
 from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt

@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.maintenance import LOOK_AGAIN_S
+from pgs.actors.maintenance.attempts import LOOK_AGAIN_S
 from pgs.actors.messages import account as m
 from pgs.domain.accounts import Webhook
 from pgs.domain.members import PLATFORM

@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.shared import deadlines
+from pgs.actors.maintenance import deadlines
 from pgs.storage import seats as rows
 from tests.actors.ready_core import FLOOR, PRIZE, ReadyCore, at, money, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
@@ -61,7 +61,7 @@ async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
         )
         await until(99)
         assert s.row(seat).status == "waiting"
-        await until(100 + deadlines.LOOK_AT_LEAST_S + deadlines.LOOK_AGAIN_S)
+        await until(100 + deadlines.SEARCH_AT_LEAST_S + deadlines.SEARCH_AGAIN_S)
         assert s.row(seat).end_reason == "no_opponent"
         s.check_money()
 

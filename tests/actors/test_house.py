@@ -6,18 +6,18 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.actors.kernel.cells import IDLE_CLOSE_S
+from pgs.actors.maintenance.deadlines import CLOSE_IDLE_S
 from pgs.actors.messages.account import (
     SetRate,
 )
 from pgs.actors.messages.seats import (
     CloseSeats,
 )
-from pgs.actors.partners import SWEEP_S
 from pgs.domain.members import PLATFORM
 from tests.actors.ready_core import ReadyCore, ready_core, until
 
 LONG_IDLE_S = (
-    2 * IDLE_CLOSE_S + 2 * SWEEP_S
+    2 * IDLE_CLOSE_S + 2 * CLOSE_IDLE_S
 )  # actors close after the one, their partner after the other
 
 
@@ -48,7 +48,7 @@ async def test_an_address_of_a_house_that_was_closed_is_a_bug_to_use(
             await seats.ask(CloseSeats((), "no_opponent"))
 
 
-@pytest.mark.parametrize("gate", ["gate", "embed_admission"])
+@pytest.mark.parametrize("admission", ["gate", "embed_admission"])
 async def test_a_house_stays_until_its_buckets_are_full_so_that_idling_buys_no_budget(
     tmp_path: Path, autojump_clock: MockClock, gate: str
 ) -> None:
@@ -61,5 +61,5 @@ async def test_a_house_stays_until_its_buckets_are_full_so_that_idling_buys_no_b
         await until(LONG_IDLE_S)
         assert s.partner() is partner
         assert bucket.left(LONG_IDLE_S) == int(LONG_IDLE_S)
-        await until(3600 + SWEEP_S)
+        await until(3600 + CLOSE_IDLE_S)
         assert s.partner() is not partner

@@ -9,7 +9,6 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors import catalogue as catalogue_module
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages.account import (
     AddOrigin,
@@ -24,6 +23,7 @@ from pgs.actors.messages.catalogue import (
     PublishTerms,
     SetTier,
 )
+from pgs.actors.shared import catalogue as catalogue_module
 from pgs.actors.shared import registry as registry_module
 from pgs.actors.shared.snapshots import Age
 from pgs.domain.accounts import Account, Licence
@@ -260,11 +260,15 @@ async def test_a_tier_written_past_its_actor_makes_the_next_command_decide_anew(
         await s.write_past_the_actors(
             tiers.insert_revision("test", "bronze", TierRevision(2, "Bronze", 120, PRIZE), 0)
         )
-        assert await s.parts.catalogue.ref.ask(SetTier("test", "bronze", None, FLOOR, 150)) == 3
+        assert (
+            await s.core.directory.catalogue().ask(SetTier("test", "bronze", None, FLOOR, 150)) == 3
+        )
         await s.write_past_the_actors(tiers.set_lock("test", "bronze", GAME, locked=True))
-        assert await s.parts.catalogue.ref.ask(LockTier("test", "bronze", GAME, True)) is False
+        assert (
+            await s.core.directory.catalogue().ask(LockTier("test", "bronze", GAME, True)) is False
+        )
         await s.write_past_the_actors(terms.insert_terms(2, "Other terms", 0))
-        assert await s.parts.catalogue.ref.ask(PublishTerms("New terms")) == 3
+        assert await s.core.directory.catalogue().ask(PublishTerms("New terms")) == 3
 
 
 async def test_what_was_committed_within_one_second_is_no_foreign_write(
@@ -328,7 +332,7 @@ async def test_a_reading_does_not_hide_what_was_written_while_it_was_under_way(
         SlowReading(monkeypatch, catalogue_module, 5.0)
         await until(62)
         _, key = await mint(s)
-        assert await s.parts.catalogue.ref.ask(SetTier("test", "gold", None, 500, 900)) == 1
+        assert await s.core.directory.catalogue().ask(SetTier("test", "gold", None, 500, 900)) == 1
         account = s.account()
         await until(66)
         assert s.account() == account

@@ -354,8 +354,8 @@ async def test_the_checks_of_a_stake_come_in_their_order(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await s.partner("fresh").account().ask(CreatePartner("Fresh", "ops@fresh.example"))
-        await s.parts.catalogue.ref.ask(SetTier("test", "only-test", None, FLOOR, PRIZE))
-        await s.parts.catalogue.ref.ask(LockTier("test", "bronze", "reversi", True))
+        await s.core.directory.catalogue().ask(SetTier("test", "only-test", None, FLOOR, PRIZE))
+        await s.core.directory.catalogue().ask(LockTier("test", "bronze", "reversi", True))
         wrong = 1
         assert await refusal(s, wrong, "none") == refuse("unknown_tier")
         assert await refusal(s, wrong, "only-test", "live") == refuse("unknown_tier")
@@ -390,9 +390,9 @@ async def test_a_tier_whose_prize_is_over_twice_its_floor_is_locked_everywhere(
 
 async def test_unlocking_a_tier_offers_it_again(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with ready_core(tmp_path) as s:
-        await s.parts.catalogue.ref.ask(LockTier("test", "bronze", GAME, True))
+        await s.core.directory.catalogue().ask(LockTier("test", "bronze", GAME, True))
         assert await refusal(s) == refuse("tier_locked")
-        await s.parts.catalogue.ref.ask(LockTier("test", "bronze", GAME, False))
+        await s.core.directory.catalogue().ask(LockTier("test", "bronze", GAME, False))
         assert (await s.seat("alice")).status == "waiting"
 
 

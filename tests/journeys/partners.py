@@ -73,7 +73,7 @@ class Partner(msgspec.Struct, frozen=True):
 
 async def make_tiers(core: Core) -> None:
     """Make every tier of the tests."""
-    ref = core.parts.catalogue.ref
+    ref = core.directory.catalogue()
     rows: tuple[tuple[str, int, tuple[Environment, ...]], ...] = (
         (BRONZE, 180, ("test", "live")),
         (SILVER, 200, ("test", "live")),

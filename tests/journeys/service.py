@@ -15,8 +15,7 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
-from pgs.actors.delivery.courier import NudgePort
-from pgs.actors.seating.settlement import SettlementPort
+from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.config import Config
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.serve import running

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from pgs.actors.messages import account as m
-from pgs.actors.seating.settlement import ChargeAnswer
+from pgs.actors.ports import ChargeAnswer
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Payout, Seat
 from pgs.http.partner import results

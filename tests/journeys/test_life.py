@@ -8,8 +8,8 @@ import pytest
 import trio
 
 from pgs.actors.messages import account as m
+from pgs.actors.ports import ChargeAnswer
 from pgs.actors.seating import settlement
-from pgs.actors.seating.settlement import ChargeAnswer
 from pgs.domain import seats as rules
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Payout, Seat

@@ -24,7 +24,8 @@ async def _silver(service: Service, key: str) -> tuple[dict[str, Any], dict[str,
 
 async def _set_silver(service: Service, floor: int, prize: int) -> None:
     assert isinstance(
-        await service.core.parts.catalogue.ref.ask(SetTier("test", SILVER, None, floor, prize)), int
+        await service.core.directory.catalogue().ask(SetTier("test", SILVER, None, floor, prize)),
+        int,
     )
 
 
@@ -70,7 +71,7 @@ async def test_the_ladder_goes_by_what_a_seat_costs_this_partner_and_then_by_id(
             ("y-cheap", 50),
         ):
             assert isinstance(
-                await service.core.parts.catalogue.ref.ask(
+                await service.core.directory.catalogue().ask(
                     SetTier("test", tier_id, None, floor, 2 * floor)
                 ),
                 int,

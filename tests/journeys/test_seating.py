@@ -17,7 +17,7 @@ from pgs.actors.messages.account import (
 from pgs.actors.messages.catalogue import (
     SetTier,
 )
-from pgs.actors.seating.settlement import ChargeAnswer, Unpublished
+from pgs.actors.ports import ChargeAnswer, Unpublished
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Payout, Seat
@@ -543,7 +543,8 @@ def test_seats_of_two_revisions_of_a_tier_never_meet(shared: SharedService) -> N
 
     async def revise(core: Core, floor: int, prize: int) -> None:
         assert isinstance(
-            await core.parts.catalogue.ref.ask(SetTier("test", "revised", None, floor, prize)), int
+            await core.directory.catalogue().ask(SetTier("test", "revised", None, floor, prize)),
+            int,
         )
 
     shared.do(revise, 100, 180)

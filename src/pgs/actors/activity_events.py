@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pgs.actors.partners import Parts
+from pgs.actors.parts import Parts
 from pgs.actors.shared.activity import ActivityEvent
 from pgs.domain.environments import Environment
 from pgs.domain.seats import Match, Seat

@@ -1,24 +1,16 @@
-"""The catalogue: the platform's tiers, their locks and the rake terms on offer. One actor owns them and publishes the catalogue."""
-
-from collections.abc import Callable
+"""The actor that changes the platform's tiers, their locks and the rake terms on offer."""
 
 import msgspec
-import trio
 
-from pgs.actors.kernel.cells import Cell, Ref, System
 from pgs.actors.kernel.mail import Crashed, Envelope
-from pgs.actors.kernel.restarts import Watch
 from pgs.actors.messages import catalogue as m
-from pgs.actors.shared.snapshots import Age, keep_fresh
-from pgs.clock import Clock
+from pgs.actors.parts import Parts
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
 from pgs.domain.names import LABEL_MAX, is_tier_id
-from pgs.domain.tiers import TierCatalogue, TierRevision, check_numbers
+from pgs.domain.tiers import TierRevision, check_numbers
 from pgs.games.installed import GAMES
 from pgs.storage import tiers as rows
-from pgs.storage.bulk import read_in_bulk
-from pgs.storage.database import Database
 from pgs.storage.terms import insert_terms
 from pgs.storage.transactions import Outcome, Stmt, Tx
 
@@ -29,72 +21,23 @@ class _Stale(Exception):
     """The tiers were written past their actor: decide again from what the rows say now."""
 
 
-class Catalogue:
-    """The published catalogue of tiers, and the address of the actor that changes it."""
-
-    def __init__(self, database: Database, clock: Clock, on_event: Callable[[str], None]) -> None:
-        self._database = database
-        self._clock = clock
-        self._on_event = on_event
-        self._age = Age()
-        self._published: TierCatalogue | None = None
-        self._written = 0
-        self._cell: Cell | None = None
-
-    def open(self, system: System) -> None:
-        """Give the actor its place."""
-        self._cell = Cell("platform/catalogue", system, Watch(), lambda _: CatalogueActor(self))
-
-    @property
-    def ref(self) -> Ref:
-        """The actor that changes tiers and terms."""
-        if self._cell is None:
-            raise RuntimeError("the catalogue is not open")
-        return self._cell.ref
-
-    def published(self, now: float) -> TierCatalogue | None:
-        """Return the catalogue, or None when its rows have been unreadable too long."""
-        return None if self._age.is_closed(now) else self._published
-
-    async def refresh(self) -> None:
-        """Read the catalogue anew. Raises `StoreOutage`, and leaves the catalogue as it was."""
-        read_at, written = trio.current_time(), self._written
-        catalogue = await read_in_bulk(self._database, rows.read_catalogue)
-        if written == self._written:  # else a newer one was published meanwhile
-            self._published = catalogue
-        self._age.renew(read_at)
-
-    async def keep_fresh(self) -> None:
-        """Refresh every minute, for ever; a failure is logged and counted."""
-        await keep_fresh(self, self._age, "tiers_refresh_failed", self._on_event)
-
-    async def write(self, *stmts: Stmt) -> None:
-        """Commit statements and publish the catalogue that follows from them. Raises `_Stale`."""
-        if await self._database.writer.submit(Tx(PLATFORM, stmts)) is Outcome.CONFLICT:
-            raise _Stale
-        self._published = rows.read_catalogue(self._database.reader)
-        self._written += 1
-
-    def now(self) -> int:
-        """Return the wall time of a change."""
-        return self._clock.now()
-
-    def current(self) -> TierCatalogue:
-        """Return the catalogue as its owner knows it."""
-        if self._published is None:
-            self._published = rows.read_catalogue(self._database.reader)
-        return self._published
-
-
 class CatalogueActor:
     """Changes tiers, locks and terms, one command at a time."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
+    def __init__(self, parts: Parts) -> None:
+        self._database = parts.database
+        self._clock = parts.clock
+        self._catalogue = parts.catalogue
 
     async def load(self) -> None:
         """Read the catalogue anew, so that a decision never rests on a stale one."""
         await self._catalogue.refresh()
+
+    async def _write(self, *stmts: Stmt) -> None:
+        """Commit statements and publish the catalogue that follows from them. Raises `_Stale`."""
+        if await self._database.writer.submit(Tx(PLATFORM, stmts)) is Outcome.CONFLICT:
+            raise _Stale
+        self._catalogue.publish(rows.read_catalogue(self._database.reader))
 
     async def receive(self, message: object, envelope: Envelope) -> object:
         """Decide and commit; a conflict with rows written past this actor is decided anew, once."""
@@ -133,10 +76,8 @@ class CatalogueActor:
         if revision == was:
             return revision.revision
         revision = msgspec.structs.replace(revision, revision=revision.revision + 1)
-        await self._catalogue.write(
-            rows.insert_revision(
-                command.environment, command.tier_id, revision, self._catalogue.now()
-            )
+        await self._write(
+            rows.insert_revision(command.environment, command.tier_id, revision, self._clock.now())
         )
         return revision.revision
 
@@ -148,7 +89,7 @@ class CatalogueActor:
             return refuse("unknown_game")
         if (command.game_id in tier.locked_games) == command.locked:
             return False
-        await self._catalogue.write(
+        await self._write(
             rows.set_lock(
                 command.environment, command.tier_id, command.game_id, locked=command.locked
             )
@@ -159,5 +100,5 @@ class CatalogueActor:
         if not command.text.strip() or len(command.text) > TERMS_MAX:
             return BadRequest(f"terms must be 1 to {TERMS_MAX} characters")
         version = self._catalogue.current().offered_terms_version + 1
-        await self._catalogue.write(insert_terms(version, command.text, self._catalogue.now()))
+        await self._write(insert_terms(version, command.text, self._clock.now()))
         return version

@@ -5,7 +5,8 @@ from typing import TypeVar
 import msgspec
 
 from pgs.actors.kernel.mail import Command
-from pgs.actors.partners import PartnerDirectory, Parts
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
 from pgs.actors.seating.closing import close_play, switch_off, switch_on
 from pgs.domain.environments import ENVIRONMENTS
 

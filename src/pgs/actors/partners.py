@@ -1,97 +1,43 @@
-"""A partner's partner: its gate and its actors, opened on first use; and the directory of all houses."""
+"""One partner's actors and rate buckets, and the directory of all partners."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 import trio
 
-from pgs.actors.kernel.cells import IDLE_CLOSE_S, Cell, Ref, System
+from pgs.actors.kernel.cells import IDLE_CLOSE_S, Cell, Ref
 from pgs.actors.kernel.mail import Actor
 from pgs.actors.kernel.restarts import Watch
-from pgs.actors.shared.admission import PartnerAdmission, ProcessAdmission
-from pgs.actors.shared.feed_bells import ResultsBells
-from pgs.clock import Clock, Rng
+from pgs.actors.parts import Parts
+from pgs.actors.shared.admission import PartnerAdmission
 from pgs.domain.environments import Environment
-from pgs.domain.ids import ENTROPY_BYTES, new_id
-from pgs.domain.keyring import KeyRing
-from pgs.domain.versions import ServedVersions
-from pgs.games.rules import Rules
-from pgs.keyfile import KeyFile
-from pgs.storage.database import Database
-
-if TYPE_CHECKING:
-    from pgs.actors.catalogue import Catalogue
-    from pgs.actors.delivery.courier import NudgePort
-    from pgs.actors.seating.closing import Closings
-    from pgs.actors.seating.settlement import SettlementPort
-    from pgs.actors.shared.activity import Activity
-    from pgs.actors.shared.alarms import Alarms
-    from pgs.actors.shared.deadlines import Deadlines
-    from pgs.actors.shared.deliveries import Deliveries
-    from pgs.actors.shared.key_uses import KeyUses
-    from pgs.actors.shared.presence import PresenceRegister
-    from pgs.actors.shared.registry import Registry
-
-SWEEP_S = (
-    30.0  # how often houses are looked at; one that is idle is closed within IDLE_CLOSE_S and this
-)
 
 
-class Parts(msgspec.Struct, frozen=True):
-    """What every actor is built from. Composed once, in `pgs.app`."""
+class Makers(msgspec.Struct, frozen=True):
+    """How each actor is made. `roles`: an account's actors, by role."""
 
-    system: System
-    database: Database
-    clock: Clock
-    rng: Rng
-    keys: KeyFile
-    registry: Registry
-    catalogue: Catalogue
-    bells: ResultsBells
-    deadlines: Deadlines
-    settlement: SettlementPort
-    outbound: NudgePort
-    deliveries: Deliveries
-    closings: Closings
-    activity: Activity
-    key_uses: KeyUses
-    process_admission: ProcessAdmission
-    installed_games: frozenset[str]
-    games: Mapping[str, Rules]
-    presence: PresenceRegister
-    alarms: Alarms
-    make_table: Callable[[PartnerActors, str, Cell], Actor]
-    versions: ServedVersions
-    on_event: Callable[[str], None]
-
-    @property
-    def ring(self) -> KeyRing:
-        """The keys that sign and seal, the newest first."""
-        return self.keys.ring
-
-    def new_id(self, prefix: str) -> str:
-        """Return a new random id."""
-        return new_id(prefix, self.rng.bytes(ENTROPY_BYTES))
-
-
-Make = Callable[["PartnerActors"], Actor]
+    roles: Mapping[str, Callable[[PartnerActors], Actor]]
+    table: Callable[[PartnerActors, str, Cell], Actor]
+    catalogue: Callable[[Parts], Actor]
 
 
 class PartnerActors:
-    """One partner's actors. Ask for a `Ref` anew each time: an idle partner is closed, and opened again on its next use."""
+    """One partner's actors. They share their restart limit.
 
-    def __init__(self, partner_id: str, parts: Parts, makers: dict[str, Make]) -> None:
+    Ask for a `Ref` anew for each message: an idle partner is closed, and opened again when needed.
+    """
+
+    def __init__(self, partner_id: str, parts: Parts, makers: Makers) -> None:
         self.partner_id = partner_id
         self.parts = parts
         self.watch = Watch()
         self.admission = PartnerAdmission(parts.process_admission)
         self.embed_admission = PartnerAdmission(parts.process_admission)  # of the frame's documents
         self._makers = makers
-        self._cells: dict[str, Cell] = {}
-        self._tables: dict[str, Cell] = {}  # by match
+        self._cells: dict[str, Cell] = {}  # by role
+        self._tables: dict[str, Cell] = {}  # by match id
         self._used_at = trio.current_time()
 
     def account(self) -> Ref:
@@ -115,14 +61,13 @@ class PartnerActors:
         self._used_at = trio.current_time()
         cell = self._tables.get(match_id)
         if cell is None:
-            name, make = f"{self.partner_id}/table.{match_id}", self.parts.make_table
-            cell = self._tables[match_id] = Cell(
-                name, self.parts.system, self.watch, lambda cell: make(self, match_id, cell)
+            cell = self._tables[match_id] = self._cell(
+                f"table.{match_id}", lambda cell: self._makers.table(self, match_id, cell)
             )
         return cell.ref
 
     def open_table(self, match_id: str) -> Ref | None:
-        """Return the table of a match that has been opened of late."""
+        """Return the table of a match if it is open."""
         return self.table(match_id) if match_id in self._tables else None
 
     def count_tables(self) -> int:
@@ -138,18 +83,11 @@ class PartnerActors:
                 cell.retired = True
                 del self._tables[match_id]
 
-    def _ref(self, role: str) -> Ref:
-        self._used_at = trio.current_time()
-        cell = self._cells.get(role)
-        if cell is None:
-            make = self._makers[role]
-            cell = self._cells[role] = Cell(
-                f"{self.partner_id}/{role}", self.parts.system, self.watch, lambda _: make(self)
-            )
-        return cell.ref
-
     def is_idle(self, now: float) -> bool:
-        """Return whether nothing would be lost by closing the partner: no actor alive, the buckets full, no rest to sit out."""
+        """Return whether closing the partner would lose nothing.
+
+        No actor is alive, the rate buckets are full, and the partner is not resting.
+        """
         alive = self.parts.system.cells
         return (
             now - self._used_at >= IDLE_CLOSE_S
@@ -164,23 +102,43 @@ class PartnerActors:
         for cell in (*self._cells.values(), *self._tables.values()):
             cell.retired = True
 
+    def _ref(self, role: str) -> Ref:
+        self._used_at = trio.current_time()
+        cell = self._cells.get(role)
+        if cell is None:
+            make = self._makers.roles[role]
+            cell = self._cells[role] = self._cell(role, lambda _: make(self))
+        return cell.ref
+
+    def _cell(self, name: str, make: Callable[[Cell], Actor]) -> Cell:
+        return Cell(f"{self.partner_id}/{name}", self.parts.system, self.watch, make)
+
 
 class PartnerDirectory:
-    """Every open partner by its partner's id. Whether a partner is ours is not asked yet: on one node the answer is yes."""
+    """Every open partner by id, and the platform's own actor.
 
-    def __init__(self, parts: Parts, makers: dict[str, Make]) -> None:
+    Nobody asks yet whether a partner belongs to this node: there is only one.
+    """
+
+    def __init__(self, parts: Parts, makers: Makers) -> None:
         self._parts = parts
         self._makers = makers
         self._partners: dict[str, PartnerActors] = {}
+        self._catalogue = Cell(
+            "platform/catalogue", parts.system, Watch(), lambda _: makers.catalogue(parts)
+        )
 
     def partner(self, partner_id: str) -> PartnerActors:
-        """Return a partner's partner, opened if need be."""
+        """Return a partner's actors, opened if need be."""
         partner = self._partners.get(partner_id)
         if partner is None:
-            partner = self._partners[partner_id] = PartnerActors(
-                partner_id, self._parts, self._makers
-            )
+            partner = PartnerActors(partner_id, self._parts, self._makers)
+            self._partners[partner_id] = partner
         return partner
+
+    def catalogue(self) -> Ref:
+        """Return the actor that changes tiers and rake terms."""
+        return self._catalogue.ref
 
     def __len__(self) -> int:
         return len(self._partners)
@@ -189,13 +147,11 @@ class PartnerDirectory:
         """Return how many tables are open, of all partners."""
         return sum(partner.count_tables() for partner in self._partners.values())
 
-    async def sweep(self) -> None:
-        """Close idle houses, for ever."""
-        while True:
-            await trio.sleep(SWEEP_S)
-            now = trio.current_time()
-            for partner_id, partner in list(self._partners.items()):
-                partner.clear_tables()
-                if partner.is_idle(now):
-                    partner.close()
-                    del self._partners[partner_id]
+    def close_idle(self) -> None:
+        """Forget the tables that have ended, and the partners that are idle."""
+        now = trio.current_time()
+        for partner_id, partner in list(self._partners.items()):
+            partner.clear_tables()
+            if partner.is_idle(now):
+                partner.close()
+                del self._partners[partner_id]

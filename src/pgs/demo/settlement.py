@@ -2,7 +2,8 @@
 
 import trio
 
-from pgs.actors.seating.settlement import ChargeAnswer, EmbeddedSettlement
+from pgs.actors.ports import ChargeAnswer
+from pgs.actors.seating.settlement import EmbeddedSettlement
 from pgs.domain.seats import Payout
 
 PAYOUT_DELAY_S = (

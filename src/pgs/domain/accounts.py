@@ -1,6 +1,6 @@
 """A partner's account as the key API and every check sees it: immutable, replaced whole by its owner."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -96,7 +96,7 @@ class Webhook(msgspec.Struct, frozen=True):
 
 
 def check_licence(
-    account: Account, environment: Environment, game_id: str, installed: frozenset[str]
+    account: Account, environment: Environment, game_id: str, installed: Collection[str]
 ) -> Refusal | None:
     """Return why a partner cannot launch a game in an environment, or None. A game not installed is licensed nowhere."""
     licence = account.licences.get(game_id)

@@ -36,7 +36,7 @@ def record_of(core: Core, account: Account) -> PartnerRecord:
         environment: webhook for environment, webhook in found.items() if webhook is not None
     }
     catalogue = parts.catalogue.published(trio.current_time())
-    return partner_record(account, webhooks, catalogue, parts.installed_games, parts.clock.now())
+    return partner_record(account, webhooks, catalogue, parts.games, parts.clock.now())
 
 
 async def ask_account(core: Core, partner_id: str, command: Command[T]) -> T | BadRequest:

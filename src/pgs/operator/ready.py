@@ -106,7 +106,7 @@ async def offer_tier(
     name: str | None = None,
 ) -> None:
     """Make sure that a tier has these numbers. Raises `NotMade`."""
-    reply = await core.parts.catalogue.ref.ask(
+    reply = await core.directory.catalogue().ask(
         SetTier(environment, tier_id, name, floor_usd_cents, prize_usd_cents)
     )
     if not isinstance(reply, int):

@@ -1,5 +1,6 @@
 """What operators are shown: accounts, tiers and reports, without any secret or hash. Absent means not set."""
 
+from collections.abc import Collection
 from typing import Self
 
 import msgspec
@@ -220,7 +221,7 @@ def partner_record(
     account: Account,
     webhooks: dict[Environment, Webhook],
     catalogue: TierCatalogue | None,
-    installed_games: frozenset[str],
+    installed_games: Collection[str],
     now: int,
 ) -> PartnerRecord:
     """Return an account as operators see it. `webhooks` are its endpoints, `book` tells which of its prices still count."""

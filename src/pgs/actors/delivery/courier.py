@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import structlog
@@ -56,14 +56,6 @@ TEST_EVERY_S = 10  # one test event for an endpoint in this time
 HAND_IN_AGAIN_S = 1.0  # how soon an outcome is offered again to a courier that had no room for it
 
 log = structlog.get_logger("pgs.courier")
-
-
-class NudgePort(Protocol):
-    """The way out to partners' endpoints."""
-
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> nudges.TryOutcome:
-        """Return what one try came to. It raises nothing that an endpoint could bring about."""
-        ...
 
 
 def seconds_until_test(reader: Reader, partner_id: str, environment: Environment, now: int) -> int:

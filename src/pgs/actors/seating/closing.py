@@ -4,9 +4,7 @@ Whoever switches play off goes through `switch_off`, which says how much was end
 died, `keep_closed` finishes. `keep_voided` ends the matches of games that this installation has no more.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TypeVar
@@ -16,7 +14,8 @@ import trio
 
 from pgs.actors.kernel.mail import Command, Crashed, Overloaded
 from pgs.actors.messages.seats import CloseMatches, CloseSeats
-from pgs.actors.partners import PartnerActors, PartnerDirectory, Parts
+from pgs.actors.partners import PartnerActors, PartnerDirectory
+from pgs.actors.parts import Parts
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.storage import seats as rows
@@ -31,28 +30,6 @@ log = structlog.get_logger("pgs.closing")
 
 
 R = TypeVar("R")
-
-
-class Closings:
-    """Whose play is being closed by those who switched it off. Nobody else closes it meanwhile, so that their count is right."""
-
-    def __init__(self) -> None:
-        self._under_way: Counter[tuple[str, Environment]] = Counter()
-
-    @contextmanager
-    def begun(self, partner_id: str, environments: Sequence[Environment]) -> Iterator[None]:
-        """Note for a block that a closing is under way. Enter it before the mark that forbids new play is committed."""
-        plays = [(partner_id, environment) for environment in environments]
-        self._under_way.update(plays)
-        try:
-            yield
-        finally:
-            self._under_way.subtract(plays)
-            self._under_way = +self._under_way  # drop what has come down to nothing
-
-    def under_way(self, partner_id: str, environment: Environment) -> bool:
-        """Return whether somebody who switched a partner's play off is closing it."""
-        return self._under_way[partner_id, environment] > 0
 
 
 def _always() -> bool:

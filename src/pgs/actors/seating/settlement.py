@@ -4,8 +4,6 @@ The port is whatever holds the players' money. The embedded one knows every answ
 transaction of its seat; a remote one is asked by a child task for each seat or match.
 """
 
-from typing import Literal, Protocol
-
 import structlog
 import trio
 
@@ -13,31 +11,12 @@ from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import ChargeAnswered, PaidOut
 from pgs.actors.messages.settlement import AskCharge, PayOut
 from pgs.actors.partners import PartnerActors
+from pgs.actors.ports import ChargeAnswer, Unpublished
 from pgs.domain.seats import Payout, Seat
 
 ANSWER_S = 10.0  # a charge without a published answer by then is pending, and its call is refused with "try again"
 
 log = structlog.get_logger("pgs.settlement")
-
-ChargeAnswer = Literal["confirmed", "pending", "declined"]
-
-
-class Unpublished(Exception):
-    """The settlement server gave no answer of its interface."""
-
-
-class SettlementPort(Protocol):
-    """Where the players' money is. Both calls may be repeated: they are keyed by the seat."""
-
-    instant: bool  # True: every charge is confirmed, and nobody needs to be asked
-
-    async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return what became of a seat's stake. Raises `Unpublished`."""
-        ...
-
-    async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return what became of a payout. Raises `Unpublished`."""
-        ...
 
 
 class EmbeddedSettlement:

@@ -14,7 +14,8 @@ from outcome import Error, Value
 
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.actors.messages import account as m
-from pgs.actors.partners import PartnerActors, PartnerDirectory, Parts
+from pgs.actors.partners import PartnerActors, PartnerDirectory
+from pgs.actors.parts import Parts
 from pgs.actors.seating.closing import close_play, switch_off
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal

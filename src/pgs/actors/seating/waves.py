@@ -14,7 +14,8 @@ import trio
 
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.actors.messages.seats import Wave
-from pgs.actors.partners import PartnerActors, PartnerDirectory, Parts
+from pgs.actors.partners import PartnerActors, PartnerDirectory
+from pgs.actors.parts import Parts
 from pgs.domain.environments import Environment
 from pgs.domain.live_pairing import Pair, Waiting, pair_wave
 from pgs.domain.pairing import Pool, is_open, oldest_opponent, pool_of

@@ -1,79 +1,73 @@
-"""Alarms of the open tables: one task and one heap for all of their clocks, where a task each would be made and ended with every move."""
-
-from __future__ import annotations
+"""The alarms of open tables: one heap for the clocks of all matches, instead of a task for each."""
 
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 import trio
 
-from pgs.actors.messages.table import LookAgain
+FAR_S = 240.0
+"""A table is woken at least this often, in seconds.
 
-if TYPE_CHECKING:
-    from pgs.actors.partners import PartnerDirectory
+It is less than an actor may be idle, so that a table with a slow clock is not closed.
+"""
 
-FAR_S = 240.0  # a table is woken at least this often: less than an actor may be idle, so that a slow clock does not close it
-RING_AGAIN_S = 1.0  # a table that cannot be told now is told again this soon
 NEVER = float("inf")
 
-Key = tuple[str, str]  # partner, match
+Key = tuple[str, str]  # partner id, match id
 
 
 class Alarms:
-    """When each open table is to look again, in trio's time. A table that sets it anew moves its alarm."""
+    """When each open table is to look at its clock again, in trio's time; one time a table."""
 
     def __init__(self) -> None:
         self._at: dict[Key, float] = {}
-        # At most a few entries for each table: a later alarm leaves the earlier entry, which is then put back where it belongs.
+        # A later alarm leaves the table's earlier entry in the heap. When that entry comes up,
+        # the table is queued again for its real time: few entries a table, whatever is set.
         self._heap: list[tuple[float, Key]] = []
-        self._queued: dict[Key, float] = {}  # the entry of each table that counts
+        self._queued: dict[Key, float] = {}  # the one heap entry of each table that is valid
         self._next = NEVER
         self._changed = trio.Event()
 
     def set(self, key: Key, at: float) -> None:
-        """Wake a table at a time, in place of the one that was set."""
+        """Set a table's alarm, replacing the one that was set."""
         at = min(at, trio.current_time() + FAR_S)
         self._at[key] = at
         if at < self._queued.get(key, NEVER):
             self._push(key, at)
 
     def drop(self, key: Key) -> None:
-        """Wake a table no more."""
+        """Remove a table's alarm."""
         self._at.pop(key, None)
 
     def __len__(self) -> int:
         return len(self._at)
+
+    async def wait(self) -> None:
+        """Return once a heap entry is due. Its table may have moved its alarm since."""
+        await trio.lowlevel.checkpoint()
+        while True:
+            self._changed = trio.Event()
+            self._next = self._heap[0][0] if self._heap else NEVER
+            if self._next <= trio.current_time():
+                return
+            with trio.move_on_at(self._next):
+                await self._changed.wait()
+
+    def find_due(self, now: float) -> Key | None:
+        """Return a table whose alarm is due, or None. It stays due until set anew or dropped."""
+        while self._heap and self._heap[0][0] <= now:
+            entry, key = self._heap[0]
+            at = self._at.get(key)
+            if self._queued.get(key) == entry and at is not None and at <= now:
+                return key
+            heappop(self._heap)
+            if self._queued.get(key) == entry:
+                del self._queued[key]
+                if at is not None:
+                    self._push(key, at)
+        return None
 
     def _push(self, key: Key, at: float) -> None:
         self._queued[key] = at
         heappush(self._heap, (at, key))
         if at < self._next:
             self._changed.set()
-
-    async def run(self, directory: PartnerDirectory) -> None:
-        """Wake tables when it is time, for ever."""
-        while True:
-            self._changed = trio.Event()
-            self._next = self._heap[0][0] if self._heap else NEVER
-            with trio.move_on_at(self._next):
-                await self._changed.wait()
-            self._ring(directory, trio.current_time())
-
-    def _ring(self, directory: PartnerDirectory, now: float) -> None:
-        while self._heap and self._heap[0][0] <= now:
-            entry, key = heappop(self._heap)
-            if self._queued.get(key) != entry:
-                continue
-            del self._queued[key]
-            at = self._at.get(key)
-            if at is None:
-                continue
-            if at > now:
-                self._push(key, at)
-            else:
-                del self._at[key]
-                partner_id, match_id = key
-                if (
-                    not directory.partner(partner_id).table(match_id).tell(LookAgain())
-                ):  # its partner rests: somebody may wait for it
-                    self.set(key, now + RING_AGAIN_S)

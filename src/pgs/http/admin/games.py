@@ -51,7 +51,7 @@ async def list_games(call: AdminCall) -> Answer:
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted
-    installed = sorted(call.services.parts.installed_games)
+    installed = sorted(call.services.parts.games)
     shown, page = cut(call, _KIND, wanted, follow(installed, wanted, _id), _id)
     account = account_now(call)
     return GamePage(
@@ -69,7 +69,7 @@ def _step(
 
     async def take_step(call: AdminCall) -> Answer:
         game_id = call.path["game_id"]
-        if game_id not in call.services.parts.installed_games:
+        if game_id not in call.services.parts.games:
             return refuse("unknown_game")
         reply = await change(call, m.ChangeLicence, game_id, step)
         return _record(reply, game_id) if isinstance(reply, Account) else reply

@@ -9,9 +9,7 @@ from pgs.http.api.services import Services
 
 def check_game(services: Services, principal: Principal, game_id: str) -> Refusal | None:
     """Return why the game cannot be launched with this key, or None."""
-    return check_licence(
-        principal.account, principal.environment, game_id, services.parts.installed_games
-    )
+    return check_licence(principal.account, principal.environment, game_id, services.parts.games)
 
 
 def check_launch(

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from pgs.actors.partners import PartnerDirectory, Parts
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
 from pgs.domain.environments import Environment
 from pgs.domain.versions import ServedVersions
 

@@ -65,9 +65,7 @@ async def read_me(call: Call) -> Me:
         api_version=call.principal.version,
         environment=environment,
         games=[
-            game_id
-            for game_id in account.licensed_games(environment)
-            if game_id in parts.installed_games
+            game_id for game_id in account.licensed_games(environment) if game_id in parts.games
         ],
         origins=account.origins[environment],
         prices=prices,

@@ -23,7 +23,7 @@ class NewTerms(Args, frozen=True):
 
 async def publish_terms(core: Core, args: NewTerms) -> TermsPublished | BadRequest:
     """Offer new rake terms. Agreements to older ones stay in force."""
-    reply = await core.parts.catalogue.ref.ask(PublishTerms(args.text))
+    reply = await core.directory.catalogue().ask(PublishTerms(args.text))
     return TermsPublished(reply) if isinstance(reply, int) else reply
 
 

@@ -45,7 +45,7 @@ def _tier(core: Core, environment: Environment, tier_id: str) -> Tier:
 
 async def set_tier(core: Core, args: TierNumbers) -> TierRecord | Refusal | BadRequest:
     """Make a tier, or a new revision of one; seats that are taken keep theirs."""
-    reply = await core.parts.catalogue.ref.ask(
+    reply = await core.directory.catalogue().ask(
         m.SetTier(
             args.environment, args.tier_id, args.name, args.floor_usd_cents, args.prize_usd_cents
         )
@@ -59,7 +59,7 @@ async def set_tier(core: Core, args: TierNumbers) -> TierRecord | Refusal | BadR
 
 async def set_lock(core: Core, args: TierOfGame, *, locked: bool) -> TierLocked | Refusal:
     """Take a tier out of a game, or offer it there again."""
-    reply = await core.parts.catalogue.ref.ask(
+    reply = await core.directory.catalogue().ask(
         m.LockTier(args.environment, args.tier_id, args.game_id, locked)
     )
     if isinstance(reply, Refusal):

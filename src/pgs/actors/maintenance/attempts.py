@@ -4,7 +4,8 @@ import structlog
 import trio
 
 from pgs.actors.messages.courier import EndpointChanged
-from pgs.actors.partners import PartnerDirectory, Parts
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
 from pgs.domain.nudges import FAILURES_TO_DISABLE
 from pgs.storage import attempts
 from pgs.storage.bulk import read_in_bulk

@@ -1,0 +1,92 @@
+"""Tells the owners of rows whose deadline has come."""
+
+import structlog
+import trio
+
+from pgs.actors.messages.seats import MatchDue, SeatDue
+from pgs.actors.messages.table import LookAgain
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
+from pgs.storage import seats as rows
+from pgs.storage.transactions import StoreOutage
+
+log = structlog.get_logger("pgs.maintenance")
+
+PAGE = 500
+"""Rows told in one go: a mailbox holds several pages, so a backlog does not fill it at once."""
+
+PAGE_PAUSE_S = 0.05
+"""Seconds between pages, in which the actors work: at most 10,000 rows a second are told."""
+
+SEARCH_AT_LEAST_S = 60
+"""The rows are searched at least this often, in seconds.
+
+A commit whose outcome was lost has rows that nobody noted: a payout that was never asked for, say.
+"""
+
+SEARCH_AGAIN_S = 1.0
+"""Rows that were told and are still due are told again after this many seconds."""
+
+CLOSE_IDLE_S = 30.0
+"""Seconds between two searches for idle partners."""
+
+RING_AGAIN_S = 1.0
+"""A table that cannot be told now is told again after this many seconds."""
+
+
+async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
+    """Tell owners of every seat and match that is due. Raises `StoreOutage`.
+
+    Due are seats that find no opponent, matches that nobody joins, charges and payouts without an
+    answer. Each page goes on behind the last row told, so that rows of a resting partner, which
+    stay due, do not keep out those behind them.
+    """
+    reader, now = parts.database.reader, parts.clock.now()
+    for find, message in ((rows.due_seats, SeatDue), (rows.due_matches, MatchDue)):
+        last: rows.Due | None = None
+        while page := find(reader, now, last, PAGE):
+            for due in page:
+                partner = directory.partner(due.partner_id)
+                # A resting partner is told after its rest.
+                if not partner.watch.degraded(trio.current_time()):
+                    partner.seats(due.environment).tell(message(due.row_id))
+            last = page[-1]
+            await trio.sleep(PAGE_PAUSE_S)
+    upcoming, latest = rows.next_due(reader), now + SEARCH_AT_LEAST_S
+    parts.deadlines.searched(latest if upcoming is None else min(upcoming, latest))
+
+
+async def ring_alarms(parts: Parts, directory: PartnerDirectory) -> None:
+    """Tell every table whose alarm is due to look at its clock."""
+    alarms, now = parts.alarms, trio.current_time()
+    while (key := alarms.find_due(now)) is not None:
+        alarms.set(key, now + RING_AGAIN_S)  # before the telling, which may fail
+        partner_id, match_id = key
+        if directory.partner(partner_id).table(match_id).tell(LookAgain()):
+            alarms.drop(key)
+
+
+async def keep_telling_due(parts: Parts, directory: PartnerDirectory) -> None:
+    """Tell owners what is due, for ever."""
+    while True:
+        await parts.deadlines.wait()
+        try:
+            await tell_due(parts, directory)
+        except StoreOutage:
+            parts.on_event("deadlines_unreadable")
+            log.exception("deadlines_unreadable")
+        await trio.sleep(SEARCH_AGAIN_S)
+
+
+async def keep_ringing(parts: Parts, directory: PartnerDirectory) -> None:
+    """Ring alarms when they are due, for ever."""
+    while True:
+        await parts.alarms.wait()
+        await ring_alarms(parts, directory)
+
+
+async def keep_closing_idle(directory: PartnerDirectory) -> None:
+    """Close idle partners, for ever."""
+    while True:
+        await trio.sleep(CLOSE_IDLE_S)
+        directory.close_idle()

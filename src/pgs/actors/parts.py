@@ -1,0 +1,65 @@
+"""What every actor works with: the database, the ports, and the registers they share."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from pgs.actors.kernel.cells import System
+from pgs.actors.ports import NudgePort, SettlementPort
+from pgs.actors.shared.activity import Activity
+from pgs.actors.shared.admission import ProcessAdmission
+from pgs.actors.shared.alarms import Alarms
+from pgs.actors.shared.catalogue import PublishedCatalogue
+from pgs.actors.shared.closings import Closings
+from pgs.actors.shared.deadlines import Deadlines
+from pgs.actors.shared.deliveries import Deliveries
+from pgs.actors.shared.feed_bells import ResultsBells
+from pgs.actors.shared.key_uses import KeyUses
+from pgs.actors.shared.presence import PresenceRegister
+from pgs.actors.shared.registry import Registry
+from pgs.clock import Clock, Rng
+from pgs.domain.ids import ENTROPY_BYTES, new_id
+from pgs.domain.keyring import KeyRing
+from pgs.domain.versions import ServedVersions
+from pgs.games.rules import Rules
+from pgs.keyfile import KeyFile
+from pgs.storage.database import Database
+
+
+class Parts(msgspec.Struct, frozen=True):
+    """Built once, in `pgs.app`. `games` holds the installed games by id."""
+
+    system: System
+    database: Database
+    clock: Clock
+    rng: Rng
+    keys: KeyFile
+    games: Mapping[str, Rules]
+    versions: ServedVersions
+    settlement: SettlementPort
+    outbound: NudgePort
+    registry: Registry
+    catalogue: PublishedCatalogue
+    process_admission: ProcessAdmission
+    key_uses: KeyUses
+    presence: PresenceRegister
+    alarms: Alarms
+    deadlines: Deadlines
+    closings: Closings
+    deliveries: Deliveries
+    bells: ResultsBells
+    activity: Activity
+
+    @property
+    def on_event(self) -> Callable[[str], None]:
+        """Counts an event by its name."""
+        return self.system.on_event
+
+    @property
+    def ring(self) -> KeyRing:
+        """The keys that sign and seal, the newest first."""
+        return self.keys.ring
+
+    def new_id(self, prefix: str) -> str:
+        """Return a new random id."""
+        return new_id(prefix, self.rng.bytes(ENTROPY_BYTES))

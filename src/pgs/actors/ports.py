@@ -1,0 +1,35 @@
+"""What the actors need from outside: the way to partners' endpoints, and the players' money."""
+
+from collections.abc import Mapping
+from typing import Literal, Protocol
+
+from pgs.domain.nudges import TryOutcome
+from pgs.domain.seats import Payout, Seat
+
+ChargeAnswer = Literal["confirmed", "pending", "declined"]
+
+
+class NudgePort(Protocol):
+    """The way out to partners' endpoints."""
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
+        """Return the outcome of one try. It raises nothing that an endpoint could cause."""
+        ...
+
+
+class Unpublished(Exception):
+    """The settlement server gave no answer that its interface defines."""
+
+
+class SettlementPort(Protocol):
+    """Holds the players' money. Both calls may be repeated: the seat is their idempotency key."""
+
+    instant: bool  # True: every charge is confirmed, so that nobody needs to be asked
+
+    async def charge(self, seat: Seat) -> ChargeAnswer:
+        """Return what became of a seat's stake. Raises `Unpublished`."""
+        ...
+
+    async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
+        """Return what became of a payout. Raises `Unpublished`."""
+        ...

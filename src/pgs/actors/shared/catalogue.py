@@ -1,0 +1,49 @@
+"""The published catalogue: the tiers, their locks and the rake terms on offer, for every call."""
+
+from collections.abc import Callable
+
+import trio
+
+from pgs.actors.shared.snapshots import Age, keep_fresh
+from pgs.domain.tiers import TierCatalogue
+from pgs.storage import tiers as rows
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.database import Database
+
+
+class PublishedCatalogue:
+    """The catalogue as last read or written. The catalogue actor publishes what it commits."""
+
+    def __init__(self, database: Database, on_event: Callable[[str], None]) -> None:
+        self._database = database
+        self._on_event = on_event
+        self._age = Age()
+        self._catalogue: TierCatalogue | None = None
+        self._revision = 0  # how often the actor has published
+
+    def published(self, now: float) -> TierCatalogue | None:
+        """Return the catalogue, or None when its rows have been unreadable too long."""
+        return None if self._age.is_closed(now) else self._catalogue
+
+    def current(self) -> TierCatalogue:
+        """Return the catalogue, however old it is. Raises `ReadFailed` if it was never read."""
+        if self._catalogue is None:
+            self._catalogue = rows.read_catalogue(self._database.reader)
+        return self._catalogue
+
+    def publish(self, catalogue: TierCatalogue) -> None:
+        """Show a committed catalogue to every call from now on."""
+        self._catalogue = catalogue
+        self._revision += 1
+
+    async def refresh(self) -> None:
+        """Read the catalogue anew. Raises `StoreOutage`, and leaves the catalogue as it was."""
+        read_at, revision = trio.current_time(), self._revision
+        catalogue = await read_in_bulk(self._database, rows.read_catalogue)
+        if revision == self._revision:  # else a newer one was published during the read
+            self._catalogue = catalogue
+        self._age.renew(read_at)
+
+    async def keep_fresh(self) -> None:
+        """Refresh every minute, for ever; a failure is logged and counted."""
+        await keep_fresh(self, self._age, "tiers_refresh_failed", self._on_event)

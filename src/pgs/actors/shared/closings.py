@@ -1,0 +1,36 @@
+"""Which partners' play is being closed right now, and by how many callers."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pgs.domain.environments import Environment
+
+
+class Closings:
+    """The closings under way.
+
+    While one is under way, maintenance leaves that play alone: the caller who switched it off
+    reports how many seats and matches were ended, and that count must be right.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: Counter[tuple[str, Environment]] = Counter()
+
+    @contextmanager
+    def begun(self, partner_id: str, environments: Sequence[Environment]) -> Iterator[None]:
+        """Mark a closing as under way for a block.
+
+        Enter it before the commit that forbids new play.
+        """
+        plays = [(partner_id, environment) for environment in environments]
+        self._under_way.update(plays)
+        try:
+            yield
+        finally:
+            self._under_way.subtract(plays)
+            self._under_way = +self._under_way  # drops the plays whose count is zero
+
+    def under_way(self, partner_id: str, environment: Environment) -> bool:
+        """Return whether a caller who switched the partner's play off is closing it."""
+        return self._under_way[partner_id, environment] > 0
