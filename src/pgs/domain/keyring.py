@@ -9,13 +9,14 @@ import hashlib
 import hmac
 import re
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pgs.domain import base64url
+from pgs.domain.secrets import HidesSecrets
 
 KID_ENTROPY_BYTES: Final = 6
 SECRET_BYTES: Final = 32
@@ -27,8 +28,10 @@ _HEADING = "pgs-keyring 1"
 _KID = re.compile(r"[a-z0-9]{1,16}", re.ASCII)
 
 
-class RingKey(msgspec.Struct, frozen=True):
-    """One secret of `SECRET_BYTES` bytes under its name. It never shows the secret in a repr."""
+class RingKey(HidesSecrets, msgspec.Struct, frozen=True):
+    """One secret of `SECRET_BYTES` bytes under its name."""
+
+    SECRETS = frozenset({"secret"})
 
     kid: str
     secret: bytes
@@ -38,13 +41,6 @@ class RingKey(msgspec.Struct, frozen=True):
             raise ValueError(
                 f"a ring key has a kid of 1 to 16 letters and digits, and {SECRET_BYTES} secret bytes"
             )
-
-    def __repr__(self) -> str:
-        return f"RingKey(kid={self.kid!r}, secret=<hidden>)"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        # Rich prefers this to `__repr__`, and msgspec's own version lists every field.
-        return [("kid", self.kid)]
 
 
 class KeyRing(msgspec.Struct, frozen=True):

@@ -1,15 +1,45 @@
-"""Secrets that are shown once: their texts, made from random bytes."""
+"""Secrets that are shown once: how they are made, and how structs keep them out of logs."""
 
-from typing import Final
+from typing import Any, ClassVar, Final
 
 from pgs.domain import base64url
 
 WEBHOOK_SECRET_BYTES: Final = 32
 """Random bytes of a webhook's signing secret: as many as its HMAC-SHA256 has."""
 
+HIDDEN: Final = "<hidden>"
+"""What a repr shows in place of a secret."""
+
+
+class HidesSecrets:
+    """A mixin for structs whose `repr` must not show every field.
+
+    `SECRETS` names the fields that are shown as `<hidden>`. Put the mixin before the struct:
+    `class KeyMinted(HidesSecrets, msgspec.Struct, frozen=True)`. Encoding is not affected.
+    """
+
+    __slots__ = ()
+
+    SECRETS: ClassVar[frozenset[str]] = frozenset()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(
+            f"{name}={HIDDEN if name in self.SECRETS else repr(value)}"
+            for name, value in self.__rich_repr__()
+        )
+        return f"{type(self).__name__}({shown})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        # Rich, which prints tracebacks, prefers this to `__repr__`; msgspec's own shows every field.
+        names: tuple[str, ...] = self.__struct_fields__  # type: ignore[attr-defined]  # a struct has it
+        return [(name, HIDDEN if name in self.SECRETS else getattr(self, name)) for name in names]
+
 
 def webhook_secret(entropy: bytes) -> str:
-    """Return `whsec_` and 43 base64url characters. The HMAC key is this whole text in UTF-8."""
+    """Return `whsec_` and 43 base64url characters. The HMAC key is this whole text in UTF-8.
+
+    `entropy` is exactly `WEBHOOK_SECRET_BYTES` random bytes (else ValueError).
+    """
     if len(entropy) != WEBHOOK_SECRET_BYTES:
         raise ValueError(f"a webhook secret takes {WEBHOOK_SECRET_BYTES} bytes")
     return f"whsec_{base64url.encode(entropy)}"
