@@ -1,13 +1,13 @@
 -- Matches at play: presence, moves, and when a table that is closed has to be looked at.
 
--- name: put_presence!
+-- name: put_attendance!
 insert into presence (partner_id, match_id, came_0_ms, came_1_ms, clocks_ms, name_0, name_1)
 values (:partner_id, :match_id, :came_0_ms, :came_1_ms, :clocks_ms, :name_0, :name_1)
 on conflict (partner_id, match_id) do update set
   came_0_ms = excluded.came_0_ms, came_1_ms = excluded.came_1_ms, clocks_ms = excluded.clocks_ms,
   name_0 = excluded.name_0, name_1 = excluded.name_1;
 
--- name: find_presence^
+-- name: find_attendance^
 select came_0_ms, came_1_ms, clocks_ms, name_0, name_1 from presence where partner_id = :partner_id and match_id = :match_id;
 
 -- name: insert_move!
