@@ -48,14 +48,14 @@ async def test_an_address_of_a_house_that_was_closed_is_a_bug_to_use(
             await seats.ask(CloseSeats((), "no_opponent"))
 
 
-@pytest.mark.parametrize("admission", ["gate", "embed_admission"])
+@pytest.mark.parametrize("name", ["admission", "embed_admission"])
 async def test_a_house_stays_until_its_buckets_are_full_so_that_idling_buys_no_budget(
-    tmp_path: Path, autojump_clock: MockClock, gate: str
+    tmp_path: Path, autojump_clock: MockClock, name: str
 ) -> None:
     async with ready_core(tmp_path) as s:
         await _slow_bucket(s)
         partner = s.partner()
-        bucket = getattr(partner, gate)
+        bucket = getattr(partner, name)
         while bucket.admit(s.account(), 0.0).refused_by is None:
             pass
         await until(LONG_IDLE_S)
