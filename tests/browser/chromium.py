@@ -68,13 +68,13 @@ _HOST_PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>A partner's page</title><link rel="icon" href="data:,"></head>
 <body style="margin:0"><div id="game"></div><script>
 window.told = [];
-window.play = (service, src, sessionToken, height) => new Promise((done, failed) => {
+window.play = (service, embedUrl, sessionToken, height) => new Promise((done, failed) => {
   const script = document.createElement("script");
   script.src = service + "/embed/pgs-embed.js";
   script.onerror = failed;
   script.onload = () => {
     const tell = (message) => window.told.push(message);
-    const options = { src, sessionToken, height, onReady: tell, onState: tell, onEnded: tell, onError: tell };
+    const options = { embedUrl, sessionToken, height, onReady: tell, onState: tell, onEnded: tell, onError: tell };
     window.mounted = PgsEmbed.mount(document.getElementById("game"), options);
     done();
   };

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Puts a game frame into a page, and hands it the session that your backend has minted for the player.
+ * Mounts a game frame in a page and gives it the session that your backend has minted.
  *
  *   const frame = PgsEmbed.mount(document.querySelector('#game'), {
  *     session: () => fetch('/play/session', { method: 'POST' }).then((answer) => answer.json()),
@@ -8,124 +8,166 @@
  *   });
  *   frame.unmount();
  *
- * `session` returns, or promises, what POST /partner/sessions answered: `embedUrl` and `sessionToken` are needed of it. It is asked again
- * when the session has run out. A page that has both already gives `embedUrl` and `sessionToken` in place of it.
+ * `session` returns the answer of POST /partner/sessions, or a promise of it. Its `embedUrl` and
+ * `sessionToken` are used. It is called again when the session has expired. A page that has both
+ * values already gives `embedUrl` and `sessionToken` instead.
  */
-(function (global) {
-  'use strict';
+{
+  /**
+   * The shortest time between two calls of `session`, in milliseconds, so that a backend whose
+   * sessions are refused is not called without end.
+   */
+  const ASK_AGAIN_MS = 5000;
 
-  /** A session is asked for again at most this often, so that one that is refused at once does not turn in circles. */
-  var AGAIN_MS = 5000;
-  var RENEW = { session_expired: true, session_invalid: true };
-  var HANDLERS = { 'pgs.ready': 'onReady', 'pgs.state': 'onState', 'pgs.ended': 'onEnded', 'pgs.error': 'onError' };
+  /** The reasons of `pgs.error` after which a new session is asked for. */
+  const RENEW = ['session_expired', 'session_invalid'];
+
+  /**
+   * The option that handles each type of message.
+   *
+   * @type {Map<unknown, 'onReady' | 'onState' | 'onEnded' | 'onError'>}
+   */
+  const HANDLERS = new Map([
+    ['pgs.ready', 'onReady'],
+    ['pgs.state', 'onState'],
+    ['pgs.ended', 'onEnded'],
+    ['pgs.error', 'onError'],
+  ]);
 
   /**
    * @typedef {{ embedUrl?: string, sessionToken?: string }} Session
-   * @param {Element} element what the frame is put into
-   * @param {{
+   * @typedef {(message: any) => void} Handler
+   * @typedef {{
    *   session?: () => Session | Promise<Session>,
    *   embedUrl?: string,
-   *   src?: string,
    *   sessionToken?: string,
    *   title?: string,
    *   height?: string,
-   *   onReady?: (message: any) => void,
-   *   onState?: (message: any) => void,
-   *   onEnded?: (message: any) => void,
-   *   onError?: (message: any) => void,
-   * }} options
+   *   onReady?: Handler,
+   *   onState?: Handler,
+   *   onEnded?: Handler,
+   *   onError?: Handler,
+   * }} Options
    */
-  function mount(element, options) {
-    if (!element || typeof element.appendChild !== 'function') throw new TypeError('PgsEmbed.mount: the first argument is an element');
-    var given = options || {};
-    var address = given.embedUrl || given.src;
-    if (!address && typeof given.session !== 'function') throw new TypeError('PgsEmbed.mount: give session, or embedUrl and sessionToken');
 
-    /** @type {URL | null} */
-    var url = null;
-    var token = given.sessionToken || null;
-    var ready = false;
-    var mounted = true;
-    var askedAt = -Infinity;
-    /** @type {any} */
-    var timer;
-
-    var iframe = document.createElement('iframe');
-    iframe.title = given.title || 'Game';
-    iframe.referrerPolicy = 'origin';
-    iframe.style.cssText = 'display:block;width:100%;border:0;height:' + (given.height || '720px');
-
-    /** @param {string} where */
-    function open(where) {
-      url = new URL(where);
-      if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new TypeError('PgsEmbed.mount: embedUrl is an http address');
-      iframe.src = url.href;
-      element.appendChild(iframe);
+  class MountedFrame {
+    /**
+     * @param {Element} element
+     * @param {Options} options
+     */
+    constructor(element, options) {
+      this.element = element;
+      this.options = options;
+      /** @type {URL | null} */
+      this.url = null;
+      this.token = options.sessionToken || null;
+      this.ready = false;
+      this.mounted = true;
+      this.askedAt = -Infinity;
+      /** @type {any} */
+      this.timer = undefined;
+      this.iframe = document.createElement('iframe');
+      this.iframe.title = options.title || 'Game';
+      this.iframe.referrerPolicy = 'origin';
+      const height = options.height || '720px';
+      this.iframe.style.cssText = `display:block;width:100%;border:0;height:${height}`;
+      if (options.embedUrl) this.load(options.embedUrl);
+      this.listener = (/** @type {MessageEvent} */ event) => this.receive(event);
+      window.addEventListener('message', this.listener);
+      if (this.token === null) this.askForSession();
     }
 
-    /** @param {any} message */
-    function heard(message) {
-      if (url === null || message.source !== iframe.contentWindow || message.origin !== url.origin) return;
-      var data = message.data;
-      if (!data || typeof data !== 'object' || !Object.prototype.hasOwnProperty.call(HANDLERS, data.type)) return;
+    /** @param {string} address */
+    load(address) {
+      const url = new URL(address);
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+        throw new TypeError('PgsEmbed.mount: embedUrl must be an http or https address');
+      }
+      this.url = url;
+      this.iframe.src = url.href;
+      this.element.appendChild(this.iframe);
+    }
+
+    /** @param {MessageEvent} event */
+    receive({ source, origin, data }) {
+      if (source !== this.iframe.contentWindow) return;
+      if (this.url === null || origin !== this.url.origin) return;
+      const handler = data ? HANDLERS.get(data.type) : undefined;
+      if (!handler) return;
       if (data.type === 'pgs.ready') {
-        ready = true;
-        handOver();
-      } else if (data.type === 'pgs.error' && Object.prototype.hasOwnProperty.call(RENEW, data.reason)) {
-        ask();
+        this.ready = true;
+        this.sendToken();
+      } else if (data.type === 'pgs.error' && RENEW.includes(data.reason)) {
+        this.askForSession();
       }
-      var handler = given[/** @type {'onState'} */ (HANDLERS[/** @type {'pgs.state'} */ (data.type)])];
-      if (typeof handler === 'function') handler(data);
+      const call = this.options[handler];
+      if (typeof call === 'function') call(data);
     }
 
-    function handOver() {
-      if (mounted && ready && url !== null && token !== null && iframe.contentWindow) {
-        iframe.contentWindow.postMessage({ type: 'pgs.session', sessionToken: token }, url.origin);
-      }
+    sendToken() {
+      const frame = this.iframe.contentWindow;
+      if (!this.mounted || !this.ready || !frame) return;
+      if (this.url === null || this.token === null) return;
+      frame.postMessage({ type: 'pgs.session', sessionToken: this.token }, this.url.origin);
     }
 
-    function ask() {
-      if (typeof given.session !== 'function' || !mounted) return;
-      clearTimeout(timer);
-      var wait = askedAt + AGAIN_MS - Date.now();
+    /** @param {string} token */
+    setToken(token) {
+      this.token = token;
+      this.sendToken();
+    }
+
+    askForSession() {
+      const { session, onError } = this.options;
+      if (typeof session !== 'function' || !this.mounted) return;
+      clearTimeout(this.timer);
+      const wait = this.askedAt + ASK_AGAIN_MS - Date.now();
       if (wait > 0) {
-        timer = setTimeout(ask, wait);
+        this.timer = setTimeout(() => this.askForSession(), wait);
         return;
       }
-      askedAt = Date.now();
+      this.askedAt = Date.now();
       Promise.resolve()
-        .then(given.session)
-        .then(function (session) {
-          if (!mounted) return;
-          if (url === null) open(String(session.embedUrl));
-          setSessionToken(String(session.sessionToken));
+        .then(session)
+        .then(({ embedUrl, sessionToken }) => {
+          if (!this.mounted) return;
+          if (this.url === null) this.load(String(embedUrl));
+          this.setToken(String(sessionToken));
         })
-        .catch(function () {
-          if (mounted && typeof given.onError === 'function') given.onError({ type: 'pgs.error', reason: 'session_unavailable' });
+        .catch(() => {
+          if (!this.mounted || typeof onError !== 'function') return;
+          onError({ type: 'pgs.error', reason: 'session_unavailable' });
         });
     }
 
-    /** @param {string} next */
-    function setSessionToken(next) {
-      token = next;
-      handOver();
+    unmount() {
+      this.mounted = false;
+      clearTimeout(this.timer);
+      window.removeEventListener('message', this.listener);
+      this.iframe.remove();
     }
-
-    global.addEventListener('message', heard);
-    if (address) open(address);
-    if (token === null) ask();
-
-    return {
-      iframe: iframe,
-      setSessionToken: setSessionToken,
-      unmount: function () {
-        mounted = false;
-        clearTimeout(timer);
-        global.removeEventListener('message', heard);
-        iframe.remove();
-      },
-    };
   }
 
-  /** @type {any} */ (global).PgsEmbed = { mount: mount };
-})(window);
+  /** @type {any} */ (window).PgsEmbed = {
+    /**
+     * Puts a frame into an element. Throws TypeError if the arguments cannot be used.
+     *
+     * @param {Element} element
+     * @param {Options} options
+     */
+    mount(element, options) {
+      if (!element || typeof element.appendChild !== 'function') {
+        throw new TypeError('PgsEmbed.mount: the first argument must be an element');
+      }
+      if (!options || (!options.embedUrl && typeof options.session !== 'function')) {
+        throw new TypeError('PgsEmbed.mount: give session, or embedUrl and sessionToken');
+      }
+      const frame = new MountedFrame(element, options);
+      return {
+        iframe: frame.iframe,
+        setSessionToken: (/** @type {string} */ token) => frame.setToken(token),
+        unmount: () => frame.unmount(),
+      };
+    },
+  };
+}
