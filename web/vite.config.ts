@@ -3,7 +3,7 @@ import { defineConfig } from 'vite';
 
 const preact = { jsx: { runtime: 'automatic', importSource: 'preact' } } as const;
 
-// One entry for each mode, so that none shares a chunk with another, and each may be served below its own path.
+// `--mode frame` builds the frame that the service serves, `--mode units` the unit tests for Node.
 export default defineConfig(({ mode }) => {
   if (mode === 'units') {
     const input = readdirSync('tests')
@@ -12,13 +12,19 @@ export default defineConfig(({ mode }) => {
     return {
       oxc: preact,
       publicDir: false,
-      build: { ssr: true, outDir: 'dist/units', emptyOutDir: true, rolldownOptions: { input }, minify: false },
+      build: {
+        ssr: true,
+        outDir: 'dist/units',
+        emptyOutDir: true,
+        rolldownOptions: { input },
+        minify: false,
+      },
     };
   }
   return {
     oxc: preact,
     base: '/embed/',
-    // The service puts a fresh nonce in its place for every document.
+    // The service replaces this mark by a new nonce in every document.
     html: { cspNonce: '%PGS_NONCE%' },
     build: {
       outDir: 'dist/frame',

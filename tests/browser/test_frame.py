@@ -68,7 +68,7 @@ def test_a_server_that_restarts_is_come_back_to_without_a_word(
 
 
 @pytest.mark.parametrize(
-    ("code", "text"), [(4401, "has run out"), (4403, "was ended"), (4409, "another window")]
+    ("code", "text"), [(4401, "has expired"), (4403, "was ended"), (4409, "another window")]
 )
 def test_a_final_close_is_told_and_not_argued_with(
     server: GameServer, tabs: list[Tab], code: int, text: str
@@ -139,7 +139,7 @@ def test_a_column_is_dropped_into_from_any_of_its_cells(
 def test_a_side_that_cannot_move_passes(server: GameServer, tabs: list[Tab]) -> None:
     server.say(snapshot("reversi", {"board": empty(8, 8), "scores": [3, 5]}, ["pass"]))
     assert tabs[0].frame.locator(".note").inner_text() == "Black 3 – White 5"
-    tabs[0].frame.get_by_role("button", name="No move: pass").click()
+    tabs[0].frame.get_by_role("button", name="No legal move: pass").click()
     assert server.wait("move")["move"] == "pass"
 
 
@@ -202,7 +202,7 @@ def test_a_game_that_is_not_known_is_not_a_blank_page(server: GameServer, tabs: 
 def test_nothing_moves_for_those_who_asked_for_that(
     browser: Browser, service: SharedService, partner: Partner, site: str
 ) -> None:
-    for motion, names in (("reduce", {"none"}), ("no-preference", {"settle"})):
+    for motion, names in (("reduce", {"none"}), ("no-preference", {"appear"})):
         context = browser.new_context(reduced_motion=motion)  # type: ignore[arg-type]  # the cases are plain text
         tab = Tab(context.new_page())
         scripted = GameServer(tab.page)
@@ -231,5 +231,5 @@ def test_a_page_that_is_opened_by_itself_says_what_it_is(
     tabs: list[Tab], service: SharedService, partner: Partner
 ) -> None:
     tabs[0].page.goto(f"{service.client.base_url}/embed/test/{partner.partner_id}")
-    tabs[0].page.get_by_text("inside the page of a partner").wait_for()
+    tabs[0].page.get_by_text("inside a partner’s page").wait_for()
     assert tabs[0].faults == []

@@ -21,7 +21,7 @@ _PIECES = {"q": "queen", "r": "rook", "b": "bishop", "n": "knight"}
 def _press(tab: Tab, game_id: str, move: str) -> None:
     """Do in the frame what stands for a move."""
     if move == PASS:
-        tab.frame.get_by_role("button", name="No move: pass").click()
+        tab.frame.get_by_role("button", name="No legal move: pass").click()
     elif game_id == "connect-four":
         tab.cell(f"{'abcdefg'[int(move) - 1]}6").click()
     elif game_id == "chess":

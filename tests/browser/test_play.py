@@ -103,7 +103,7 @@ def test_a_player_waits_in_the_frame_until_somebody_comes(
     alice.sees("Your turn")
     alice.hears("You play X")
     _open(service, partner, site, bob, "bob")
-    alice.hears("Bob is here")
+    alice.hears("Bob is online")
     alice.frame.locator(".clock").first.wait_for()
     _check_clean(service, site, alice, bob)
 

@@ -3,164 +3,187 @@ import { test } from 'node:test';
 import { Controller } from '../src/frame/controller';
 import { timeLeft } from '../src/frame/play';
 import { headline } from '../src/frame/words';
-import { moved, refusal, snapshot, Stage } from './stage';
+import { FakeBrowser, moved, refusal, snapshot } from './fake-browser';
 
-async function seat() {
-  const stage = new Stage();
-  const told: Record<string, unknown>[] = [];
-  const controller = new Controller(stage, { tell: (message) => told.push(message as Record<string, unknown>) });
-  controller.use('t');
-  await stage.pass(0);
-  stage.newest.open();
-  return { stage, told, controller, play: () => controller.published.play, said: () => controller.published.said.text };
+type Message = Record<string, unknown>;
+
+/** A frame whose socket is open. */
+async function connected() {
+  const browser = new FakeBrowser();
+  const messages: Message[] = [];
+  const controller = new Controller(browser, {
+    send: (message) => messages.push(message as Message),
+  });
+  controller.setToken('t');
+  await browser.pass(0);
+  browser.newest.open();
+  return {
+    browser,
+    controller,
+    /** The messages to the host page, all or those of one type. */
+    toPage: (type?: string) => messages.filter((one) => type === undefined || one.type === type),
+    play: () => controller.published.play,
+    headline: () => headline(controller.published.play),
+    announced: () => controller.published.announced.text,
+  };
 }
 
-test('the player joins by itself and waits where there is no match', async () => {
-  const { stage, told, play, said } = await seat();
-  assert.deepEqual(stage.newest.sent, [{ type: 'join' }]);
-  stage.newest.say({ type: 'waiting', seatId: 'sea_1' });
-  assert.equal(headline(play()), 'Waiting for an opponent…');
-  assert.equal(said(), 'Waiting for an opponent.');
-  assert.deepEqual(told.at(-1), { type: 'pgs.state', matchId: null, status: 'waiting', ply: null, turn: null, you: null });
-  stage.newest.say(snapshot());
-  assert.equal(said(), 'The match has begun. You play X. Your turn.');
-  assert.deepEqual(told.at(-1), { type: 'pgs.state', matchId: 'mat_1', status: 'started', ply: 0, turn: 0, you: 0 });
+test('the frame joins by itself, and waits while there is no match', async () => {
+  const { browser, toPage, headline, announced } = await connected();
+  assert.deepEqual(browser.newest.sent, [{ type: 'join' }]);
+  browser.newest.deliver({ type: 'waiting', seatId: 'sea_1' });
+  assert.equal(headline(), 'Waiting for an opponent…');
+  assert.equal(announced(), 'Waiting for an opponent.');
+  const none = { matchId: null, ply: null, turn: null, you: null };
+  assert.deepEqual(toPage().at(-1), { type: 'pgs.state', status: 'waiting', ...none });
+  browser.newest.deliver(snapshot());
+  assert.equal(announced(), 'The match has started. You play X. Your turn.');
+  const start = { matchId: 'mat_1', ply: 0, turn: 0, you: 0 };
+  assert.deepEqual(toPage().at(-1), { type: 'pgs.state', status: 'started', ...start });
 });
 
-test('a move is sent once, and shown when the server has taken it', async () => {
-  const { stage, controller, play, said } = await seat();
-  stage.newest.say(snapshot());
+test('a move is sent once, and shown when the server has accepted it', async () => {
+  const { browser, controller, play, headline, announced } = await connected();
+  browser.newest.deliver(snapshot());
   controller.move('c3');
   controller.move('a1');
   controller.move('b2');
-  assert.deepEqual(stage.newest.sent.slice(1), [{ type: 'move', matchId: 'mat_1', ply: 0, move: 'a1' }]);
-  assert.equal(headline(play()), 'Sending your move…');
-  stage.newest.say(moved());
-  assert.equal(play().sent, null);
-  assert.equal(said(), 'You: a1. Opponent to move.');
+  const move = { type: 'move', matchId: 'mat_1', ply: 0, move: 'a1' };
+  assert.deepEqual(browser.newest.sent.slice(1), [move]);
+  assert.equal(headline(), 'Sending your move…');
+  browser.newest.deliver(moved());
+  assert.equal(play().pendingMove, null);
+  assert.equal(announced(), 'You: a1. Opponent to move.');
   controller.move('b2');
-  assert.equal(stage.newest.sent.length, 2);
+  assert.equal(browser.newest.sent.length, 2);
 });
 
-test('a move that went out with a lost connection is sent again, unless the server has it', async () => {
-  const { stage, controller } = await seat();
-  stage.newest.say(snapshot());
+test('a move is sent again after a lost connection, unless the server has it', async () => {
+  const { browser, controller } = await connected();
+  browser.newest.deliver(snapshot());
   controller.move('a1');
-  stage.newest.lose(1006);
-  await stage.pass(500);
-  stage.newest.open();
-  assert.deepEqual(stage.newest.sent, [{ type: 'join', matchId: 'mat_1' }]);
-  stage.newest.say(snapshot());
-  assert.deepEqual(stage.newest.sent.at(-1), { type: 'move', matchId: 'mat_1', ply: 0, move: 'a1' });
-  stage.newest.lose(1006);
-  await stage.pass(1000);
-  stage.newest.open();
-  stage.newest.say(snapshot({ ply: 1, turn: 1, seq: 2 }));
-  assert.deepEqual(stage.newest.sent, [{ type: 'join', matchId: 'mat_1' }]);
+  browser.newest.lose(1006);
+  await browser.pass(500);
+  browser.newest.open();
+  assert.deepEqual(browser.newest.sent, [{ type: 'join', matchId: 'mat_1' }]);
+  browser.newest.deliver(snapshot());
+  const move = { type: 'move', matchId: 'mat_1', ply: 0, move: 'a1' };
+  assert.deepEqual(browser.newest.sent.at(-1), move);
+  browser.newest.lose(1006);
+  await browser.pass(1000);
+  browser.newest.open();
+  browser.newest.deliver(snapshot({ ply: 1, turn: 1, seq: 2 }));
+  assert.deepEqual(browser.newest.sent, [{ type: 'join', matchId: 'mat_1' }]);
 });
 
-test('a refused move is taken back, and the board asked for anew', async () => {
-  const { stage, controller, play } = await seat();
-  stage.newest.say(snapshot());
+test('a refused move is taken back, and the frame joins again for the board', async () => {
+  const { browser, controller, play } = await connected();
+  browser.newest.deliver(snapshot());
   controller.move('a1');
-  stage.newest.say({ type: 'error', reason: 'stale_ply', ref: 'mat_1' });
-  assert.equal(play().sent, null);
-  assert.deepEqual(stage.newest.sent.at(-1), { type: 'join', matchId: 'mat_1' });
+  browser.newest.deliver({ type: 'error', reason: 'stale_ply', ref: 'mat_1' });
+  assert.equal(play().pendingMove, null);
+  assert.deepEqual(browser.newest.sent.at(-1), { type: 'join', matchId: 'mat_1' });
 });
 
-test('what is older than the board, or of another match, changes nothing', async () => {
-  const { stage, play } = await seat();
-  stage.newest.say(snapshot({ seq: 5, ply: 2 }));
+test('a message that is older than the board or about another match changes nothing', async () => {
+  const { browser, play } = await connected();
+  browser.newest.deliver(snapshot({ seq: 5, ply: 2 }));
   const before = play().match;
-  stage.newest.say(moved({ seq: 5 }));
-  stage.newest.say(moved({ seq: 9, matchId: 'mat_2' }));
-  stage.newest.say(snapshot({ matchId: 'mat_2', seq: 9 }));
-  stage.newest.say({ type: 'waiting' });
+  browser.newest.deliver(moved({ seq: 5 }));
+  browser.newest.deliver(moved({ seq: 9, matchId: 'mat_2' }));
+  browser.newest.deliver(snapshot({ matchId: 'mat_2', seq: 9 }));
+  browser.newest.deliver({ type: 'waiting' });
   assert.equal(play().match, before);
 });
 
 test('a result stays on the screen until the next match, which the frame asks for', async () => {
-  const { stage, told, play, said } = await seat();
-  stage.newest.say(snapshot());
-  stage.newest.say({ type: 'ended', matchId: 'mat_1', seq: 2, outcome: 'ended', result: 'won', endReason: 'completed' });
-  assert.equal(said(), 'You won.');
-  const ended = { type: 'pgs.ended', matchId: 'mat_1', outcome: 'ended', result: 'won', endReason: 'completed' };
-  assert.deepEqual(told.filter((message) => message.type === 'pgs.ended'), [ended]);
-  assert.equal(told.at(-2)?.status, 'ended');
-  await stage.pass(4000);
-  assert.deepEqual(stage.newest.sent.at(-1), { type: 'join' });
-  stage.newest.say({ type: 'waiting' });
-  assert.equal(headline(play()), 'You won.');
-  stage.newest.say(snapshot({ matchId: 'mat_2' }));
-  assert.equal(headline(play()), 'Your turn');
+  const { browser, toPage, headline, announced } = await connected();
+  browser.newest.deliver(snapshot());
+  const end = { matchId: 'mat_1', outcome: 'ended', result: 'won', endReason: 'completed' };
+  browser.newest.deliver({ type: 'ended', seq: 2, ...end });
+  assert.equal(announced(), 'You won.');
+  assert.deepEqual(toPage('pgs.ended'), [{ type: 'pgs.ended', ...end }]);
+  assert.equal(toPage().at(-2)?.status, 'ended');
+  await browser.pass(4000);
+  assert.deepEqual(browser.newest.sent.at(-1), { type: 'join' });
+  browser.newest.deliver({ type: 'waiting' });
+  assert.equal(headline(), 'You won.');
+  browser.newest.deliver(snapshot({ matchId: 'mat_2' }));
+  assert.equal(headline(), 'Your turn');
 });
 
 test('a match that ended while the connection was lost is shown with its end', async () => {
-  const { stage, told, play } = await seat();
-  stage.newest.say(snapshot());
-  stage.newest.lose(1006);
-  await stage.pass(500);
-  stage.newest.open();
-  stage.newest.say(snapshot({ status: 'ended', result: 'lost', endReason: 'forfeit_timeout', legalMoves: [] }));
-  assert.equal(headline(play()), 'You lost on time.');
-  assert.equal(told.filter((message) => message.type === 'pgs.ended').length, 1);
+  const { browser, toPage, headline } = await connected();
+  browser.newest.deliver(snapshot());
+  browser.newest.lose(1006);
+  await browser.pass(500);
+  browser.newest.open();
+  const end = { status: 'ended', result: 'lost', endReason: 'forfeit_timeout' };
+  browser.newest.deliver(snapshot({ ...end, legalMoves: [] }));
+  assert.equal(headline(), 'You lost on time.');
+  assert.equal(toPage('pgs.ended').length, 1);
 });
 
-test('a match that is no longer there is let go for the next one', async () => {
-  const { stage, play } = await seat();
-  stage.newest.say(snapshot());
-  stage.newest.lose(1006);
-  await stage.pass(500);
-  stage.newest.open();
-  stage.newest.say({ type: 'error', reason: 'match_not_found' });
+test('a match that is no longer there makes way for the next one', async () => {
+  const { browser, play } = await connected();
+  browser.newest.deliver(snapshot());
+  browser.newest.lose(1006);
+  await browser.pass(500);
+  browser.newest.open();
+  browser.newest.deliver({ type: 'error', reason: 'match_not_found' });
   assert.equal(play().match, null);
-  assert.deepEqual(stage.newest.sent.at(-1), { type: 'join' });
+  assert.deepEqual(browser.newest.sent.at(-1), { type: 'join' });
 });
 
-test('the host page hears of an outage once, and of every end', async () => {
-  const { stage, told, said } = await seat();
-  stage.answer = () => refusal(503, { reason: 'registry_unavailable' });
-  stage.newest.lose(4503);
-  await stage.pass(5000);
-  assert.deepEqual(told.filter((message) => message.type === 'pgs.error'), [{ type: 'pgs.error', reason: 'registry_unavailable' }]);
-  stage.answer = () => refusal(401);
-  await stage.pass(20_000);
-  assert.deepEqual(told.at(-1), { type: 'pgs.error', reason: 'session_invalid' });
-  assert.match(said(), /session is not valid/);
+test('the host page hears of each outage once, and of the end of the session', async () => {
+  const { browser, toPage, announced } = await connected();
+  browser.answer = () => refusal(503, { reason: 'registry_unavailable' });
+  browser.newest.lose(4503);
+  await browser.pass(5000);
+  const outage = { type: 'pgs.error', reason: 'registry_unavailable' };
+  assert.deepEqual(toPage('pgs.error'), [outage]);
+  browser.answer = () => refusal(401);
+  await browser.pass(20_000);
+  assert.deepEqual(toPage().at(-1), { type: 'pgs.error', reason: 'session_invalid' });
+  assert.match(announced(), /session is not valid/);
 });
 
-test('an opponent who leaves and comes back is told', async () => {
-  const { stage, said } = await seat();
-  stage.newest.say(snapshot());
-  stage.newest.say({ type: 'presence', matchId: 'mat_1', seq: 2, opponent: { playerId: 'bob', connected: false } });
-  assert.equal(said(), 'Opponent has lost the connection.');
-  stage.newest.say({ type: 'presence', matchId: 'mat_1', seq: 3, opponent: { playerId: 'bob', connected: true }, deadlineAtMs: 5 });
-  assert.equal(said(), 'Opponent is here.');
+test('the player hears that the opponent leaves and comes back', async () => {
+  const { browser, announced } = await connected();
+  browser.newest.deliver(snapshot());
+  const presence = { type: 'presence', matchId: 'mat_1' };
+  const bob = { playerId: 'bob' };
+  browser.newest.deliver({ ...presence, seq: 2, opponent: { ...bob, connected: false } });
+  assert.equal(announced(), 'Opponent is offline.');
+  const back = { seq: 3, opponent: { ...bob, connected: true }, deadlineAtMs: 5 };
+  browser.newest.deliver({ ...presence, ...back });
+  assert.equal(announced(), 'Opponent is online.');
 });
 
-test('clocks run to the deadline of the server, and show the bank of whoever waits', async () => {
-  const { stage, play } = await seat();
-  stage.newest.say(snapshot({ gameId: 'chess', deadlineAtMs: stage.time + 300_000, remainingMs: [300_000, 240_000] }));
-  assert.equal(timeLeft({ ...play(), aheadMs: 0 }, 0, stage.time + 60_000), 240_000);
-  assert.equal(timeLeft({ ...play(), aheadMs: 60_000 }, 0, stage.time), 240_000);
-  assert.equal(timeLeft(play(), 1, stage.time), 240_000);
+test('the clock of the side to move runs to the deadline, the other clock stands', async () => {
+  const { browser, play } = await connected();
+  const clocks = { deadlineAtMs: browser.time + 300_000, remainingMs: [300_000, 240_000] };
+  browser.newest.deliver(snapshot({ gameId: 'chess', ...clocks }));
+  assert.equal(timeLeft({ ...play(), aheadMs: 0 }, 0, browser.time + 60_000), 240_000);
+  assert.equal(timeLeft({ ...play(), aheadMs: 60_000 }, 0, browser.time), 240_000);
+  assert.equal(timeLeft(play(), 1, browser.time), 240_000);
 });
 
-test('the token that is in use changes nothing, another one connects anew', async () => {
-  const { stage, controller } = await seat();
-  controller.use('t');
-  await stage.pass(0);
-  assert.equal(stage.sockets.length, 1);
-  controller.use('u');
-  await stage.pass(0);
-  assert.deepEqual(stage.newest.protocols[1], 'pgs.token.u');
+test('the token in use changes nothing, and another token connects anew', async () => {
+  const { browser, controller } = await connected();
+  controller.setToken('t');
+  await browser.pass(0);
+  assert.equal(browser.sockets.length, 1);
+  controller.setToken('u');
+  await browser.pass(0);
+  assert.deepEqual(browser.newest.protocols[1], 'pgs.token.u');
 });
 
-test('a join that an outage of the service has refused is tried again', async () => {
-  const { stage, told } = await seat();
-  stage.newest.say({ type: 'error', reason: 'registry_unavailable' });
-  assert.equal(stage.newest.sent.length, 1);
-  await stage.pass(2000);
-  assert.deepEqual(stage.newest.sent, [{ type: 'join' }, { type: 'join' }]);
-  assert.deepEqual(told.filter((message) => message.type === 'pgs.error'), []);
+test('a join that is refused in an outage is tried again', async () => {
+  const { browser, toPage } = await connected();
+  browser.newest.deliver({ type: 'error', reason: 'registry_unavailable' });
+  assert.equal(browser.newest.sent.length, 1);
+  await browser.pass(2000);
+  assert.deepEqual(browser.newest.sent, [{ type: 'join' }, { type: 'join' }]);
+  assert.deepEqual(toPage('pgs.error'), []);
 });

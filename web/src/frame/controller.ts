@@ -1,137 +1,162 @@
-/** Ties the connection, the play and the host page together; the view draws what it publishes. */
+/** Connects the game client, the play and the page around the frame, and publishes what to draw. */
 
-import { Connection } from './connection';
-import type { Link, Surroundings } from './connection';
-import type { Host } from './host';
-import { mayMove, receive, runs, START, stateFor } from './play';
+import { GameClient } from './game-client';
+import type { Browser, SocketState } from './game-client';
+import type { HostPage } from './host-page';
+import { isRunning, mayMove, pageState, receive, START } from './play';
 import type { Play } from './play';
 import type { ServerMessage } from './protocol';
 import { announcement } from './words';
 
-/** How long a result stays before the frame asks for the player's next match. */
+/** How long a result is shown before the frame asks for the player's next match. */
 const NEXT_MATCH_MS = 4000;
+/** How long the frame waits before it joins again after a temporary refusal. */
+const JOIN_AGAIN_MS = 2000;
 
-const REJOIN = new Set(['stale_ply', 'not_your_turn', 'illegal_move', 'match_over']);
-/** What passes by itself, while the socket lives on. */
-const PASSING = new Set(['registry_unavailable', 'rate_limited']);
-const AGAIN_MS = 2000;
-const GONE = new Set(['match_not_found', 'match_over', 'cross_environment_join']);
+/** The refusals of a move that show that the board on the screen is out of date. */
+const OUT_OF_DATE = new Set(['stale_ply', 'not_your_turn', 'illegal_move', 'match_over']);
+/** The refusals that pass by themselves while the socket stays open. */
+const TEMPORARY = new Set(['registry_unavailable', 'rate_limited']);
+/** The refusals of a join that show that the match is no longer there. */
+const MATCH_GONE = new Set(['match_not_found', 'match_over', 'cross_environment_join']);
 
 export interface Published {
   play: Play;
-  /** What a screen reader says; `nth` tells two equal sentences apart. */
-  said: { text: string; nth: number };
+  /** What screen readers say. `count` rises with each announcement, also with an equal one. */
+  announced: { text: string; count: number };
 }
 
 export class Controller {
-  published: Published = { play: START, said: { text: '', nth: 0 } };
-  readonly #around: Surroundings;
-  readonly #host: Pick<Host, 'tell'>;
-  readonly #connection: Connection;
+  published: Published = { play: START, announced: { text: '', count: 0 } };
+  readonly #browser: Browser;
+  readonly #page: Pick<HostPage, 'send'>;
+  readonly #client: GameClient;
   #onChange: (published: Published) => void = () => {};
   #token: string | null = null;
+  /** The match of the last join, or null if it named none. */
   #joining: string | null = null;
-  #callOff: () => void = () => {};
+  #cancelJoin: () => void = () => {};
 
-  constructor(around: Surroundings, host: Pick<Host, 'tell'>) {
-    this.#around = around;
-    this.#host = host;
-    this.#connection = new Connection(around, {
-      link: (link) => this.#linked(link),
-      session: (session, aheadMs) => this.#show({ ...this.published.play, session, aheadMs }),
-      message: (message) => this.#heard(message),
+  constructor(browser: Browser, page: Pick<HostPage, 'send'>) {
+    this.#browser = browser;
+    this.#page = page;
+    this.#client = new GameClient(browser, {
+      onSocketState: (state) => this.#onSocketState(state),
+      onSession: (session, aheadMs) => this.#show({ ...this.published.play, session, aheadMs }),
+      onMessage: (message) => this.#onMessage(message),
     });
   }
 
-  watch(onChange: (published: Published) => void): void {
+  /** Calls `onChange` with what is published now and with each change. There is one subscriber. */
+  subscribe(onChange: (published: Published) => void): void {
     this.#onChange = onChange;
     onChange(this.published);
   }
 
-  /** Takes the token that the host page handed over. The one that is in use already changes nothing. */
-  use(token: string): void {
-    const { kind } = this.published.play.link;
+  /** Connects with a token from the host page. The token that is in use already does nothing. */
+  setToken(token: string): void {
+    const { kind } = this.published.play.socket;
     if (token === this.#token && kind !== 'stopped' && kind !== 'idle') return;
     this.#token = token;
-    this.#connection.start(token);
+    this.#client.start(token);
   }
 
-  /** Connects again after a newer window has taken over. */
+  /** Connects again after another window of the player has taken over. */
   takeOver(): void {
-    if (this.#token !== null) this.#connection.start(this.#token);
+    if (this.#token !== null) this.#client.start(this.#token);
   }
 
-  hurry(): void {
-    this.#connection.hurry();
+  /** Reconnects now, if the client is waiting to do so. */
+  retryNow(): void {
+    this.#client.retryNow();
   }
 
+  /** Sends a move, if it is legal and the player may move. */
   move(move: string): void {
     const { play } = this.published;
     if (!mayMove(play) || play.match === null || !play.match.legalMoves.includes(move)) return;
     const { matchId, ply } = play.match;
-    this.#show({ ...play, sent: { matchId, ply, move } });
-    this.#connection.send({ type: 'move', matchId, ply, move });
+    this.#show({ ...play, pendingMove: { matchId, ply, move } });
+    this.#client.send({ type: 'move', matchId, ply, move });
   }
 
   resign(): void {
-    const { play } = this.published;
-    if (runs(play) && play.match !== null) this.#connection.send({ type: 'resign', matchId: play.match.matchId });
+    const matchId = runningMatchId(this.published.play);
+    if (matchId !== null) this.#client.send({ type: 'resign', matchId });
   }
 
-  #linked(link: Link): void {
-    const before = this.published.play.link;
-    this.#show({ ...this.published.play, link });
-    if (link.kind === 'open') this.#callOff();
-    else if (link.kind === 'stopped' || (link.kind === 'retrying' && before.kind !== 'retrying')) {
-      this.#host.tell({ type: 'pgs.error', reason: link.reason });
+  #onSocketState(socket: SocketState): void {
+    const before = this.published.play.socket;
+    this.#show({ ...this.published.play, socket });
+    if (socket.kind === 'open') this.#cancelJoin();
+    // The host page hears of each outage once, however many attempts it takes.
+    const outage = socket.kind === 'retrying' && before.kind !== 'retrying';
+    if (socket.kind === 'stopped' || outage) {
+      this.#page.send({ type: 'pgs.error', reason: socket.reason });
     }
   }
 
+  /** Joins a match, or the player's oldest running match if `matchId` is null. */
   #join(matchId: string | null): void {
     this.#joining = matchId;
-    this.#connection.send(matchId === null ? { type: 'join' } : { type: 'join', matchId });
+    this.#client.send(matchId === null ? { type: 'join' } : { type: 'join', matchId });
   }
 
-  #heard(message: ServerMessage): void {
+  #joinLater(ms: number, matchId: string | null): void {
+    this.#cancelJoin();
+    this.#cancelJoin = this.#browser.after(ms, () => this.#join(matchId));
+  }
+
+  #onMessage(message: ServerMessage): void {
     const before = this.published.play;
     if (message.type === 'welcome') {
-      this.#join(before.match !== null && runs(before) ? before.match.matchId : null);
+      this.#join(runningMatchId(before));
       return;
     }
-    const after = receive(before, message, this.#around.now());
+    const after = receive(before, message);
     this.#show(after);
-    if (message.type === 'snapshot' && after.sent !== null) {
-      // The connection was lost with the move: sent twice it counts once.
-      this.#connection.send({ type: 'move', ...after.sent });
+    if (message.type === 'snapshot' && after.pendingMove !== null) {
+      // The move may have been lost with the connection. If the server has it, it ignores this one.
+      this.#client.send({ type: 'move', ...after.pendingMove });
     } else if (message.type === 'ended' && after.ending?.matchId === message.matchId) {
-      this.#callOff();
-      this.#callOff = this.#around.after(NEXT_MATCH_MS, () => this.#join(null));
+      this.#joinLater(NEXT_MATCH_MS, null);
     } else if (message.type === 'error') {
-      this.#refused(message.reason, before);
+      this.#onRefusal(message.reason, before);
     }
   }
 
-  #refused(reason: string, before: Play): void {
-    const { match } = before;
-    if (before.sent !== null && match !== null && REJOIN.has(reason)) this.#join(match.matchId);
-    else if (this.#joining !== null && GONE.has(reason)) {
-      // What was on the screen ended while the connection was lost, too long ago for its end to be told.
+  #onRefusal(reason: string, before: Play): void {
+    if (before.pendingMove !== null && before.match !== null && OUT_OF_DATE.has(reason)) {
+      this.#join(before.match.matchId);
+    } else if (this.#joining !== null && MATCH_GONE.has(reason)) {
+      // The match ended while the connection was lost, too long ago for the server to send its end.
       this.#show({ ...this.published.play, match: null, ending: null });
       this.#join(null);
-    } else if (PASSING.has(reason)) {
-      this.#callOff();
-      this.#callOff = this.#around.after(AGAIN_MS, () => this.#join(match !== null && runs(before) ? match.matchId : null));
-    } else if (reason !== 'bad_message') this.#host.tell({ type: 'pgs.error', reason });
+    } else if (TEMPORARY.has(reason)) {
+      this.#joinLater(JOIN_AGAIN_MS, runningMatchId(before));
+    } else if (reason !== 'bad_message') {
+      this.#page.send({ type: 'pgs.error', reason });
+    }
   }
 
   #show(play: Play): void {
-    const before = this.published.play;
+    const { play: before, announced } = this.published;
     const text = announcement(before, play);
-    const { said } = this.published;
-    this.published = { play, said: text === null ? said : { text, nth: said.nth + 1 } };
+    this.published = {
+      play,
+      announced: text === null ? announced : { text, count: announced.count + 1 },
+    };
     this.#onChange(this.published);
-    const told = stateFor(play);
-    if (JSON.stringify(told) !== JSON.stringify(stateFor(before))) this.#host.tell({ type: 'pgs.state', ...told });
-    if (play.ending !== null && play.ending !== before.ending) this.#host.tell({ type: 'pgs.ended', ...play.ending });
+    const state = pageState(play);
+    if (JSON.stringify(state) !== JSON.stringify(pageState(before))) {
+      this.#page.send({ type: 'pgs.state', ...state });
+    }
+    if (play.ending !== null && play.ending !== before.ending) {
+      this.#page.send({ type: 'pgs.ended', ...play.ending });
+    }
   }
+}
+
+function runningMatchId(play: Play): string | null {
+  return isRunning(play) && play.match !== null ? play.match.matchId : null;
 }

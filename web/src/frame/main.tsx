@@ -1,14 +1,18 @@
 import { render } from 'preact';
-import type { SocketLike, Surroundings } from './connection';
 import { Controller } from './controller';
-import { Host, readSettings } from './host';
-import type { WindowLike } from './host';
-import './style.css';
+import type { Browser, SocketLike } from './game-client';
+import { HostPage, readOrigins } from './host-page';
+import type { WindowLike } from './host-page';
+import './boards.css';
+import './frame.css';
 import { Frame } from './view/frame';
 
-const around: Surroundings = {
+const browser: Browser = {
   fetch: (url, init) => fetch(url, init),
-  socket: (path, protocols) => new WebSocket(`${location.origin.replace(/^http/, 'ws')}${path}`, protocols) as SocketLike,
+  socket(path, protocols) {
+    const origin = location.origin.replace(/^http/, 'ws');
+    return new WebSocket(`${origin}${path}`, protocols) as SocketLike;
+  },
   after(ms, then) {
     const timer = setTimeout(then, ms);
     return () => clearTimeout(timer);
@@ -17,14 +21,16 @@ const around: Surroundings = {
   now: () => Date.now(),
 };
 
-const settings = readSettings(document.querySelector<HTMLMetaElement>('meta[name="pgs-frame"]')?.content);
-const host = new Host(window as unknown as WindowLike, settings.origins, (token) => controller.use(token));
-const controller = new Controller(around, host);
+const data = document.querySelector<HTMLMetaElement>('meta[name="pgs-frame"]')?.content;
+const page = new HostPage(window as unknown as WindowLike, readOrigins(data), (token) =>
+  controller.setToken(token),
+);
+const controller = new Controller(browser, page);
 
 const root = document.getElementById('app');
-if (root !== null) render(<Frame controller={controller} framed={host.framed} />, root);
-addEventListener('online', () => controller.hurry());
+if (root !== null) render(<Frame controller={controller} framed={page.exists} />, root);
+addEventListener('online', () => controller.retryNow());
 document.addEventListener('visibilitychange', () => {
-  if (document.visibilityState === 'visible') controller.hurry();
+  if (document.visibilityState === 'visible') controller.retryNow();
 });
-host.tell({ type: 'pgs.ready' });
+page.send({ type: 'pgs.ready' });

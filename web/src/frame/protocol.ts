@@ -1,12 +1,18 @@
-/** What travels between the frame and the Game API, and how it is read: strictly where the frame depends on it, else not at all. */
+/**
+ * The messages of the Game API, with the fields that the frame uses. A message is checked for the
+ * fields that the frame cannot do without; all other fields are left unread.
+ */
 
+/** 0 for the player of the older seat, who moves first; 1 for the other player. */
 export type Side = 0 | 1;
 
 export interface Theme {
   displayName?: string;
+  /** Colours are `#RRGGBB`. */
   primaryColor?: string;
   backgroundColor?: string;
   textColor?: string;
+  /** In pixels. */
   cornerRadius?: number;
   logo?: { mime: string; base64: string } | null;
 }
@@ -14,27 +20,30 @@ export interface Theme {
 export interface Session {
   playerId: string;
   displayName?: string;
-  environment: string;
   gameId: string;
-  expiresAt: number;
   theme?: Theme;
 }
 
 export interface Opponent {
-  playerId?: string;
   displayName?: string;
   connected?: boolean;
 }
 
-export interface Position {
+/** The clocks of a match. Times are in milliseconds, deadlines in epoch time of the server. */
+interface Clocks {
+  deadlineAtMs?: number | null;
+  /** What side 0 and side 1 have left, in games with a clock for each side. */
+  remainingMs?: [number, number] | null;
+}
+
+export interface Position extends Clocks {
+  /** Rises by one with each message about the match. */
   seq: number;
+  /** The number of moves that have been played. */
   ply: number;
   turn: Side;
   state: unknown;
   legalMoves: string[];
-  deadlineAtMs?: number | null;
-  remainingMs?: [number, number] | null;
-  nowMs?: number;
 }
 
 export interface Snapshot extends Position {
@@ -43,7 +52,7 @@ export interface Snapshot extends Position {
   gameId: string;
   you: Side;
   opponent: Opponent;
-  /** Of a match that has ended: its outcome, and what `ended` told. */
+  /** `started` while the match runs, else its outcome, with the fields of `ended`. */
   status?: string;
   result?: string | null;
   endReason?: string | null;
@@ -56,38 +65,68 @@ export interface Moved extends Position {
   move: string;
 }
 
+export interface Presence extends Clocks {
+  type: 'presence';
+  matchId: string;
+  seq: number;
+  opponent: Opponent;
+}
+
+export interface Ended {
+  type: 'ended';
+  matchId: string;
+  outcome: string;
+  result?: string | null;
+  endReason?: string | null;
+}
+
 export type ServerMessage =
   | { type: 'welcome' }
-  | { type: 'waiting'; seatId?: string | null }
+  | { type: 'waiting' }
   | Snapshot
   | Moved
-  | { type: 'presence'; matchId: string; seq: number; opponent: Opponent; deadlineAtMs?: number | null; remainingMs?: [number, number] | null }
-  | { type: 'ended'; matchId: string; seq: number; outcome: string; result?: string | null; endReason?: string | null }
-  | { type: 'error'; reason: string; ref?: unknown }
-  | { type: 'pong'; id?: unknown };
+  | Presence
+  | Ended
+  | { type: 'error'; reason: string }
+  | { type: 'pong' };
 
 type Fields = Record<string, unknown>;
 
 const isText = (value: unknown): value is string => typeof value === 'string';
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
 const isSide = (value: unknown): value is Side => value === 0 || value === 1;
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isPosition = (value: Fields): boolean =>
-  isNumber(value.seq) && isNumber(value.ply) && isSide(value.turn) && Array.isArray(value.legalMoves) && value.legalMoves.every(isText);
+  isNumber(value.seq) &&
+  isNumber(value.ply) &&
+  isSide(value.turn) &&
+  Array.isArray(value.legalMoves) &&
+  value.legalMoves.every(isText);
 
-const SHAPES: Record<string, (value: Fields) => boolean> = {
+/** Checks the fields of each type of message. */
+const CHECKS: Record<string, (value: Fields) => boolean> = {
   welcome: () => true,
   waiting: () => true,
   snapshot: (value) =>
-    isText(value.matchId) && isText(value.gameId) && isSide(value.you) && isObject(value.opponent) && isPosition(value),
-  moved: (value) => isText(value.matchId) && isSide(value.by) && isText(value.move) && isPosition(value),
-  presence: (value) => isText(value.matchId) && isNumber(value.seq) && isObject(value.opponent),
+    isText(value.matchId) &&
+    isText(value.gameId) &&
+    isSide(value.you) &&
+    isObject(value.opponent) &&
+    isPosition(value),
+  moved: (value) =>
+    isText(value.matchId) && isSide(value.by) && isText(value.move) && isPosition(value),
+  presence: (value) =>
+    isText(value.matchId) && isNumber(value.seq) && isObject(value.opponent),
   ended: (value) => isText(value.matchId) && isText(value.outcome),
   error: (value) => isText(value.reason),
   pong: () => true,
 };
 
-/** Returns the message in a text frame, or null for one that this frame does not know: newer servers may send more. */
+/**
+ * Returns the message in a text that the server sent, or null for anything that this frame does not
+ * know, since newer servers may send more types.
+ */
 export function readMessage(text: unknown): ServerMessage | null {
   let value: unknown;
   try {
@@ -96,17 +135,17 @@ export function readMessage(text: unknown): ServerMessage | null {
     return null;
   }
   if (!isObject(value) || !isText(value.type)) return null;
-  const fits = Object.hasOwn(SHAPES, value.type) ? SHAPES[value.type] : undefined;
-  return fits?.(value) ? (value as unknown as ServerMessage) : null;
+  const check = Object.hasOwn(CHECKS, value.type) ? CHECKS[value.type] : undefined;
+  return check?.(value) ? (value as unknown as ServerMessage) : null;
 }
 
-/** Returns the session in the answer of `GET /game/session`, or null. */
+/** Returns the session in an answer of `GET /game/session`, or null if there is none. */
 export function readSession(value: unknown): Session | null {
   if (!isObject(value) || !isText(value.playerId) || !isText(value.gameId)) return null;
   return value as unknown as Session;
 }
 
-/** Returns the `reason` of an answer in the error shape, or null. */
+/** Returns the `reason` of a refusal, or null if it has none. */
 export function readReason(value: unknown): string | null {
   return isObject(value) && isText(value.reason) ? value.reason : null;
 }

@@ -3,9 +3,16 @@
 import type { Theme } from './protocol';
 
 const COLOUR = /^#[0-9a-f]{6}$/i;
+const LOGO_TYPE = /^image\/(png|webp)$/;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** The largest corner radius of a theme, in pixels. */
+const RADIUS_MAX = 32;
+/** Backgrounds with less relative luminance than this count as dark. */
+const DARK_BELOW = 0.18;
 
 /** Returns the relative luminance of `#RRGGBB`, 0 to 1 (WCAG 2.2, "relative luminance"). */
-export function luminance(colour: string): number {
+function luminance(colour: string): number {
   const [red, green, blue] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
@@ -15,30 +22,37 @@ export function luminance(colour: string): number {
 
 /** Returns the contrast of two colours, 1 to 21 (WCAG 2.2, "contrast ratio"). */
 export function contrast(one: string, other: string): number {
-  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
-  return (light + 0.05) / (dark + 0.05);
+  const [first, second] = [luminance(one), luminance(other)];
+  return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05);
 }
 
-/** Returns the properties that a theme sets; whatever is missing or is no colour is left to the style sheet. */
+/**
+ * Returns the properties that a theme sets. A value that is missing or malformed sets nothing, so
+ * that the style sheet's own value applies.
+ */
 export function properties(theme: Theme): Record<string, string> {
   const set: Record<string, string> = {};
-  const { primaryColor, backgroundColor, textColor, cornerRadius } = theme;
-  if (primaryColor !== undefined && COLOUR.test(primaryColor)) {
-    set['--primary'] = primaryColor;
-    set['--on-primary'] = contrast(primaryColor, '#ffffff') >= contrast(primaryColor, '#000000') ? '#ffffff' : '#000000';
+  const { primaryColor: primary, backgroundColor: background, textColor: text } = theme;
+  const radius = theme.cornerRadius;
+  if (primary !== undefined && COLOUR.test(primary)) {
+    const white = contrast(primary, '#ffffff') >= contrast(primary, '#000000');
+    set['--primary'] = primary;
+    set['--on-primary'] = white ? '#ffffff' : '#000000';
   }
-  if (backgroundColor !== undefined && COLOUR.test(backgroundColor)) {
-    set['--background'] = backgroundColor;
-    set['color-scheme'] = luminance(backgroundColor) < 0.18 ? 'dark' : 'light';
+  if (background !== undefined && COLOUR.test(background)) {
+    set['--background'] = background;
+    set['color-scheme'] = luminance(background) < DARK_BELOW ? 'dark' : 'light';
   }
-  if (textColor !== undefined && COLOUR.test(textColor)) set['--text'] = textColor;
-  if (typeof cornerRadius === 'number' && cornerRadius >= 0 && cornerRadius <= 32) set['--radius'] = `${cornerRadius}px`;
+  if (text !== undefined && COLOUR.test(text)) set['--text'] = text;
+  if (typeof radius === 'number' && radius >= 0 && radius <= RADIUS_MAX) {
+    set['--radius'] = `${radius}px`;
+  }
   return set;
 }
 
-/** Returns the address of a logo, or null: of the two types that a theme may hold, and nothing else. */
+/** Returns a `data:` URL of the logo, or null if it is not a PNG or WebP image in base64. */
 export function logoAddress(theme: Theme | undefined): string | null {
   const logo = theme?.logo;
-  if (!logo || !/^image\/(png|webp)$/.test(logo.mime) || !/^[A-Za-z0-9+/]+={0,2}$/.test(logo.base64)) return null;
+  if (!logo || !LOGO_TYPE.test(logo.mime) || !BASE64.test(logo.base64)) return null;
   return `data:${logo.mime};base64,${logo.base64}`;
 }

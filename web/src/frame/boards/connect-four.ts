@@ -1,33 +1,42 @@
-import { cellId, field, readGrid } from './grid';
-import type { Adapter } from './types';
+import { cellId, field, readCells } from './cells';
+import type { Layout } from './cells';
+import type { Adapter, Cell } from './types';
 
-const COLUMNS = 7;
-const ROWS = 6;
+const LAYOUT: Layout = {
+  columns: 7,
+  rows: 6,
+  mark: (side) => ({ side, shape: 'disc', label: side === 0 ? 'red disc' : 'yellow disc' }),
+};
 
-/** Row 1 is the bottom, and is drawn there. A column is pressed anywhere in it. */
+/** A move is a column, `1` to `7`. Row 1 is drawn at the bottom. */
 export const connectFour: Adapter = {
-  name: 'Connect four',
-  kind: 'connect-four',
+  gameId: 'connect-four',
+  name: 'Connect Four',
   sides: ['Red', 'Yellow'],
-  board(state, _you, move) {
+  board(state, _you, lastMove) {
+    const cells = readCells(state, LAYOUT, null);
+    if (cells === null) return null;
     const told = field(state, 'last');
-    const grid = readGrid(state, COLUMNS, ROWS, (side) => ({ side, shape: 'disc', says: side === 0 ? 'red disc' : 'yellow disc' }), null);
-    if (grid === null) return null;
-    const last = typeof told === 'string' && told.length === 2 ? told : topOf(grid, move);
-    return { rows: grid.map((row) => row.map((cell) => ({ ...cell, last: cell.id === last }))).reverse(), note: null };
+    const last = typeof told === 'string' && told.length === 2 ? told : topDisc(cells, lastMove);
+    const marked = cells.map((row) => row.map((cell) => ({ ...cell, last: cell.id === last })));
+    return { rows: marked.reverse(), note: null };
   },
+  /** A press anywhere in a column means that column. */
   targets(legalMoves) {
     const targets = new Map<string, string[]>();
     for (const move of legalMoves) {
-      for (let row = 0; row < ROWS; row += 1) targets.set(cellId(Number(move) - 1, row), [move]);
+      for (let row = 0; row < LAYOUT.rows; row += 1) {
+        targets.set(cellId(Number(move) - 1, row), [move]);
+      }
     }
     return targets;
   },
+  landing: () => null,
   say: (move) => `column ${move}`,
 };
 
-/** Returns the name of the highest disc in a column. */
-function topOf(grid: { id: string; mark: unknown }[][], column: string | null): string | null {
-  const full = grid.filter((row) => row[Number(column ?? 0) - 1]?.mark);
-  return full.at(-1)?.[Number(column) - 1]?.id ?? null;
+/** Returns the id of the highest disc in the column of a move. `cells` has row 1 first. */
+function topDisc(cells: Cell[][], move: string | null): string | null {
+  const column = Number(move ?? 0) - 1;
+  return cells.map((row) => row[column]).filter((cell) => cell?.mark).at(-1)?.id ?? null;
 }

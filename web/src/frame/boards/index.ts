@@ -4,9 +4,11 @@ import { reversi } from './reversi';
 import { ticTacToe } from './tic-tac-toe';
 import type { Adapter } from './types';
 
-const ADAPTERS: Record<string, Adapter> = { 'tic-tac-toe': ticTacToe, 'connect-four': connectFour, reversi, chess };
+const ADAPTERS = new Map(
+  [ticTacToe, connectFour, reversi, chess].map((adapter) => [adapter.gameId, adapter]),
+);
 
-/** Returns the adapter of a game, or null for one that this build cannot draw. */
+/** Returns the adapter of a game, or null for a game that this build cannot draw. */
 export function adapterOf(gameId: string): Adapter | null {
-  return Object.hasOwn(ADAPTERS, gameId) ? (ADAPTERS[gameId] ?? null) : null;
+  return ADAPTERS.get(gameId) ?? null;
 }

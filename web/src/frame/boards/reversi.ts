@@ -1,21 +1,30 @@
-import { cellTargets, field, PASS, readGrid } from './grid';
-import type { Adapter } from './types';
+import { cellTargets, field, PASS, readCells } from './cells';
+import type { Layout } from './cells';
+import type { Adapter, Cell } from './types';
 
-export const reversi: Adapter = {
-  name: 'Reversi',
-  kind: 'reversi',
-  sides: ['Black', 'White'],
-  board(state, _you, last) {
-    const rows = readGrid(state, 8, 8, (side) => ({ side, shape: 'disc', says: side === 0 ? 'black disc' : 'white disc' }), last);
-    if (rows === null) return null;
-    const scores = field(state, 'scores');
-    const counted = Array.isArray(scores) && scores.length === 2 ? scores : [count(rows, 0), count(rows, 1)];
-    return { rows, note: `Black ${String(counted[0])} – White ${String(counted[1])}` };
-  },
-  targets: cellTargets,
-  say: (move) => (move === PASS ? 'pass' : move),
+const LAYOUT: Layout = {
+  columns: 8,
+  rows: 8,
+  mark: (side) => ({ side, shape: 'disc', label: side === 0 ? 'black disc' : 'white disc' }),
 };
 
-function count(rows: { mark: { side: number } | null }[][], side: number): number {
+export const reversi: Adapter = {
+  gameId: 'reversi',
+  name: 'Reversi',
+  sides: ['Black', 'White'],
+  board(state, _you, lastMove) {
+    const rows = readCells(state, LAYOUT, lastMove);
+    if (rows === null) return null;
+    const told = field(state, 'scores');
+    const [black, white] =
+      Array.isArray(told) && told.length === 2 ? told : [countDiscs(rows, 0), countDiscs(rows, 1)];
+    return { rows, note: `Black ${String(black)} – White ${String(white)}` };
+  },
+  targets: cellTargets,
+  landing: (move) => (move === PASS ? null : move),
+  say: (move) => move,
+};
+
+function countDiscs(rows: Cell[][], side: number): number {
   return rows.flat().filter((cell) => cell.mark?.side === side).length;
 }

@@ -1,22 +1,21 @@
 import type { Mark } from '../boards/types';
 
-// The text variant, so that no system draws the pawn as an emoji.
-const GLYPHS: Record<string, string> = { k: '♚', q: '♛', r: '♜', b: '♝', n: '♞', p: '♟' };
+/** Variation selector 15, "text": without it, some systems draw the chess pawn as an emoji. */
+const AS_TEXT = '\uFE0E';
 
-/** One mark on a cell. It is read out with its cell, so it is hidden from screen readers. */
-export function MarkView({ mark }: { mark: Mark }) {
-  if (mark.shape === 'x' || mark.shape === 'o') {
+/** Draws the mark on a cell. Screen readers do not see it: they say the label of its cell. */
+export function MarkView({ mark: { shape, side } }: { mark: Mark }) {
+  if (shape === 'disc') return <span class={`disc side${side}`} aria-hidden="true" />;
+  if (shape === 'x' || shape === 'o') {
     return (
-      <svg class={`mark side${mark.side}`} viewBox="0 0 100 100" aria-hidden="true">
-        {mark.shape === 'x' ? <path d="M24 24 76 76M76 24 24 76" /> : <circle cx="50" cy="50" r="29" />}
+      <svg class={`mark side${side}`} viewBox="0 0 100 100" aria-hidden="true">
+        {shape === 'x' ? <path d="M24 24 76 76M76 24 24 76" /> : <circle cx="50" cy="50" r="29" />}
       </svg>
     );
   }
-  if (mark.shape === 'disc') return <span class={`disc side${mark.side}`} aria-hidden="true" />;
   return (
-    <span class={`piece side${mark.side}`} aria-hidden="true">
-      {GLYPHS[mark.shape]}
-      {'\uFE0E'}
+    <span class={`piece side${side}`} aria-hidden="true">
+      {shape.glyph + AS_TEXT}
     </span>
   );
 }

@@ -6,42 +6,52 @@ import type { Side } from '../protocol';
 import { clockText, opponentName } from '../words';
 
 const TICK_MS = 200;
+/** With less time than this, a running clock is emphasised. */
 const LOW_MS = 10_000;
 
-/** One player's line: mark, name, presence, time. */
-export function Player({ play, match, side }: { play: Play; match: Match; side: Side }) {
-  const own = side === match.you;
-  const here = own ? play.link.kind === 'open' : (match.opponent.connected ?? false);
-  const acting = play.ending === null && match.turn === side;
-  const called = adapterOf(match.gameId)?.sides[side] ?? '';
+interface PlayerProps {
+  play: Play;
+  match: Match;
+  side: Side;
+}
+
+/** One player's line: whether they are online, their name, their side and their clock. */
+export function Player({ play, match, side }: PlayerProps) {
+  const you = side === match.you;
+  const online = you ? play.socket.kind === 'open' : (match.opponent.connected ?? false);
+  const toMove = play.ending === null && match.turn === side;
+  const sideName = adapterOf(match.gameId)?.sides[side] ?? '';
   return (
-    <div class={`player side${side}${acting ? ' acting' : ''}`}>
-      <span class={`dot ${here ? 'here' : 'away'}`} aria-hidden="true" />
+    <div class={`player side${side}${toMove ? ' to-move' : ''}`}>
+      <span class={`dot ${online ? 'online' : 'offline'}`} aria-hidden="true" />
       <span class="who">
-        <span class="name">{own ? (play.session?.displayName ?? 'You') : opponentName(match)}</span>
+        <span class="name">{you ? (play.session?.displayName ?? 'You') : opponentName(match)}</span>
         <span class="detail">
-          {called}
-          {own ? ' · you' : ''} · {here ? 'online' : 'offline'}
+          {sideName}
+          {you ? ' · you' : ''} · {online ? 'online' : 'offline'}
         </span>
       </span>
-      <Clock play={play} side={side} />
+      <Clock play={play} match={match} side={side} />
     </div>
   );
 }
 
-function Clock({ play, side }: { play: Play; side: Side }) {
+/** The time that a side has left. It counts down while that side is to move. */
+function Clock({ play, match, side }: PlayerProps) {
   const [, tick] = useState(0);
   const left = timeLeft(play, side, Date.now());
-  const runs = left !== null && play.match?.turn === side && typeof play.match.deadlineAtMs === 'number';
+  const runs = left !== null && match.turn === side && typeof match.deadlineAtMs === 'number';
   useEffect(() => {
     if (!runs) return undefined;
     const timer = setInterval(() => tick((count) => count + 1), TICK_MS);
     return () => clearInterval(timer);
   }, [runs]);
   if (left === null) return null;
+  const text = clockText(left);
+  const low = runs && left < LOW_MS;
   return (
-    <span class={`clock${runs && left < LOW_MS ? ' low' : ''}`} role="timer" aria-label={`${clockText(left)} left`}>
-      {clockText(left)}
+    <span class={low ? 'clock low' : 'clock'} role="timer" aria-label={`${text} left`}>
+      {text}
     </span>
   );
 }

@@ -1,18 +1,22 @@
-/** Surroundings that a test holds still: time moves when it is told to, and each socket is in the test's hands. */
+/**
+ * A browser for tests: time stands still until `pass` is called, and the test plays the server on
+ * each socket. Below it, the messages that tests send.
+ */
 
-import type { SocketLike, Surroundings } from '../src/frame/connection';
+import type { Browser, SocketLike } from '../src/frame/game-client';
 
 export class FakeSocket implements SocketLike {
   onopen: ((event: never) => unknown) | null = null;
   onmessage: ((event: { data: unknown }) => unknown) | null = null;
   onclose: ((event: { code: number }) => unknown) | null = null;
   readyState = 0;
+  /** The messages that the frame has sent. */
   readonly sent: Record<string, unknown>[] = [];
-  readonly url: string;
+  readonly path: string;
   readonly protocols: string[];
 
-  constructor(url: string, protocols: string[]) {
-    this.url = url;
+  constructor(path: string, protocols: string[]) {
+    this.path = path;
     this.protocols = protocols;
   }
 
@@ -24,16 +28,19 @@ export class FakeSocket implements SocketLike {
     this.readyState = 3;
   }
 
+  /** Opens the socket, and delivers `welcome` as the server does. */
   open(): void {
     this.readyState = 1;
     this.onopen?.(undefined as never);
-    this.say({ type: 'welcome' });
+    this.deliver({ type: 'welcome' });
   }
 
-  say(message: object): void {
+  /** Delivers a message of the server. */
+  deliver(message: object): void {
     this.onmessage?.({ data: JSON.stringify(message) });
   }
 
+  /** Closes the socket from the server's side, or loses it. */
   lose(code: number): void {
     this.readyState = 3;
     this.onclose?.({ code });
@@ -45,20 +52,25 @@ interface Timer {
   then: () => void;
 }
 
-export class Stage implements Surroundings {
+export class FakeBrowser implements Browser {
   time = 1_000_000;
   readonly sockets: FakeSocket[] = [];
-  readonly asked: { url: string; headers: Record<string, string> }[] = [];
+  /** The calls of `fetch`. */
+  readonly calls: { url: string; headers: Record<string, string> }[] = [];
+  /** Makes the answer to each call. */
   answer: () => Response | Promise<Response> = () => session();
   #timers = new Set<Timer>();
 
   async fetch(url: string, init: RequestInit): Promise<Response> {
-    this.asked.push({ url, headers: init.headers as Record<string, string> });
-    return this.answer();
+    this.calls.push({ url, headers: init.headers as Record<string, string> });
+    const aborted = new Promise<never>((_resolve, reject) => {
+      init.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
+    });
+    return Promise.race([this.answer(), aborted]);
   }
 
-  socket(url: string, protocols: string[]): FakeSocket {
-    const socket = new FakeSocket(url, protocols);
+  socket(path: string, protocols: string[]): FakeSocket {
+    const socket = new FakeSocket(path, protocols);
     this.sockets.push(socket);
     return socket;
   }
@@ -83,40 +95,56 @@ export class Stage implements Surroundings {
     return socket;
   }
 
-  /** Moves time on, timer by timer, and lets everything that was promised happen. */
+  /** Moves time on. Timers fire in order, and promises settle before and after each. */
   async pass(ms: number): Promise<void> {
     const end = this.time + ms;
     for (;;) {
-      await settle();
-      const next = [...this.#timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      await finishPromises();
+      const due = [...this.#timers].filter((timer) => timer.at <= end);
+      const next = due.sort((a, b) => a.at - b.at)[0];
       if (next === undefined) break;
       this.#timers.delete(next);
       this.time = next.at;
       next.then();
     }
     this.time = end;
-    await settle();
+    await finishPromises();
   }
 }
 
-export async function settle(): Promise<void> {
+/** Waits until promises that need no timer are done. Reading a `Response` takes a few turns. */
+async function finishPromises(): Promise<void> {
   for (let turn = 0; turn < 4; turn += 1) await new Promise((done) => setImmediate(done));
 }
 
-export const SESSION = { playerId: 'alice', environment: 'test', gameId: 'tic-tac-toe', expiresAt: 4_000_000_000, matches: [], seats: [] };
+const SESSION = {
+  playerId: 'alice',
+  environment: 'test',
+  gameId: 'tic-tac-toe',
+  expiresAt: 4_000_000_000,
+  matches: [],
+  seats: [],
+};
 
 export function session(): Response {
   return Response.json(SESSION);
 }
 
-export const refusal = (status: number, body: object = {}, headers: Record<string, string> = {}) => Response.json(body, { status, headers });
+export function refusal(
+  status: number,
+  body: object = {},
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json(body, { status, headers });
+}
 
-export const EMPTY = [
+const EMPTY = [
   [null, null, null],
   [null, null, null],
   [null, null, null],
 ];
 
+/** Returns a snapshot of a match in which the player is to move. */
 export function snapshot(fields: object = {}): object {
   return {
     type: 'snapshot',
@@ -134,6 +162,7 @@ export function snapshot(fields: object = {}): object {
   };
 }
 
+/** Returns the message about the move `a1` of the player, after that snapshot. */
 export function moved(fields: object = {}): object {
   return {
     type: 'moved',

@@ -1,0 +1,64 @@
+/**
+ * Reads the states of games whose `board` is a list of rows, row 1 first. Each cell holds the
+ * number of the side that owns it, or null where it is empty.
+ */
+
+import type { Side } from '../protocol';
+import type { Cell, Highlight, Mark } from './types';
+
+/** The one legal move of a side that must pass. */
+export const PASS = 'pass';
+
+const WINNING_LINE: Highlight = { kind: 'line', label: 'winning line' };
+
+/** The size of a board and the marks on it. */
+export interface Layout {
+  columns: number;
+  rows: number;
+  /** Returns the mark of a side. */
+  mark(side: Side): Mark;
+}
+
+/** Returns a cell's id. Column and row are counted from 0: (0, 0) is `a1`. */
+export function cellId(column: number, row: number): string {
+  return `${String.fromCharCode(97 + column)}${row + 1}`;
+}
+
+/** Returns a field of a state, or undefined if the state is not an object or lacks the field. */
+export function field(state: unknown, name: string): unknown {
+  if (typeof state !== 'object' || state === null) return undefined;
+  return (state as Record<string, unknown>)[name];
+}
+
+/**
+ * Returns the cells of a state, row 1 first, or null if its board has another size or content.
+ * Cells named in the state's `line` are highlighted. `last` is the cell of the last move.
+ */
+export function readCells(state: unknown, layout: Layout, last: string | null): Cell[][] | null {
+  const board = field(state, 'board');
+  if (!Array.isArray(board) || board.length !== layout.rows) return null;
+  const told = field(state, 'line');
+  const line = new Set<unknown>(Array.isArray(told) ? told : []);
+  const rows: Cell[][] = [];
+  for (const [row, owners] of board.entries()) {
+    if (!Array.isArray(owners) || owners.length !== layout.columns) return null;
+    const cells: Cell[] = [];
+    for (const [column, owner] of owners.entries()) {
+      if (owner !== null && owner !== 0 && owner !== 1) return null;
+      const id = cellId(column, row);
+      cells.push({
+        id,
+        mark: owner === null ? null : layout.mark(owner),
+        last: id === last,
+        highlight: line.has(id) ? WINNING_LINE : null,
+      });
+    }
+    rows.push(cells);
+  }
+  return rows;
+}
+
+/** Returns the targets of a game whose moves are the ids of cells. */
+export function cellTargets(legalMoves: readonly string[]): Map<string, string[]> {
+  return new Map(legalMoves.filter((move) => move !== PASS).map((move) => [move, [move]]));
+}
