@@ -1,0 +1,94 @@
+"""Runs the tests against mutations, in as many copies of the checkout as there are workers."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import trio
+from mutation.copies import Copy, Run, Verdict
+from mutation.mutants import Mutant
+
+# A mutation that makes the tests take this much longer than they do without one has made an endless
+# loop or a wait for nothing. The least time is for a machine that is busy with something else.
+TIMES_SLOWER = 5
+LEAST_S = 30.0
+# No set of tests for one module takes longer without a mutation.
+UNMUTATED_S = 600.0
+
+Tests = tuple[str, ...]
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What became of one mutation."""
+
+    mutant: Mutant
+    verdict: Verdict
+
+
+class UnmutatedFailure(Exception):
+    """Tests fail without any mutation, or there are none: no verdict would mean anything."""
+
+    def __init__(self, tests: Tests, output: str) -> None:
+        super().__init__(" ".join(tests) or "no tests")
+        self.output = output
+
+
+async def run_all(
+    root: Path, mutants: Sequence[Mutant], workers: int, tell: Callable[[Result], None]
+) -> list[Result]:
+    """Return what became of each mutation, in their order; `tell` hears of each as it is known.
+
+    Raises `UnmutatedFailure`.
+    """
+    results: dict[int, Result] = {}
+    waiting = list(enumerate(mutants))
+    waiting.reverse()
+    with tempfile.TemporaryDirectory(prefix="mutate-", ignore_cleanup_errors=True) as folder:
+        copies = [Copy(root, Path(folder) / str(number)) for number in range(workers)]
+        limits = await _time_limits(copies, {mutant.target.tests for mutant in mutants})
+
+        async def work(copy: Copy) -> None:
+            while waiting:
+                place, mutant = waiting.pop()
+                run = await _try(copy, mutant, limits[mutant.target.tests])
+                results[place] = Result(mutant, run.verdict)
+                tell(results[place])
+
+        async with trio.open_nursery() as nursery:
+            for copy in copies:
+                nursery.start_soon(work, copy)
+    return [results[place] for place in sorted(results)]
+
+
+async def _try(copy: Copy, mutant: Mutant, seconds: float) -> Run:
+    path = mutant.target.path
+    text = copy.read(path)
+    copy.write(path, mutant.edit.apply(text))
+    try:
+        return await copy.run(mutant.target.tests, seconds)
+    finally:
+        copy.write(path, text)
+
+
+async def _time_limits(copies: Sequence[Copy], wanted: set[Tests]) -> dict[Tests, float]:
+    """Run each set of tests without a mutation; return how many seconds it may take with one."""
+    limits: dict[Tests, float] = {}
+    failures: list[UnmutatedFailure] = []
+    waiting = sorted(wanted)
+
+    async def measure(copy: Copy) -> None:
+        while waiting and not failures:
+            tests = waiting.pop()
+            began = trio.current_time()
+            run = await copy.run(tests, UNMUTATED_S) if tests else Run(Verdict.KILLED, "")
+            if run.verdict is not Verdict.SURVIVED:
+                failures.append(UnmutatedFailure(tests, run.output))
+            limits[tests] = max(LEAST_S, TIMES_SLOWER * (trio.current_time() - began))
+
+    async with trio.open_nursery() as nursery:
+        for copy in copies:
+            nursery.start_soon(measure, copy)
+    if failures:
+        raise failures[0]
+    return limits

@@ -1,0 +1,94 @@
+"""A copy of the checkout in which one worker mutates files and runs tests."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from enum import Enum
+from pathlib import Path
+
+import msgspec
+import trio
+
+_LEFT_OUT = (
+    ".*",
+    "__pycache__",
+    "data",
+    "demo-data",
+    "dist",
+    "node_modules",
+    "pgs-data",
+)
+# What a loop that a mutation has made endless may fill before its time is up: ten times what the
+# tests take, and with a worker for each core no danger to the machine.
+_MEMORY_KB = 4 * 1024 * 1024
+_EVERYDAY = "not slow and not torture and not browser"
+
+
+class Verdict(Enum):
+    """What the tests said of a mutation."""
+
+    KILLED = "killed"
+    TIMED_OUT = "timed out"
+    SURVIVED = "survived"
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One run of some tests: what it amounts to, and what pytest printed."""
+
+    verdict: Verdict
+    output: str
+
+
+class Copy:
+    """A copy of the checkout at `root`, made in `folder`, which must not exist."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        ignored = shutil.ignore_patterns(*_LEFT_OUT)
+        shutil.copytree(root, folder, ignore=ignored, symlinks=True)
+        self._folder = folder
+        self._modified_at = 1_000_000_000
+
+    def read(self, path: str) -> str:
+        """Return the text of a file."""
+        return (self._folder / path).read_text(encoding="utf-8")
+
+    def write(self, path: str, text: str) -> None:
+        """Replace the text of a file.
+
+        Python takes a module's bytecode for current when time and size of its file are as they
+        were, so every text gets a time of its own.
+        """
+        self._modified_at += 1
+        (self._folder / path).write_text(text, encoding="utf-8")
+        os.utime(self._folder / path, (self._modified_at, self._modified_at))
+
+    async def run(self, tests: tuple[str, ...], seconds: float) -> Run:
+        """Run tests until the first one fails. They and all that they have started end in time."""
+        pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+        chosen = ["--hypothesis-seed=0", "-m", _EVERYDAY, *tests]
+        limited = f'ulimit -v {_MEMORY_KB}; exec "$@"'
+        with trio.move_on_after(seconds):
+            done = await trio.run_process(
+                ["bash", "-c", limited, "bash", *pytest, *chosen],
+                cwd=self._folder,
+                env=self._environment(),
+                capture_stdout=True,
+                stderr=subprocess.STDOUT,
+                check=False,
+                start_new_session=True,
+                deliver_cancel=_kill_session,
+            )
+            verdict = Verdict.KILLED if done.returncode else Verdict.SURVIVED
+            return Run(verdict, done.stdout.decode(errors="replace"))
+        return Run(Verdict.TIMED_OUT, "")
+
+    def _environment(self) -> dict[str, str]:
+        """Ours, but that the copy's package comes before the installed one."""
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        return ours | {"PYTHONPATH": str(self._folder / "src")}
+
+
+async def _kill_session(process: trio.Process) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
