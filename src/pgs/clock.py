@@ -13,7 +13,8 @@ import structlog
 import trio
 
 BEHIND_MS: Final = 5_000
-"""How far the machine's clock may be behind what was given before it is told. Time servers correct less than this all the time."""
+"""Milliseconds by which the machine's clock may be behind a time already given out before it is
+logged. Time servers correct less than this all the time."""
 
 log = structlog.get_logger("pgs.clock")
 

@@ -26,7 +26,9 @@ _OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_WEBHOOK_SECRET"})
 _NOT_BUILT = {"settlement_url": "settlement is embedded"}
 """Settings that a deployment may count on, and this build cannot honour, with what it does instead."""
 
-_SHOWN = 40  # characters of a bad value in a message
+_SHOWN = 40
+"""Characters of a bad setting that its message quotes: enough to recognise it, and no whole
+file."""
 
 _ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 

@@ -18,10 +18,21 @@ import structlog
 
 from pgs.clock import Clock
 
-LINES_MAX = 5000  # lines that wait for the file: seconds of a busy service; 40 MB if every one of them had a traceback
-BATCH_LINES = 1000  # written with one call
-GATHER_S = 0.02  # what comes within this goes with the first line: at full load the thread wakes fifty times a second, not a thousand
-FLUSH_S = 0.25  # what a stop gives a file that takes no more lines
+LINES_MAX = 5000
+"""Lines that wait for the stream: some seconds of a busy service, or 40 MB if each one had a
+traceback."""
+
+BATCH_LINES = 1000
+"""Lines written with one call, because a call for each would cost far more. They are held beside
+the lines that wait."""
+
+GATHER_S = 0.02
+"""Seconds for which further lines are gathered after the first. At full load the thread then wakes
+fifty times a second, not a thousand times."""
+
+FLUSH_S = 0.25
+"""Seconds that a stop gives a stream that takes no more lines. Part of the 15 s that a stop may
+take."""
 
 _LEVELS = {
     "debug": logging.DEBUG,

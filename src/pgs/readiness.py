@@ -7,10 +7,13 @@ from pgs.actors.core import Core
 from pgs.storage.heartbeat import beat
 from pgs.storage.transactions import StoreOutage, WriterFull
 
-PROBE_S = 2.0  # a commit that takes longer than this is too slow to serve by
-# A disk that is nearly full takes the probe's one small row and refuses a seat's many: what has failed lately counts as well. Two of the
-# usual ten seconds between probes, so that one of them sees it.
+PROBE_S = 2.0
+"""Seconds that the probe's commit may take. A commit that takes longer is too slow to serve
+with."""
+
 FAILED_RECENTLY_S = 20.0
+"""Seconds for which a failed commit counts. A disk that is nearly full takes the probe's one small
+row and refuses a seat's many. Probes usually come every ten seconds, so one of them sees it."""
 
 log = structlog.get_logger("pgs.readiness")
 

@@ -43,14 +43,21 @@ from pgs.privacy import kept_files, warn_of_open
 from pgs.readiness import Readiness
 from pgs.storage.transactions import StoreOutage
 
-# A stop takes at most, in seconds of 15: telling the sockets, the grace for calls in flight and the application's own shutdown, the same of
-# the internal listener, the actors' grace, the writer's, the log's: 0.5, 5 + 2, 0.25 + 0.25, 3.5, 3, 0.25.
 GRACE_S = 5.0
-INTERNAL_LIMITS = ServerLimits(max_connections=64, grace_s=0.25, shutdown_s=0.25)
-# The interpreter hands the lock between loop and writer thread this often; at the default of 5 ms either waits for the other.
-SWITCH_INTERVAL_S = 0.0005
+"""Seconds for calls in flight when the service stops. A stop may take 15 s in all: sockets 0.5,
+public listener 5 + 2, internal listener 0.25 + 0.25, actors 3.5, writer 3, log 0.25."""
 
-GC_AFTER = 10_000  # objects made and not given back, after which the collector looks at the young ones; 700 by default
+INTERNAL_LIMITS = ServerLimits(max_connections=64, grace_s=0.25, shutdown_s=0.25)
+"""Limits of the internal listener: a few probes at once, and little time at a stop, because nobody
+waits for them."""
+
+SWITCH_INTERVAL_S = 0.0005
+"""Seconds after which the interpreter lets another thread run. At the default of 5 ms the event
+loop and the writer thread wait for each other."""
+
+GC_AFTER = 10_000
+"""Objects allocated, net of those freed, before the garbage collector looks at the youngest. At the
+default of 700 it would run fourteen times as often."""
 
 log = structlog.get_logger("pgs.serve")
 

@@ -1,7 +1,6 @@
 """The documents say what the code says."""
 
 import dataclasses
-import importlib
 import re
 
 import pytest
@@ -99,23 +98,6 @@ def test_the_settings_table_is_the_config() -> None:
 
 def test_every_setting_has_a_unit_and_a_reason() -> None:
     assert [row[0] for row in _rows(OPERATIONS, "Settings") if len(row) != 5 or not all(row)] == []
-
-
-def test_the_bounds_table_is_the_code() -> None:
-    rows = _rows(ARCHITECTURE, "What is bounded")
-    assert rows
-    for name, file, value, _ in rows:
-        module = importlib.import_module(
-            "pgs." + file.strip("`").removesuffix(".py").replace("/", ".")
-        )
-        assert str(_value_of(name.strip("`"), module)) == value, name
-
-
-def _value_of(dotted: str, owner: object) -> object:
-    """The value of a name in a module; of a class, a field's default."""
-    for name in dotted.split("."):
-        owner = getattr(owner() if isinstance(owner, type) else owner, name)
-    return owner
 
 
 def test_the_readme_lists_every_call_and_no_other() -> None:

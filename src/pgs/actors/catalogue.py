@@ -14,7 +14,8 @@ from pgs.storage import tiers as rows
 from pgs.storage.terms import insert_terms
 from pgs.storage.transactions import Outcome, Stmt, Tx
 
-TERMS_MAX = 100_000  # characters of rake terms: a long contract, not a library
+TERMS_MAX = 100_000
+"""Characters of the rake terms. A long contract fits; a book does not."""
 
 
 class _Stale(Exception):

@@ -20,10 +20,20 @@ from pgs.storage.transactions import StoreOutage
 A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Record)
 
-WAIT_S = 5.0  # how long a folder may be held by what answers no operator: a service that starts or stops, or another of these commands
+WAIT_S = 5.0
+"""Seconds that a command waits for a data folder that is locked by a process which answers no
+commands: a service that starts or stops, or another command."""
+
 LOOK_AGAIN_S = 0.05
-PAYOUTS_S = 5.0  # how long a command on a stopped service stays for the payouts that follow from it; the next start makes the others
+"""Seconds between two tries to lock the folder: soon enough that nobody notices the wait."""
+
+PAYOUTS_S = 5.0
+"""Seconds that a command on a stopped service waits for the payouts that follow from it. The next
+start makes the remaining ones."""
+
 LOOK_FOR_PAYOUTS_S = 0.02
+"""Seconds between two looks for payouts that are still due: soon enough that nobody notices the
+wait."""
 
 
 async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> Answer:

@@ -17,9 +17,14 @@ from pgs.storage.data_folder import DataFolderInUse
 from pgs.storage.migrations import SchemaNewer
 from pgs.storage.transactions import StoreOutage
 
-REFUSED = 1  # understood, and not done
-WRONG_CALL = 2  # not understood; typer's own code for wrong options
-INTERRUPTED = 130  # what a shell makes of SIGINT
+REFUSED = 1
+"""Exit code of a command that was understood and refused, as the operations page promises."""
+
+WRONG_CALL = 2
+"""Exit code of a command that was not understood. It is typer's own code for wrong options."""
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: what a shell reports for SIGINT, 128 + 2."""
 
 
 # Arguments of commands as an operator types them, where that is not their name.

@@ -23,7 +23,8 @@ A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
-PIPED_WIDTH = 160  # columns where no terminal tells its own
+PIPED_WIDTH = 160
+"""Columns of a table where no terminal says how wide it is. Wide enough that no id is cut."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
 ConfigFile = Annotated[

@@ -15,7 +15,8 @@ DEVELOPER = Person("demo-developer", "Devi Demo", "developer@demo.example")
 PEOPLE = (ADMIN, DEVELOPER)
 """Who can be picked on the development issuer's page. The developer is no member until somebody invites them."""
 
-TOKEN_S = 12 * 3600  # a day's work with the demo
+TOKEN_S = 12 * 3600
+"""Seconds that the demo admin's token is valid: a day's work with the demo."""
 
 
 class Admin(msgspec.Struct, frozen=True):

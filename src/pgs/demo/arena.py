@@ -13,13 +13,18 @@ from pgs.demo.telling import Teller
 from pgs.games.installed import GAMES, installed_games
 
 BOTS_MAX: Final = 200
-"""More would fill the terminal with results and nothing else; load scripts use `play_match` by themselves."""
+"""Bots that the demo starts. More would fill the terminal with results and nothing else; load
+scripts call `play_match` themselves."""
 
 PACE_S: Final = 0.8
-PAUSE_S: Final = 2.0
-"""Between two matches of a pair."""
+"""Seconds that a bot thinks about a move, on average, so that a person can follow the game."""
 
-_AGAIN_S: Final = 5.0  # after a match that came to nothing
+PAUSE_S: Final = 2.0
+"""Seconds between two matches of a pair of bots, so that a person can read the result."""
+
+_AGAIN_S: Final = 5.0
+"""Seconds until bots try again after a match that failed, so that a fault does not fill the
+terminal."""
 
 
 class Arena(msgspec.Struct):

@@ -23,20 +23,31 @@ from wsproto.utilities import LocalProtocolError
 from pgs.clock import Rng
 
 APART_S: Final = 0.06
-"""Seconds between two messages of a bot at the least: a socket that sends more than 20 messages a second is closed."""
+"""Seconds between two messages of a bot. The service closes a socket that sends more than 20
+messages a second."""
 
 TRIES_MAX: Final = 8
-"""Connections that are lost, or cannot be had, one after the other before a bot gives up; a move that was heard of begins anew."""
+"""Connections in a row that may fail before a bot gives up. A move that arrives starts the count
+again."""
 
 ERRORS_MAX: Final = 8
-"""Refused messages in one match before a bot gives up."""
+"""Messages of a bot that may be refused in one match before the bot gives up: more is a fault of
+the bot."""
 
 AGAIN_S: Final = 0.25
-"""Before the second try; each further one waits twice as long, up to `AGAIN_MAX_S`."""
+"""Seconds before a second try to connect. Each further one waits twice as long, up to
+AGAIN_MAX_S."""
 
 AGAIN_MAX_S: Final = 5.0
-_CONNECT_S: Final = 20.0  # for the connection and its handshake; a busy listener takes its time
+"""Seconds of the longest wait between two tries to connect, so that a bot is back soon after an
+outage."""
+
+_CONNECT_S: Final = 20.0
+"""Seconds for a bot's connection and handshake. A busy listener takes its time."""
+
 _CLOSE_S: Final = 2.0
+"""Seconds that a bot waits for its close frame to be answered. Nothing depends on the answer."""
+
 _PROTOCOL: Final = "pgs.game.v1"
 _COME_BACK: Final = (
     1001,

@@ -42,9 +42,16 @@ from pgs.operator.ready import NotMade, ReadyPartner
 from pgs.serve import SWITCH_INTERVAL_S, RunningService, running
 
 FOLDER = Path("demo-data")
+
 PORT = 8000
+"""Port of the demo's public listener: the service's own default."""
+
 _HOST = "127.0.0.1"
-_SITE_ABOVE = 3  # the internal listener is one above, and the next one is left to a second service
+
+_SITE_ABOVE = 3
+"""Ports between the demo's public listener and its page. The internal listener is one above, and
+the next one is left to a second service."""
+
 _GONE_WRONG = (Unexpected, NotMade, *CALL_FAILED)
 
 

@@ -13,9 +13,15 @@ from pgs.demo.loopback import ADDRESS, HOOKS_HOST
 from pgs.domain.nudges import SIGNATURE_HEADER, verify_signature
 
 PATH = "/nudges"
-KEPT = 64  # nudges that wait for somebody to look at them; a whole story has three
-REQUEST_S = 5.0  # no try lasts longer
-REQUEST_MAX = 64 * 1024  # bytes; a nudge takes a few hundred
+
+KEPT = 64
+"""Nudges that wait for somebody to read them. A whole story has three."""
+
+REQUEST_S = 5.0
+"""Seconds for a nudge's request to arrive. No try lasts longer."""
+
+REQUEST_MAX = 64 * 1024
+"""Bytes of a nudge's request. A nudge takes a few hundred."""
 
 _LENGTH = re.compile(rb"[0-9]{1,6}", re.ASCII)
 

@@ -14,6 +14,7 @@ TIER: Final = "test-silver"
 """Where the demo's own players sit: what is pasted from the README or the terminal takes seats of another tier, and meets nobody here."""
 
 STAKE_USD_CENTS: Final = 500
+"""Price of a seat on the demo's page: the floor of its tier, test-silver."""
 
 
 T = TypeVar("T")

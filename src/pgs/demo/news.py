@@ -10,10 +10,15 @@ from pgs.demo.backend import CALL_FAILED, Backend
 from pgs.demo.inbox import Received
 
 KEPT_MAX: Final = 400
-"""Entries that a page which is opened later still gets; older ones are dropped."""
+"""Entries that a page which is opened later still gets. Older ones are dropped."""
 
 POLL_S: Final = 20
-_AGAIN_S: Final = 1.0  # after a poll that failed
+"""Seconds that the demo's backend lets the feed hold its call: less than the 25 that the service
+allows."""
+
+_AGAIN_S: Final = 1.0
+"""Seconds until the demo's backend polls again after a failure, so that a fault does not fill the
+terminal."""
 
 
 class News:

@@ -8,7 +8,13 @@ from pgs.operator.ready import ReadyPartner, make_ready, offer_tier
 
 PARTNER_ID = "demo"
 GAME = "tic-tac-toe"
-FLOOR_USD_CENTS, PRIZE_USD_CENTS = 100, 180
+
+FLOOR_USD_CENTS = 100
+"""Price of a seat at the demo's tier test-bronze, a dollar, which the README's lines pay."""
+
+PRIZE_USD_CENTS = 180
+"""Prize of the demo's tier test-bronze: two stakes without a rake of 20 cents."""
+
 TEST_TIER = "test-bronze"
 _TIERS = {"bronze": (FLOOR_USD_CENTS, PRIZE_USD_CENTS), "silver": (500, 900)}  # floor and prize
 

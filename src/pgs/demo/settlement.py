@@ -6,9 +6,9 @@ from pgs.actors.ports import ChargeAnswer
 from pgs.actors.seating.settlement import EmbeddedSettlement
 from pgs.domain.seats import Payout
 
-PAYOUT_DELAY_S = (
-    1.5  # long enough to see the feed between a decision and its money, short enough to wait for
-)
+PAYOUT_DELAY_S = 1.5
+"""Seconds that the demo's settlement takes to pay. Long enough to see the feed between a decision
+and its money, and short enough to wait for."""
 
 
 class DelayedSettlement(EmbeddedSettlement):

@@ -21,8 +21,15 @@ from pgs.http.transport.server import serve
 PLAYERS: Final = (Player("site-1", "Player one"), Player("site-2", "Player two"))
 
 _LIMITS: Final = ServerLimits(max_connections=256, grace_s=0.25, shutdown_s=0.25)
+"""Limits of the demo page's listener: one person's browser, and an end that nobody has to wait
+for."""
+
 _BODY_MAX: Final = 16 * 1024
-_WAIT_S: Final = 20.0  # that a page's question for news is held
+"""Bytes of a request to the demo's page. It sends a game and a player."""
+
+_WAIT_S: Final = 20.0
+"""Seconds that the demo's page is held when it asks for news: less than browsers allow."""
+
 _FILES: Final = {"site.js": "text/javascript; charset=utf-8", "site.css": "text/css; charset=utf-8"}
 
 Opponent = Callable[[str, str], Awaitable[None]]

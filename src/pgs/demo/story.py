@@ -12,8 +12,14 @@ from pgs.demo.settlement import DelayedSettlement
 from pgs.demo.telling import Teller
 
 FIRST, SECOND = "player-1", "player-2"
+
 POLL_S = 20
-NUDGE_S = 10.0  # on this machine a nudge takes milliseconds; an endpoint that failed once is tried again after 1 and 5 s
+"""Seconds that the story lets the feed hold its call: less than the 25 that the service allows."""
+
+NUDGE_S = 10.0
+"""Seconds that the story waits for a nudge. On this machine one takes milliseconds, and a failed
+one is tried again after 1 and 5 s."""
+
 _MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
 
 

@@ -15,9 +15,15 @@ from pgs.demo.backend import Exchange
 from pgs.demo.bots import Played
 from pgs.demo.inbox import Received
 
-_SHOWN_CHARS = 48  # of one text in an answer; tokens and cursors go on for hundreds
+_SHOWN_CHARS = 48
+"""Characters of one text that the terminal shows. Tokens and cursors have hundreds."""
+
 _PATH_CHARS = 72
-_BODY_BYTES = 200  # of a call that came in; a nudge has under 110
+"""Characters of a path that the terminal shows, so that a line does not wrap."""
+
+_BODY_BYTES = 200
+"""Bytes of a received call that the terminal shows. A nudge has fewer than 110."""
+
 _FEED_FIELDS = (
     "outcome",
     "result",

@@ -25,10 +25,10 @@ from pgs.devissuer.signing import LIFETIME_S, Signer
 from pgs.domain import base64url
 
 CODE_LIFETIME_S: Final = 60
-"""Seconds: the browser takes a code to its client at once."""
+"""Seconds that a sign-in code is valid. The browser takes it to its client at once."""
 
 CODES_MAX: Final = 1000
-"""Codes that wait to be taken; the oldest gives way."""
+"""Codes that wait to be used. The oldest is dropped first."""
 
 SCOPES: Final = ("openid", "email", "profile")
 

@@ -23,7 +23,12 @@ from pgs.http.transport.server import bind, serve
 CLIENT_ID: Final = "pgs-portal"
 
 _FORM_MAX: Final = 16 * 1024
+"""Bytes of a sign-in form: a few fields and a code."""
+
 _LIMITS: Final = ServerLimits(max_connections=256, grace_s=1.0)
+"""Limits of the development issuer's listener: a few browsers, and an end that nobody has to wait
+for."""
+
 # Its client runs in a page of another origin; there are no cookies that this could expose.
 _FROM_ANYWHERE: Final = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
 

@@ -12,9 +12,10 @@ from pgs.devissuer.people import Person
 ALGORITHM: Final = "RS256"  # the one that every OpenID Connect client knows
 
 LIFETIME_S: Final = 3600
-"""Seconds that a token is good for."""
+"""Seconds that a token of the development issuer is valid: an hour, as with common issuers."""
 
 _RSA_BITS: Final = 2048
+"""Bits of the development issuer's RSA key: the least that RFC 7518, section 3.3, allows."""
 
 
 class Signer:

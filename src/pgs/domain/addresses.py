@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 ADDRESSES_MAX: Final = 4
-"""How many addresses of one answer a try connects to: an answer of hundreds must not turn a delivery into a port scan."""
+"""Addresses of one DNS answer that a try connects to. An answer with hundreds must not turn a
+delivery into a port scan."""
 
 REFUSED_MESSAGE: Final = "this webhook host does not resolve to a public address"
 """What the attempt log says of an answer that was refused."""

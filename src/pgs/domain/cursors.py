@@ -12,13 +12,15 @@ from pgs.domain.environments import Environment
 from pgs.domain.keyring import KeyRing, same, sign
 
 CURSOR_MAX: Final = 512
-"""Characters of the longest cursor that is looked at. A partner id, a kind and a position of 64 characters make some 200."""
+"""Characters of the longest cursor that is read. A partner id, a kind and a position of 64
+characters take about 200."""
 
 _FORMAT = "pgc1"
 _PURPOSE = "cursor"
-_MAC_BYTES = (
-    16  # 128 bits: guessing one is out of reach, and a cursor stays short enough for a query string
-)
+
+_MAC_BYTES = 16
+"""Bytes of a cursor's signature. 128 bits cannot be guessed, and the cursor stays short enough for
+a query string."""
 
 
 class _Payload(msgspec.Struct, frozen=True, array_like=True):

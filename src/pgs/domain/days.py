@@ -5,6 +5,7 @@ from datetime import date
 from typing import Final
 
 DAY_SECONDS: Final = 86_400
+"""Scale of days: the seconds in one. Unix time has no leap seconds, so every day has as many."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = re.compile(r"[0-9]{8}", re.ASCII)

@@ -9,7 +9,8 @@ from unicodedata import normalize
 from email_validator import ValidatedEmail, validate_email
 
 EMAIL_MAX: Final = 254
-"""Characters of an address (RFC 5321's path of 256, less its brackets). Longer ones are refused before any costlier check."""
+"""Characters of an e-mail address: RFC 5321's path of 256 without its brackets. Longer ones are
+refused before any costlier check."""
 
 
 def normalise_email(text: str) -> str | None:

@@ -20,7 +20,7 @@ REQUEST: Final = "req"
 PREFIXES: Final = (MATCH, SEAT, INVOICE, INVOICE_LINE, KEY, INVITE, ATTEMPT, NUDGE, EVENT, REQUEST)
 
 ENTROPY_BYTES: Final = 16
-"""Random bytes that one id takes: 128 bits, beyond guessing and beyond collision."""
+"""Bytes of randomness in one id: 128 bits, which can neither be guessed nor collide."""
 
 _BODY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 

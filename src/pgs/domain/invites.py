@@ -10,10 +10,11 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.domain.roles import Role, can_grant
 
 INVITE_S: Final = 7 * 24 * 3600
-"""Seconds for which an invite can be accepted."""
+"""Seconds for which an invite can be accepted: the 7 days that the interface promises."""
 
 INVITES_MAX: Final = 1000
-"""Invites that are kept of one account: as many as it may have members. A new one takes the place of the oldest that is not pending."""
+"""Invites kept of one account, as many as it may have members. A new one replaces the oldest that
+is not pending."""
 
 InviteStatus = Literal["pending", "accepted", "revoked", "expired"]
 

@@ -19,10 +19,15 @@ from pgs.domain import base64url
 from pgs.domain.secrets import HidesSecrets
 
 KID_ENTROPY_BYTES: Final = 6
+"""Bytes of randomness in a ring key's id. The id is no secret; 48 bits keep the few ids of a ring
+apart."""
+
 SECRET_BYTES: Final = 32
+"""Bytes of a ring key's secret: the 256 bits that HMAC-SHA256 and AES-256 take."""
 
 MAX_KEYS: Final = 64
-"""Keys on one ring: a rotation a month for five years, and a bound on what reading a foreign file can cost."""
+"""Keys on one ring: one rotation a month for five years, and a limit on the cost of reading a wrong
+file."""
 
 _HEADING = "pgs-keyring 1"
 _KID = re.compile(r"[a-z0-9]{1,16}", re.ASCII)

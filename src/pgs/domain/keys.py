@@ -14,24 +14,31 @@ import msgspec
 from pgs.domain.environments import Environment
 
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
 SLOTS: Final = 4096
-"""How many routing slots partners fall into. Keys in use carry the slot, so neither this nor `slot_of` may ever change."""
+"""Slots into which partners fall, for routing. Keys in use carry their slot, so neither this nor
+`slot_of` may ever change."""
 
 ENTROPY_BYTES: Final = 36
-"""Random bytes that one key takes.
-
-37 base62 characters hold 220.3 bits. They are the remainder of a 288-bit number by 62**37, so that no character string is
-likelier than another by more than one part in 2**67.
-"""
+"""Bytes of randomness in one key. Its 37 base62 characters hold 220.3 bits. They are the remainder
+of a 288-bit number by 62**37, so that no string is likelier than another by more than one part in
+2**67."""
 
 ROTATION_S: Final = 7 * 24 * 3600
-"""Seconds for which a key that was rotated goes on working beside the new one."""
+"""Seconds for which a rotated key still works beside the new one: the 7 days that the interface
+promises."""
 
 KEYS_MAX: Final = 1000
-"""Keys of one account, revoked ones included: all of them are published with it. Two keys rotated every month make 24 a year."""
+"""Keys of one account, revoked ones included, because all of them are published with the account.
+Two keys rotated every month make 24 a year."""
 
 _RANDOM_CHARACTERS = 37
+"""Characters of a key that are random: the 46 of the interface without slot and checksum. 37
+characters of base62 cannot be guessed."""
+
 _CHECKSUM_CHARACTERS = 6
+"""Characters of a key's checksum: as many as a CRC-32 takes in base62."""
+
 _KEY_LENGTH = len("pgs_live_") + 46
 _KEY = re.compile(r"pgs_(live|test)_([0-9A-Za-z]{3})[0-9A-Za-z]{43}", re.ASCII)
 # RFC 9110, section 11.4: the scheme in any case, one or more spaces, then a token68.

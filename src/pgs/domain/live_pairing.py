@@ -12,23 +12,33 @@ from pgs.domain.ratings import POINT, Rating
 from pgs.domain.seats import Seat
 
 LIVE_RULE = "live.v1"
-# A second of waiting makes a seat's pairs cheaper by this. A minute of it outweighs three points, the distance at which the stronger wins
-# seven of ten: whoever has waited that long goes first among pairs that are alike otherwise.
+
 ALLOWANCE_PER_S = POINT // 20
-# What a seat accepts at once: four points, at which the stronger wins three of four. Opponents further apart than that are no match worth
-# money while a nearer one may come within seconds.
+"""Millionths of a point by which each second of waiting makes a seat's pairs cheaper. A minute of
+it outweighs three points, the gap at which the stronger wins seven of ten, so a seat that has
+waited that long goes first among similar pairs."""
+
 CAP_START = 4 * POINT
-# By how much each second of waiting widens that. When a live seat expires, after 300 s, its cap is 19 points: the stronger would win 999 of
-# a thousand, so that what is refused to the very end is nobody's loss.
+"""Millionths of a point of the gap that a seat accepts at once: four points, at which the stronger
+wins three of four. A wider gap is no match worth money while a nearer opponent may come within
+seconds."""
+
 CAP_PER_S = POINT // 20
-# Meeting one's last opponent again costs as much as a gap of two points. It is half of what is accepted at once, so that two equals who are
-# alone play again without a wait.
+"""Millionths of a point by which each second of waiting widens the accepted gap. When a live seat
+expires, after 300 s, it accepts 19 points; at a wider gap the stronger would win 999 of 1000."""
+
 REMATCH_PENALTY = 2 * POINT
-# How many acceptable opponents on each side of a seat, by rating, are weighed. In a crowd the nearest are so near that a further one cannot
-# be cheaper by much, and whoever finds all of them taken has the next wave. A wave over 5,000 seats takes 40 ms with 4 of them, 80 with 8.
+"""Millionths of a point that a pair costs more if the two have just met. It is half of what is
+accepted at once, so two equal players who are alone play again without a wait."""
+
 NEIGHBOURS = 4
-# How many seats on each side are looked at for these. Those passed over are the player's own, or have not waited enough to accept the gap.
+"""Opponents weighed on each side of a seat, by rating. In a crowd the nearest are so near that a
+further one cannot be much cheaper. A wave over 5,000 seats takes 40 ms with 4 of them, and 80 ms
+with 8."""
+
 SCAN = 32
+"""Seats looked at on each side to find those opponents. The others are the player's own, or have
+not waited long enough to accept the gap."""
 
 
 class Waiting(msgspec.Struct, frozen=True):

@@ -9,10 +9,11 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.domain.roles import Role, can_grant
 
 UID_MAX: Final = 255
-"""Characters of a uid: OpenID Connect's bound on a subject (Core 1.0, section 2)."""
+"""Characters of a member's uid: the limit that OpenID Connect sets for a subject (Core 1.0, section
+2)."""
 
 MEMBERS_MAX: Final = 1000
-"""Members of one account: every one of them is part of what is published of it."""
+"""Members of one account, because all of them are published with the account."""
 
 PLATFORM: Final = "platform"
 """Who acts when no member does: operators, deadlines, the service itself. No member may have it as a uid."""

@@ -4,13 +4,15 @@ import re
 from typing import Final
 
 LABEL_MAX: Final = 64
-"""Characters of an API key's label."""
+"""Characters of an API key's label, as the interface promises. A list shows it on one line."""
 
 DISPLAY_NAME_MAX: Final = 64
-"""Characters of a player's or a theme's display name."""
+"""Characters of a player's or a theme's display name, as the interface promises. The frame shows it
+on one line."""
 
 PARTNER_REF_MAX: Final = 128
-"""Characters of a partner's own reference to a seat."""
+"""Characters of a partner's own reference to a seat, as the interface promises. Any order number or
+UUID fits."""
 
 # `/embed/test/…` is a path of its own, and `live` reads as one: neither may name a partner.
 RESERVED_PARTNER_IDS: Final = frozenset({"test", "live"})

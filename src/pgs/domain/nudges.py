@@ -10,16 +10,17 @@ import msgspec
 SIGNATURE_HEADER: Final = "X-Service-Signature"
 
 SIGNATURE_AGE_S: Final = 300
-"""How far, in seconds, a signature's time may lie from the verifier's, either way."""
+"""Seconds by which a signature's time may differ from the verifier's clock, before or after: the
+five minutes of the interface."""
 
 TRY_AT_S: Final = (0, 1, 5)
 """When a nudge's tries are due, in seconds from the moment in which the first one began."""
 
 FAILURES_TO_DISABLE: Final = 10
-"""The failed nudges in a row that switch an endpoint off."""
+"""Nudges that fail in a row before their endpoint is switched off, as the interface promises."""
 
 RESPONSE_TEXT_MAX: Final = 200
-"""The characters of a response's body that the attempt log keeps."""
+"""Characters of a response's body that the attempt log keeps, as the interface promises."""
 
 Verdict = Literal["delivered", "retry", "stop"]
 

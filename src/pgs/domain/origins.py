@@ -12,13 +12,15 @@ from pgs.domain.environments import Environment
 from pgs.domain.hosts import is_dotted_name
 
 MAX_ORIGINS: Final = 128
-"""Origins that one environment of a partner holds."""
+"""Origins of one environment of a partner, as the interface promises. All of them stand in one
+header."""
 
 _ORIGIN = re.compile(
     r"([Hh][Tt][Tt][Pp][Ss]?)://(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))(?::([1-9][0-9]{0,4}))?",
     re.ASCII,
 )
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+"""Port of each scheme where an origin names none. Browsers leave it out, so it is not stored."""
 
 
 def normalise_origin(text: str, environment: Environment) -> str | None:

@@ -6,14 +6,25 @@ from typing import Final, Literal
 import msgspec
 
 START_AFTER_MS: Final = 60_000
-"""How long the first player waits for the other one before the clocks run all the same."""
+"""Milliseconds that the first player waits for the other one. Then the clocks start, so nobody can
+delay a match by staying away."""
+
+# Close codes of the game socket. Each is 4000 plus the HTTP status of the same meaning.
 
 REPLACED: Final = 4409
+"""Close code of a socket that a newer one of the same player has replaced (409, conflict)."""
+
 EXPIRED: Final = 4401
+"""Close code of a socket whose session token has expired (401, unauthorized)."""
+
 PUT_OUT: Final = 4403
+"""Close code after a deactivation or an emergency stop of the account (403, forbidden)."""
+
 UNREADABLE: Final = 4503
+"""Close code when the accounts have been unreadable for too long (503, unavailable)."""
+
 ABUSE: Final = 4400
-"""Close codes of the game socket, each after the HTTP status of the same meaning."""
+"""Close code for a client that breaks the socket's protocol (400, bad request)."""
 
 Fault = Literal["match_over", "stale_ply", "not_your_turn", "illegal_move"]
 

@@ -13,12 +13,17 @@ import msgspec
 
 from pgs.domain.errors import BadRequest
 
-_TICKS: Final = 1_000_000  # a second's ticks, and a token's units: one tick then earns `rate` units
+_TICKS: Final = 1_000_000
+"""Scale of time and credit: ticks in a second, and units in a token. With as many of each, one tick
+earns exactly `rate` units."""
+
 _LONG_AGO: Final = -(1 << 62)
+"""Time before any real one, in ticks, so that a new bucket is full."""
 
 
 BUCKET_MAX: Final = 1_000_000
-"""Tokens that a bucket may hold, and regain each second: far beyond what one process serves, so that more is a slip of the keyboard."""
+"""Tokens that a bucket may hold, or regain each second. Far more than one process serves, so a
+larger number is a typing error."""
 
 
 class BucketPolicy(msgspec.Struct, frozen=True):
@@ -43,7 +48,8 @@ def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
 
 
 PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
-"""A partner's budget for key-authenticated calls; its embed budget and the one that unknown keys share are the same size."""
+"""Calls of one partner with a key, at once and each second after that, as the interface promises.
+The embed budget and the budget of unknown keys have the same size."""
 
 
 class Taken(msgspec.Struct, frozen=True, gc=False):

@@ -9,6 +9,8 @@ from openskill.models import PlackettLuce
 from pgs.domain.seats import Result
 
 POINT = 1_000_000
+"""Scale of ratings: millionths in a point. Whole numbers give the same sums on every machine."""
+
 _MODEL = PlackettLuce()  # its defaults: mean 25, deviation 25/3, and a little deviation added back with each match, so that nobody freezes
 
 # The library takes ranks, the lowest first; equal ones are a draw. By the first player's result.

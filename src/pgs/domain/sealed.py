@@ -14,7 +14,8 @@ from pgs.domain import base64url
 from pgs.domain.keyring import KeyRing, RingKey, derive
 
 NONCE_BYTES: Final = 12
-"""Random bytes that one sealing takes, never to be used twice (NIST SP 800-38D allows 2**32 random nonces a key)."""
+"""Bytes of randomness for one encryption, never used twice. NIST SP 800-38D allows 2**32 random
+nonces for a key."""
 
 _FORMAT = "pgse1"
 

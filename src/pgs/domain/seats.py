@@ -10,15 +10,20 @@ import msgspec
 
 from pgs.domain.environments import Environment
 
-WAIT_S: dict[Environment, int] = {
-    "live": 300,
-    "test": 3600,
-}  # how long a confirmed stake waits for an opponent
-ABSENCE_S: dict[Environment, int] = {
-    "live": 60,
-    "test": 3600,
-}  # how long a match waits for the first of its players
-RETRY_MIN_S, RETRY_MAX_S = 5, 60  # how soon settlement is asked again for what it owes an answer
+WAIT_S: dict[Environment, int] = {"live": 300, "test": 3600}
+"""Seconds that a confirmed stake waits for an opponent, as the interface promises. Tests are given
+more time."""
+
+ABSENCE_S: dict[Environment, int] = {"live": 60, "test": 3600}
+"""Seconds that a match waits for the first of its players, as the interface promises. Tests decide
+by key, so nobody need come."""
+
+RETRY_MIN_S = 5
+"""Seconds until settlement is asked again the first time. Most outages are short."""
+
+RETRY_MAX_S = 60
+"""Seconds between two later asks. Money that is owed should not wait longer than a minute after an
+outage."""
 
 SeatStatus = Literal["pending", "waiting", "matched", "ended", "no_contest", "declined"]
 StakeStatus = Literal["pending", "confirmed", "declined", "refunded"]

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Final
 from pgs.domain import base64url
 
 WEBHOOK_SECRET_BYTES: Final = 32
-"""Random bytes of a webhook's signing secret: as many as its HMAC-SHA256 has."""
+"""Bytes of randomness in a webhook's signing secret: as many as HMAC-SHA256 produces."""
 
 HIDDEN: Final = "<hidden>"
 """What a repr shows in place of a secret."""

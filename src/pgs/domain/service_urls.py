@@ -9,7 +9,7 @@ import msgspec
 from pgs.domain.hosts import is_dns_name
 
 URL_MAX: Final = 2048
-"""Characters: what webhook addresses may have, too."""
+"""Characters of a URL in the settings: as many as a webhook's address may have."""
 
 _URL = re.compile(
     r"(https?)://(?:([A-Za-z0-9.-]+)|\[([0-9A-Fa-f:.]+)\])(?::([1-9][0-9]{0,4}))?((?:/[!$->@-\[\]-~]*)?(?:\?[!$-\[\]-~]*)?)",

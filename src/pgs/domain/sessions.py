@@ -14,15 +14,23 @@ from pgs.domain.keyring import KeyRing, same, sign
 from pgs.domain.keys import slot_of
 
 TTL_MIN: Final = 60
+"""Seconds of the shortest session token, as the interface promises. A shorter one would expire
+while its frame loads."""
+
 TTL_MAX: Final = 3600
+"""Seconds of the longest session token: the hour of the interface."""
+
 TTL_DEFAULT: Final = TTL_MAX
-"""Seconds that a token may live."""
+"""Seconds of a session token whose call names no time: the longest, so that a frame seldom needs
+another one."""
 
 LISTED_MAX: Final = 100
-"""Matches, and seats of one kind, that a session tells of: the oldest. A player at more boards at once is a test."""
+"""Matches, and seats of each kind, that a session lists, the oldest first. Only a test plays more
+at once."""
 
 TOKEN_MAX: Final = 1024
-"""Characters of the longest token that is looked at. Names at their bounds, four UTF-8 bytes a character, make some 630."""
+"""Characters of the longest token that is read. The longest names, at four UTF-8 bytes a character,
+make about 630."""
 
 _FORMAT = "pgs1"
 _PURPOSE = "session"

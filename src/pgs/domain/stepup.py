@@ -14,16 +14,18 @@ Need = Literal["none", "open", "fresh"]
 """What a call asks for: nothing, an open window, or one opened a moment ago."""
 
 WINDOW_S: Final = 15 * 60
-"""Seconds for which a verified code opens the step-up window."""
+"""Seconds for which a verified code opens the step-up window, as the interface promises."""
 
 FRESH_S: Final = 2 * 60
-"""Seconds for which the window counts as fresh: what mints a credential asks for it."""
+"""Seconds for which the window counts as fresh. Calls that create a credential need a fresh one."""
 
 MAX_WRONG_CODES: Final = 5
-"""Wrong codes that lock. Two of a million codes are right at any time, so a lock's five guesses hit once in 100,000 locks."""
+"""Codes that may be wrong before a lock. Two of a million codes are right at any time, so five
+guesses succeed once in 100,000 locks."""
 
 LOCK_S: Final = 15 * 60
-"""Seconds for which no code is looked at once too many were wrong."""
+"""Seconds for which no code is looked at after too many wrong ones. This keeps guessing at 480
+codes a day."""
 
 
 class Factor(msgspec.Struct, frozen=True):

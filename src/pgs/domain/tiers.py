@@ -12,7 +12,8 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 
 TIER_USD_CENTS_MAX: Final = 10**9
-"""A tier's highest prize, ten million dollars: sums over nine million of such seats are still exact for every JSON reader (2^53)."""
+"""Cents of a tier's highest prize: ten million dollars. Sums over nine million such seats are still
+exact for every JSON reader (2^53)."""
 
 
 class TierRevision(msgspec.Struct, frozen=True):

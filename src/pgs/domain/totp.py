@@ -8,10 +8,11 @@ from typing import Final
 from pyotp import TOTP
 
 STEP_S: Final = 30
-"""Seconds of one time step."""
+"""Seconds of one time step: the default of RFC 6238, which every authenticator app uses."""
 
 ENTROPY_BYTES: Final = 20
-"""Random bytes of a secret: the 160 bits that RFC 4226 (section 4, R6) recommends, and 32 base32 characters without padding."""
+"""Bytes of randomness in an authenticator's secret: the 160 bits of RFC 4226 (section 4, R6), which
+are 32 base32 characters without padding."""
 
 _CODE = re.compile(r"[0-9]{6}", re.ASCII)
 

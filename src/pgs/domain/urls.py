@@ -12,7 +12,7 @@ import idna
 from pgs.domain.hosts import is_below_public_suffix, is_dotted_name
 
 URL_MAX: Final = 2048
-"""Characters of a webhook URL, as sent and as stored."""
+"""Characters of a webhook's URL, as sent and as stored, as the interface promises."""
 
 # The host is whatever stands before port, path and query; what it may be is decided label by label below.
 # Path and query: RFC 3986's characters, with `[`, `]` and `|`, which query strings carry unescaped. No fragment: it is never sent.

@@ -18,10 +18,12 @@ import msgspec
 from pgs.games.rules import Outcome, Side, SideClock
 
 REPETITIONS: Final = 3
-"""A position that is there so often is a draw: the FIDE Laws of Chess, 9.2, as if claimed."""
+"""Repetitions of a position that make a draw: the FIDE Laws of Chess, 9.2, as if a player had
+claimed it."""
 
 QUIET_PLIES: Final = 100
-"""Half-moves without a capture or a pawn's move that are a draw: the FIDE Laws of Chess, 9.3, as if claimed."""
+"""Half-moves without a capture or a pawn move that make a draw: the FIDE Laws of Chess, 9.3, as if
+a player had claimed it."""
 
 
 class State(msgspec.Struct, frozen=True):

@@ -15,9 +15,14 @@ import msgspec
 from pgs.games.rules import Outcome, Side, TurnClock
 
 ROWS: Final = 6
+"""Rows of the board. The game is played on seven columns of six."""
+
 MOVES: Final = tuple("1234567")
 
 _HEIGHT: Final = ROWS + 1
+"""Bits of a column: its rows and an empty one above them, so that lines do not run from one column
+into the next."""
+
 _BOTTOM: Final = {move: 1 << column * _HEIGHT for column, move in enumerate(MOVES)}
 _COLUMN: Final = {move: bit * ((1 << ROWS) - 1) for move, bit in _BOTTOM.items()}
 _TOP: Final = tuple((move, bit << ROWS - 1) for move, bit in _BOTTOM.items())

@@ -17,9 +17,14 @@ from pgs.games.rules import PASS, Outcome, Side, TurnClock
 SQUARES: Final = tuple(f"{column}{row}" for row in "12345678" for column in "abcdefgh")
 
 _BIT: Final = {square: 1 << at for at, square in enumerate(SQUARES)}
+
 _BOARD: Final = (1 << 64) - 1
-# Without the columns a and h: what lies there cannot be enclosed from left and right, and a shift that would go round the edge stops.
+"""Bit mask of the whole board: 64 squares, the lowest bit is a1."""
+
 _INNER: Final = 0x7E7E7E7E7E7E7E7E
+"""Bit mask of the board without the columns a and h. Discs there cannot be enclosed from left and
+right, and a shift must stop at the edge."""
+
 # How far each direction is in bits, and where discs may lie that are enclosed in it: right, down, down right, down left.
 _STEPS: Final = ((1, _INNER), (8, _BOARD), (9, _INNER), (7, _INNER))
 _ROWS: Final = tuple(tuple(1 << row * 8 + column for column in range(8)) for row in range(8))

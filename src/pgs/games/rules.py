@@ -14,7 +14,8 @@ PASS: Final = "pass"  # noqa: S105  a move, no secret
 """The one legal move of a side that has none, in games where that is no end."""
 
 MOVE_MAX: Final = 16
-"""Characters of the longest move that a game may name; the longest known is a promotion in chess, of 5."""
+"""Characters of the longest move that a game may name. The longest known is a promotion in chess,
+of 5."""
 
 
 class TurnClock(msgspec.Struct, frozen=True):

@@ -19,7 +19,9 @@ _BOUND = re.compile(
     r"Expected `(?:int|str)`( of length)? ([<>]=) (-?[0-9]+) - at `\$\.([A-Za-z]+)`"
 )
 
-MAX_REQUEST_BYTES = 1 << 20  # rake terms of 100,000 characters, every one of them escaped, fit
+MAX_REQUEST_BYTES = 1 << 20
+"""Bytes of one operator's request. Rake terms of 100,000 characters fit, even if every character is
+escaped."""
 
 
 class BadCall(Exception):

@@ -21,15 +21,30 @@ from pgs.operator.answers import (
 from pgs.operator.execute import execute
 
 SOCKET_NAME = "operator.sock"
-MAX_ANSWER_BYTES = 1 << 24  # the longest page of partners is a third of it
-MAX_CONNECTIONS = 16  # operators are few; each connection costs a task and a request's memory
+
+MAX_ANSWER_BYTES = 1 << 24
+"""Bytes of one answer to an operator. The longest page of partners is a third of it."""
+
+MAX_CONNECTIONS = 16
+"""Connections of operators at once. Operators are few, and each connection costs a task and a
+request's memory."""
+
 BACKLOG = 16
-LINE_S = (
-    30.0  # how long a connection may take over one request, waiting for its first byte included
-)
-SEND_S = 10.0  # how long the other side may take to read an answer
-ANSWER_S = 600.0  # how long a command may take: one that ends very many matches, or reads a very large database
+"""Connections that the kernel holds until they are accepted: as many as may be open."""
+
+LINE_S = 30.0
+"""Seconds that a connection may take for one request, including the wait for its first byte."""
+
+SEND_S = 10.0
+"""Seconds that an operator's command may take to read its answer. It reads at once unless it
+hangs."""
+
+ANSWER_S = 600.0
+"""Seconds that a command may take. One that ends very many matches, or reads a very large database,
+takes minutes."""
+
 CHUNK = 1 << 16
+"""Bytes that one read takes from the socket: most requests and answers fit into one."""
 
 log = structlog.get_logger("pgs.operator")
 

@@ -8,7 +8,8 @@ from pgs.domain.environments import Environment
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
-NEWEST = 2**62  # a sequence beyond every real one
+NEWEST = 2**62
+"""Sequence number above every real one, where a list that shows the newest first begins."""
 
 
 class Attempt(msgspec.Struct, frozen=True):

@@ -21,15 +21,21 @@ from pgs.storage.queries import QUERIES
 from pgs.storage.transactions import StoreOutage
 
 FEED_GAP: Final = 10**9
-"""Positions that a restored feed leaves out: more than a service fills in a day, so that a single restore needs no right clock."""
+"""Positions that a restored feed leaves out. More than a service fills in a day, so that a single
+restore needs no right clock."""
 
 POSITIONS_A_SECOND: Final = 1_000_000
-"""A restored feed goes on at this number for each second since `FEED_EPOCH`. No service writes rows half as fast, so every head that was
-ever reached lies below, also after several restores of one and the same copy. It stays within 2^53 for 285 years."""
+"""Positions by which a restored feed advances for each second since FEED_EPOCH. No service writes
+rows half as fast, so every position ever issued is lower, even after several restores of the same
+copy. It stays below 2^53 for 285 years."""
 
-FEED_EPOCH: Final = 1_735_689_600  # 2025-01-01: no feed is older
+FEED_EPOCH: Final = 1_735_689_600
+"""Unix time of 2025-01-01. No feed is older."""
 
-_MARK = 1  # SQLite's `user_version`, which copying the file keeps and nothing else of ours uses
+_MARK = 1
+"""Mark of a backup in SQLite's `user_version`, which a copy of the file keeps and nothing else here
+uses."""
+
 _PART = DATABASE_NAME + ".part"
 _LEFT_BEHIND = (_PART, _PART + "-journal", KEY_FILE_NAME, KEY_FILE_NAME + ".new")
 _LIMITER = trio.CapacityLimiter(1)  # one at a time: a copy reads the whole file

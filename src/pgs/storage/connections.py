@@ -9,7 +9,10 @@ from pathlib import Path
 from pgs.storage.transactions import StoreOutage
 
 DATABASE_NAME = "pgs.db"
-BUSY_TIMEOUT_S = 5.0  # only a backup ever holds the file besides the writer  # only a backup ever holds the file besides the writer
+
+BUSY_TIMEOUT_S = 5.0
+"""Seconds that a statement waits for the file's lock. Besides the writer only a backup ever holds
+it, and briefly."""
 
 
 def connect(

@@ -7,7 +7,8 @@ import msgspec
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
-END = 2**53  # above every sequence: where a list that shows the newest first begins
+END = 2**53
+"""Sequence number above every real one, where a list that shows the newest first begins."""
 
 
 class Event(msgspec.Struct, frozen=True):

@@ -9,7 +9,8 @@ from pgs.storage.connections import connect
 from pgs.storage.database import Database
 from pgs.storage.transactions import StoreOutage
 
-SHOWN_LIMIT = 100  # faults listed in one report; more of them tell no more
+SHOWN_LIMIT = 100
+"""Faults listed in one report. More of them would not say more."""
 
 # One at a time: a check reads the whole file.
 _LIMITER = trio.CapacityLimiter(1)

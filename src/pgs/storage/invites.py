@@ -6,7 +6,8 @@ from pgs.domain.invites import Invite
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
-END = 2**53  # above every sequence: where a list that shows the newest first begins
+END = 2**53
+"""Sequence number above every real one, where a list that shows the newest first begins."""
 
 
 def find_account_of(reader: Reader, invite_id: str) -> str | None:

@@ -4,7 +4,8 @@ import msgspec
 
 from pgs.storage.reader import Reader, at_one_moment
 
-SHOWN_LIMIT = 100  # faults listed in one report; more of them tell no more
+SHOWN_LIMIT = 100
+"""Faults listed in one report. More of them would not say more."""
 
 
 class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):

@@ -18,10 +18,20 @@ import trio
 from pgs.storage.queries import QUERIES
 from pgs.storage.transactions import BUGS, Outcome, OutcomeUnknown, Tx, WriteFailed, WriterFull
 
-GROUP_LIMIT = 256  # transactions in one commit: enough to fill a disk's commit time, few enough to replay one by one
-QUEUE_LIMIT = 4096  # transactions waiting for the writer; beyond that a caller is refused
-STALLED_AFTER_S = 5.0  # a transaction that waits longer for its commit makes the service unready
-CLOSE_GRACE_S = 3.0  # on closing: how long a commit under way may still take, out of the 15 s that stopping may take in all
+GROUP_LIMIT = 256
+"""Transactions in one commit: enough to fill the time of a disk's flush, and few enough to replay
+one by one."""
+
+QUEUE_LIMIT = 4096
+"""Transactions that wait for the writer. Beyond that a caller is refused, because its commit would
+take too long."""
+
+STALLED_AFTER_S = 5.0
+"""Seconds after which a commit that has not returned makes the service unready."""
+
+CLOSE_GRACE_S = 3.0
+"""Seconds that a commit may still take when the service stops. Part of the 15 s that a stop may
+take."""
 
 # A unique index or primary key that disagrees is somebody's earlier write. Every other broken constraint is a bug.
 _TAKEN = frozenset(

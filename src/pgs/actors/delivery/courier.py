@@ -50,10 +50,20 @@ from pgs.storage.attempts import Attempt
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Outcome, Stmt, Tx, WriteFailed, WriterFull
 
-IN_FLIGHT_LIMIT = 8  # nudges under way to one endpoint, waits between tries included
-WAITING_LIMIT = 256  # behind those; beyond it nudges merge, since they carry nothing
-TEST_EVERY_S = 10  # one test event for an endpoint in this time
-HAND_IN_AGAIN_S = 1.0  # how soon an outcome is offered again to a courier that had no room for it
+IN_FLIGHT_LIMIT = 8
+"""Nudges in flight to one endpoint, waits between tries included. An endpoint that hangs then holds
+eight connections and no more."""
+
+WAITING_LIMIT = 256
+"""Nudges that wait behind those in flight. Further ones are merged with the last, which loses
+nothing because a nudge carries nothing."""
+
+TEST_EVERY_S = 10
+"""Seconds between two test events for one endpoint, as the interface promises."""
+
+HAND_IN_AGAIN_S = 1.0
+"""Seconds until an outcome is offered again to a courier whose mailbox was full. By then it has
+worked through many messages."""
 
 log = structlog.get_logger("pgs.courier")
 

@@ -35,14 +35,29 @@ from pgs.storage.transactions import ReadFailed, StoreOutage, WriteFailed, Write
 
 R = TypeVar("R")
 
-MAILBOX_LIMIT = (
-    512  # asks; more than a partner's whole burst of 300, so that the rate bucket speaks first
-)
-TELL_RESERVE = 4096  # room above MAILBOX_LIMIT for events, whose sender cannot be told "try again"
-ASK_DEADLINE_S = 5.0  # a command still queued then is dropped untouched
-JANITOR_S = 1.0  # how often mailboxes are looked through: an ask is answered at most this long after its deadline
-IDLE_CLOSE_S = 300.0  # an actor without messages this long gives its memory back; its rows stay
-STOP_GRACE_S = 3.5  # on stopping: how long a message already taken may still run
+MAILBOX_LIMIT = 512
+"""Asks that may wait for one actor. More than a partner's burst of 300 calls, so the rate limit
+refuses first."""
+
+TELL_RESERVE = 4096
+"""Messages beyond MAILBOX_LIMIT that are kept for events, because their senders cannot be told to
+try again."""
+
+ASK_DEADLINE_S = 5.0
+"""Seconds that an ask may wait in a mailbox. After that it is answered as overloaded with nothing
+done, since its caller will soon give up."""
+
+JANITOR_S = 1.0
+"""Seconds between two looks through the mailboxes. An ask is answered at most this long after its
+deadline."""
+
+IDLE_CLOSE_S = 300.0
+"""Seconds without a message after which an actor gives its memory back. Its rows stay, so the next
+message opens it again."""
+
+STOP_GRACE_S = 3.5
+"""Seconds that the message in hand may still run when the service stops. Part of the 15 s that a
+stop may take."""
 
 # What an actor breaks on without being broken itself: the disk's fault, or counted already where it happened.
 _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)

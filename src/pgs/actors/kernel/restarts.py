@@ -9,8 +9,16 @@ class RestartLimit(msgspec.Struct, frozen=True):
     """How often actors of one partner may break before the partner rests."""
 
     restarts: int = 3
+    """Restarts of one partner's actors, within the time below, before the partner is degraded. One
+    bad message may break an actor; four breaks in a row are a pattern."""
+
     within_s: float = 30.0
+    """Seconds in which those restarts are counted. A fault that every retry meets shows within this
+    time."""
+
     cool_down_s: float = 30.0
+    """Seconds for which a degraded partner is answered as crashed. Long enough to spare the others,
+    short enough that a passing fault costs little."""
 
 
 RESTART_LIMIT = RestartLimit()

@@ -12,10 +12,19 @@ from pgs.storage.bulk import read_in_bulk
 from pgs.storage.transactions import StoreOutage, Tx, WriterFull
 from pgs.storage.webhooks import failing_endpoints
 
-KEEP_ATTEMPTS_S = 30 * 24 * 3600  # what the log is promised to hold
-ROUND_S = 3600.0  # older tries are no longer shown; that their rows linger an hour harms nobody
-PAGE = 500  # rows looked at in one go, and so about as many in a partner's transaction: a few milliseconds of the writer
-LOOK_AGAIN_S = 60.0  # how soon an endpoint is disabled whose disabling broke half-way
+KEEP_ATTEMPTS_S = 30 * 24 * 3600
+"""Seconds that the attempt log keeps a try: the 30 days that the interface promises."""
+
+ROUND_S = 3600.0
+"""Seconds between two removals of old tries. Older tries are no longer shown, so an hour more harms
+nobody."""
+
+PAGE = 500
+"""Rows looked at in one go, and so at most in one transaction: a few milliseconds of the writer."""
+
+LOOK_AGAIN_S = 60.0
+"""Seconds until an endpoint is disabled whose disabling was cut short. Rare enough that a minute
+does not matter."""
 
 log = structlog.get_logger("pgs.clerk")
 

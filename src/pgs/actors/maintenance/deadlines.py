@@ -28,7 +28,8 @@ SEARCH_AGAIN_S = 1.0
 """Rows that were told and are still due are told again after this many seconds."""
 
 CLOSE_IDLE_S = 30.0
-"""Seconds between two searches for idle partners."""
+"""Seconds between two searches for idle partners. Their actors close by themselves after
+IDLE_CLOSE_S, and this frees the rest soon after."""
 
 RING_AGAIN_S = 1.0
 """A table that cannot be told now is told again after this many seconds."""

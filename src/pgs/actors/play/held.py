@@ -8,7 +8,9 @@ from pgs.actors.kernel.mail import Crashed, Envelope, Message, Overloaded
 from pgs.actors.messages.table import Resign
 from pgs.domain.seats import Seat
 
-HELD_MAX = 64  # two players' sockets ask one thing at a time; the rest is for calls that join
+HELD_MAX = 64
+"""Asks about one match that wait until its end is on disk. Two players' sockets ask one thing at a
+time each; the rest is for join calls."""
 
 
 class Held:

@@ -30,9 +30,16 @@ from pgs.storage import moves as rows
 from pgs.storage import seats as seat_rows
 from pgs.storage.transactions import Outcome, Stmt, Tx
 
-ASK_AGAIN_S = 10.0  # how soon the seats actor is asked again to end a match; not sooner, since it may have a thousand to end
-END_GRACE_S = 30  # how long a match that was played to its end may take to be ended before the deadlines see to it
-DUE_SLACK_S = 1  # how much later than its own clock a table is looked after by the deadlines, which know whole seconds only
+ASK_AGAIN_S = 10.0
+"""Seconds until a table asks the seats actor again to end its match. Not sooner, because the seats
+actor may have a thousand matches to end."""
+
+END_GRACE_S = 30
+"""Seconds that a match which was played to its end may stay open. Then the deadlines end it."""
+
+DUE_SLACK_S = 1
+"""Seconds by which a match's row falls due later than its table's own clock, because rows hold
+whole seconds."""
 
 log = structlog.get_logger("pgs.table")
 

@@ -23,8 +23,13 @@ from pgs.storage.accounts import switched_off_with_open_play
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.transactions import StoreOutage
 
-PAGE = 50  # seats or matches in one transaction
-LOOK_AGAIN_S = 60.0  # how soon a closing that broke half-way is taken up again
+PAGE = 50
+"""Seats or matches closed in one transaction, so that stakes of the same partner are taken in
+between."""
+
+LOOK_AGAIN_S = 60.0
+"""Seconds until a closing that was cut short is resumed. It is rare, so a minute does not
+matter."""
 
 log = structlog.get_logger("pgs.closing")
 

@@ -14,7 +14,9 @@ from pgs.actors.partners import PartnerActors
 from pgs.actors.ports import ChargeAnswer, Unpublished
 from pgs.domain.seats import Payout, Seat
 
-ANSWER_S = 10.0  # a charge without a published answer by then is pending, and its call is refused with "try again"
+ANSWER_S = 10.0
+"""Seconds that settlement may take to answer for a charge. After that the seat is pending, and its
+call is answered with 503."""
 
 log = structlog.get_logger("pgs.settlement")
 

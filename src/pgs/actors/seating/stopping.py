@@ -24,7 +24,10 @@ from pgs.storage.stops import find_stop, unfinished_stops
 from pgs.storage.transactions import StoreOutage
 
 EMERGENCY = "emergency_stop"  # why a match ended, as its rows say
-LOOK_AGAIN_S = 60.0  # how soon a stop that broke half-way is taken up again
+
+LOOK_AGAIN_S = 60.0
+"""Seconds until an emergency stop that was cut short is resumed. Rare enough that a minute does not
+matter."""
 
 T = TypeVar("T")
 

@@ -25,10 +25,19 @@ from pgs.storage.bulk import read_in_bulk
 from pgs.storage.ratings import partners_with_a_crowd
 from pgs.storage.transactions import StoreOutage
 
-WAVE_S = 1.0  # between waves: long enough for a choice to gather, and nobody minds a second
-PAGE = 100  # pairs in one transaction; stakes and moves of the same partner come in between
-SPARE_RATINGS = 1000  # ratings kept of players who wait no more: most come back
-LOOK_AGAIN_S = 60.0  # how soon rows that could not be read at the start are read again
+WAVE_S = 1.0
+"""Seconds between two waves. Long enough for several seats to gather, and short enough that no
+player minds."""
+
+PAGE = 100
+"""Pairs in one transaction. Stakes and moves of the same partner are handled in between."""
+
+SPARE_RATINGS = 1000
+"""Ratings kept in memory beyond those of waiting players. Most players come back."""
+
+LOOK_AGAIN_S = 60.0
+"""Seconds until rows that could not be read at the start are read again. A database that failed is
+given time to recover."""
 
 log = structlog.get_logger("pgs.waves")
 

@@ -14,8 +14,12 @@ import trio
 
 from pgs.domain.environments import Environment
 
-SUBSCRIBERS_LIMIT = 16  # of one partner: some people with some tabs each
-BACKLOG_LIMIT = 256  # events that wait for one watcher: a few seconds of a busy account
+SUBSCRIBERS_LIMIT = 16
+"""Streams of one partner that are open at once: some people with some tabs each."""
+
+BACKLOG_LIMIT = 256
+"""Events that wait for one subscriber: a few seconds of a busy account. Beyond that the oldest are
+dropped."""
 
 Kind = Literal["seat", "match", "nudge", "refusal", "budget"]
 

@@ -2,7 +2,8 @@
 
 import trio
 
-DRAIN_S = 5.25  # the longest that one try takes, and a moment to log what came of it
+DRAIN_S = 5.25
+"""Seconds that a stop gives the tries in flight: the longest try, and a moment to log it."""
 
 
 class Flight:

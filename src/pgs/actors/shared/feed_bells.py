@@ -7,7 +7,9 @@ import trio
 
 from pgs.domain.environments import Environment
 
-LONG_POLLS_LIMIT = 32  # held calls of one partner; a further one is answered at once
+LONG_POLLS_LIMIT = 32
+"""Calls of one partner that are held at once. A further one is answered at once, so it costs a
+partner nothing but a poll."""
 
 
 class ResultsBells:

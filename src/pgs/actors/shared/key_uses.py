@@ -8,9 +8,17 @@ from pgs.storage.database import Database
 from pgs.storage.key_uses import key_uses_of, put_key_use
 from pgs.storage.transactions import StoreOutage, Tx, WriterFull
 
-ROUND_S = 60.0  # how often uses are written
-FLUSH_S = 1.0  # what a stop gives the last writing
-COARSE_S = 3600  # a key's row is written once in this many seconds at most: what a crash can make the list forget
+ROUND_S = 60.0
+"""Seconds between two writings of when keys were used. The admin API shows the uses in memory, so
+nobody sees the delay."""
+
+FLUSH_S = 1.0
+"""Seconds that a stop gives the last writing of uses. If that fails, the list forgets at most the
+last hour."""
+
+COARSE_S = 3600
+"""Seconds between two writings of the same key's row, which is what a crash can make the list
+forget."""
 
 log = structlog.get_logger("pgs.key_uses")
 

@@ -14,7 +14,9 @@ from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.domain.play import PUT_OUT, REPLACED, UNREADABLE
 
-LOOK_S = 1.0  # how often the registry's age is looked at, for sockets that nothing else would tell
+LOOK_S = 1.0
+"""Seconds between two looks at the registry's age, because nothing else tells open sockets that it
+has become too old."""
 
 Player = tuple[str, Environment, str]  # partner, environment, player
 

@@ -8,8 +8,13 @@ import trio
 
 from pgs.storage.transactions import StoreOutage
 
-REFRESH_S = 60.0  # how often rows are read anew
-STALE_S = 600.0  # the age, counted from its own reading, at which a snapshot is no longer believed
+REFRESH_S = 60.0
+"""Seconds between two readings of what is published. A change by this process is published at once;
+this finds any other."""
+
+STALE_S = 600.0
+"""Seconds after its reading at which a snapshot is too old to answer from. The interface promises
+10 minutes."""
 
 log = structlog.get_logger("pgs.snapshots")
 

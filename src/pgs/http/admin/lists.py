@@ -14,7 +14,11 @@ from pgs.http.api.query import int_param
 T = TypeVar("T")
 
 LIMIT_DEFAULT: Final = 100
+"""Entries on a page of a list whose call names no `limit`, as the interface promises."""
+
 LIMIT_MAX: Final = 500
+"""Entries on the longest page of a list, as the interface promises."""
+
 LIST_QUERY: Final = frozenset({"cursor", "limit"})
 
 # A cursor names an environment. Lists of the account itself have none, and their kind keeps them apart.

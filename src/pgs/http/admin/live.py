@@ -19,13 +19,19 @@ from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Endpoint, Reply, Stream, Write
 
 LIFE_S: Final = 50.0
-"""Seconds of one stream. The connection's own guard ends a silent client after a minute; the page asks again within this time."""
+"""Seconds that one live stream lasts. The connection's guard closes a silent client after 60 s, and
+the page asks again before that."""
 
 LOOK_S: Final = 1.0
-"""How often the budget is told, and looked whether the watcher would still be let in."""
+"""Seconds between two looks at the rate limit's level, and at whether the reader may still read."""
 
 COME_AGAIN_MS: Final = 500
-BUSY_RETRY_S: Final = 10  # what a watcher too many is told to wait
+"""Milliseconds after which a page asks again for a stream that has ended. Nobody misses more than
+half a second."""
+
+BUSY_RETRY_S: Final = 10
+"""Seconds that a reader beyond the limit of streams is told to wait. One of the others will have
+ended soon."""
 
 
 class Live(msgspec.Struct, frozen=True):

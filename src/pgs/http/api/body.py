@@ -17,10 +17,12 @@ from pgs.domain.errors import BadRequest
 T = TypeVar("T")
 
 MAX_DIGITS: Final = 1000
-"""Digits of an integer that are looked at: far more than any field takes, and fewer than `int` and msgspec refuse."""
+"""Digits of an integer that is read: far more than any field takes, and fewer than `int` and
+msgspec refuse."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Up to here every JSON reader holds every integer exactly (RFC 8259, section 6)."""
+"""Units of the largest integer in a body. Up to here every JSON reader holds every integer exactly
+(RFC 8259, section 6)."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An integer field of a request: what JSON carries exactly, and what a bigint column holds."""

@@ -7,7 +7,8 @@ from urllib.parse import unquote_to_bytes
 from pgs.domain.errors import BadRequest
 
 MAX_PARAMETERS: Final = 32
-"""How many parameters a query may have; no call knows half as many. Its length is bounded with the target's, `MAX_TARGET_BYTES`."""
+"""Parameters of a query string. No call knows half as many. MAX_TARGET_BYTES limits their
+length."""
 
 UNREADABLE_CURSOR: Final = "\N{REPLACEMENT CHARACTER}"
 """Stands for a cursor that is no text: like every other one that was not issued here, it is for the call to refuse, with its reason."""

@@ -23,7 +23,7 @@ from pgs.http.transport.stamp import is_under
 HeaderTuple = tuple[tuple[bytes, bytes], ...]
 
 NONCE_BYTES: Final = 16
-"""Random bytes of a nonce: 128 bits, as CSP level 3 asks for."""
+"""Bytes of randomness in a document's nonce: the 128 bits that CSP level 3 asks for."""
 
 _DOCUMENT_HEADERS: Final = (
     (b"content-type", b"text/html; charset=utf-8"),

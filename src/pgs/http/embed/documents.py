@@ -8,10 +8,12 @@ import trio
 from pgs.http.outbound.fetch import NotFetched
 
 FRESH_S: Final = 30.0
-"""Seconds that a fetched document serves: a new one shows soon, and a burst of players costs its upstream one call."""
+"""Seconds for which a fetched frame document is served. A new one shows soon, and a burst of
+players costs its upstream one call."""
 
 RETRY_S: Final = 1.0
-"""Seconds until the next try after a failed one, so that an upstream that is down is not called for every player."""
+"""Seconds until the next try after a failed one, so that an upstream which is down is not called
+for every player."""
 
 log = structlog.get_logger("pgs.embed")
 

@@ -29,8 +29,12 @@ from pgs.storage.transactions import StoreOutage, WriterFull
 
 PROTOCOL: Final = "pgs.game.v1"
 LIMITS: Final = SocketLimits(abuse_code=ABUSE)
+"""Limits of the game socket: the defaults, with its own close code for a breach."""
+
+
 OWN_MAX: Final = 256
-"""Matches that a socket remembers as its player's, or as joined; beyond that it looks them up, or joins them, again."""
+"""Matches that a socket remembers as its player's, or as joined. Beyond that it looks them up, or
+joins them, again."""
 
 log = structlog.get_logger("pgs.http")
 _decoder: msgspec.json.Decoder[frames.FromClient] = msgspec.json.Decoder(frames.FromClient)

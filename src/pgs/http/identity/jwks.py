@@ -14,16 +14,19 @@ from pgs.http.outbound.fetch import Json, NotFetched
 from pgs.http.transport.asgi import OnEvent, ignore_event
 
 REFETCH_S: Final = 30.0
-"""Seconds between fetches while there are keys: tokens that name unknown keys cost the issuer no more than this."""
+"""Seconds between two fetches of the issuer's keys while there are some. Tokens that name unknown
+keys cost the issuer no more than this."""
 
 RETRY_S: Final = 2.0
-"""Seconds between attempts while there are none: nobody can sign in meanwhile."""
+"""Seconds between two fetches while there are no keys. Nobody can sign in meanwhile, so it is
+short."""
 
 FRESH_S: Final = 300.0
-"""Seconds after which keys are fetched again unasked, so that one which the issuer withdrew is not believed for ever."""
+"""Seconds after which keys are fetched again in any case, so that a key which the issuer withdrew
+is not trusted for ever."""
 
 KEYS_MAX: Final = 32
-"""Usable keys of one set that are kept: an issuer that rotates publishes two or three."""
+"""Keys of one set that are kept. An issuer that rotates its keys publishes two or three."""
 
 RSA_BITS: Final = range(2048, 8192 + 1)
 """RFC 7518, section 3.3, for the lower end; the upper bounds what verifying one token costs."""

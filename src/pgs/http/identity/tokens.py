@@ -15,17 +15,20 @@ import msgspec
 from pgs.domain import base64url
 
 TOKEN_MAX: Final = 8 * 1024
-"""Characters. Half of what a request's head may hold; large issuers' tokens with many groups have about 6,000."""
+"""Characters of an identity token: half of what a request's head may hold. Tokens of large issuers
+with many groups have about 6,000."""
 
 UID_MAX: Final = 255
-"""Characters of `sub`: OpenID Connect Core, section 2."""
+"""Characters of `sub`: the limit that OpenID Connect sets (Core 1.0, section 2)."""
 
 EMAIL_MAX: Final = 254
-"""Characters of an address that mail can be sent to: RFC 5321's path of 256 without its brackets."""
+"""Characters of an address that mail can be sent to: RFC 5321's path of 256 without its
+brackets."""
 
 NOT_BEFORE_LEEWAY_S: Final = 5
-"""Seconds that `nbf` may lie ahead: an issuer stamps it with its own clock, and synchronized clocks differ by less than one, rounding by
-another. `exp` has no leeway: there, a clock that is off only costs the last seconds of a token's life."""
+"""Seconds that `nbf` may be in the future. An issuer writes it by its own clock; synchronized
+clocks differ by less than one second, and rounding adds another. `exp` has no leeway: there, a
+wrong clock only costs the last seconds of a token."""
 
 ALGORITHMS: Final = frozenset({"RS256", "ES256", "EdDSA"})
 

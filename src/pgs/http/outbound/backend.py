@@ -22,12 +22,15 @@ from pgs.http.outbound.resolver import look_up
 from pgs.http.outbound.tls import Tls
 
 HEAD_MAX: Final = 32 * 1024
-"""Bytes of a response before its body, interim responses included: four times what large servers let a whole head have."""
+"""Bytes of a response before its body, interim responses included: four times what large servers
+allow for a head."""
 
 WIRE_MAX: Final = 256 * 1024
-"""Bytes that a try takes from its socket, TLS included: a long certificate chain, a full head and a full body fit several times."""
+"""Bytes that a try takes from its socket, TLS included. A long certificate chain, a full head and a
+full body fit several times."""
 
-_READ_BYTES: Final = 4096  # what one read may take beyond the head
+_READ_BYTES: Final = 4096
+"""Bytes that one read may take beyond the head: a typical response fits in one read."""
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):

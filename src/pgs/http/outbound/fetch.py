@@ -16,13 +16,15 @@ from pgs.http.outbound.errors import NOT_HTTP, NoResponse
 from pgs.http.outbound.trust import trusted_roots
 
 CONNECT_TIMEOUT_S: Final = 2.0
-"""Seconds for look-up, TCP and TLS handshake together."""
+"""Seconds for look-up, TCP and TLS handshake together. An issuer or upstream that is well takes a
+fraction of it."""
 
 TIMEOUT_S: Final = 4.0
-"""Seconds for a whole call. With its discovery, fetching an issuer's keys stays within the grace that a stop gives a request."""
+"""Seconds for a whole call. Discovery and keys of an issuer are two calls, which fit into the grace
+that a stop gives a request."""
 
 BODY_MAX: Final = 128 * 1024
-"""Bytes of a response: key sets that carry certificate chains come near a quarter of it."""
+"""Bytes of a response. Key sets that carry certificate chains come near a quarter of it."""
 
 USER_AGENT: Final = "Partner-Game-Service/1"
 

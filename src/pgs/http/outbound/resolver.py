@@ -11,23 +11,28 @@ import trio
 from pgs.http.outbound.errors import NOT_LOOKED_UP, NoResponse
 
 LOOKUPS_AT_ONCE: Final = 32
-"""Threads for look-ups that somebody waits for."""
+"""Threads for look-ups that somebody waits for. They are apart from all other threads, so a slow
+name server delays only nudges."""
 
 LOOKUPS_LEFT: Final = 64
-"""Threads for look-ups that nobody waits for any more, on top. One that no name server answers runs for glibc's 10 to 30 s, long after
-its try has gone."""
+"""Threads for look-ups that nobody waits for any more. One that no name server answers runs for
+glibc's 10 to 30 s, long after its try has ended."""
 
 LOOKUPS_PER_HOST: Final = 4
-"""Threads for look-ups of one name: whoever runs a name server that never answers must not take the threads of all others."""
+"""Threads for look-ups of one name. Whoever runs a name server that never answers must not take
+everybody's threads."""
 
 LOOKUPS_OF_SLOW: Final = 8
-"""How many of `LOOKUPS_AT_ONCE` may look up names that are known as slow. Such a name has one thread, until it is quick again."""
+"""Threads of LOOKUPS_AT_ONCE that may look up names known to be slow. Such a name has one thread
+until it is quick again."""
 
 SLOW_S: Final = 1.0
-"""A name is slow whose last look-up took so many seconds, or was given up after as many."""
+"""Seconds after which a name counts as slow, whether its last look-up took as long or was given
+up."""
 
 SLOW_HOSTS_MAX: Final = 1024
-"""Names that are remembered as slow; beyond it the one that was so first is forgotten."""
+"""Names that are remembered as slow. Beyond that the one that has been slow longest is
+forgotten."""
 
 # How getaddrinfo says that the answer holds no address. EAI_NODATA and EAI_ADDRFAMILY are not everywhere.
 _NO_ADDRESS: Final = frozenset(

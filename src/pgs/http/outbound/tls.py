@@ -8,7 +8,8 @@ import ssl
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
-_RECEIVE_BYTES: Final = 16 * 1024  # a TLS record
+_RECEIVE_BYTES: Final = 16 * 1024
+"""Bytes that one read takes from the socket: the size of a TLS record."""
 
 
 class Wire(Protocol):

@@ -15,13 +15,15 @@ from pgs.http.outbound.errors import NO_ANSWER, NOT_HTTP, NoResponse
 from pgs.http.outbound.trust import trusted_roots
 
 CONNECT_TIMEOUT_S: Final = 2.0
-"""Seconds for look-up, TCP and TLS handshake together."""
+"""Seconds for a try's look-up, TCP and TLS handshake together, as the interface promises."""
 
 TRY_TIMEOUT_S: Final = 5.0
-"""Seconds from the look-up to the head of the response; its body is read until then, too."""
+"""Seconds from a try's look-up to the head of the response, as the interface promises. The body is
+read within them, too."""
 
 BODY_MAX: Final = 4096
-"""Bytes of a response's body that are read: its first 200 characters are kept, and they take at most 800."""
+"""Bytes of a response's body that are read. The first 200 characters are kept, and they take at
+most 800."""
 
 USER_AGENT: Final = "Partner-Game-Service-Webhook/1"
 

@@ -13,8 +13,17 @@ from pgs.http.api.query import int_param
 from pgs.storage.seats import feed_page
 
 CURSOR_KIND = "results"
-LIMIT_DEFAULT, LIMIT_MAX = 100, 500
-WAIT_MAX_S = 25  # under the half minute after which common proxies give a quiet connection up
+
+LIMIT_DEFAULT = 100
+"""Rows on a page of the feed whose call names no `limit`, as the interface promises."""
+
+LIMIT_MAX = 500
+"""Rows on the longest page of the feed, as the interface promises."""
+
+
+WAIT_MAX_S = 25
+"""Seconds that a call for the feed is held, as the interface promises. Common proxies close a
+silent connection after 30."""
 
 
 class ResultRow(msgspec.Struct, frozen=True, rename="camel"):

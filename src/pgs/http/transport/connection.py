@@ -30,7 +30,8 @@ from pgs.http.transport.guards import GuardedConfig, GuardedH11, GuardedTasks
 _log = structlog.get_logger("pgs.http")
 
 SEND_CHUNK: Final = 64 * 1024
-"""Bytes per bounded write. With 5 s for each, a client has to take 13 kB/s, which any line does that can play."""
+"""Bytes of one write that is timed. With 5 s for each, a client must take 13 kB/s, which any line
+does that can play."""
 
 
 class _Http1Only(ProtocolWrapper):

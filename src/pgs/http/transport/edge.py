@@ -23,13 +23,15 @@ from pgs.http.transport.heads import NOT_HTTP, UNREAD, Head, check_head
 from pgs.http.transport.stamp import stamp
 
 DEFAULT_BODY_BYTES: Final = 64 * 1024
-"""A body's length where no call says otherwise: the largest real one, a whole price map, has a few KiB."""
+"""Bytes of a request's body, unless its call says otherwise. The largest real one, a whole price
+map, has a few KiB."""
 
 BODY_S: Final = 10.0
-"""From the first look for a body to its end: 64 KiB over a slow mobile line, and no more for one that drips."""
+"""Seconds for a body to arrive: 64 KiB over a slow mobile line, and no more for a client that sends
+it drop by drop."""
 
 LOGGED_PATH_CHARS: Final = 200
-"""Of a path in the log; the longest route with its ids has about 120."""
+"""Characters of a path in the log. The longest route with its ids has about 120."""
 
 # A client that puts a key, a token or a cursor into a path has shown it to every proxy on the way; this log does not keep it.
 _CREDENTIAL = re.compile(r"(pgs_live_|pgs_test_|pgs1\.|pgc1\.|whsec_)[^/]+")

@@ -17,7 +17,8 @@ BodyLimit = Callable[[str], int]
 """Path to bytes: how long a request's body may be."""
 
 DRAIN_S: Final = 2.0
-"""How long an answered request's unread body is waited for, so that the connection can be used again."""
+"""Seconds for the unread body of an answered request to arrive, so that the connection can be used
+again."""
 
 _log = structlog.get_logger("pgs.http")
 
@@ -29,7 +30,7 @@ _TOO_SLOW: Final = Fault(408, "The request body took too long to arrive.")
 _NO_SOCKET: Final = Fault(403, "No WebSocket is accepted here.")
 
 _UNEXPECTED: Final = 1011
-"""The close code of a server that failed (RFC 6455 section 7.4.1)."""
+"""Close code of a server that failed (RFC 6455, section 7.4.1)."""
 
 
 class BodyRefused(Exception):

@@ -42,7 +42,8 @@ from pgs.http.transport.asgi import Headers, OnEvent
 from pgs.http.transport.limits import ServerLimits
 
 FRAMES_PER_BREATH: Final = 64
-"""WebSocket frames that are looked at before another task may run: about half a millisecond of them."""
+"""Frames of a WebSocket that are handled before another task may run: about half a millisecond of
+work."""
 
 
 class Connection(Protocol):

@@ -14,16 +14,18 @@ import msgspec
 from pgs.http.transport.asgi import Headers, Scope
 
 MAX_HEADERS: Final = 100
-"""Headers of one request; browsers behind two proxies send about 40."""
+"""Headers of one request. Browsers behind two proxies send about 40."""
 
 MAX_HEAD_BYTES: Final = 16 * 1024
-"""Target and headers together, `: ` and line ends counted: the limit of common proxies, twice over."""
+"""Bytes of target and headers together, with `: ` and line ends: twice the limit of common
+proxies."""
 
 MAX_TARGET_BYTES: Final = 8 * 1024
-"""Path and query, the 8,000 octets that RFC 9110 section 4.1 asks for included."""
+"""Bytes of path and query. The 8,000 octets that RFC 9110, section 4.1, asks for fit."""
 
 MAX_METHOD_CHARS: Final = 16
-"""The longest method in the registry has 17 (UPDATEREDIRECTREF), the longest in use here 6."""
+"""Characters of a method. The longest method in use here has 6; the longest in the registry,
+UPDATEREDIRECTREF, is not served."""
 
 PRIVATE_PREFIX: Final = b"x-pgs-"
 """Request headers that only this service could mean; from outside they are dropped."""

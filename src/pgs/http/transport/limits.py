@@ -5,56 +5,72 @@ from typing import Final
 import msgspec
 
 RESERVED_FILES: Final = 256
-"""File descriptors that connections may not take: the database, the log, outgoing calls, the internal listener."""
+"""Descriptors of files that connections may not take: the database, the log, outgoing calls and the
+internal listener need some."""
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of one listener; every `_s` in seconds. A stop takes at most `grace_s` + `shutdown_s` and a moment; 15 s are allowed."""
 
     max_connections: int = 10_000
-    """Open at once. At about 35 kB for an idle WebSocket this is 350 MB. Fewer where the process may open fewer files."""
+    """Connections open at once. At about 35 kB for an idle WebSocket this is 350 MB. Fewer where
+    the process may open fewer files."""
 
     backlog: int = 512
-    """Connections that the kernel holds until they are accepted: half a second of a start-up's rush."""
+    """Connections that the kernel holds until they are accepted: half a second of the rush after a
+    start."""
 
     head_bytes: int = 16 * 1024
-    """A request head that is not complete within this is refused; 8 KiB of target and common proxies' headers fit."""
+    """Bytes in which a request's head must be complete. A target of 8 KiB and the headers of common
+    proxies fit."""
 
     head_s: float = 10.0
-    """From a head's first byte (for a new connection: from its begin) to its last, however it drips."""
+    """Seconds from the first byte of a head (of a new connection: from its start) to the last,
+    however slowly a client sends it."""
 
     keep_alive_s: float = 75.0
-    """Idle time between requests: longer than the 60 s of common proxies and pools, so that they close first and no request is lost."""
+    """Seconds between two requests of a connection. Longer than the 60 s of common proxies and
+    pools, so that they close first and no request is lost."""
 
     read_s: float = 60.0
-    """Silence while a request is served or a WebSocket open. Longer than the longest poll (25 s) and than two pings."""
+    """Seconds of silence while a request is served or a WebSocket is open. Longer than the longest
+    poll (25 s) and than two pings."""
 
     websocket_ping_s: float | None = 20.0
-    """Between pings of an open WebSocket; a live client's pongs keep it from `read_s`."""
+    """Seconds between two pings of an open WebSocket. The pongs of a client that is there reset
+    `read_s`."""
 
     websocket_message_chars: int = 64 * 1024
-    """Above the application's own limit of 16 KiB, which it thus sees broken and answers in its own way."""
+    """Characters of a WebSocket message. More than the application's own limit of 16 KiB, so that
+    the application sees the breach and answers it."""
 
     websocket_flood_chars: int = 1024 * 1024
-    """A message that goes on past this is not waited for any longer."""
+    """Characters after which the rest of a WebSocket message is not awaited. The client is a flood,
+    and its connection ends."""
 
     requests_per_connection: int = 10_000
-    """After so many a connection is closed, so that a balancer in front can spread anew."""
+    """Requests after which a connection is closed, so that a load balancer in front can spread
+    clients anew."""
 
     send_s: float = 5.0
-    """For 64 KiB to leave towards the client."""
+    """Seconds for 64 KiB to leave towards the client. Any line that can play is faster."""
 
     linger_s: float = 2.0
-    """How long a closing connection's input is still read, so that a reset does not overtake the answer."""
+    """Seconds for which a closing connection's input is still read, so that a reset does not
+    overtake the answer."""
 
     linger_bytes: int = 2 * 1024 * 1024
-    """And how much: twice the largest body that is ever taken."""
+    """Bytes of a closing connection's input that are read: twice the largest body that is ever
+    accepted."""
 
     grace_s: float = 8.0
-    """For requests in flight when a stop begins: longer than a command's 5 s and its commit."""
+    """Seconds for requests in flight when a stop begins. Longer than an ask's 5 s and its
+    commit."""
 
     startup_s: float = 30.0
-    """For the application's own start-up."""
+    """Seconds for the application behind the listener to start. It takes milliseconds; more is a
+    fault."""
 
     shutdown_s: float = 2.0
-    """For the application's own shutdown, after the last connection has ended."""
+    """Seconds for the application to shut down after its last connection. Part of the 15 s that a
+    stop may take."""

@@ -11,10 +11,11 @@ import trio
 from pgs.http.transport.asgi import OnEvent, Receive, Send, ignore_event
 
 NORMAL: Final = 1000
-"""The close code of a conversation that has come to its end (RFC 6455 section 7.4.1)."""
+"""Close code of a conversation that has ended as it should (RFC 6455, section 7.4.1)."""
 
 OVERLOADED: Final = 1013
-"""The close code of a server that cannot keep up, or whose client does not (IANA's WebSocket registry: try again later)."""
+"""Close code of a server that cannot keep up, or whose client cannot (IANA's WebSocket registry:
+try again later)."""
 
 
 class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,28 +28,33 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The close code for a client that does not keep to the protocol."""
 
     message_bytes: int = 16 * 1024
-    """Of one message's UTF-8; fifty times a move with its ids."""
+    """Bytes of one message from a client: fifty times a move with its ids."""
 
     messages_per_second: int = 20
-    """In any second, exactly: the next one after so many closes the socket. Nobody moves this fast."""
+    """Messages from a client in any second. The next one closes the socket. Nobody plays this
+    fast."""
 
     inbox_messages: int = 100
-    """Taken from the client and not yet by the handler: five seconds at full rate, as long as an actor may keep a command."""
+    """Messages from a client that wait for the handler: five seconds at full rate, as long as an
+    actor may keep an ask."""
 
     inbox_chars: int = 64 * 1024
-    """And their length together: four messages of the greatest size."""
+    """Characters of those messages together: four messages of the greatest size."""
 
     outbox_messages: int = 64
-    """Sent by the handler and not yet written. A game has one message for each move; a client so far behind does not read."""
+    """Messages to a client that wait to be written. A game has one for each move, so a client that
+    is this far behind does not read."""
 
     outbox_chars: int = 256 * 1024
-    """And their length together."""
+    """Characters of those messages together: 4,096 for each, more than any snapshot has."""
 
     flush_s: float = 2.0
-    """For what is queued to leave ahead of a close frame; less than a stop's grace, so that the frame still fits into it."""
+    """Seconds for queued messages to leave before a close frame. Less than the grace of a stop, so
+    that the frame still fits into it."""
 
     drain_s: float = 1.0
-    """For the handler to take what a client sent just before it left."""
+    """Seconds for the handler to take what a client sent just before it left, so that a last move
+    counts."""
 
 
 class Backlog:

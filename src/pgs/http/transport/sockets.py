@@ -22,10 +22,11 @@ from pgs.http.transport.asgi import Headers, OnEvent, Receive, Scope, Send, igno
 from pgs.http.transport.socket_session import Handler, SocketLimits, SocketSession
 
 GOING_AWAY: Final = 1001
-"""The close code of a server that stops (RFC 6455 section 7.4.1)."""
+"""Close code of a server that stops (RFC 6455, section 7.4.1)."""
 
 TELL_S: Final = 0.25
-"""How long a stop waits for open sockets to be told: clients that read are told within milliseconds, the others have its grace."""
+"""Seconds that a stop waits for open sockets to be told. Clients that read are told within
+milliseconds; the others have the grace of the stop."""
 
 _NOT_OFFERED: Final = "The handshake must offer the subprotocol `{}`."
 

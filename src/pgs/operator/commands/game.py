@@ -12,7 +12,8 @@ from pgs.operator.accounts import change_account, find_account
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.records import PartnerRecord
 
-NOTE_MAX = 500  # characters of the note that goes with a licence
+NOTE_MAX = 500
+"""Characters of the note that goes with a licence: a paragraph that an admin reads in a list."""
 
 
 class LicenceStep(Args, frozen=True):

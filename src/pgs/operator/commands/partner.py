@@ -20,8 +20,11 @@ from pgs.operator.records import (
     PartnerSwitchedOff,
 )
 
-PAGE = 10_000  # partners in one answer: a few MB, a fraction of a second
-MAX_RATE = 1_000_000  # requests: far beyond what one process serves
+PAGE = 10_000
+"""Partners in one answer: a few MB, and a fraction of a second."""
+
+MAX_RATE = 1_000_000
+"""Requests of a bucket that an operator may set: far more than one process serves."""
 
 Rate = Annotated[int, Meta(ge=-MAX_RATE, le=MAX_RATE)]
 

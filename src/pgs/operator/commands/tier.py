@@ -13,7 +13,9 @@ from pgs.domain.tiers import Tier
 from pgs.operator.command import Args, Id, NoArgs, OperatorCommand, Text
 from pgs.operator.records import TierList, TierLocked, TierRecord, tier_record
 
-MAX_CENTS = 10**12  # a sum over a million of such seats still fits a bigint
+MAX_CENTS = 10**12
+"""Cents of a floor or prize in a request, before the tier's own limit is looked at. A sum over a
+million of them still fits a bigint."""
 
 Cents = Annotated[int, Meta(ge=-MAX_CENTS, le=MAX_CENTS)]
 
