@@ -71,6 +71,21 @@ def _missing_files(text: str) -> list[str]:
     return [name for name in named if not ((ROOT / name).exists() or (SOURCE / name).exists())]
 
 
+_COLUMNS = 100
+_PAGES = [name for name in DOCUMENTS if name not in (ARCHITECTURE, "CONTRIBUTING.md")]
+
+
+@pytest.mark.parametrize("document", _PAGES)
+def test_every_page_opens_with_whom_it_serves(document: str) -> None:
+    assert _text(document).split("\n\n")[1].startswith("This page is for ")
+
+
+@pytest.mark.parametrize("document", _PAGES)
+def test_no_line_of_a_page_is_too_wide_but_rows_of_tables_and_pictures(document: str) -> None:
+    lines = [line for line in _text(document).splitlines() if not line.startswith(("|", "!["))]
+    assert [line for line in lines if len(line) > _COLUMNS] == []
+
+
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_link_between_documents_leads_somewhere(document: str) -> None:
     targets = [
