@@ -1,0 +1,30 @@
+"""The packages in the pictures of the imports, each with a few words on what it holds."""
+
+PACKAGES = {
+    "cli": "the pgs command",
+    "demo": "pgs demo: a partner, its page, bots",
+    "devissuer": "identity provider of demo and tests",
+    "serve": "listeners, start and stop",
+    "app": "builds every part",
+    "http": "HTTP and WebSocket, in and out",
+    "operator": "the operator's commands",
+    "actors": "owners of everything that changes",
+    "storage": "SQL, migrations, the writer",
+    "games": "one module for each game",
+    "domain": "rules as pure functions",
+}
+
+ACTORS = {
+    "core": "what HTTP and operators drive",
+    "maintenance": "background chores",
+    "seating": "seats, pairing, matches, money",
+    "play": "a match while it is played",
+    "delivery": "webhooks and their tries",
+    "account": "what a partner manages",
+    "catalogue": "tiers and rake terms",
+    "partners": "one partner's actors, on demand",
+    "parts": "what every actor is built from",
+    "shared": "registers that all partners share",
+    "messages": "commands and events, by receiver",
+    "kernel": "mailboxes, asks, restarts",
+}
