@@ -18,7 +18,7 @@ def package_graph(source: Path, prefix: str, names: Iterable[str]) -> Graph:
     A name is the path below `prefix` with dots. An import counts for the longest name it starts with.
     """
     known = set(names)
-    graph: Graph = {name: set() for name in known}
+    graph: Graph = {name: set() for name in names}
     for path in sorted(source.rglob("*.py")):
         module = ".".join(path.relative_to(source).with_suffix("").parts)
         owner = _owner(module, known)
