@@ -14,7 +14,7 @@ from pgs.actors.delivery.courier import CourierActor
 from pgs.actors.kernel.cells import System
 from pgs.actors.maintenance.attempts import keep_disabling, keep_pruning
 from pgs.actors.maintenance.deadlines import keep_closing_idle, keep_ringing, keep_telling_due
-from pgs.actors.messages.account import AccountChangedInRows
+from pgs.actors.messages.account.command import AccountChangedInRows
 from pgs.actors.partners import Makers, PartnerActors, PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.play.table import TableActor

@@ -8,10 +8,7 @@ import msgspec
 import trio
 
 from pgs.actors.kernel.mail import Command
-from pgs.actors.messages.account import (
-    DisableWebhook,
-    SaveWebhook,
-)
+from pgs.actors.messages.account.webhooks import DisableWebhook, SaveWebhook, WebhookSaved
 from pgs.actors.messages.courier import (
     Nudge,
     SendTest,
@@ -105,8 +102,8 @@ async def save(
 ) -> str:
     """Save a webhook; return its secret, empty when it has one already."""
     reply = await ask(s, SaveWebhook("ops", environment, url), partner)
-    assert isinstance(reply, tuple), reply
-    return reply[1] or ""
+    assert isinstance(reply, WebhookSaved), reply
+    return reply.secret or ""
 
 
 async def switch_off(s: ReadyCore, environment: Environment = "test") -> None:

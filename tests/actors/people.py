@@ -5,7 +5,8 @@ from typing import Any
 from pyotp import TOTP
 
 from pgs.actors.kernel.mail import Command
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.factors import EnrollTotp, Enrolment
+from pgs.actors.messages.account.people import AcceptInvite, CreateInvite
 from pgs.clock import TrioClock
 from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM, Member
@@ -20,7 +21,7 @@ async def ask(s: ReadyCore, command: Command[Any], partner: str = "acme") -> Any
 
 async def invite(s: ReadyCore, email: str, role: Role = "admin", partner: str = "acme") -> Invite:
     """Let the platform invite somebody."""
-    made = await ask(s, m.CreateInvite(PLATFORM, email, role), partner)
+    made = await ask(s, CreateInvite(PLATFORM, email, role), partner)
     assert isinstance(made, Invite), made
     return made
 
@@ -28,7 +29,7 @@ async def invite(s: ReadyCore, email: str, role: Role = "admin", partner: str = 
 async def join(s: ReadyCore, uid: str, role: Role = "admin", partner: str = "acme") -> Member:
     """Make somebody a member, `<uid>@acme.example`."""
     made = await invite(s, f"{uid}@acme.example", role, partner)
-    accepted = await ask(s, m.AcceptInvite(uid, f"{uid}@acme.example", made.invite_id), partner)
+    accepted = await ask(s, AcceptInvite(uid, f"{uid}@acme.example", made.invite_id), partner)
     assert isinstance(accepted, Invite), accepted
     return s.account(partner).members[uid]
 
@@ -52,8 +53,8 @@ class App:
 
 async def enrol(s: ReadyCore, uid: str) -> App:
     """Begin an authenticator for a member, without its first code."""
-    made = await ask(s, m.EnrollTotp(uid))
-    assert isinstance(made, m.Enrolment), made
+    made = await ask(s, EnrollTotp(uid))
+    assert isinstance(made, Enrolment), made
     return App(s, made.secret)
 
 

@@ -12,15 +12,9 @@ import trio.testing
 
 import pgs.app
 from pgs.actors.core import Core
-from pgs.actors.messages.account import (
-    AgreeTerms,
-    CreatePartner,
-    SetPrices,
-    SwitchAccount,
-)
-from pgs.actors.messages.catalogue import (
-    SetTier,
-)
+from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated, SwitchAccount
+from pgs.actors.messages.account.settings import AgreeTerms, SetPrices
+from pgs.actors.messages.catalogue import SetTier, TierSet
 from pgs.actors.messages.seats import (
     DecideMatch,
     MatchRecord,
@@ -65,7 +59,7 @@ class ReadyCore:
     async def open_partner(self, partner: str = "acme") -> None:
         """Open an account that has agreed to the terms."""
         made = await self.partner(partner).account().ask(CreatePartner(partner, "ops@acme.example"))
-        assert isinstance(made, tuple)
+        assert isinstance(made, PartnerCreated)
         assert isinstance(await self.partner(partner).account().ask(AgreeTerms("ops", 1)), Account)
 
     async def set_tier(self, tier: str, floor: int, prize: int) -> None:
@@ -74,7 +68,7 @@ class ReadyCore:
                 await self.core.directory.catalogue().ask(
                     SetTier(environment, tier, None, floor, prize)
                 ),
-                int,
+                TierSet,
             )
 
     async def set_prices(

@@ -13,9 +13,7 @@ from typing import Any
 import trio
 
 from pgs.actors.kernel.mail import Crashed
-from pgs.actors.messages.account import (
-    SwitchAccount,
-)
+from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.seats import (
     DecideMatch,
     MatchRecord,

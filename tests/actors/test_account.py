@@ -9,22 +9,18 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Command, Crashed
-from pgs.actors.messages.account import (
+from pgs.actors.messages.account.keys import KeyMinted, MintKey, RevokeKey
+from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated, SwitchAccount
+from pgs.actors.messages.account.settings import (
     AddOrigin,
     AgreeTerms,
     ChangeLicence,
-    CreatePartner,
-    MintKey,
     RemoveOrigin,
-    RevokeKey,
-    SaveWebhook,
     SetPrices,
     SetRate,
-    SwitchAccount,
 )
-from pgs.actors.messages.catalogue import (
-    PublishTerms,
-)
+from pgs.actors.messages.account.webhooks import SaveWebhook
+from pgs.actors.messages.catalogue import PublishTerms, TermsPublished
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.keys import hash_key, parse_key
@@ -92,8 +88,8 @@ async def test_a_new_account_is_on_holds_nothing_and_invites_its_first_admin(
     async with ready_core(tmp_path) as s:
         await until(5)
         made = await ask(s, CreatePartner("  Zebra Games ", "Ops@Zebra.Example"), "zebra")
-        assert isinstance(made, tuple)
-        account, invite_id = made
+        assert isinstance(made, PartnerCreated)
+        account, invite_id = made.account, made.invite_id
         assert (account.partner_id, account.name, account.active, account.revision) == (
             "zebra",
             "Zebra Games",
@@ -171,8 +167,10 @@ async def test_a_minted_key_is_shown_once_and_kept_as_a_hash(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await until(3)
-        account, key_id, key = await ask(s, MintKey("ops", "live", "  build  "))
+        minted = await ask(s, MintKey("ops", "live", "  build  "))
+        account, key_id, key = s.account(), minted.key.key_id, minted.text
         (record,) = account.keys
+        assert record == minted.key
         assert (record.key_id, record.environment, record.label, record.created_at) == (
             key_id,
             "live",
@@ -198,8 +196,8 @@ async def test_no_key_and_no_secret_is_anywhere_in_the_data_folder(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        _, _, key = await ask(s, MintKey("ops", "live", "build"))
-        _, secret = await ask(s, SaveWebhook("ops", "test", URL))
+        key = (await ask(s, MintKey("ops", "live", "build"))).text
+        secret = (await ask(s, SaveWebhook("ops", "test", URL))).secret
         marker = "a label that can be found"
         await ask(s, MintKey("ops", "live", marker))
     held = b"".join(
@@ -225,13 +223,14 @@ async def test_a_key_is_revoked_at_once_and_revoking_it_again_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        _, key_id, _ = await ask(s, MintKey("ops", "test", "build"))
+        key_id = (await ask(s, MintKey("ops", "test", "build"))).key.key_id
         await until(8)
         with Change(s, ("ada", "key.revoked", {"keyId": key_id, "environment": "test"})):
-            account = await ask(s, RevokeKey("ada", key_id))
-        assert account.keys[0].revokes_at == at(8)
+            revoked = await ask(s, RevokeKey("ada", key_id))
+        assert s.account().keys == (revoked,)
+        assert revoked.revokes_at == at(8)
         with nothing(s):
-            assert await ask(s, RevokeKey("ada", key_id)) == account
+            assert await ask(s, RevokeKey("ada", key_id)) == revoked
             assert await ask(s, RevokeKey("ada", "key_x")) == refuse("key_not_found")
 
 
@@ -240,10 +239,11 @@ async def test_revoking_one_key_leaves_the_others(
 ) -> None:
     async with ready_core(tmp_path) as s:
         ids = [
-            (await ask(s, MintKey("ops", "test", label)))[1] for label in ("one", "two", "three")
+            (await ask(s, MintKey("ops", "test", label))).key.key_id
+            for label in ("one", "two", "three")
         ]
-        account = await ask(s, RevokeKey("ops", ids[1]))
-        assert {key.key_id: key.revokes_at for key in account.keys} == {
+        await ask(s, RevokeKey("ops", ids[1]))
+        assert {key.key_id: key.revokes_at for key in s.account().keys} == {
             ids[0]: None,
             ids[1]: at(0),
             ids[2]: None,
@@ -299,7 +299,9 @@ async def test_terms_are_agreed_once_and_only_the_version_on_offer(
         with nothing(s):
             assert await ask(s, AgreeTerms("ops", 1)) == refuse("terms_already_agreed")
             assert isinstance(await ask(s, AgreeTerms("ops", 2)), BadRequest)
-        assert await s.core.directory.catalogue().ask(PublishTerms("New terms")) == 2
+        assert await s.core.directory.catalogue().ask(PublishTerms("New terms")) == TermsPublished(
+            2
+        )
         assert (await s.seat("alice")).status == "waiting"  # the agreement to the old ones holds
         with nothing(s):
             assert isinstance(await ask(s, AgreeTerms("ops", 1)), BadRequest)
@@ -394,7 +396,8 @@ async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_kee
 ) -> None:
     async with ready_core(tmp_path) as s:
         with Change(s, ("ops", "webhook.saved", {"environment": "test", "url": URL})):
-            webhook, secret = await ask(s, SaveWebhook("ops", "test", URL))
+            saved = await ask(s, SaveWebhook("ops", "test", URL))
+        webhook, secret = saved.webhook, saved.secret
         assert (webhook.url, webhook.enabled, webhook.consecutive_failures, webhook.created_at) == (
             URL,
             True,
@@ -406,8 +409,9 @@ async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_kee
         await until(9)
         other = "https://hooks.acme-games.com/other"
         with Change(s, ("ops", "webhook.saved", {"environment": "test", "url": other})):
-            again, none = await ask(s, SaveWebhook("ops", "test", other))
-        assert none is None
+            saved = await ask(s, SaveWebhook("ops", "test", other))
+        assert saved.secret is None
+        again = saved.webhook
         assert again == find_webhook(s.reader, "acme", "test")
         assert (again.url, again.created_at, again.secret_rotated_at) == (other, at(0), at(0))
         assert (
@@ -470,7 +474,7 @@ async def test_an_account_that_is_off_can_still_be_managed(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await ask(s, SwitchAccount("ops", False))
-        assert isinstance(await ask(s, MintKey("ops", "test", "k")), tuple)
+        assert isinstance(await ask(s, MintKey("ops", "test", "k")), KeyMinted)
         assert isinstance(await ask(s, AddOrigin("ops", "test", "https://acme.example")), Account)
 
 

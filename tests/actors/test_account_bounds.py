@@ -6,7 +6,14 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.factors import (
+    EnrollTotp,
+    Enrolment,
+    ResetFactor,
+    SteppedUp,
+    VerifyTotp,
+)
+from pgs.actors.messages.account.people import AcceptInvite, CreateInvite, RevokeInvite
 from pgs.domain import invites
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.invites import INVITE_S, Invite
@@ -49,13 +56,13 @@ async def test_an_account_whose_invites_are_all_pending_gets_no_further_one(
     async with ready_core(tmp_path) as s:
         await fill(s)
         with nothing(s):
-            refused = await ask(s, m.CreateInvite(PLATFORM, "x@acme.example", "viewer"))
+            refused = await ask(s, CreateInvite(PLATFORM, "x@acme.example", "viewer"))
         assert refused == BadRequest(
             f"an account has at most {LIMIT} pending invites: revoke some, or wait until they expire"
         )
         assert count_invites(s.reader, "acme") == LIMIT
         # What is wrong with the invite itself is told first, and another account has room of its own.
-        assert await ask(s, m.CreateInvite(PLATFORM, "nobody", "viewer")) == refuse("invalid_email")
+        assert await ask(s, CreateInvite(PLATFORM, "nobody", "viewer")) == refuse("invalid_email")
         await s.open_partner("other")
         await invite(s, "x@other.example", "viewer", "other")
 
@@ -65,9 +72,9 @@ async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(
 ) -> None:
     async with ready_core(tmp_path) as s:
         first, second, third, _ = await fill(s)
-        await ask(s, m.RevokeInvite(PLATFORM, third.invite_id))
+        await ask(s, RevokeInvite(PLATFORM, third.invite_id))
         assert isinstance(
-            await ask(s, m.AcceptInvite("uid-2", second.email, second.invite_id)), Invite
+            await ask(s, AcceptInvite("uid-2", second.email, second.invite_id)), Invite
         )
         await invite(s, "new@acme.example", "viewer")
         assert kept(s) == ["ops", "p1", "p3", "p4", "new"]
@@ -77,15 +84,13 @@ async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(
         )
         await invite(s, "newer@acme.example", "viewer")
         assert kept(s) == ["ops", "p1", "p4", "new", "newer"]
-        assert await ask(s, m.RevokeInvite(PLATFORM, third.invite_id)) == refuse("invite_not_found")
+        assert await ask(s, RevokeInvite(PLATFORM, third.invite_id)) == refuse("invite_not_found")
         assert isinstance(
-            await ask(s, m.CreateInvite(PLATFORM, "x@acme.example", "viewer")), BadRequest
+            await ask(s, CreateInvite(PLATFORM, "x@acme.example", "viewer")), BadRequest
         )
         # The event log is what tells of all of them.
         assert [action for _, action, *_ in events(s)].count("invite.created") == LIMIT + 1
-        assert isinstance(
-            await ask(s, m.AcceptInvite("uid-1", first.email, first.invite_id)), Invite
-        )
+        assert isinstance(await ask(s, AcceptInvite("uid-1", first.email, first.invite_id)), Invite)
 
 
 async def test_an_invite_that_nobody_accepted_in_time_makes_room(
@@ -95,14 +100,14 @@ async def test_an_invite_that_nobody_accepted_in_time_makes_room(
         await fill(s)
         skip(s, INVITE_S - 1)
         assert isinstance(
-            await ask(s, m.CreateInvite(PLATFORM, "x@acme.example", "viewer")), BadRequest
+            await ask(s, CreateInvite(PLATFORM, "x@acme.example", "viewer")), BadRequest
         )
         skip(s, 1)
         for number in range(2 * LIMIT):
             made = await invite(s, f"q{number % LIMIT}@acme.example", "viewer")
             assert count_invites(s.reader, "acme") == LIMIT
             if number >= LIMIT - 1:
-                await ask(s, m.RevokeInvite(PLATFORM, made.invite_id))
+                await ask(s, RevokeInvite(PLATFORM, made.invite_id))
 
 
 async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bound(
@@ -111,7 +116,7 @@ async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bo
     async with ready_core(tmp_path) as s:
         for number in range(4 * LIMIT):
             made = await invite(s, f"r{number}@acme.example", "viewer")
-            await ask(s, m.RevokeInvite(PLATFORM, made.invite_id))
+            await ask(s, RevokeInvite(PLATFORM, made.invite_id))
         assert kept(s) == [
             "ops",
             *(f"r{number}" for number in range(4 * LIMIT - LIMIT + 1, 4 * LIMIT)),
@@ -130,16 +135,16 @@ async def test_beginning_again_before_the_first_code_adds_nothing_to_the_log(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
-        apps = [App(s, (await ask(s, m.EnrollTotp("ada"))).secret) for _ in range(20)]
+        apps = [App(s, (await ask(s, EnrollTotp("ada"))).secret) for _ in range(20)]
         assert [action for actor, action, *_ in events(s) if actor == "ada"][1:] == [
             "totp.enrolled"
         ]
         revision = s.account().revision
         # The last secret is the one that counts, and from its first code on another one is news again.
-        assert await ask(s, m.VerifyTotp("ada", apps[0].code())) == refuse("invalid_code")
-        assert isinstance(await ask(s, m.VerifyTotp("ada", apps[-1].code())), m.SteppedUp)
+        assert await ask(s, VerifyTotp("ada", apps[0].code())) == refuse("invalid_code")
+        assert isinstance(await ask(s, VerifyTotp("ada", apps[-1].code())), SteppedUp)
         for _ in range(3):
-            assert isinstance(await ask(s, m.EnrollTotp("ada")), m.Enrolment)
+            assert isinstance(await ask(s, EnrollTotp("ada")), Enrolment)
         assert [action for actor, action, *_ in events(s) if actor == "ada"][1:] == [
             "totp.enrolled",
             "totp.activated",
@@ -155,9 +160,9 @@ async def test_members_and_a_reset_count_by_themselves(
         await join(s, "ada")
         await join(s, "ben")
         for uid in ("ada", "ben", "ada"):
-            await ask(s, m.EnrollTotp(uid))
-        await ask(s, m.ResetFactor(PLATFORM, "ada"))
-        await ask(s, m.EnrollTotp("ada"))
+            await ask(s, EnrollTotp(uid))
+        await ask(s, ResetFactor(PLATFORM, "ada"))
+        await ask(s, EnrollTotp("ada"))
         told = [(actor, action) for actor, action, *_ in events(s) if action.startswith("totp.")]
         assert told == [
             ("ada", "totp.enrolled"),
@@ -173,13 +178,11 @@ async def test_a_secret_whose_row_was_not_written_is_not_given_out(
     faults = Faults()
     async with ready_core(tmp_path, faults=faults) as s:
         await join(s, "ada")
-        first = App(s, (await ask(s, m.EnrollTotp("ada"))).secret)
+        first = App(s, (await ask(s, EnrollTotp("ada"))).secret)
         held = find_factor(s.reader, "acme", "ada")
         faults.fail("insert into factor")
         with pytest.raises(Crashed):
-            await ask(s, m.EnrollTotp("ada"))
+            await ask(s, EnrollTotp("ada"))
         faults.heal()
         assert find_factor(s.reader, "acme", "ada") == held
-        assert await ask(s, m.VerifyTotp("ada", first.code())) == m.SteppedUp(
-            at(15 * 60), at(2 * 60)
-        )
+        assert await ask(s, VerifyTotp("ada", first.code())) == SteppedUp(at(15 * 60), at(2 * 60))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from trio.testing import MockClock
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.keys import KeyRotated, MintKey, RevokeKey, RotateKey
 from pgs.actors.shared.key_uses import COARSE_S, ROUND_S
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.keys import ROTATION_S, hash_key
@@ -25,10 +25,11 @@ async def test_a_rotated_key_works_beside_the_new_one_for_seven_days_to_the_seco
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        _, old_id, old = await ask(s, m.MintKey("ops", "live", "build"))
+        minted = await ask(s, MintKey("ops", "live", "build"))
+        old_id, old = minted.key.key_id, minted.text
         skip(s, 10)
         revision = s.account().revision
-        rotated = await ask(s, m.RotateKey("ada", old_id))
+        rotated = await ask(s, RotateKey("ada", old_id))
         assert s.account().revision == revision + 1
         assert (rotated.key.environment, rotated.key.label, rotated.key.created_at) == (
             "live",
@@ -59,10 +60,10 @@ async def test_an_account_has_no_more_keys_than_can_be_published(
 ) -> None:
     async with ready_core(tmp_path) as s:
         monkeypatch.setattr("pgs.domain.keys.KEYS_MAX", len(s.account().keys) + 1)
-        _, key_id, _ = await ask(s, m.MintKey("ops", "live", "last"))
+        key_id = (await ask(s, MintKey("ops", "live", "last"))).key.key_id
         before = s.account()
-        assert isinstance(await ask(s, m.MintKey("ops", "live", "more")), BadRequest)
-        assert isinstance(await ask(s, m.RotateKey("ops", key_id)), BadRequest)
+        assert isinstance(await ask(s, MintKey("ops", "live", "more")), BadRequest)
+        assert isinstance(await ask(s, RotateKey("ops", key_id)), BadRequest)
         assert s.account() == before
 
 
@@ -70,8 +71,9 @@ async def test_a_rotated_key_ends_though_the_process_was_down_when_it_was_due(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        _, old_id, old = await ask(s, m.MintKey("ops", "live", "build"))
-        rotated = await ask(s, m.RotateKey("ada", old_id))
+        minted = await ask(s, MintKey("ops", "live", "build"))
+        old_id, old = minted.key.key_id, minted.text
+        rotated = await ask(s, RotateKey("ada", old_id))
     async with ready_core(tmp_path, seed=1) as s:
         assert is_accepted(s, old)
         skip(s, ROTATION_S)
@@ -82,15 +84,16 @@ async def test_only_an_active_key_is_rotated_and_a_scheduled_one_can_be_revoked_
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        _, old_id, old = await ask(s, m.MintKey("ops", "test", "build"))
-        rotated = await ask(s, m.RotateKey("ada", old_id))
+        minted = await ask(s, MintKey("ops", "test", "build"))
+        old_id, old = minted.key.key_id, minted.text
+        rotated = await ask(s, RotateKey("ada", old_id))
         with nothing(s):
-            assert await ask(s, m.RotateKey("ada", old_id)) == refuse("key_not_active")
-            assert await ask(s, m.RotateKey("ada", "key_none")) == refuse("key_not_found")
+            assert await ask(s, RotateKey("ada", old_id)) == refuse("key_not_active")
+            assert await ask(s, RotateKey("ada", "key_none")) == refuse("key_not_found")
         with Change(s, ("ada", "key.revoked", {"keyId": old_id, "environment": "test"})):
-            await ask(s, m.RevokeKey("ada", old_id))
+            await ask(s, RevokeKey("ada", old_id))
         assert (is_accepted(s, old), is_accepted(s, rotated.text)) == (False, True)
-        assert await ask(s, m.RotateKey("ada", old_id)) == refuse("key_not_active")
+        assert await ask(s, RotateKey("ada", old_id)) == refuse("key_not_active")
 
 
 @pytest.mark.parametrize(
@@ -101,13 +104,13 @@ async def test_a_rotation_is_whole_or_not_at_all(
 ) -> None:
     faults = Faults()
     async with ready_core(tmp_path, faults=faults) as s:
-        _, old_id, _ = await ask(s, m.MintKey("ops", "test", "build"))
+        old_id = (await ask(s, MintKey("ops", "test", "build"))).key.key_id
         with nothing(s):
             faults.fail(text)
             with pytest.raises(Exception, match="the write failed"):
-                await ask(s, m.RotateKey("ada", old_id))
+                await ask(s, RotateKey("ada", old_id))
             faults.heal()
-        assert isinstance(await ask(s, m.RotateKey("ada", old_id)), m.KeyRotated)
+        assert isinstance(await ask(s, RotateKey("ada", old_id)), KeyRotated)
 
 
 # --- last use -------------------------------------------------------------------------------------------------------------------
@@ -117,8 +120,9 @@ async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        account, used, _ = await ask(s, m.MintKey("ops", "test", "used"))
-        account, unused, _ = await ask(s, m.MintKey("ops", "test", "unused"))
+        used = (await ask(s, MintKey("ops", "test", "used"))).key.key_id
+        unused = (await ask(s, MintKey("ops", "test", "unused"))).key.key_id
+        account = s.account()
         await until(5)
         s.parts.key_uses.note("acme", used)
         assert s.parts.key_uses.of("acme", (used, unused)) == {used: at(5)}

@@ -9,7 +9,17 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Command
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.factors import EnrollTotp, VerifyTotp
+from pgs.actors.messages.account.keys import KeyMinted, MintKey, RevokeKey
+from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
+from pgs.actors.messages.account.people import (
+    AcceptInvite,
+    ChangeRole,
+    CreateInvite,
+    RemoveMember,
+    RevokeInvite,
+)
+from pgs.actors.messages.account.settings import AddOrigin, SetDomain
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.invites import INVITE_S, Invite
@@ -50,7 +60,7 @@ async def test_an_invite_makes_a_member_once(tmp_path: Path, autojump_clock: Moc
         with Change(
             s, ("uid-ada", "invite.accepted", {"inviteId": made.invite_id, "role": "developer"})
         ):
-            accepted = await ask(s, m.AcceptInvite("uid-ada", "ADA@acme.example", made.invite_id))
+            accepted = await ask(s, AcceptInvite("uid-ada", "ADA@acme.example", made.invite_id))
         assert accepted == find_invite(s.reader, "acme", made.invite_id)
         assert (accepted.status(at(4)), accepted.accepted_by) == ("accepted", "uid-ada")
         assert s.account().members == {
@@ -62,7 +72,7 @@ async def test_an_invite_makes_a_member_once(tmp_path: Path, autojump_clock: Moc
         assert account_of_member(s.reader, "uid-ada") == "acme"
         with nothing(s):
             assert await ask(
-                s, m.AcceptInvite("uid-bob", "ada@acme.example", made.invite_id)
+                s, AcceptInvite("uid-bob", "ada@acme.example", made.invite_id)
             ) == refuse("already_accepted")
 
 
@@ -72,17 +82,17 @@ async def test_an_invite_is_issued_with_its_event_by_whoever_may_grant_the_role(
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "dev", "developer")
-        made = await ask(s, m.CreateInvite("ada", ADA, "admin"))
+        made = await ask(s, CreateInvite("ada", ADA, "admin"))
         assert isinstance(made, Invite)
         with nothing(s):
-            assert await ask(s, m.CreateInvite("ada", "ada at acme", "admin")) == refuse(
+            assert await ask(s, CreateInvite("ada", "ada at acme", "admin")) == refuse(
                 "invalid_email"
             )
-            assert await ask(s, m.CreateInvite("dev", ADA, "admin")) == refuse("role_forbidden")
-            assert await ask(s, m.CreateInvite("nobody", ADA, "viewer")) == refuse(
+            assert await ask(s, CreateInvite("dev", ADA, "admin")) == refuse("role_forbidden")
+            assert await ask(s, CreateInvite("nobody", ADA, "viewer")) == refuse(
                 "not_a_partner_admin"
             )
-        assert isinstance(await ask(s, m.CreateInvite("dev", ADA, "developer")), Invite)
+        assert isinstance(await ask(s, CreateInvite("dev", ADA, "developer")), Invite)
 
 
 async def test_once_a_domain_is_set_invites_outside_it_are_refused(
@@ -91,21 +101,21 @@ async def test_once_a_domain_is_set_invites_outside_it_are_refused(
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         with nothing(s):
-            assert await ask(s, m.SetDomain("ada", ADA, "co.uk")) == refuse("invalid_domain")
-            assert await ask(s, m.SetDomain("ada", ADA, "other.example")) == refuse(
+            assert await ask(s, SetDomain("ada", ADA, "co.uk")) == refuse("invalid_domain")
+            assert await ask(s, SetDomain("ada", ADA, "other.example")) == refuse(
                 "address_outside_domain"
             )
         with Change(s, ("ada", "account.domain_set", {"domain": "acme.example"})):
-            account = await ask(s, m.SetDomain("ada", ADA, "ACME.Example"))
+            account = await ask(s, SetDomain("ada", ADA, "ACME.Example"))
         assert account.admin_domain == "acme.example"
         with nothing(s):
-            assert await ask(s, m.SetDomain("ada", ADA, "acme.example")) == refuse(
+            assert await ask(s, SetDomain("ada", ADA, "acme.example")) == refuse(
                 "domain_already_set"
             )
-            assert await ask(s, m.CreateInvite("ada", "x@sub.acme.example", "viewer")) == refuse(
+            assert await ask(s, CreateInvite("ada", "x@sub.acme.example", "viewer")) == refuse(
                 "address_outside_domain"
             )
-        assert isinstance(await ask(s, m.CreateInvite("ada", "x@Acme.Example", "viewer")), Invite)
+        assert isinstance(await ask(s, CreateInvite("ada", "x@Acme.Example", "viewer")), Invite)
 
 
 async def test_the_reasons_against_accepting_come_in_their_order(
@@ -117,34 +127,34 @@ async def test_the_reasons_against_accepting_come_in_their_order(
         await join(s, "eve", partner="other")
         made = [await invite(s, "x@acme.example") for _ in range(4)]
         ids = [one.invite_id for one in made]
-        await ask(s, m.RevokeInvite(PLATFORM, ids[0]))
-        await ask(s, m.AcceptInvite("xen", "x@acme.example", ids[1]))
+        await ask(s, RevokeInvite(PLATFORM, ids[0]))
+        await ask(s, AcceptInvite("xen", "x@acme.example", ids[1]))
         with nothing(s):
-            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", "ivt_none")) == refuse(
+            assert await ask(s, AcceptInvite("eve", "y@acme.example", "ivt_none")) == refuse(
                 "invite_not_found"
             )
-            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", ids[0])) == refuse(
+            assert await ask(s, AcceptInvite("eve", "y@acme.example", ids[0])) == refuse(
                 "invite_not_found"
             )
-            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", ids[1])) == refuse(
+            assert await ask(s, AcceptInvite("eve", "y@acme.example", ids[1])) == refuse(
                 "already_accepted"
             )
-            assert await ask(s, m.AcceptInvite("eve", "y@acme.example", ids[2])) == refuse(
+            assert await ask(s, AcceptInvite("eve", "y@acme.example", ids[2])) == refuse(
                 "wrong_address"
             )
-            assert await ask(s, m.AcceptInvite("eve", "x@acme.example", ids[2])) == refuse(
+            assert await ask(s, AcceptInvite("eve", "x@acme.example", ids[2])) == refuse(
                 "already_administers_another_partner"
             )
-            assert await ask(s, m.AcceptInvite("ada", "x@acme.example", ids[2])) == refuse(
+            assert await ask(s, AcceptInvite("ada", "x@acme.example", ids[2])) == refuse(
                 "already_a_member"
             )
             assert isinstance(
-                await ask(s, m.AcceptInvite("platform", "x@acme.example", ids[2])), BadRequest
+                await ask(s, AcceptInvite("platform", "x@acme.example", ids[2])), BadRequest
             )
         skip(s, INVITE_S - 1)
-        assert isinstance(await ask(s, m.AcceptInvite("yve", "X@acme.example", ids[2])), Invite)
+        assert isinstance(await ask(s, AcceptInvite("yve", "X@acme.example", ids[2])), Invite)
         skip(s, 1)
-        assert await ask(s, m.AcceptInvite("zoe", "y@acme.example", ids[3])) == refuse("expired")
+        assert await ask(s, AcceptInvite("zoe", "y@acme.example", ids[3])) == refuse("expired")
 
 
 async def test_an_invite_of_another_account_is_none_of_this_one(
@@ -153,10 +163,8 @@ async def test_an_invite_of_another_account_is_none_of_this_one(
     async with ready_core(tmp_path) as s:
         await s.open_partner("other")
         made = await invite(s, ADA, partner="other")
-        assert await ask(s, m.AcceptInvite("ada", ADA, made.invite_id)) == refuse(
-            "invite_not_found"
-        )
-        assert await ask(s, m.RevokeInvite(PLATFORM, made.invite_id)) == refuse("invite_not_found")
+        assert await ask(s, AcceptInvite("ada", ADA, made.invite_id)) == refuse("invite_not_found")
+        assert await ask(s, RevokeInvite(PLATFORM, made.invite_id)) == refuse("invite_not_found")
 
 
 async def test_a_revoked_invite_is_gone_and_an_accepted_one_cannot_be_revoked(
@@ -165,13 +173,13 @@ async def test_a_revoked_invite_is_gone_and_an_accepted_one_cannot_be_revoked(
     async with ready_core(tmp_path) as s:
         one, two = await invite(s, ADA), await invite(s, ADA)
         with Change(s, ("ada", "invite.revoked", {"inviteId": one.invite_id})):
-            revoked = await ask(s, m.RevokeInvite("ada", one.invite_id))
+            revoked = await ask(s, RevokeInvite("ada", one.invite_id))
         assert revoked == find_invite(s.reader, "acme", one.invite_id)
         assert revoked.status(at(0)) == "revoked"
-        await ask(s, m.AcceptInvite("ada", ADA, two.invite_id))
+        await ask(s, AcceptInvite("ada", ADA, two.invite_id))
         with nothing(s):
-            assert await ask(s, m.RevokeInvite("ada", one.invite_id)) == refuse("invite_not_found")
-            assert await ask(s, m.RevokeInvite("ada", two.invite_id)) == refuse("already_accepted")
+            assert await ask(s, RevokeInvite("ada", one.invite_id)) == refuse("invite_not_found")
+            assert await ask(s, RevokeInvite("ada", two.invite_id)) == refuse("already_accepted")
 
 
 async def test_revoking_an_invite_that_is_claimed_in_that_moment_says_so(
@@ -191,7 +199,7 @@ async def test_revoking_an_invite_that_is_claimed_in_that_moment_says_so(
             return await submit(tx)
 
         s.parts.database.writer.submit = claim_first  # type: ignore[method-assign]  # somebody else writes first
-        assert await ask(s, m.RevokeInvite(PLATFORM, made.invite_id)) == refuse("partner_changed")
+        assert await ask(s, RevokeInvite(PLATFORM, made.invite_id)) == refuse("partner_changed")
 
 
 async def test_invites_are_listed_from_the_newest_on_in_pages(
@@ -218,7 +226,7 @@ async def test_two_accounts_that_claim_one_member_at_once_get_them_once(tmp_path
         replies: dict[str, Any] = {}
 
         async def accept(partner: str) -> None:
-            replies[partner] = await ask(s, m.AcceptInvite("ada", ADA, invites[partner]), partner)
+            replies[partner] = await ask(s, AcceptInvite("ada", ADA, invites[partner]), partner)
 
         async with trio.open_nursery() as nursery:
             for partner in invites:
@@ -240,7 +248,7 @@ async def test_one_invite_that_many_claim_at_once_makes_one_member(
         replies: list[Any] = []
 
         async def accept(uid: str) -> None:
-            replies.append(await ask(s, m.AcceptInvite(uid, ADA, made.invite_id)))
+            replies.append(await ask(s, AcceptInvite(uid, ADA, made.invite_id)))
 
         async with trio.open_nursery() as nursery:
             for number in range(20):
@@ -262,19 +270,17 @@ async def test_a_role_is_changed_within_what_the_granter_has(
         await join(s, "dev", "developer")
         await join(s, "vic", "viewer")
         with Change(s, ("ada", "member.role_changed", {"uid": "vic", "role": "developer"})):
-            member = await ask(s, m.ChangeRole("ada", "vic", "developer"))
+            member = await ask(s, ChangeRole("ada", "vic", "developer"))
         assert (
             member
             == s.account().members["vic"]
             == Member("vic", "vic@acme.example", "developer", at(0))
         )
         with nothing(s):
-            assert await ask(s, m.ChangeRole("dev", "vic", "admin")) == refuse("role_forbidden")
-            assert await ask(s, m.ChangeRole("ada", "nobody", "viewer")) == refuse(
-                "member_not_found"
-            )
-            assert await ask(s, m.ChangeRole("ada", "vic", "developer")) == member
-            assert await ask(s, m.ChangeRole("ada", "ada", "viewer")) == refuse("last_admin")
+            assert await ask(s, ChangeRole("dev", "vic", "admin")) == refuse("role_forbidden")
+            assert await ask(s, ChangeRole("ada", "nobody", "viewer")) == refuse("member_not_found")
+            assert await ask(s, ChangeRole("ada", "vic", "developer")) == member
+            assert await ask(s, ChangeRole("ada", "ada", "viewer")) == refuse("last_admin")
         assert list(s.account().members) == ["ada", "dev", "vic"]
 
 
@@ -285,11 +291,11 @@ async def test_the_last_admin_cannot_be_removed_and_any_other_member_can(
         await join(s, "ada")
         ben = await join(s, "ben")
         with Change(s, ("ada", "member.removed", {"uid": "ben", "role": "admin"})):
-            assert await ask(s, m.RemoveMember("ada", "ben")) == ben
+            assert await ask(s, RemoveMember("ada", "ben")) == ben
         assert s.parts.registry.member("ben") is None
         with nothing(s):
-            assert await ask(s, m.RemoveMember("ada", "ada")) == refuse("last_admin")
-            assert await ask(s, m.RemoveMember("ada", "ben")) == refuse("member_not_found")
+            assert await ask(s, RemoveMember("ada", "ada")) == refuse("last_admin")
+            assert await ask(s, RemoveMember("ada", "ben")) == refuse("member_not_found")
 
 
 async def test_admins_who_remove_each_other_at_once_leave_one(
@@ -301,10 +307,10 @@ async def test_admins_who_remove_each_other_at_once_leave_one(
         await join(s, "ben")
         for uid in ("ada", "ben"):
             app = await enrol(s, uid)
-            await ask(s, m.VerifyTotp(uid, app.code()))
+            await ask(s, VerifyTotp(uid, app.code()))
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(ask, s, m.RemoveMember("ada", "ben", rule=rule))
-            nursery.start_soon(ask, s, m.RemoveMember("ben", "ada", rule=rule))
+            nursery.start_soon(ask, s, RemoveMember("ada", "ben", rule=rule))
+            nursery.start_soon(ask, s, RemoveMember("ben", "ada", rule=rule))
         assert len(s.account().members) == 1
         check_published(s)
 
@@ -317,9 +323,9 @@ async def test_a_member_who_was_removed_can_join_again_or_elsewhere_without_thei
         await join(s, "ada")
         await join(s, "ben")
         app = await enrol(s, "ben")
-        await ask(s, m.VerifyTotp("ben", app.code()))
+        await ask(s, VerifyTotp("ben", app.code()))
         assert find_factor(s.reader, "acme", "ben").enrolled
-        await ask(s, m.RemoveMember("ada", "ben"))
+        await ask(s, RemoveMember("ada", "ben"))
         assert find_factor(s.reader, "acme", "ben") == Factor()
         await join(s, "ben", "viewer", partner="other")
         known = s.parts.registry.member("ben")
@@ -343,7 +349,7 @@ async def test_a_member_written_past_the_actors_is_seen_within_a_minute(
         )
         await until(61)
         assert s.account().members["ada"].role == "viewer"
-        assert await ask(s, m.CreateInvite("ada", "x@acme.example", "admin")) == refuse(
+        assert await ask(s, CreateInvite("ada", "x@acme.example", "admin")) == refuse(
             "role_forbidden"
         )
 
@@ -355,17 +361,17 @@ async def test_a_stale_revision_changes_nothing(tmp_path: Path, autojump_clock: 
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         seen = s.account().revision
-        await ask(s, m.AddOrigin("ada", "test", "https://one.example"))
+        await ask(s, AddOrigin("ada", "test", "https://one.example"))
         made = await invite(s, "x@acme.example")
         commands: list[Command[Any]] = [
-            m.AddOrigin("ada", "test", "https://two.example", if_revision=seen),
-            m.MintKey("ada", "test", "k", if_revision=seen),
-            m.CreateInvite("ada", "y@acme.example", "viewer", if_revision=seen),
-            m.RevokeInvite("ada", made.invite_id, if_revision=seen),
-            m.ChangeRole("ada", "ada", "admin", if_revision=seen),
-            m.EnrollTotp("ada", if_revision=seen),
-            m.SwitchAccount("ada", False, if_revision=seen),
-            m.EmergencyStop("ada", "test", if_revision=seen),
+            AddOrigin("ada", "test", "https://two.example", if_revision=seen),
+            MintKey("ada", "test", "k", if_revision=seen),
+            CreateInvite("ada", "y@acme.example", "viewer", if_revision=seen),
+            RevokeInvite("ada", made.invite_id, if_revision=seen),
+            ChangeRole("ada", "ada", "admin", if_revision=seen),
+            EnrollTotp("ada", if_revision=seen),
+            SwitchAccount("ada", False, if_revision=seen),
+            EmergencyStop("ada", "test", if_revision=seen),
         ]
         with nothing(s):
             for command in commands:
@@ -373,7 +379,7 @@ async def test_a_stale_revision_changes_nothing(tmp_path: Path, autojump_clock: 
         assert isinstance(
             await ask(
                 s,
-                m.AddOrigin("ada", "test", "https://two.example", if_revision=s.account().revision),
+                AddOrigin("ada", "test", "https://two.example", if_revision=s.account().revision),
             ),
             Account,
         )
@@ -389,14 +395,12 @@ async def test_a_member_demoted_or_removed_a_moment_ago_changes_nothing(
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")
-        _, key_id, _ = await ask(s, m.MintKey("ada", "test", "k"))
+        key_id = (await ask(s, MintKey("ada", "test", "k"))).key.key_id
         app = await enrol(s, "ben")
-        await ask(s, m.VerifyTotp("ben", app.code()))
-        await ask(
-            s, m.RemoveMember("ada", "ben") if role is None else m.ChangeRole("ada", "ben", role)
-        )
+        await ask(s, VerifyTotp("ben", app.code()))
+        await ask(s, RemoveMember("ada", "ben") if role is None else ChangeRole("ada", "ben", role))
         with nothing(s):
-            assert await ask(s, m.RevokeKey("ben", key_id, rule=rule)) == refuse(refusal)
+            assert await ask(s, RevokeKey("ben", key_id, rule=rule)) == refuse(refusal)
 
 
 async def test_a_step_up_that_has_run_out_on_the_way_is_refused(
@@ -408,26 +412,24 @@ async def test_a_step_up_that_has_run_out_on_the_way_is_refused(
     )
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
-        assert await ask(s, m.MintKey("ada", "test", "k", rule=fresh)) == refuse(
-            "totp_not_enrolled"
-        )
+        assert await ask(s, MintKey("ada", "test", "k", rule=fresh)) == refuse("totp_not_enrolled")
         await s.write_past_the_actors(
             put_factor("acme", "ada", Factor(sealed_secret="x", opened_at=at(0)))
         )
         await until(119)
-        assert isinstance(await ask(s, m.MintKey("ada", "test", "k", rule=fresh)), tuple)
+        assert isinstance(await ask(s, MintKey("ada", "test", "k", rule=fresh)), KeyMinted)
         await until(120)
-        assert await ask(s, m.MintKey("ada", "test", "k", rule=fresh)) == refuse(
+        assert await ask(s, MintKey("ada", "test", "k", rule=fresh)) == refuse(
             "fresh_step_up_required"
         )
         await until(899)
         assert isinstance(
-            await ask(s, m.AddOrigin("ada", "test", "https://one.example", rule=window)), Account
+            await ask(s, AddOrigin("ada", "test", "https://one.example", rule=window)), Account
         )
         await until(900)
-        assert await ask(
-            s, m.AddOrigin("ada", "test", "https://two.example", rule=window)
-        ) == refuse("step_up_required")
+        assert await ask(s, AddOrigin("ada", "test", "https://two.example", rule=window)) == refuse(
+            "step_up_required"
+        )
 
 
 async def test_a_member_written_past_the_actor_passes_the_gates_within_a_minute(

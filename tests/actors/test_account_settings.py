@@ -5,18 +5,10 @@ from pathlib import Path
 import msgspec
 from trio.testing import MockClock
 
-from pgs.actors.messages.account import (
-    AgreeTerms,
-    EmergencyStop,
-    EndTerms,
-    MintKey,
-    RotateKey,
-    SetDomain,
-    SetPin,
-)
-from pgs.actors.messages.catalogue import (
-    PublishTerms,
-)
+from pgs.actors.messages.account.keys import MintKey, RotateKey
+from pgs.actors.messages.account.lifecycle import EmergencyStop
+from pgs.actors.messages.account.settings import AgreeTerms, EndTerms, SetDomain, SetPin
+from pgs.actors.messages.catalogue import PublishTerms, TermsPublished
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.members import PLATFORM
 from pgs.domain.versions import ServedVersions
@@ -69,7 +61,7 @@ async def test_a_new_service_offers_the_terms_that_it_ships_with_until_others_ar
         shipped = offered_terms(s.reader)
         assert shipped is not None
         assert (shipped.version, shipped.text.startswith("# Rake terms, version 1\n")) == (1, True)
-        assert await s.core.directory.catalogue().ask(PublishTerms("Others")) == 2
+        assert await s.core.directory.catalogue().ask(PublishTerms("Others")) == TermsPublished(2)
     async with ready_core(tmp_path, seed=1) as s:
         offered = offered_terms(s.reader)
         assert offered == Terms(2, "Others", offered.published_at if offered else 0)
@@ -81,7 +73,7 @@ async def test_every_action_of_the_event_log_is_a_noun_and_a_verb(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        _, key_id, _ = await ask(s, MintKey("ada", "test", "k"))
+        key_id = (await ask(s, MintKey("ada", "test", "k"))).key.key_id
         await ask(s, RotateKey("ada", key_id))
         await ask(s, EmergencyStop("ada", "test"))
         await ask(s, SetDomain("ada", "ada@acme.example", "acme.example"))

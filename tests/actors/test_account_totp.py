@@ -9,7 +9,8 @@ from trio.testing import MockClock
 
 from pgs.actors.account.factors import factor_context
 from pgs.actors.kernel.mail import Crashed
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.factors import EnrollTotp, ResetFactor, SteppedUp, VerifyTotp
+from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.errors import refuse
 from pgs.domain.members import PLATFORM
 from pgs.domain.sealed import open_sealed
@@ -25,7 +26,7 @@ WRONG, LOCKED, SPENT = refuse("invalid_code"), refuse("step_up_locked"), refuse(
 
 
 async def verify(s: ReadyCore, code: str, uid: str = "ada") -> Any:
-    return await ask(s, m.VerifyTotp(uid, code))
+    return await ask(s, VerifyTotp(uid, code))
 
 
 def factor(s: ReadyCore, uid: str = "ada") -> Factor:
@@ -40,7 +41,7 @@ async def ready(s: ReadyCore, uid: str = "ada") -> App:
     """Make a member with an authenticator in force."""
     await join(s, uid)
     app = await enrol(s, uid)
-    assert isinstance(await verify(s, app.code(), uid), m.SteppedUp)
+    assert isinstance(await verify(s, app.code(), uid), SteppedUp)
     return app
 
 
@@ -50,7 +51,7 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         revision = s.account().revision
-        made = await ask(s, m.EnrollTotp("ada"))
+        made = await ask(s, EnrollTotp("ada"))
         assert made.otpauth_uri.startswith("otpauth://totp/")
         assert f"secret={made.secret}" in made.otpauth_uri
         assert made.secret not in repr(made)
@@ -64,11 +65,11 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
         )
         assert await verify(s, App(s, made.secret).wrong()) == WRONG
         assert not factor(s).enrolled
-        assert await verify(s, App(s, made.secret).code()) == m.SteppedUp(at(WINDOW_S), at(FRESH_S))
+        assert await verify(s, App(s, made.secret).code()) == SteppedUp(at(WINDOW_S), at(FRESH_S))
         assert standing(factor(s), at(0)) == Standing(True, at(WINDOW_S), at(FRESH_S), None)
         assert actions(s) == [("ada", "totp.enrolled"), ("ada", "totp.activated")]
         assert s.account().revision == revision  # nothing that others have read is another
-        await ask(s, m.AddOrigin("ada", "test", "https://one.example", if_revision=revision))
+        await ask(s, AddOrigin("ada", "test", "https://one.example", if_revision=revision))
         assert s.account().event_seq == len(events(s))
 
 
@@ -80,12 +81,12 @@ async def test_an_authenticator_outlives_a_rotation_of_the_key_ring(
         sealed = factor(s).sealed_secret
         s.parts.keys.rotate()
         skip(s, STEP_S)
-        assert isinstance(await verify(s, app.code()), m.SteppedUp)
+        assert isinstance(await verify(s, app.code()), SteppedUp)
     async with ready_core(tmp_path) as s:
         assert len(s.parts.ring.keys) == 2
         assert factor(s).sealed_secret == sealed
         skip(s, 2 * STEP_S)
-        assert isinstance(await verify(s, App(s, app._secret).code()), m.SteppedUp)
+        assert isinstance(await verify(s, App(s, app._secret).code()), SteppedUp)
 
 
 async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(
@@ -93,9 +94,9 @@ async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
-        made = await ask(s, m.EnrollTotp("ada"))
+        made = await ask(s, EnrollTotp("ada"))
         await verify(s, App(s, made.secret).code())
-        again = await ask(s, m.EnrollTotp("ada"))
+        again = await ask(s, EnrollTotp("ada"))
     held = b"".join((tmp_path / name).read_bytes() for name in ("pgs.db", "keys"))
     assert b"totp.activated" in held  # the search finds what is there
     assert made.secret.encode() not in held
@@ -112,10 +113,10 @@ async def test_a_code_works_once_and_one_of_a_step_before_the_last_never(
             assert await verify(s, code) == SPENT
             assert factor(s) == before, "a spent code counted"
         skip(s, STEP_S)
-        assert isinstance(await verify(s, app.code()), m.SteppedUp)
+        assert isinstance(await verify(s, app.code()), SteppedUp)
         skip(s, 2 * STEP_S)
-        assert isinstance(await verify(s, app.code(-1)), m.SteppedUp)
-        assert isinstance(await verify(s, app.code()), m.SteppedUp)
+        assert isinstance(await verify(s, app.code(-1)), SteppedUp)
+        assert isinstance(await verify(s, app.code()), SteppedUp)
         assert await verify(s, app.code(1)) == WRONG
 
 
@@ -133,7 +134,7 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
         skip(s, now - s.parts.clock.now())
         assert await verify(s, app.wrong()) == WRONG  # the fifth is answered like those before it
         assert await verify(s, App(s, app._secret).code()) == LOCKED
-        assert await ask(s, m.EnrollTotp("ada")) == LOCKED
+        assert await ask(s, EnrollTotp("ada")) == LOCKED
         assert standing(factor(s), now) == Standing(
             True, at(WINDOW_S), at(FRESH_S), now + LOCK_S
         )  # the window stays open
@@ -141,7 +142,7 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
         skip(s, LOCK_S - 1)
         assert await verify(s, App(s, app._secret).code()) == LOCKED
         skip(s, 1)
-        assert isinstance(await verify(s, App(s, app._secret).code()), m.SteppedUp)
+        assert isinstance(await verify(s, App(s, app._secret).code()), SteppedUp)
 
 
 async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(
@@ -153,7 +154,7 @@ async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(
             skip(s, STEP_S)
             for _ in range(MAX_WRONG_CODES - 1):
                 assert await verify(s, app.wrong()) == WRONG
-            assert isinstance(await verify(s, app.code()), m.SteppedUp)
+            assert isinstance(await verify(s, app.code()), SteppedUp)
             assert (factor(s).wrong_codes, factor(s).locked_until) == (0, None)
 
 
@@ -164,9 +165,9 @@ async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until
         old = await ready(s)
         new = await enrol(s, "ada")
         skip(s, FRESH_S)
-        assert await ask(s, m.EnrollTotp("ada")) == refuse("fresh_step_up_required")
-        assert isinstance(await verify(s, old.code()), m.SteppedUp)
-        assert isinstance(await verify(s, new.code()), m.SteppedUp)
+        assert await ask(s, EnrollTotp("ada")) == refuse("fresh_step_up_required")
+        assert isinstance(await verify(s, old.code()), SteppedUp)
+        assert isinstance(await verify(s, new.code()), SteppedUp)
         assert await verify(s, old.code()) == WRONG
         assert factor(s).pending_sealed_secret is None
         assert [action for _, action in actions(s)] == [
@@ -177,7 +178,7 @@ async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until
             "totp.activated",
         ]
         skip(s, WINDOW_S)
-        assert await ask(s, m.EnrollTotp("ada")) == refuse("step_up_required")
+        assert await ask(s, EnrollTotp("ada")) == refuse("step_up_required")
 
 
 async def test_the_platform_resets_a_lost_authenticator(
@@ -185,9 +186,9 @@ async def test_the_platform_resets_a_lost_authenticator(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await ready(s)
-        assert await ask(s, m.ResetFactor("ada", "ada")) == refuse("role_forbidden")
-        assert await ask(s, m.ResetFactor(PLATFORM, "nobody")) == refuse("member_not_found")
-        assert await ask(s, m.ResetFactor(PLATFORM, "ada")) == s.account().members["ada"]
+        assert await ask(s, ResetFactor("ada", "ada")) == refuse("role_forbidden")
+        assert await ask(s, ResetFactor(PLATFORM, "nobody")) == refuse("member_not_found")
+        assert await ask(s, ResetFactor(PLATFORM, "ada")) == s.account().members["ada"]
         assert factor(s) == Factor()
         assert actions(s)[-1] == (PLATFORM, "totp.reset")
         assert await verify(s, "000000") == refuse("totp_not_enrolled")
@@ -197,7 +198,7 @@ async def test_who_is_no_member_has_no_authenticator(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        assert await ask(s, m.EnrollTotp("ada")) == refuse("not_a_partner_admin")
+        assert await ask(s, EnrollTotp("ada")) == refuse("not_a_partner_admin")
         assert await verify(s, "000000") == refuse("not_a_partner_admin")
         await join(s, "ada")
         assert await verify(s, "000000") == refuse("totp_not_enrolled")
@@ -228,7 +229,7 @@ async def test_a_guess_is_counted_though_the_disk_fails_half_way(
         faults.heal()
         # Not counted: nobody looked at the code. Counted: it was looked at, and what it came to is not in rows.
         assert factor(s).wrong_codes == skipped
-        assert isinstance(await verify(s, app.code()), m.SteppedUp)
+        assert isinstance(await verify(s, app.code()), SteppedUp)
 
 
 async def test_guesses_that_come_at_once_are_counted_one_by_one(
@@ -280,7 +281,7 @@ async def _use_at_once(folder: Path, rounds: int) -> None:
             async with trio.open_nursery() as nursery:
                 for _ in range(AT_ONCE):
                     nursery.start_soon(use, app.code())
-            assert sum(isinstance(reply, m.SteppedUp) for reply in accepted) == 1, number
+            assert sum(isinstance(reply, SteppedUp) for reply in accepted) == 1, number
             assert accepted.count(SPENT) == AT_ONCE - 1
             assert factor(s).wrong_codes == 0
         await until(trio.current_time())

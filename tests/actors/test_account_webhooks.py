@@ -8,7 +8,7 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Command, Crashed
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSecret, SaveWebhook
 from pgs.domain.accounts import Webhook
 from pgs.domain.errors import refuse
 from pgs.http.outbound import Outbound
@@ -41,19 +41,19 @@ async def test_an_answer_shows_the_endpoint_as_its_row_now_is(
 ) -> None:
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await until(5)
-        saved, secret = await ask(s, m.SaveWebhook("ada", "live", URL))
-        assert saved == webhook(s, "live") == Webhook(URL, True, 0, at(5), at(5), None)
-        assert len(secret) == 6 + 43
+        saved = await ask(s, SaveWebhook("ada", "live", URL))
+        assert saved.webhook == webhook(s, "live") == Webhook(URL, True, 0, at(5), at(5), None)
+        assert len(saved.secret) == 6 + 43
         await until(8)
-        rotated, other = await ask(s, m.RotateWebhookSecret("bob", "live"))
-        assert rotated == webhook(s, "live") == Webhook(URL, True, 0, at(5), at(8), None)
-        assert other != secret
+        rotated = await ask(s, RotateWebhookSecret("bob", "live"))
+        assert rotated.webhook == webhook(s, "live") == Webhook(URL, True, 0, at(5), at(8), None)
+        assert rotated.secret != saved.secret
         await until(9)
-        off = await ask(s, m.DisableWebhook("ada", "live"))
+        off = await ask(s, DisableWebhook("ada", "live"))
         assert off == webhook(s, "live") == Webhook(URL, False, 0, at(5), at(8), at(9))
-        again, none = await ask(s, m.SaveWebhook("bob", "live", OTHER))
-        assert again == webhook(s, "live") == Webhook(OTHER, True, 0, at(5), at(8), None)
-        assert none is None
+        again = await ask(s, SaveWebhook("bob", "live", OTHER))
+        assert again.webhook == webhook(s, "live") == Webhook(OTHER, True, 0, at(5), at(8), None)
+        assert again.secret is None
         assert events(s, "webhook.saved") == [
             ("ada", {"environment": "live", "url": URL}, at(5)),
             ("bob", {"environment": "live", "url": OTHER}, at(9)),
@@ -80,8 +80,8 @@ async def test_a_url_that_breaks_the_rules_changes_nothing(
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         before, revision = webhook(s), s.account().revision
-        assert await ask(s, m.SaveWebhook("ops", "test", url)) == refuse("invalid_webhook_url")
-        assert await ask(s, m.SaveWebhook("ops", "live", url)) == refuse("invalid_webhook_url")
+        assert await ask(s, SaveWebhook("ops", "test", url)) == refuse("invalid_webhook_url")
+        assert await ask(s, SaveWebhook("ops", "live", url)) == refuse("invalid_webhook_url")
         assert (webhook(s), s.account().revision) == (before, revision)
 
 
@@ -93,9 +93,9 @@ async def test_every_registration_row_of_the_case_table_is_saved_or_refused_and_
         ready_core(tmp_path, outbound=Outbound(client_context())) as s,
     ):
         for row in REGISTER:
-            reply = await ask(s, m.SaveWebhook("ops", "test", row["input"]))
+            reply = await ask(s, SaveWebhook("ops", "test", row["input"]))
             if row["expect"] == "accept":
-                assert reply[0].enabled, row
+                assert reply.webhook.enabled, row
             else:
                 assert reply == refuse("invalid_webhook_url"), row
         await until(30)
@@ -127,9 +127,9 @@ async def test_where_an_endpoint_is_on_is_the_same_from_rows_and_in_memory(
 @pytest.mark.parametrize(
     "command",
     [
-        m.SaveWebhook("ops", "test", OTHER),
-        m.RotateWebhookSecret("ops", "test"),
-        m.DisableWebhook("ops", "test"),
+        SaveWebhook("ops", "test", OTHER),
+        RotateWebhookSecret("ops", "test"),
+        DisableWebhook("ops", "test"),
     ],
 )
 async def test_a_change_is_written_whole_or_not_at_all(

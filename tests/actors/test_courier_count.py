@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.webhooks import RotateWebhookSecret
 from pgs.domain import nudges
 from pgs.domain.nudges import FAILURES_TO_DISABLE, TRY_AT_S, TryOutcome
 from tests.actors.endpoints import (
@@ -98,7 +98,7 @@ async def test_the_count_is_the_run_of_failures_at_the_end_of_what_completed(
                 model.enabled, model.run = True, 0
                 model.cut_all()
             elif act < 0.89:
-                await ask(s, m.RotateWebhookSecret("ops", "test"))
+                await ask(s, RotateWebhookSecret("ops", "test"))
             elif act < 0.91:
                 await s.switch(False)
                 model.cut_all()

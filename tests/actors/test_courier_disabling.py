@@ -8,7 +8,7 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.maintenance.attempts import LOOK_AGAIN_S
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSecret
 from pgs.domain.accounts import Webhook
 from pgs.domain.members import PLATFORM
 from pgs.storage import accounts, webhooks
@@ -301,7 +301,7 @@ async def test_rotating_changes_the_secret_alone_and_leaves_a_nudge_under_way_it
         await fail(s, 1)
         nudge(s)
         await until(2)
-        _, new = await ask(s, m.RotateWebhookSecret("ops", "test"))
+        new = (await ask(s, RotateWebhookSecret("ops", "test"))).secret
         assert webhook(s) == Webhook(URL, True, 1, at(0), at(2), None)
         assert new != old
         assert events(s, "webhook.secret_rotated") == [("ops", {"environment": "test"}, at(2))]
@@ -323,7 +323,7 @@ async def test_rotating_neither_switches_on_nor_clears_a_run(
     async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await fail(s, 10)
-        await ask(s, m.RotateWebhookSecret("ops", "test"))
+        await ask(s, RotateWebhookSecret("ops", "test"))
         assert (webhook(s).enabled, failures(s)) == (False, 10)
         await fail(s, 1)
         assert len(endpoints.posts) == 10
@@ -338,7 +338,7 @@ async def test_a_nudge_that_waits_is_signed_with_the_secret_of_the_moment_in_whi
         for _ in range(9):
             nudge(s)
         await until(1)
-        _, new = await ask(s, m.RotateWebhookSecret("ops", "test"))
+        new = (await ask(s, RotateWebhookSecret("ops", "test"))).secret
         await until(10)
         assert [post.signed_by(old) for post in endpoints.posts] == [True] * 8 + [False]
         assert endpoints.posts[8].signed_by(new)
@@ -387,11 +387,11 @@ async def test_a_disabling_for_a_run_that_a_saving_has_cleared_is_left_undone(
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         await save(s)
-        answer = await ask(s, m.DisableWebhook(PLATFORM, "test", 1))
+        answer = await ask(s, DisableWebhook(PLATFORM, "test", 1))
         assert answer == webhook(s)
         assert webhook(s).enabled
         assert events(s, "webhook.disabled") == []
-        await ask(s, m.DisableWebhook(PLATFORM, "test", 2))
+        await ask(s, DisableWebhook(PLATFORM, "test", 2))
         assert not webhook(s).enabled
 
 
@@ -401,7 +401,7 @@ async def test_a_webhook_that_is_not_there_can_be_neither_rotated_nor_switched_o
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s, environment="live")
         revision = s.account().revision
-        for command in (m.RotateWebhookSecret("ops", "test"), m.DisableWebhook("ops", "test")):
+        for command in (RotateWebhookSecret("ops", "test"), DisableWebhook("ops", "test")):
             assert (await ask(s, command)).reason == "webhook_not_configured"
         assert s.account().revision == revision
 

@@ -10,7 +10,7 @@ from trio.testing import MockClock
 
 from pgs.actors.delivery.courier import IN_FLIGHT_LIMIT
 from pgs.actors.kernel.restarts import RESTART_LIMIT
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSecret
 from pgs.storage.transactions import Outcome, Tx
 from tests.actors.endpoints import (
     OK,
@@ -67,7 +67,7 @@ async def test_a_rotation_that_a_resting_partner_s_courier_is_not_told_of_signs_
         nudge(s)
         await until(1)
         rest_after_the_next_commit(s, monkeypatch)
-        _, secret = await ask(s, m.RotateWebhookSecret("ops", "test"))
+        secret = (await ask(s, RotateWebhookSecret("ops", "test"))).secret
         await until(40)
         nudge(s)
         await until(41)
@@ -76,7 +76,7 @@ async def test_a_rotation_that_a_resting_partner_s_courier_is_not_told_of_signs_
 
 @pytest.mark.parametrize(
     "change",
-    [lambda s: save(s, OTHER), lambda s: ask(s, m.DisableWebhook("ops", "test"))],
+    [lambda s: save(s, OTHER), lambda s: ask(s, DisableWebhook("ops", "test"))],
     ids=["saving", "switching off"],
 )
 async def test_an_outcome_that_comes_before_the_courier_hears_of_a_change_counts_nothing_and_its_nudge_is_cut(

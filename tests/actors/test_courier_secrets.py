@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.webhooks import RotateWebhookSecret, SaveWebhook
 from pgs.config import Config
 from pgs.keyfile import KeyFile
 from pgs.storage.webhooks import find_endpoint
@@ -36,14 +36,14 @@ async def test_a_secret_is_in_no_log_no_event_and_no_repr(
     endpoints = Endpoints(GONE)
     with capture_logs() as lines:
         async with ready_core(tmp_path, outbound=endpoints) as s:
-            saved = await ask(s, m.SaveWebhook("ops", "test", URL))
-            old = saved[1]
+            saved = await ask(s, SaveWebhook("ops", "test", URL))
+            old = saved.secret
             await send_test(s)
             endpoints.broken = ValueError("a fault of ours, with a traceback")
             nudge(s)
             await until(1)
             endpoints.broken = None
-            _, new = await ask(s, m.RotateWebhookSecret("ops", "test"))
+            new = (await ask(s, RotateWebhookSecret("ops", "test"))).secret
             for _ in range(10):
                 nudge(s)
             await until(20)
@@ -114,7 +114,7 @@ async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(
         assert counted["webhook_secret_unreadable"] >= 1
         assert counted["partner_degraded"] == 0
         assert (webhook(s).enabled, failures(s)) == (True, 0)
-        _, new = await ask(s, m.RotateWebhookSecret("ops", "test"))
+        new = (await ask(s, RotateWebhookSecret("ops", "test"))).secret
         nudge(s)
         await trio.sleep(0.01)
         assert endpoints.posts[-1].url == URL

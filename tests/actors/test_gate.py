@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 from trio.testing import MockClock
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.shared.admission import PartnerAdmission, ProcessAdmission, policy_of
 from pgs.domain.members import PLATFORM
 from pgs.domain.rate import PARTNER_POLICY, BucketPolicy
@@ -53,7 +53,7 @@ async def test_a_rate_that_an_operator_sets_counts_at_once(
         gate = s.partner().admission
         for _ in range(300):
             gate.admit(s.account(), 0.0)
-        await s.partner().account().ask(m.SetRate(PLATFORM, 310, None))
+        await s.partner().account().ask(SetRate(PLATFORM, 310, None))
         assert policy_of(s.account()) == BucketPolicy(310, 80)
         assert [gate.admit(s.account(), 0.0).refused_by for _ in range(11)] == [None] * 10 + [
             "partner"

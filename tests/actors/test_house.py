@@ -7,9 +7,7 @@ from trio.testing import MockClock
 
 from pgs.actors.kernel.cells import IDLE_CLOSE_S
 from pgs.actors.maintenance.deadlines import CLOSE_IDLE_S
-from pgs.actors.messages.account import (
-    SetRate,
-)
+from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.messages.seats import (
     CloseSeats,
 )

@@ -10,18 +10,16 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed
-from pgs.actors.messages.account import (
-    AddOrigin,
-    AgreeTerms,
-    MintKey,
-    RevokeKey,
-    SetPrices,
-    SwitchAccount,
-)
+from pgs.actors.messages.account.keys import KeyMinted, MintKey, RevokeKey
+from pgs.actors.messages.account.lifecycle import SwitchAccount
+from pgs.actors.messages.account.settings import AddOrigin, AgreeTerms, SetPrices
 from pgs.actors.messages.catalogue import (
     LockTier,
     PublishTerms,
     SetTier,
+    TermsPublished,
+    TierLocked,
+    TierSet,
 )
 from pgs.actors.shared import catalogue as catalogue_module
 from pgs.actors.shared import registry as registry_module
@@ -44,8 +42,8 @@ from tests.virtual import Faults
 
 async def mint(s: ReadyCore, partner: str = "acme") -> tuple[str, str]:
     minted = await s.partner(partner).account().ask(MintKey("ops", "test", "build"))
-    assert isinstance(minted, tuple)
-    return minted[1], minted[2]
+    assert isinstance(minted, KeyMinted)
+    return minted.key.key_id, minted.text
 
 
 async def test_a_new_key_and_its_revocation_count_at_once(
@@ -260,15 +258,17 @@ async def test_a_tier_written_past_its_actor_makes_the_next_command_decide_anew(
         await s.write_past_the_actors(
             tiers.insert_revision("test", "bronze", TierRevision(2, "Bronze", 120, PRIZE), 0)
         )
-        assert (
-            await s.core.directory.catalogue().ask(SetTier("test", "bronze", None, FLOOR, 150)) == 3
-        )
+        assert await s.core.directory.catalogue().ask(
+            SetTier("test", "bronze", None, FLOOR, 150)
+        ) == TierSet(3)
         await s.write_past_the_actors(tiers.set_lock("test", "bronze", GAME, locked=True))
-        assert (
-            await s.core.directory.catalogue().ask(LockTier("test", "bronze", GAME, True)) is False
-        )
+        assert await s.core.directory.catalogue().ask(
+            LockTier("test", "bronze", GAME, True)
+        ) == TierLocked(changed=False)
         await s.write_past_the_actors(terms.insert_terms(2, "Other terms", 0))
-        assert await s.core.directory.catalogue().ask(PublishTerms("New terms")) == 3
+        assert await s.core.directory.catalogue().ask(PublishTerms("New terms")) == TermsPublished(
+            3
+        )
 
 
 async def test_what_was_committed_within_one_second_is_no_foreign_write(
@@ -332,7 +332,9 @@ async def test_a_reading_does_not_hide_what_was_written_while_it_was_under_way(
         SlowReading(monkeypatch, catalogue_module, 5.0)
         await until(62)
         _, key = await mint(s)
-        assert await s.core.directory.catalogue().ask(SetTier("test", "gold", None, 500, 900)) == 1
+        assert await s.core.directory.catalogue().ask(
+            SetTier("test", "gold", None, 500, 900)
+        ) == TierSet(1)
         account = s.account()
         await until(66)
         assert s.account() == account

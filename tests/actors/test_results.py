@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.keys import KeyMinted, MintKey, RevokeKey
 from pgs.actors.shared.feed_bells import LONG_POLLS_LIMIT, ResultsBells
 from pgs.app import services
 from pgs.config import Config
@@ -123,9 +123,9 @@ async def test_all_of_a_matchs_money_appears_at_one_moment(
 
 
 async def key_for(s: ReadyCore) -> Principal:
-    minted = await s.partner().account().ask(m.MintKey("ops", "test", "build"))
-    assert isinstance(minted, tuple)
-    known = s.parts.registry.find_key(hash_key(minted[2]))
+    minted = await s.partner().account().ask(MintKey("ops", "test", "build"))
+    assert isinstance(minted, KeyMinted)
+    known = s.parts.registry.find_key(hash_key(minted.text))
     assert known is not None
     return Principal(known.account, known.key, 1)
 
@@ -196,7 +196,7 @@ async def test_a_held_call_ends_when_its_key_or_account_or_the_service_does(
             nursery.start_soon(held.run, call(s, principal, waitSeconds="25"))
             await until(59)
             if how == "revoked":
-                await s.partner().account().ask(m.RevokeKey("ops", principal.key.key_id))
+                await s.partner().account().ask(RevokeKey("ops", principal.key.key_id))
             elif how == "switched off":
                 await s.switch(False)
             elif how == "stopping":

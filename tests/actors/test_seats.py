@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from trio.testing import MockClock
 
-from pgs.actors.messages.account import (
-    CreatePartner,
-)
+from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.actors.messages.catalogue import (
     LockTier,
     SetTier,

@@ -8,7 +8,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import (
+    EmergencyStop,
+    StopFinished,
+    StopMarked,
+    SwitchAccount,
+)
 from pgs.actors.seating import stopping
 from pgs.actors.seating.stopping import Stopped, deactivate, emergency_stop
 from pgs.domain.accounts import Account
@@ -20,7 +25,7 @@ from tests.actors.ready_core import FLOOR, ReadyCore, at, money, ready_core, unt
 from tests.actors.test_account import Change, nothing
 from tests.virtual import Faults, seed_scheduler
 
-STOP = m.EmergencyStop("ada", "test")
+STOP = EmergencyStop("ada", "test")
 
 
 async def play(s: ReadyCore) -> None:
@@ -66,7 +71,7 @@ async def test_every_stop_kills_the_tokens_since_the_last_one(
     async with ready_core(tmp_path) as s:
         assert await emergency_stop(s.partner(), STOP) == Stopped("test", at(0), 0)
         await emergency_stop(s.partner(), STOP)
-        await emergency_stop(s.partner(), m.EmergencyStop("ada", "live"))
+        await emergency_stop(s.partner(), EmergencyStop("ada", "live"))
         assert s.account().generations == {"test": 2, "live": 1}
 
 
@@ -75,7 +80,7 @@ async def test_a_refused_stop_stops_nothing(tmp_path: Path, autojump_clock: Mock
         await play(s)
         with nothing(s):
             assert await emergency_stop(
-                s.partner(), m.EmergencyStop("ada", "test", if_revision=0)
+                s.partner(), EmergencyStop("ada", "test", if_revision=0)
             ) == refuse("partner_changed")
         assert s.by_key("carol").status == "waiting"
 
@@ -86,7 +91,7 @@ async def test_a_stop_whose_process_dies_after_the_mark_is_finished_by_the_next(
     async with ready_core(tmp_path) as s:
         await play(s)
         marked = await ask(s, STOP)
-        assert isinstance(marked, m.StopMarked)
+        assert isinstance(marked, StopMarked)
     async with ready_core(tmp_path, seed=1) as s:
         assert s.account().generations["test"] == 1
         await until(trio.current_time() + 1)
@@ -117,7 +122,7 @@ async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(
 
 
 @pytest.mark.parametrize(
-    "command", [STOP, m.SwitchAccount("ada", False)], ids=["emergency stop", "deactivation"]
+    "command", [STOP, SwitchAccount("ada", False)], ids=["emergency stop", "deactivation"]
 )
 async def test_what_was_begun_is_finished_when_its_caller_leaves(
     command: Any, tmp_path: Path, autojump_clock: MockClock
@@ -141,9 +146,9 @@ async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(
     async with ready_core(tmp_path) as s:
         await ask(s, STOP)
         await ask(s, STOP)
-        await ask(s, m.StopFinished("test", 1))
+        await ask(s, StopFinished("test", 1))
         assert find_stop(s.reader, "acme", "test") == 2
-        await ask(s, m.StopFinished("test", 2))
+        await ask(s, StopFinished("test", 2))
         assert find_stop(s.reader, "acme", "test") is None
 
 
@@ -152,10 +157,10 @@ async def test_a_deactivation_counts_what_it_ended(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await play(s)
-        account, ended = await deactivate(s.partner(), m.SwitchAccount("ada", False))
+        account, ended = await deactivate(s.partner(), SwitchAccount("ada", False))
         assert isinstance(account, Account)
         assert (account.active, account.switched_off_by, ended) == (False, "ada", 3)
-        assert await deactivate(s.partner(), m.SwitchAccount("ada", False)) == (
+        assert await deactivate(s.partner(), SwitchAccount("ada", False)) == (
             refuse("account_inactive"),
             0,
         )
@@ -180,10 +185,10 @@ async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play
         async def late(*args: Any) -> Any:
             found = await read_in_bulk(*args)
             if found:
-                assert await emergency_stop(s.partner(), m.EmergencyStop("ada", "live")) == Stopped(
+                assert await emergency_stop(s.partner(), EmergencyStop("ada", "live")) == Stopped(
                     "live", at(60), 0
                 )
-                await ask(s, m.StopFinished("test", 1))
+                await ask(s, StopFinished("test", 1))
                 await s.seat("erin")
             return found
 

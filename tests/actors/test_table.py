@@ -10,9 +10,7 @@ from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages import table as m
-from pgs.actors.messages.account import (
-    EmergencyStop,
-)
+from pgs.actors.messages.account.lifecycle import EmergencyStop
 from pgs.actors.messages.seats import (
     CloseMatches,
 )

@@ -9,9 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed
-from pgs.actors.messages.account import (
-    SwitchAccount,
-)
+from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.seats import (
     CloseSeats,
     DecideMatch,

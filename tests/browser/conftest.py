@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.members import PLATFORM
 from tests.browser.chromium import Tab, launched, partner_site
 from tests.journeys.partners import Partner
@@ -40,7 +40,7 @@ def browser() -> Iterator[Browser]:
 def partner(service: SharedService, site: str) -> Partner:
     """A partner whose test frame the site may embed."""
     made = service.partner()
-    service.account(made, m.AddOrigin(PLATFORM, "test", site))
+    service.account(made, AddOrigin(PLATFORM, "test", site))
     return made
 
 

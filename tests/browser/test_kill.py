@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import AddOrigin
 from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.members import PLATFORM
@@ -28,7 +28,7 @@ async def _prepare(folder: Path, site: str) -> Partner:
     async with open_core(Config(data_dir=folder)) as core:
         await make_tiers(core)
         partner = await make_partner(core, "acme")
-        await account(core, partner.partner_id, m.AddOrigin(PLATFORM, "test", site))
+        await account(core, partner.partner_id, AddOrigin(PLATFORM, "test", site))
         return partner
 
 

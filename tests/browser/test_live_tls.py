@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from playwright.sync_api import Browser, Page
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
 from pgs.serve import running
@@ -190,7 +190,7 @@ def test_a_live_page_embeds_the_live_frame_over_tls(
     service: SharedService, shop: str, tabs: list[Tab]
 ) -> None:
     partner = service.partner()
-    service.account(partner, m.AddOrigin(PLATFORM, "live", shop))
+    service.account(partner, AddOrigin(PLATFORM, "live", shop))
     alice, bob = tabs
     for player in ("alice", "bob"):
         ok(service.client.call("POST", "/partner/matches", partner.live, seat_body(player, player)))
@@ -221,7 +221,7 @@ def test_a_registered_test_page_embeds_the_test_frame_over_tls(
     service: SharedService, shop: str, tabs: list[Tab]
 ) -> None:
     partner = service.partner()
-    service.account(partner, m.AddOrigin(PLATFORM, "test", shop))
+    service.account(partner, AddOrigin(PLATFORM, "test", shop))
     _open(service, partner, "test", shop, tabs[0], "alice")
     tabs[0].sees("Waiting for an opponent")
     assert tabs[0].faults == []
@@ -236,11 +236,11 @@ def test_no_page_but_those_of_its_environment_embeds_a_frame(
 ) -> None:
     other: Environment = "test" if framed == "live" else "live"
     partner = service.partner()
-    service.account(partner, m.AddOrigin(PLATFORM, framed, ELSEWHERE))
+    service.account(partner, AddOrigin(PLATFORM, framed, ELSEWHERE))
     if registered == "for the other environment":
-        service.account(partner, m.AddOrigin(PLATFORM, other, shop))
+        service.account(partner, AddOrigin(PLATFORM, other, shop))
     elif registered == "with another partner":
-        service.account(service.partner(), m.AddOrigin(PLATFORM, framed, shop))
+        service.account(service.partner(), AddOrigin(PLATFORM, framed, shop))
     tab = tabs[0]
     _open(service, partner, framed, shop, tab, "alice")
     _wait_for_fault(tab.page, tab)

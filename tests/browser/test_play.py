@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Route
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import SwitchAccount
+from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.members import PLATFORM
 from tests.browser.chromium import Tab
 from tests.conventions.tree import ROOT
@@ -146,7 +147,7 @@ def test_a_page_of_another_origin_cannot_embed_the_frame(
     service: SharedService, site: str, tabs: list[Tab]
 ) -> None:
     stranger = service.partner()
-    service.account(stranger, m.AddOrigin(PLATFORM, "test", "https://elsewhere.example"))
+    service.account(stranger, AddOrigin(PLATFORM, "test", "https://elsewhere.example"))
     tab = tabs[0]
     _open(service, stranger, site, tab, "alice")
     tab.page.wait_for_function("window.frames.length === 1")
@@ -178,7 +179,7 @@ def test_a_session_that_is_cut_off_says_so(
     alice = tabs[0]
     _open(service, partner, site, alice, "alice")
     alice.sees("Waiting for an opponent")
-    service.account(partner, m.SwitchAccount(PLATFORM, active=False))
+    service.account(partner, SwitchAccount(PLATFORM, active=False))
     alice.sees("Your session was ended")
     assert alice.told("pgs.error")[-1]["reason"] == "session_ended"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.members import PLATFORM
 from tests.browser.chromium import Tab
 from tests.browser.test_play import begin
@@ -23,7 +23,7 @@ def test_a_match_outlives_the_service_that_it_began_on(
     first.start()
     try:
         partner = first.partner()
-        first.account(partner, m.AddOrigin(PLATFORM, "test", site))
+        first.account(partner, AddOrigin(PLATFORM, "test", site))
         alice, bob = begin(first, partner, site, tabs)
         alice.cell("b2").click()
         bob.sees("Your turn")

@@ -6,9 +6,7 @@ import pytest
 import trio
 
 from pgs.actors.kernel.cells import MAILBOX_LIMIT
-from pgs.actors.messages.account import (
-    SetRate,
-)
+from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.messages.seats import (
     SeatDue,
 )

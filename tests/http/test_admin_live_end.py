@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.people import AcceptInvite, ChangeRole, RemoveMember
 from pgs.actors.shared.activity import ActivityEvent
 from pgs.app import services
 from pgs.config import Config
@@ -127,15 +127,15 @@ async def test_a_slow_reader_gets_no_piece_that_was_not_begun_before_the_token_e
 
 
 async def _removed(s: ReadyCore) -> None:
-    await ask(s, m.RemoveMember("ben", "ada"))
+    await ask(s, RemoveMember("ben", "ada"))
 
 
 async def _in_another_account(s: ReadyCore) -> None:
     await s.open_partner("other")
-    await ask(s, m.RemoveMember("ben", "ada"))
+    await ask(s, RemoveMember("ben", "ada"))
     made = await invite(s, "ada@acme.example", "admin", "other")
     assert not isinstance(
-        await ask(s, m.AcceptInvite("ada", "ada@acme.example", made.invite_id), "other"), Refusal
+        await ask(s, AcceptInvite("ada", "ada@acme.example", made.invite_id), "other"), Refusal
     )
 
 
@@ -173,5 +173,5 @@ async def test_a_new_role_that_may_still_watch_ends_nothing(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watched.read, await watch(s, "ada", LONG))
             await trio.sleep(10)
-            await ask(s, m.ChangeRole("ben", "ada", "viewer"))
+            await ask(s, ChangeRole("ben", "ada", "viewer"))
         assert watched.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)

@@ -13,7 +13,9 @@ import pytest
 import trio
 import trio.testing
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.keys import KeyMinted, MintKey, RevokeKey
+from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated
+from pgs.actors.messages.account.settings import SetRate
 from pgs.app import open_core, services
 from pgs.config import Config
 from pgs.domain.environments import Environment
@@ -104,12 +106,12 @@ async def front(folder: Path, process_rate: int = 20_000, **settings: Any) -> As
         for partner in ("acme", "bravo"):
             account = core.directory.partner(partner).account()
             assert isinstance(
-                await account.ask(m.CreatePartner(partner, "ops@acme.example")), tuple
+                await account.ask(CreatePartner(partner, "ops@acme.example")), PartnerCreated
             )
             for environment in ("test", "live"):
-                minted = await account.ask(m.MintKey("ops", environment, "k"))
-                assert isinstance(minted, tuple)
-                keys[partner, environment] = minted[2]
+                minted = await account.ask(MintKey("ops", environment, "k"))
+                assert isinstance(minted, KeyMinted)
+                keys[partner, environment] = minted.text
         app = Dispatcher(services(core, config, "http://h"), ENDPOINTS, make_pages())
         yield Front(
             Edge(app, new_request_id=lambda: f"req_{next(ids):032x}", current_version=1), keys, core
@@ -169,7 +171,7 @@ async def test_a_revoked_key_still_draws_from_its_partners_bucket_and_is_told_no
     async with front(tmp_path) as f:
         account = f.core.parts.registry.account("acme")
         gone = next(key for key in account.keys if key.environment == "live")
-        await f.core.directory.partner("acme").account().ask(m.RevokeKey("ops", gone.key_id))
+        await f.core.directory.partner("acme").account().ask(RevokeKey("ops", gone.key_id))
         refused = await f.call(f.keys["acme", "live"])
         assert (refused.status, refused.body["reason"]) == (401, "invalid_key")
         assert "ratelimit" not in refused.headers
@@ -232,7 +234,7 @@ async def test_an_operator_raises_a_partners_bucket_at_once(
         key = f.keys["acme", "test"]
         await f.drain(key, BURST)
         assert (await f.call(key)).status == 429
-        await f.core.directory.partner("acme").account().ask(m.SetRate(PLATFORM, 1000, 500))
+        await f.core.directory.partner("acme").account().ask(SetRate(PLATFORM, 1000, 500))
         answers = await f.drain(key, 701)
         assert answers == {200: 700, 429: 1}
         await trio.sleep(1 / 500)
@@ -273,7 +275,7 @@ async def test_a_bucket_outlives_its_partners_closed_house(
 ) -> None:
     async with front(tmp_path) as f:
         key = f.keys["acme", "test"]
-        await f.core.directory.partner("acme").account().ask(m.SetRate(PLATFORM, 1000, 1))
+        await f.core.directory.partner("acme").account().ask(SetRate(PLATFORM, 1000, 1))
         await f.drain(key, 1000)
         assert (await f.call(key)).status == 429
         await trio.sleep(

@@ -8,7 +8,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import CreatePartner
+from pgs.actors.messages.account.people import AcceptInvite, CreateInvite
 from pgs.clock import SystemClock, SystemRng
 from pgs.demo.certificates import Authority
 from pgs.demo.inbox import Inbox, open_inbox
@@ -80,14 +81,14 @@ class Office(msgspec.Struct, frozen=True):
 
     async def invited(self, uid: str, role: Role) -> Invite:
         """Return an invite for somebody, made without any gate."""
-        invite = await self.command(m.CreateInvite(PLATFORM, person(uid).email, role))
+        invite = await self.command(CreateInvite(PLATFORM, person(uid).email, role))
         assert isinstance(invite, Invite), invite
         return invite
 
     async def join(self, uid: str, role: Role, standing: Standing = "fresh") -> str:
         """Make a member; return the uid."""
         invite = await self.invited(uid, role)
-        accepted = await self.command(m.AcceptInvite(uid, invite.email, invite.invite_id))
+        accepted = await self.command(AcceptInvite(uid, invite.email, invite.invite_id))
         assert isinstance(accepted, Invite), accepted
         await self.stand(uid, standing)
         return uid
@@ -116,8 +117,8 @@ async def open_office(folder: Path, **how: Any) -> AsyncIterator[Office]:
         ) as service,
     ):
         office = Office(service, issuer)
-        created = await office.command(m.CreatePartner("Acme", person(BOSS).email))
-        accepted = await office.command(m.AcceptInvite(BOSS, person(BOSS).email, created[1]))
+        created = await office.command(CreatePartner("Acme", person(BOSS).email))
+        accepted = await office.command(AcceptInvite(BOSS, person(BOSS).email, created.invite_id))
         assert isinstance(accepted, Invite), accepted
         await office.stand(BOSS, "fresh")
         yield office

@@ -6,20 +6,12 @@ import msgspec
 import trio
 
 from pgs.actors.core import Core
-from pgs.actors.messages.account import (
-    AgreeTerms,
-    ChangeLicence,
-    CreatePartner,
-    MintKey,
-    SetPrices,
-    SetRate,
-)
-from pgs.actors.messages.catalogue import (
-    LockTier,
-    SetTier,
-)
-from pgs.domain.accounts import Account
+from pgs.actors.messages.account.keys import MintKey
+from pgs.actors.messages.account.lifecycle import CreatePartner
+from pgs.actors.messages.account.settings import AgreeTerms, ChangeLicence, SetPrices, SetRate
+from pgs.actors.messages.catalogue import LockTier, SetTier, TierLocked, TierSet
 from pgs.domain.environments import Environment
+from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
 
@@ -84,15 +76,19 @@ async def make_tiers(core: Core) -> None:
     )
     for tier_id, prize, environments in rows:
         for environment in environments:
-            assert await ref.ask(SetTier(environment, tier_id, tier_id.title(), 100, prize)) == 1
+            assert await ref.ask(
+                SetTier(environment, tier_id, tier_id.title(), 100, prize)
+            ) == TierSet(1)
             if tier_id == LOCKED:
-                assert await ref.ask(LockTier(environment, tier_id, BOTH, locked=True)) is True
+                assert await ref.ask(
+                    LockTier(environment, tier_id, BOTH, locked=True)
+                ) == TierLocked(changed=True)
 
 
 async def account(core: Core, partner_id: str, command: Any) -> Any:
-    """Return an account's answer to a command, which must not be a refusal."""
+    """Return an account's reply to a command, which must not be a refusal."""
     answer = await core.directory.partner(partner_id).account().ask(command)
-    assert isinstance(answer, Account | tuple), answer
+    assert not isinstance(answer, Refusal | BadRequest), answer
     return answer
 
 
@@ -106,9 +102,8 @@ async def make_partner(
     keys: dict[Environment, str] = {}
     key_ids: dict[Environment, str] = {}
     for environment in ("test", "live"):
-        _, key_ids[environment], keys[environment] = await account(
-            core, partner_id, MintKey(PLATFORM, environment, "the tests'")
-        )
+        minted = await account(core, partner_id, MintKey(PLATFORM, environment, "the tests'"))
+        key_ids[environment], keys[environment] = minted.key.key_id, minted.text
         await account(core, partner_id, SetPrices(PLATFORM, environment, {SILVER: SILVER_CENTS}))
     for game_id, steps in _LICENCES:
         for step in steps:

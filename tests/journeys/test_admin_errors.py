@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import CreatePartner, SwitchAccount
+from pgs.actors.messages.account.settings import AddOrigin, ChangeLicence, SetRate
 from pgs.devissuer.people import Person
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.invites import INVITE_S, Invite
@@ -230,7 +231,7 @@ async def test_origins(office: Office) -> None:
     assert left == {"origins": {"live": [], "test": []}}
     check_plain(await office.call("DELETE", "origins?environment=live"), "origin")
     for number in range(128):
-        await office.command(m.AddOrigin(BOSS, "test", f"https://h{number}.acme.example"))
+        await office.command(AddOrigin(BOSS, "test", f"https://h{number}.acme.example"))
     check_refusal(
         await office.call(
             "POST", "origins", {"environment": "test", "origin": "https://x.example"}
@@ -408,9 +409,9 @@ async def test_invites(office: Office) -> None:
     check_refusal(
         await office.call("DELETE", f"invites/{second['inviteId']}"), 404, "invite_not_found"
     )
-    other = await office.command(m.CreatePartner("Bravo", person("dev").email), "bravo")
+    other = await office.command(CreatePartner("Bravo", person("dev").email), "bravo")
     check_refusal(
-        await office.call("POST", f"invites/{other[1]}/accept", who="dev"),
+        await office.call("POST", f"invites/{other.invite_id}/accept", who="dev"),
         409,
         "already_administers_another_partner",
     )
@@ -467,11 +468,11 @@ async def test_games(office: Office) -> None:
     assert (await office.done("POST", "games/reversi/test"))["test"] is True
     assert (await office.done("POST", "games/reversi/live-request"))["live"] == "requested"
     assert (await office.done("POST", "games/reversi/live-request"))["live"] == "requested"
-    await office.command(m.ChangeLicence(PLATFORM, "reversi", "deny", "not yet"))
+    await office.command(ChangeLicence(PLATFORM, "reversi", "deny", "not yet"))
     games = {game["gameId"]: game for game in (await office.done("GET", "games"))["games"]}
     assert (games["reversi"]["live"], games["reversi"]["note"]) == ("denied", "not yet")
     await office.done("POST", "games/reversi/live-request")
-    await office.command(m.ChangeLicence(PLATFORM, "reversi", "grant"))
+    await office.command(ChangeLicence(PLATFORM, "reversi", "grant"))
     check_refusal(await office.call("POST", "games/reversi/live-request"), 409, "already_live")
     off = await office.done("DELETE", "games/reversi/test")
     assert (off["test"], off["live"]) == (False, "granted")
@@ -543,7 +544,7 @@ async def test_switching_off_and_on(office: Office) -> None:
         "POST", "origins", {"environment": "test", "origin": "http://localhost"}
     )  # admins go on writing
     assert (await office.done("POST", "account/reactivate"))["active"] is True
-    await office.command(m.SwitchAccount(PLATFORM, False))
+    await office.command(SwitchAccount(PLATFORM, False))
     check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
 
 
@@ -551,7 +552,7 @@ async def test_an_account_that_an_admin_switched_off_can_still_be_suspended_by_t
     office: Office,
 ) -> None:
     await office.done("POST", "account/deactivate")
-    await office.command(m.SwitchAccount(PLATFORM, False))
+    await office.command(SwitchAccount(PLATFORM, False))
     check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
     assert (await office.done("GET", "account"))["active"] is False
 
@@ -604,7 +605,7 @@ async def test_a_list_is_read_to_its_end_page_by_page_and_a_cursor_fits_its_own_
 async def test_every_write_is_in_the_event_log_with_who_did_it(office: Office) -> None:
     await office.done("POST", "origins", {"environment": "test", "origin": "http://localhost"})
     made = await office.done("POST", "keys", {"environment": "test", "label": "shop"})
-    await office.command(m.SetRate(PLATFORM, 400, None))
+    await office.command(SetRate(PLATFORM, 400, None))
     events = (await office.done("GET", "events"))["events"]
     assert [(event["actor"], event["action"]) for event in events[:3]] == [
         ("platform", "rate.set")

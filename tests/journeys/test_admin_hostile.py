@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.http.admin import ENDPOINTS
 from pgs.http.api.endpoint import Endpoint
 from tests.journeys.client import check_refusal, ok
@@ -239,8 +239,8 @@ async def test_what_belongs_to_another_account_is_not_there(tmp_path: Path) -> N
         made = await office.done("POST", "keys", {"environment": "test", "label": "ours"})
         invite = await office.done("POST", "invites", {"email": "x@acme.example", "role": "viewer"})
         cursor = (await office.done("GET", "events?limit=1"))["nextCursor"]
-        theirs = await office.command(m.CreatePartner("Bravo", person("eve").email), "bravo")
-        await office.done("POST", f"invites/{theirs[1]}/accept", who="eve")
+        theirs = await office.command(CreatePartner("Bravo", person("eve").email), "bravo")
+        await office.done("POST", f"invites/{theirs.invite_id}/accept", who="eve")
         await office.enrol("eve")
         check_refusal(
             await office.call("DELETE", f"keys/{made['keyId']}", who="eve"), 404, "key_not_found"

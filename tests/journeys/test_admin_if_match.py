@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.domain.roles import ADMIN_RULES
 from pgs.http.api.endpoint import Endpoint
 from pgs.http.surface import ENDPOINTS
@@ -157,8 +157,8 @@ async def test_who_accepts_names_the_revision_of_the_account_that_invites(office
 async def test_a_member_of_one_account_who_accepts_anothers_invite_is_not_held_to_their_own_revision(
     office: Office,
 ) -> None:
-    created = await office.command(m.CreatePartner("Other", person(BOSS).email), "other")
-    account, invite_id = created
+    created = await office.command(CreatePartner("Other", person(BOSS).email), "other")
+    account, invite_id = created.account, created.invite_id
     own = (await office.done("GET", "account"))["revision"]
     assert own != account.revision
     for revision, reason in (

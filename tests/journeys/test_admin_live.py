@@ -11,7 +11,8 @@ import h11
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import CreatePartner
+from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.shared.activity import BACKLOG_LIMIT, SUBSCRIBERS_LIMIT, ActivityEvent
 from pgs.domain.members import PLATFORM
 from pgs.http.admin import live
@@ -211,7 +212,7 @@ async def test_the_other_environment_and_other_accounts_are_not_seen(office: Off
 
 async def test_a_key_that_is_over_its_rate_is_seen(office: Office) -> None:
     key = await open_for_play(office)
-    await office.command(m.SetRate(PLATFORM, 1, 1))
+    await office.command(SetRate(PLATFORM, 1, 1))
     async with watching(office) as stream:
         while (await office.service.public.call("GET", "/partner/me", key)).status != 429:
             pass
@@ -300,8 +301,8 @@ async def test_the_stream_ends_when_its_watcher_is_no_member_any_more(
         began = trio.current_time()
         await office.done("DELETE", "members/val")
         if how != "removed":
-            invited = await office.command(m.CreatePartner("Other", person("val").email), "other")
-            await office.done("POST", f"invites/{invited[1]}/accept", who="val")
+            invited = await office.command(CreatePartner("Other", person("val").email), "other")
+            await office.done("POST", f"invites/{invited.invite_id}/accept", who="val")
         assert {kind for kind, _ in await stream.rest()} <= {"budget"}
         assert trio.current_time() - began < live.LIFE_S / 2
     check_refusal(

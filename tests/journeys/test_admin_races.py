@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import CreatePartner
+from pgs.actors.messages.account.people import RemoveMember
 from pgs.domain.members import PLATFORM
 from pgs.domain.totp import code_at
 from tests.journeys.client import NOTHING, Reply
@@ -86,7 +87,7 @@ async def test_two_admins_who_put_each_other_out_leave_one(
     last = BOSS
     for number in range(ROUNDS):
         pair = [await office.join(f"{name}{number}", "admin") for name in ("ada", "ben")]
-        await office.command(m.RemoveMember(PLATFORM, last))
+        await office.command(RemoveMember(PLATFORM, last))
         replies = await at_once(
             office, *((uid, method, f"members/{other}", body) for uid, other in (pair, pair[::-1]))
         )
@@ -149,11 +150,11 @@ async def test_one_invite_makes_one_member_however_many_have_its_address(office:
 async def test_nobody_becomes_a_member_of_two_accounts_or_twice_of_one(office: Office) -> None:
     for number in range(ROUNDS):
         uid, other = f"dev{number}", f"other-{number}"
-        theirs = await office.command(m.CreatePartner("Other", person(uid).email), other)
+        theirs = await office.command(CreatePartner("Other", person(uid).email), other)
         invites = [
             (await office.invited(uid, "viewer")).invite_id,
             (await office.invited(uid, "admin")).invite_id,
-            theirs[1],
+            theirs.invite_id,
         ]
         replies = await at_once(
             office, *((uid, "POST", f"invites/{invite}/accept", NOTHING) for invite in invites)

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import ChangeLicence
 from pgs.actors.shared.snapshots import REFRESH_S
 from pgs.domain.accounts import ApiKey
 from pgs.domain.environments import Environment
@@ -231,8 +231,8 @@ async def test_an_emergency_stop_is_of_one_environment(
     office: Office, environment: Environment
 ) -> None:
     public, keys = office.service.public, {"test": await open_for_play(office)}
-    await office.command(m.ChangeLicence(PLATFORM, BOTH, "request_live"))
-    await office.command(m.ChangeLicence(PLATFORM, BOTH, "grant"))
+    await office.command(ChangeLicence(PLATFORM, BOTH, "request_live"))
+    await office.command(ChangeLicence(PLATFORM, BOTH, "grant"))
     keys["live"] = (await office.done("POST", "keys", {"environment": "live", "label": "shop"}))[
         "apiKey"
     ]

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.keys import RevokeKey
+from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.domain.members import PLATFORM
 from tests.journeys.client import Reply, SyncClient, check_refusal, ok
 from tests.journeys.partners import BOTH, LIVE_ONLY, LOCKED, SILVER, Partner, seat_body
@@ -35,7 +36,7 @@ def _drained(service: SharedService, partner: Partner) -> None:
 
 def _revoked(service: SharedService, partner: Partner) -> None:
     for key_id in partner.key_ids.values():
-        service.account(partner, m.RevokeKey(PLATFORM, key_id))
+        service.account(partner, RevokeKey(PLATFORM, key_id))
 
 
 def _revoked_and_drained(service: SharedService, partner: Partner) -> None:
@@ -44,7 +45,7 @@ def _revoked_and_drained(service: SharedService, partner: Partner) -> None:
 
 
 def _inactive(service: SharedService, partner: Partner) -> None:
-    service.account(partner, m.SwitchAccount(PLATFORM, False))
+    service.account(partner, SwitchAccount(PLATFORM, False))
 
 
 class Wrong(msgspec.Struct, frozen=True):

@@ -2,7 +2,9 @@
 
 import pytest
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.keys import RevokeKey
+from pgs.actors.messages.account.lifecycle import SwitchAccount
+from pgs.actors.messages.account.settings import ChangeLicence, SetRate
 from pgs.domain.keys import ENTROPY_BYTES, make_key
 from pgs.domain.members import PLATFORM
 from tests.journeys.client import SyncClient, check_plain, check_refusal, ok
@@ -72,7 +74,7 @@ def test_the_scheme_is_matched_in_any_case(client: SyncClient, known: Partner, s
 
 def test_an_admitted_call_tells_what_its_bucket_holds(shared: SharedService) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(PLATFORM, 300, 80))
+    shared.account(partner, SetRate(PLATFORM, 300, 80))
     reply = shared.client.call("GET", "/partner/me", partner.test)
     assert reply.header("ratelimit-policy") == '"partner";q=300;w=4'
     assert reply.header("ratelimit") == '"partner";r=299;t=1'
@@ -80,7 +82,7 @@ def test_an_admitted_call_tells_what_its_bucket_holds(shared: SharedService) -> 
 
 def test_both_keys_of_a_partner_draw_from_one_bucket(shared: SharedService) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(PLATFORM, 50, 1))
+    shared.account(partner, SetRate(PLATFORM, 50, 1))
     left = [
         shared.client.call("GET", "/partner/me", key).left
         for key in (partner.test, partner.live, partner.test)
@@ -93,7 +95,7 @@ def test_an_empty_bucket_is_rate_limited_with_all_its_headers(
     shared: SharedService, environment: str
 ) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(PLATFORM, 5, 2))
+    shared.account(partner, SetRate(PLATFORM, 5, 2))
     shared.drain(partner)
     reply = shared.client.call(
         "GET", "/partner/me", partner.test if environment == "test" else partner.live
@@ -109,8 +111,8 @@ def test_a_revoked_key_is_invalid_and_still_draws_from_its_partners_bucket(
     shared: SharedService,
 ) -> None:
     partner = shared.partner()
-    shared.account(partner, m.RevokeKey(PLATFORM, partner.key_ids["test"]))
-    shared.account(partner, m.SetRate(PLATFORM, 50, 1))
+    shared.account(partner, RevokeKey(PLATFORM, partner.key_ids["test"]))
+    shared.account(partner, SetRate(PLATFORM, 50, 1))
     before = shared.client.call("GET", "/partner/me", partner.live).left
     for _ in range(10):
         reply = shared.client.call("GET", "/partner/me", partner.test)
@@ -121,7 +123,7 @@ def test_a_revoked_key_is_invalid_and_still_draws_from_its_partners_bucket(
 
 def test_forged_keys_cost_a_partner_nothing(shared: SharedService) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(PLATFORM, 50, 50))
+    shared.account(partner, SetRate(PLATFORM, 50, 50))
     for text in (
         FORGED,
         make_key("test", partner.partner_id, bytes(range(ENTROPY_BYTES))),
@@ -135,11 +137,11 @@ def test_a_switched_off_account_is_partner_inactive_until_it_is_switched_on(
     shared: SharedService,
 ) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SwitchAccount(PLATFORM, False))
+    shared.account(partner, SwitchAccount(PLATFORM, False))
     reply = shared.client.call("GET", "/partner/me", partner.test)
     check_refusal(reply, 403, "partner_inactive")
     assert reply.header("ratelimit") is not None
-    shared.account(partner, m.SwitchAccount(PLATFORM, True))
+    shared.account(partner, SwitchAccount(PLATFORM, True))
     ok(shared.client.call("GET", "/partner/me", partner.test))
 
 
@@ -188,7 +190,7 @@ def test_a_platform_game_that_a_partner_never_turned_on_is_not_licensed(
     shared: SharedService,
 ) -> None:
     partner = shared.partner()
-    shared.account(partner, m.ChangeLicence(PLATFORM, TEST_ONLY, "test_off"))
+    shared.account(partner, ChangeLicence(PLATFORM, TEST_ONLY, "test_off"))
     for key in (partner.test, partner.live):
         assert _launches(shared.client, key, TEST_ONLY) == [(403, "game_not_licensed")] * 3
 

@@ -6,7 +6,9 @@ import msgspec
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.keys import RevokeKey
+from pgs.actors.messages.account.lifecycle import SwitchAccount
+from pgs.actors.messages.account.settings import SetRate
 from pgs.domain.errors import ERRORS
 from pgs.domain.members import PLATFORM
 from pgs.http.api.endpoint import Endpoint
@@ -47,7 +49,7 @@ def test_without_a_key_nobody_is_let_in(client: SyncClient, endpoint: Endpoint) 
 @every_route
 def test_a_revoked_key_is_not_let_in(shared: SharedService, endpoint: Endpoint) -> None:
     partner = shared.partner()
-    shared.account(partner, m.RevokeKey(PLATFORM, partner.key_ids["test"]))
+    shared.account(partner, RevokeKey(PLATFORM, partner.key_ids["test"]))
     check_refusal(_call(shared.client, endpoint, partner.test), 401, "invalid_key")
     assert _call(shared.client, endpoint, partner.live).status != 401
 
@@ -55,7 +57,7 @@ def test_a_revoked_key_is_not_let_in(shared: SharedService, endpoint: Endpoint) 
 @every_route
 def test_a_switched_off_account_is_not_let_in(shared: SharedService, endpoint: Endpoint) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SwitchAccount(PLATFORM, False))
+    shared.account(partner, SwitchAccount(PLATFORM, False))
     for key in (partner.test, partner.live):
         check_refusal(_call(shared.client, endpoint, key), 403, "partner_inactive")
 
@@ -74,7 +76,7 @@ def test_every_admitted_call_costs_one_and_is_stamped(
     shared: SharedService, endpoint: Endpoint
 ) -> None:
     partner = shared.partner()
-    shared.account(partner, m.SetRate(PLATFORM, 300, 1))
+    shared.account(partner, SetRate(PLATFORM, 300, 1))
     for left in (299, 298):
         reply = _call(shared.client, endpoint, partner.test)
         assert reply.status < 500

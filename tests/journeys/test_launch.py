@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.keys import RevokeKey
+from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.ports import ChargeAnswer
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Payout, Seat
@@ -221,7 +222,7 @@ async def test_a_revoked_key_ends_its_long_poll_with_a_401_that_tells_of_no_buck
         nursery.start_soon(poll)
         await _until_held(service, partner)
         await account(
-            service.core, partner.partner_id, m.RevokeKey(PLATFORM, partner.key_ids["test"])
+            service.core, partner.partner_id, RevokeKey(PLATFORM, partner.key_ids["test"])
         )
         await until(lambda: bool(answers))
         check_refusal(answers[0], 401, "invalid_key")
@@ -237,7 +238,7 @@ async def test_a_deactivation_ends_long_polls_as_partner_inactive(tmp_path: Path
 
         nursery.start_soon(poll)
         await _until_held(service, partner)
-        await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, False))
+        await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, False))
         await until(lambda: bool(answers))
         check_refusal(answers[0], 403, "partner_inactive")
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.ports import ChargeAnswer
 from pgs.actors.seating import settlement
 from pgs.domain import seats as rules
@@ -84,7 +84,7 @@ async def test_a_match_nobody_comes_to_is_no_contest_and_refunded(
 
 
 async def _switch_off(service: Service, partner: Partner) -> None:
-    await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, False))
+    await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, False))
 
 
 @pytest.mark.parametrize("dies_between", [False, True])
@@ -105,7 +105,7 @@ async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right
             403,
             "partner_inactive",
         )
-        await service.core.switch_on(partner.partner_id, m.SwitchAccount(PLATFORM, True))
+        await service.core.switch_on(partner.partner_id, SwitchAccount(PLATFORM, True))
         rows = await _rows_once_paid(service, partner.test, 3) | await _rows_once_paid(
             service, partner.live, 1
         )

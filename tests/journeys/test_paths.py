@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import SetRate
 from pgs.domain.members import PLATFORM
 from tests.journeys.client import PATIENCE_S, SyncClient, check_refusal, ok
 from tests.journeys.partners import Partner
@@ -85,7 +85,7 @@ def test_another_method_is_405_with_allow_with_and_without_a_key(
 
 def test_neither_404_nor_405_draws_from_a_bucket(shared: SharedService) -> None:
     partner, client = shared.partner(), shared.client
-    shared.account(partner, m.SetRate(PLATFORM, 50, 1))
+    shared.account(partner, SetRate(PLATFORM, 50, 1))
     before = client.call("GET", "/partner/me", partner.test).left
     for _ in range(10):
         assert client.call("GET", "/partner/nothing", partner.test).status == 404

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.domain.members import PLATFORM
 from pgs.storage.moves import moves_of_match
 from tests.journeys.client import check_refusal, ok
@@ -288,7 +288,7 @@ async def test_a_deactivated_account_stops_play_at_once(tmp_path: Path) -> None:
         partner = await service.partner()
         token = await mint(service.public, partner.test, "ann")
         async with socket_of(service.public.base_url, token) as bot:
-            await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, active=False))
+            await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, active=False))
             assert await bot.closed() == 4403
         check_refusal(
             await service.public.call("GET", "/game/session", token), 403, "partner_inactive"

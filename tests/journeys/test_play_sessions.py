@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
+from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.shared.snapshots import STALE_S
 from pgs.domain.members import PLATFORM
 from pgs.domain.sessions import SessionClaims, sign_session
@@ -66,7 +67,7 @@ async def test_expired_tokens_and_those_of_before_an_emergency_stop_are_401(tmp_
         await (
             service.core.directory.partner(partner.partner_id)
             .account()
-            .ask(m.EmergencyStop("ops", "test"))
+            .ask(EmergencyStop("ops", "test"))
         )
         await check_refused(service, token(service, partner), 401, None)
         assert (
@@ -77,7 +78,7 @@ async def test_expired_tokens_and_those_of_before_an_emergency_stop_are_401(tmp_
             )["playerId"]
             == "ann"
         )
-        await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, active=False))
+        await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, active=False))
         await check_refused(service, token(service, partner, generation=1), 403, "partner_inactive")
         await check_refused(service, token(service, partner, generation=0), 401, None)
 
@@ -151,7 +152,7 @@ def test_players_do_not_draw_from_their_partners_bucket(
     shared: SharedService, partner: Partner
 ) -> None:
     good = mint_sync(shared.client, partner.test, "ann")
-    shared.account(partner, m.SetRate(PLATFORM, 1, 1))
+    shared.account(partner, SetRate(PLATFORM, 1, 1))
     shared.drain(partner)
     check_refusal(shared.client.call("GET", "/partner/me", partner.test), 429, "rate_limited")
     assert ok(shared.client.call("GET", "/game/session", good))["playerId"] == "ann"

@@ -3,12 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from pgs.actors.messages.account import (
-    SetPrices,
-)
-from pgs.actors.messages.catalogue import (
-    SetTier,
-)
+from pgs.actors.messages.account.settings import SetPrices
+from pgs.actors.messages.catalogue import SetTier, TierSet
 from pgs.domain.members import PLATFORM
 from tests.journeys.client import ok
 from tests.journeys.partners import BOTH, BRONZE, SILVER, SILVER_CENTS, TEST_TIER, Partner, account
@@ -25,7 +21,7 @@ async def _silver(service: Service, key: str) -> tuple[dict[str, Any], dict[str,
 async def _set_silver(service: Service, floor: int, prize: int) -> None:
     assert isinstance(
         await service.core.directory.catalogue().ask(SetTier("test", SILVER, None, floor, prize)),
-        int,
+        TierSet,
     )
 
 
@@ -74,7 +70,7 @@ async def test_the_ladder_goes_by_what_a_seat_costs_this_partner_and_then_by_id(
                 await service.core.directory.catalogue().ask(
                     SetTier("test", tier_id, None, floor, 2 * floor)
                 ),
-                int,
+                TierSet,
             )
         await account(
             service.core, partner.partner_id, SetPrices(PLATFORM, "test", {"b-priced": 200})

@@ -7,16 +7,9 @@ import pytest
 import trio
 
 from pgs.actors.core import Core
-from pgs.actors.messages.account import (
-    AddOrigin,
-    AgreeTerms,
-    ChangeLicence,
-    SaveWebhook,
-    SetPrices,
-)
-from pgs.actors.messages.catalogue import (
-    SetTier,
-)
+from pgs.actors.messages.account.settings import AddOrigin, AgreeTerms, ChangeLicence, SetPrices
+from pgs.actors.messages.account.webhooks import SaveWebhook
+from pgs.actors.messages.catalogue import SetTier, TierSet
 from pgs.actors.ports import ChargeAnswer, Unpublished
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
@@ -544,7 +537,7 @@ def test_seats_of_two_revisions_of_a_tier_never_meet(shared: SharedService) -> N
     async def revise(core: Core, floor: int, prize: int) -> None:
         assert isinstance(
             await core.directory.catalogue().ask(SetTier("test", "revised", None, floor, prize)),
-            int,
+            TierSet,
         )
 
     shared.do(revise, 100, 180)

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 import trio
 
-from pgs.actors.messages.account import (
-    SaveWebhook,
-)
+from pgs.actors.messages.account.webhooks import SaveWebhook
 from pgs.actors.messages.courier import (
     SendTest,
 )
@@ -147,9 +145,10 @@ async def served(
             if partner is None:
                 await make_tiers(service.core)
                 partner = await make_partner(service.core, "acme")
-                secret = (
-                    await account(service.core, "acme", SaveWebhook("ops", "test", endpoint.url))
-                )[1]
+                saved = await account(
+                    service.core, "acme", SaveWebhook("ops", "test", endpoint.url)
+                )
+                secret = saved.secret
             yield Hooked(service.core, client, endpoint, partner, secret)
     finally:
         if client is not None:

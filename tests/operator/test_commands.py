@@ -12,7 +12,8 @@ import msgspec
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, VerifyTotp
+from pgs.actors.messages.account.people import AcceptInvite
 from pgs.app import open_core
 from pgs.cli.call import perform
 from pgs.cli.errors import NoDatabase
@@ -268,13 +269,11 @@ async def test_a_lost_authenticator_is_dropped_and_its_member_enrols_another(
     partner = await prepare(tmp_path)
     async with serving(tmp_path) as core:
         account = core.directory.partner("acme").account()
-        await account.ask(m.AcceptInvite("auth0|ada", "admin@acme.example", partner.invite_id))
-        enrolled = await account.ask(m.EnrollTotp("auth0|ada"))
-        assert isinstance(enrolled, m.Enrolment)
-        await account.ask(
-            m.VerifyTotp("auth0|ada", code_at(enrolled.secret, core.parts.clock.now()))
-        )
-        assert (await account.ask(m.VerifyTotp("auth0|ada", "x"))) == refuse("invalid_code")
+        await account.ask(AcceptInvite("auth0|ada", "admin@acme.example", partner.invite_id))
+        enrolled = await account.ask(EnrollTotp("auth0|ada"))
+        assert isinstance(enrolled, Enrolment)
+        await account.ask(VerifyTotp("auth0|ada", code_at(enrolled.secret, core.parts.clock.now())))
+        assert (await account.ask(VerifyTotp("auth0|ada", "x"))) == refuse("invalid_code")
         operator = Operator(tmp_path)
         (member,) = (await operator.done(PARTNER_SHOW, PartnerId("acme"))).members
         assert (member.uid, member.email, member.role) == (
@@ -289,8 +288,8 @@ async def test_a_lost_authenticator_is_dropped_and_its_member_enrols_another(
             "admin@acme.example",
             "admin",
         )
-        assert (await account.ask(m.VerifyTotp("auth0|ada", "x"))) == refuse("totp_not_enrolled")
-        assert isinstance(await account.ask(m.EnrollTotp("auth0|ada")), m.Enrolment)
+        assert (await account.ask(VerifyTotp("auth0|ada", "x"))) == refuse("totp_not_enrolled")
+        assert isinstance(await account.ask(EnrollTotp("auth0|ada")), Enrolment)
     # The same where no service runs.
     await Operator(tmp_path).done(PARTNER_RESET_AUTHENTICATOR, MemberOf("acme", "auth0|ada"))
     assert (

@@ -1,9 +1,20 @@
 """The actor that changes the platform's tiers, their locks and the rake terms on offer."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import msgspec
 
-from pgs.actors.kernel.mail import Crashed, Envelope
-from pgs.actors.messages import catalogue as m
+from pgs.actors.kernel.dispatch import DispatchingActor, Handler, Stale
+from pgs.actors.kernel.mail import Envelope, Message
+from pgs.actors.messages.catalogue import (
+    LockTier,
+    PublishTerms,
+    SetTier,
+    TermsPublished,
+    TierLocked,
+    TierSet,
+)
 from pgs.actors.parts import Parts
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
@@ -18,11 +29,7 @@ TERMS_MAX = 100_000
 """Characters of the rake terms. A long contract fits; a book does not."""
 
 
-class _Stale(Exception):
-    """The tiers were written past their actor: decide again from what the rows say now."""
-
-
-class CatalogueActor:
+class CatalogueActor(DispatchingActor):
     """Changes tiers, locks and terms, one command at a time."""
 
     def __init__(self, parts: Parts) -> None:
@@ -31,36 +38,10 @@ class CatalogueActor:
         self._catalogue = parts.catalogue
 
     async def load(self) -> None:
-        """Read the catalogue anew, so that a decision never rests on a stale one."""
+        """Read the catalogue, so that no decision rests on a stale one."""
         await self._catalogue.refresh()
 
-    async def _write(self, *stmts: Stmt) -> None:
-        """Commit statements and publish the catalogue that follows from them. Raises `_Stale`."""
-        if await self._database.writer.submit(Tx(PLATFORM, stmts)) is Outcome.CONFLICT:
-            raise _Stale
-        self._catalogue.publish(rows.read_catalogue(self._database.reader))
-
-    async def receive(self, message: object, envelope: Envelope) -> object:
-        """Decide and commit; a conflict with rows written past this actor is decided anew, once."""
-        try:
-            return await self._decide(message)
-        except _Stale:
-            await self.load()
-        try:
-            return await self._decide(message)
-        except _Stale as error:
-            raise Crashed("the tiers keep changing") from error
-
-    async def _decide(self, message: object) -> object:
-        if isinstance(message, m.SetTier):
-            return await self._set_tier(message)
-        if isinstance(message, m.LockTier):
-            return await self._lock_tier(message)
-        if isinstance(message, m.PublishTerms):
-            return await self._publish_terms(message)
-        raise TypeError(type(message).__name__)
-
-    async def _set_tier(self, command: m.SetTier) -> int | BadRequest:
+    async def _set_tier(self, command: SetTier, envelope: Envelope) -> TierSet | BadRequest:
         if not is_tier_id(command.tier_id):
             return BadRequest("a tier id is 1 to 32 of a-z 0-9 -")
         wrong = check_numbers(command.floor_usd_cents, command.prize_usd_cents)
@@ -71,35 +52,49 @@ class CatalogueActor:
         name = (command.name or (was.name if was else command.tier_id)).strip()
         if not name or len(name) > LABEL_MAX:
             return BadRequest(f"the name must be 1 to {LABEL_MAX} characters")
-        revision = TierRevision(
+        wanted = TierRevision(
             was.revision if was else 0, name, command.floor_usd_cents, command.prize_usd_cents
         )
-        if revision == was:
-            return revision.revision
-        revision = msgspec.structs.replace(revision, revision=revision.revision + 1)
+        if wanted == was:
+            return TierSet(was.revision)
+        new = msgspec.structs.replace(wanted, revision=wanted.revision + 1)
         await self._write(
-            rows.insert_revision(command.environment, command.tier_id, revision, self._clock.now())
+            rows.insert_revision(command.environment, command.tier_id, new, self._clock.now())
         )
-        return revision.revision
+        return TierSet(new.revision)
 
-    async def _lock_tier(self, command: m.LockTier) -> bool | Refusal:
+    async def _lock_tier(self, command: LockTier, envelope: Envelope) -> TierLocked | Refusal:
         tier = self._catalogue.current().find(command.environment, command.tier_id)
         if tier is None:
             return refuse("unknown_tier")
         if command.game_id not in GAMES:
             return refuse("unknown_game")
         if (command.game_id in tier.locked_games) == command.locked:
-            return False
+            return TierLocked(changed=False)
         await self._write(
             rows.set_lock(
                 command.environment, command.tier_id, command.game_id, locked=command.locked
             )
         )
-        return True
+        return TierLocked(changed=True)
 
-    async def _publish_terms(self, command: m.PublishTerms) -> int | BadRequest:
+    async def _publish_terms(
+        self, command: PublishTerms, envelope: Envelope
+    ) -> TermsPublished | BadRequest:
         if not command.text.strip() or len(command.text) > TERMS_MAX:
             return BadRequest(f"terms must be 1 to {TERMS_MAX} characters")
         version = self._catalogue.current().offered_terms_version + 1
         await self._write(insert_terms(version, command.text, self._clock.now()))
-        return version
+        return TermsPublished(version)
+
+    async def _write(self, *stmts: Stmt) -> None:
+        """Commit statements and publish the catalogue that follows from them. Raises `Stale`."""
+        if await self._database.writer.submit(Tx(PLATFORM, stmts)) is Outcome.CONFLICT:
+            raise Stale
+        self._catalogue.publish(rows.read_catalogue(self._database.reader))
+
+    HANDLERS: ClassVar[Mapping[type[Message], Handler]] = {
+        SetTier: _set_tier,
+        LockTier: _lock_tier,
+        PublishTerms: _publish_terms,
+    }

@@ -3,7 +3,8 @@
 import msgspec
 
 from pgs.actors.core import Core
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, SteppedUp, VerifyTotp
+from pgs.actors.messages.account.people import AcceptInvite
 from pgs.devissuer.issuer import DevelopmentIssuer
 from pgs.devissuer.people import Person
 from pgs.domain.errors import BadRequest, Refusal
@@ -32,14 +33,14 @@ class Admin(msgspec.Struct, frozen=True):
 async def make_admin(core: Core, partner: ReadyPartner, issuer: DevelopmentIssuer) -> Admin:
     """Return the partner's first admin, made by the commands that anybody's first admin goes through. Raises `NotMade`."""
     account = core.directory.partner(partner.partner_id).account()
-    accepted = await account.ask(m.AcceptInvite(ADMIN.uid, ADMIN.email, partner.invite_id))
-    enrolled = await account.ask(m.EnrollTotp(ADMIN.uid))
-    if isinstance(accepted, Refusal | BadRequest) or not isinstance(enrolled, m.Enrolment):
+    accepted = await account.ask(AcceptInvite(ADMIN.uid, ADMIN.email, partner.invite_id))
+    enrolled = await account.ask(EnrollTotp(ADMIN.uid))
+    if isinstance(accepted, Refusal | BadRequest) or not isinstance(enrolled, Enrolment):
         raise NotMade(f"the demo's admin: {accepted}, {type(enrolled).__name__}")
     # The step before the current one is good too. Taking it leaves the current code, which works once, to whoever comes next.
     verified = await account.ask(
-        m.VerifyTotp(ADMIN.uid, code_at(enrolled.secret, core.parts.clock.now() - STEP_S))
+        VerifyTotp(ADMIN.uid, code_at(enrolled.secret, core.parts.clock.now() - STEP_S))
     )
-    if not isinstance(verified, m.SteppedUp):
+    if not isinstance(verified, SteppedUp):
         raise NotMade(f"the demo's authenticator: {verified}")
     return Admin(issuer.mint_token(ADMIN, lifetime_s=TOKEN_S), enrolled.secret)

@@ -28,11 +28,6 @@ def is_partner_id(text: str) -> bool:
     return _PARTNER_ID.fullmatch(text) is not None and text not in RESERVED_PARTNER_IDS
 
 
-def is_game_id(text: str) -> bool:
-    """Return whether `text` can name a game: 1 to 32 of a-z, 0-9 and hyphen."""
-    return _CATALOGUE_ID.fullmatch(text) is not None
-
-
 def is_tier_id(text: str) -> bool:
     """Return whether `text` can name a tier: 1 to 32 of a-z, 0-9 and hyphen."""
     return _CATALOGUE_ID.fullmatch(text) is not None

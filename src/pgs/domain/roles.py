@@ -4,9 +4,9 @@ The table is data for three readers: the endpoints take their gates from it, the
 pages are built on the same words. A call that is not in it does not exist.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, Literal, TypeGuard
+from typing import Final, Literal
 
 import msgspec
 
@@ -36,11 +36,6 @@ class AdminRule(msgspec.Struct, frozen=True):
     once_enrolled: bool = False
 
 
-def is_role(text: object) -> TypeGuard[Role]:
-    """Return whether `text` names a role, spelled exactly."""
-    return text == "admin" or text == "developer" or text == "viewer"
-
-
 def rank(role: Role) -> int:
     """Return the role's rank: a number that is greater the more the role may do."""
     return len(ROLES) - ROLES.index(role)
@@ -56,12 +51,16 @@ def may(role: Role, rule: AdminRule) -> bool:
     return role in rule.roles
 
 
-def admit(
-    rule: AdminRule, role: Role | None, factor: Callable[[], Factor], now: int
-) -> Refusal | None:
-    """Return why somebody may not make a call, the first of several reasons, or None: membership, then role, then step-up.
+def needs_factor(rule: AdminRule, role: Role | None) -> bool:
+    """Return whether `admit` will look at the member's authenticator, which must then be read."""
+    return rule.step_up != "none" and role is not None and may(role, rule)
 
-    `role` is None for who is no member. `factor` is asked for the member's authenticator only where the call needs it.
+
+def admit(rule: AdminRule, role: Role | None, factor: Factor, now: int) -> Refusal | None:
+    """Return the first gate that refuses the call, or None: membership, then role, then step-up.
+
+    `role` is None for somebody who is not a member. `factor` is the member's authenticator; where
+    `needs_factor` is false, any will do.
     """
     if not rule.membership:
         return None
@@ -69,10 +68,9 @@ def admit(
         return refuse("not_a_partner_admin")
     if not may(role, rule):
         return refuse("role_forbidden")
-    if rule.step_up == "none":
+    if rule.once_enrolled and not factor.enrolled:
         return None
-    held = factor()
-    return None if rule.once_enrolled and not held.enrolled else gate(held, rule.step_up, now)
+    return gate(factor, rule.step_up, now)
 
 
 def rule_of(method: str, path: str) -> AdminRule:

@@ -6,7 +6,7 @@ import trio
 
 from pgs.actors.core import Core
 from pgs.actors.kernel.mail import Command
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.command import AccountReply
 from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.errors import BadRequest, Refusal
@@ -48,7 +48,7 @@ async def ask_account(core: Core, partner_id: str, command: Command[T]) -> T | B
 
 
 async def change_account(
-    core: Core, partner_id: str, command: Command[m.AccountReply]
+    core: Core, partner_id: str, command: Command[AccountReply]
 ) -> PartnerRecord | Refusal | BadRequest:
     """Return the account as operators see it after a command has changed it."""
     reply = await ask_account(core, partner_id, command)

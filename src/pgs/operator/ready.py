@@ -6,17 +6,13 @@ import msgspec
 
 from pgs.actors.core import Core
 from pgs.actors.kernel.mail import Command
-from pgs.actors.messages.account import (
-    AddOrigin,
-    AgreeTerms,
-    ChangeLicence,
-    CreatePartner,
-    MintKey,
-    SaveWebhook,
-    SetPrices,
-)
+from pgs.actors.messages.account.keys import KeyMinted, MintKey
+from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated
+from pgs.actors.messages.account.settings import AddOrigin, AgreeTerms, ChangeLicence, SetPrices
+from pgs.actors.messages.account.webhooks import SaveWebhook, WebhookSaved
 from pgs.actors.messages.catalogue import (
     SetTier,
+    TierSet,
 )
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, message_of
@@ -75,7 +71,7 @@ async def make_ready(
 
     async def mint(environment: Environment) -> str:
         minted = await ask(MintKey(PLATFORM, environment, label))
-        return str(minted[2]) if isinstance(minted, tuple) else ""
+        return minted.text if isinstance(minted, KeyMinted) else ""
 
     created = await ask(CreatePartner(name, admin_email))
     test_key, live_key = await mint("test"), await mint("live")
@@ -91,9 +87,9 @@ async def make_ready(
     secrets: dict[Environment, str] = {}
     for environment, url in (webhooks or {}).items():
         saved = await ask(SaveWebhook(PLATFORM, environment, url))
-        if isinstance(saved, tuple) and saved[1]:
-            secrets[environment] = saved[1]
-    invite_id = str(created[1]) if isinstance(created, tuple) else ""
+        if isinstance(saved, WebhookSaved) and saved.secret:
+            secrets[environment] = saved.secret
+    invite_id = created.invite_id if isinstance(created, PartnerCreated) else ""
     return ReadyPartner(partner_id, test_key, live_key, invite_id, secrets)
 
 
@@ -109,7 +105,5 @@ async def offer_tier(
     reply = await core.directory.catalogue().ask(
         SetTier(environment, tier_id, name, floor_usd_cents, prize_usd_cents)
     )
-    if not isinstance(reply, int):
-        raise NotMade(
-            f"tier {tier_id}: {reply.message if isinstance(reply, BadRequest) else message_of(reply)}"
-        )
+    if not isinstance(reply, TierSet):
+        raise NotMade(f"tier {tier_id}: {reply.message}")

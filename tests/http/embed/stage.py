@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
 from tests.journeys.partners import account
@@ -23,8 +23,8 @@ async def embedding(folder: Path, **settings: Any) -> AsyncIterator[Service]:
     async with in_process(folder, **settings) as service:
         await service.partner("acme")
         await service.partner("bare")
-        await account(service.core, "acme", m.AddOrigin(PLATFORM, "live", LIVE))
-        await account(service.core, "acme", m.AddOrigin(PLATFORM, "test", TEST))
+        await account(service.core, "acme", AddOrigin(PLATFORM, "live", LIVE))
+        await account(service.core, "acme", AddOrigin(PLATFORM, "test", TEST))
         yield service
 
 

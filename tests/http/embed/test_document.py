@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import AddOrigin, RemoveOrigin
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
 from tests.http.embed.stage import LIVE, ROUTES, TEST, embedding, policy
@@ -42,12 +42,12 @@ async def test_an_origin_counts_from_the_moment_it_is_saved_until_it_is_removed(
     tmp_path: Path,
 ) -> None:
     async with embedding(tmp_path) as service:
-        await account(service.core, "acme", m.AddOrigin(PLATFORM, "live", "https://second.example"))
+        await account(service.core, "acme", AddOrigin(PLATFORM, "live", "https://second.example"))
         assert (await _document(service, "/embed/acme"))[1]["frame-ancestors"] == [
             "https://second.example",
             LIVE,
         ]
-        await account(service.core, "acme", m.RemoveOrigin(PLATFORM, "live", LIVE))
+        await account(service.core, "acme", RemoveOrigin(PLATFORM, "live", LIVE))
         assert (await _document(service, "/embed/acme"))[1]["frame-ancestors"] == [
             "https://second.example"
         ]

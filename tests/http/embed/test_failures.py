@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import SwitchAccount
+from pgs.actors.messages.account.settings import AddOrigin, SetRate
 from pgs.actors.shared.snapshots import STALE_S
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
@@ -30,9 +31,9 @@ async def _get(service: Service, path: str) -> Reply:
 async def test_every_404_is_the_same(tmp_path: Path) -> None:
     async with embedding(tmp_path) as service:
         await service.partner("gone")
-        await account(service.core, "gone", m.AddOrigin(PLATFORM, "live", "https://gone.example"))
+        await account(service.core, "gone", AddOrigin(PLATFORM, "live", "https://gone.example"))
         assert (await _get(service, "/embed/gone")).status == 200
-        await account(service.core, "gone", m.SwitchAccount(PLATFORM, active=False))
+        await account(service.core, "gone", SwitchAccount(PLATFORM, active=False))
         malformed = (
             "/embed/ACME",
             "/embed/a",
@@ -74,9 +75,9 @@ async def test_every_404_is_the_same(tmp_path: Path) -> None:
 
 async def test_an_account_that_is_switched_on_again_is_embedded_again(tmp_path: Path) -> None:
     async with embedding(tmp_path) as service:
-        await account(service.core, "acme", m.SwitchAccount(PLATFORM, active=False))
+        await account(service.core, "acme", SwitchAccount(PLATFORM, active=False))
         assert (await _get(service, "/embed/acme")).status == 404
-        await account(service.core, "acme", m.SwitchAccount(PLATFORM, active=True))
+        await account(service.core, "acme", SwitchAccount(PLATFORM, active=True))
         assert (await _get(service, "/embed/acme")).status == 200
 
 
@@ -87,10 +88,10 @@ async def test_a_partner_without_origins_there_is_a_conflict(
     async with embedding(tmp_path) as service:
         assert (await _get(service, f"{route}bare")).status == 409
         other: Environment = "test" if environment == "live" else "live"
-        await account(service.core, "bare", m.AddOrigin(PLATFORM, other, "https://bare.example"))
+        await account(service.core, "bare", AddOrigin(PLATFORM, other, "https://bare.example"))
         assert (await _get(service, f"{route}bare")).status == 409
         await account(
-            service.core, "bare", m.AddOrigin(PLATFORM, environment, "https://bare.example")
+            service.core, "bare", AddOrigin(PLATFORM, environment, "https://bare.example")
         )
         assert (await _get(service, f"{route}bare")).status == 200
 
@@ -110,7 +111,7 @@ async def test_the_budget_of_documents_is_one_for_both_environments_and_not_that
     tmp_path: Path,
 ) -> None:
     async with embedding(tmp_path) as service:
-        await account(service.core, "acme", m.SetRate(PLATFORM, 5, 1))
+        await account(service.core, "acme", SetRate(PLATFORM, 5, 1))
         known = service.core.parts.registry.account("acme")
         assert known is not None
         partner = service.core.directory.partner("acme")

@@ -1,46 +1,46 @@
-"""The account actor: whatever a partner manages, one command at a time, each with its event in the same transaction."""
+"""The account actor: it changes one partner's account, one command at a time.
 
-from collections.abc import Iterable
+The change and its event are committed in one transaction; then the account is published.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 import msgspec
 import trio
+from msgspec.structs import replace
 
+from pgs.actors.account import lifecycle
 from pgs.actors.account.decisions import AccountDecision, Context, Unlogged, Write
-from pgs.actors.account.factors import verify_totp
+from pgs.actors.account.factors import check_code
 from pgs.actors.account.rules import RULES
-from pgs.actors.account.standing import create
-from pgs.actors.kernel.mail import Command, Crashed, Envelope
-from pgs.actors.messages.account import (
-    AccountChangedInRows,
-    AccountCommand,
-    CreatePartner,
-    RevokeInvite,
-    StopFinished,
-    VerifyTotp,
-)
-from pgs.actors.messages.courier import (
-    EndpointChanged,
-)
+from pgs.actors.kernel.dispatch import DispatchingActor, Handler, Stale
+from pgs.actors.kernel.mail import Crashed, Envelope, Message
+from pgs.actors.messages.account.command import AccountChangedInRows, AccountCommand
+from pgs.actors.messages.account.factors import VerifyTotp
+from pgs.actors.messages.account.lifecycle import CreatePartner, StopFinished
+from pgs.actors.messages.account.people import RevokeInvite
+from pgs.actors.messages.courier import EndpointChanged
 from pgs.actors.partners import PartnerActors
 from pgs.domain import ids
 from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
-from pgs.domain.names import is_partner_id
-from pgs.domain.roles import admit
-from pgs.domain.stepup import count_attempt
+from pgs.domain.roles import admit, needs_factor
+from pgs.domain.stepup import Factor, count_attempt
 from pgs.storage import accounts as rows
 from pgs.storage.events import Event, insert_event
 from pgs.storage.factors import find_factor, put_factor
+from pgs.storage.invites import find_invite
 from pgs.storage.stops import delete_stop
 from pgs.storage.transactions import Outcome, Stmt, Tx
 
 NO_SUCH_PARTNER = "no such partner"
 
 
-class AccountActor:
-    """One partner's account. Its rows are the truth; the registry shows what it last committed."""
+class AccountActor(DispatchingActor):
+    """One partner's account. Its rows are the truth; the registry shows what was last committed."""
 
     def __init__(self, partner: PartnerActors) -> None:
         self._partner = partner
@@ -52,163 +52,190 @@ class AccountActor:
         """Read the account from rows."""
         self._account = rows.read_account(self._parts.database.reader, self._partner_id)
 
-    async def receive(
-        self, message: Command[object] | AccountChangedInRows, envelope: Envelope
-    ) -> object:
-        """Decide, commit, publish; a conflict with rows written past this actor is decided anew, once."""
-        if isinstance(message, AccountChangedInRows):
-            await self.load()
-            self._wake_held_calls()
-            self._tell_couriers(ENVIRONMENTS)
-            return None
-        if isinstance(message, VerifyTotp):
-            return await self._verify_totp(message)
-        if isinstance(message, StopFinished):
-            await self._write_rows(
-                delete_stop(self._partner_id, message.environment, message.generation)
-            )
-            return None
-        by = getattr(message, "by", PLATFORM)
-        answer, decision = await self._carry_out(self._decide(message), by)
-        if answer is None:  # written past this actor
-            decision = self._decide(message)
-            if isinstance(message, RevokeInvite) and decision == refuse("already_accepted"):
-                return refuse("partner_changed")  # it could be revoked when the caller saw it
-            answer, decision = await self._carry_out(decision, by)
-        if answer is None:
-            raise Crashed("the account's rows keep changing")
-        return answer
+    async def _create(self, command: CreatePartner, envelope: Envelope) -> object:
+        if self._account is not None:
+            return BadRequest(f"partner {self._partner_id} exists already")
+        decision = lifecycle.create(self._partner_id, command, self._context())
+        return await self._carry_out(decision, PLATFORM)
 
-    async def _carry_out(
-        self, decision: AccountDecision, by: str
-    ) -> tuple[object, AccountDecision]:
-        """Commit a decision; give its answer, or None after a conflict, with the account as it is in rows now."""
-        if isinstance(decision, Unlogged):
-            await self._write_rows(decision.stmt)
-            return decision.answer, decision
-        if not isinstance(decision, Write):
-            return decision, decision
-        committed = await self._commit(decision, by)
-        if committed is None:
-            await self.load()
-            return None, decision
-        return decision.answer(committed), decision
-
-    def _context(self) -> Context:
-        return Context(
-            now=self._parts.clock.now(),
-            random=self._parts.rng.bytes,
-            catalogue=lambda: self._parts.catalogue.published(trio.current_time()),
-            ring=self._parts.ring,
-            reader=self._parts.database.reader,
-            versions=self._parts.versions,
-        )
-
-    def _decide(self, message: Command[object]) -> AccountDecision:
-        context = self._context()
-        if isinstance(message, CreatePartner):
-            if self._account is not None:
-                return BadRequest(f"partner {self._partner_id} exists already")
-            if not is_partner_id(self._partner_id):
-                return BadRequest(
-                    "a partner id is 3 to 32 of a-z 0-9 -, starts with a letter, and is neither test nor live"
-                )
-            return create(self._partner_id, message, context)
+    async def _apply_rule(self, command: AccountCommand[object], envelope: Envelope) -> object:
+        """Check the caller's gates, decide by the command's rule, and carry out the decision."""
         if self._account is None:
             return BadRequest(NO_SUCH_PARTNER)
-        refusal = self._gate(self._account, message, context.now)
-        return refusal or RULES[type(message)](self._account, message, context)
+        by, context = _caller_of(command), self._context()
+        refusal = await self._check_gates(self._account, command, context.now)
+        if refusal is not None:
+            return refusal
+        rule = RULES[type(command)]
+        if rule.read is None:
+            return await self._carry_out(rule.decide(self._account, command, context), by)
+        reader = self._parts.database.reader
+        found = await rule.read(reader, self._account, command, context.now)
+        return await self._carry_out(rule.decide(self._account, command, context, found), by)
 
-    def _gate(self, account: Account, message: Command[object], now: int) -> Refusal | None:
-        """Give why a command may not be carried out, as the account and its sender's membership stand in this very step."""
-        if not isinstance(message, AccountCommand):
-            return None
-        if message.rule is not None:
-            uid = getattr(message, "by", PLATFORM)
-            member = account.members.get(uid)
-            role = None if member is None else member.role
-            refusal = admit(
-                message.rule,
-                role,
-                lambda: find_factor(self._parts.database.reader, self._partner_id, uid),
-                now,
-            )
-            if refusal is not None:
-                return refusal
-        return (
-            refuse("partner_changed")
-            if message.if_revision not in (None, account.revision)
-            else None
-        )
+    async def _revoke_invite(self, command: RevokeInvite, envelope: Envelope) -> object:
+        """Revoke an invite. If it was accepted during the commit, the reply is `partner_changed`.
 
-    async def _verify_totp(self, command: VerifyTotp) -> object:
-        """Count the attempt, commit that, and only then look at the code: what ends in between has made no guess free."""
+        `already_accepted` would be wrong: the invite could be revoked when the caller saw it.
+        """
+        try:
+            return await self._apply_rule(command, envelope)
+        except Stale:
+            reader = self._parts.database.reader
+            invite = find_invite(reader, self._partner_id, command.invite_id)
+            if invite is None or invite.accepted_by is None:
+                raise
+        await self.load()
+        return refuse("partner_changed")
+
+    async def _verify_totp(self, command: VerifyTotp, envelope: Envelope) -> object:
+        """Commit the attempt as a wrong one, and only then look at the code.
+
+        Whatever interrupts this in between has made no guess free.
+        """
         account, context, uid = self._account, self._context(), command.by
         if account is None:
             return BadRequest(NO_SUCH_PARTNER)
         if uid not in account.members:
             return refuse("not_a_partner_admin")
-        refusal = self._gate(account, command, context.now)
+        refusal = await self._check_gates(account, command, context.now)
         if refusal is not None:
             return refusal
-        factor = find_factor(context.reader, self._partner_id, uid)
+        factor = await self._read_factor(uid)
         counted = count_attempt(factor, context.now)
         if isinstance(counted, Refusal):
             return counted
-        await self._write_rows(put_factor(self._partner_id, uid, counted))
-        after, verdict = verify_totp(account, uid, command.code, factor, context)
-        if not isinstance(verdict, Write):
-            if after != counted:
-                await self._write_rows(put_factor(self._partner_id, uid, after))
-            return verdict
-        for _ in range(2):
-            committed = await self._commit(verdict, uid)
-            if committed is not None:
-                return verdict.answer(committed)
+        await self._write_row(put_factor(self._partner_id, uid, counted))
+        checked = check_code(account, uid, command.code, factor, context)
+        if isinstance(checked.verdict, Write):
+            return await self._commit_verdict(checked.verdict, uid)
+        if checked.factor != counted:
+            await self._write_row(put_factor(self._partner_id, uid, checked.factor))
+        return checked.verdict
+
+    async def _commit_verdict(self, verdict: Write, uid: str) -> object:
+        """Commit what a code came to; after a conflict once more, on the account as it is by then.
+
+        The command is not handled again from its start, which would count the attempt twice.
+        """
+        try:
+            return await self._commit(verdict, uid)
+        except Stale:
             await self.load()
-            if self._account is None or uid not in self._account.members:
-                return refuse("not_a_partner_admin")
-            verdict = msgspec.structs.replace(verdict, account=self._account)
-        raise Crashed("the account's rows keep changing")
+        if self._account is None or uid not in self._account.members:
+            return refuse("not_a_partner_admin")
+        try:
+            return await self._commit(replace(verdict, account=self._account), uid)
+        except Stale as error:
+            raise Crashed("the rows changed again during the second try") from error
 
-    async def _write_rows(self, stmt: Stmt) -> None:
-        """Commit what changes nothing of the account that anybody has read."""
-        if (
-            await self._parts.database.writer.submit(Tx(self._partner_id, (stmt,)))
-            is Outcome.CONFLICT
-        ):
-            raise Crashed(f"{stmt.name} found other rows")
+    async def _finish_stop(self, command: StopFinished, envelope: Envelope) -> None:
+        stmt = delete_stop(self._partner_id, command.environment, command.generation)
+        await self._write_row(stmt)
 
-    async def _commit(self, write: Write, by: str) -> Account | None:
+    async def _load_anew(self, message: AccountChangedInRows, envelope: Envelope) -> None:
+        await self.load()
+        self._wake_held_calls()
+        self._tell_couriers(ENVIRONMENTS)
+
+    def _context(self) -> Context:
+        parts = self._parts
+        return Context(
+            now=parts.clock.now(),
+            random=parts.rng.bytes,
+            catalogue=lambda: parts.catalogue.published(trio.current_time()),
+            ring=parts.ring,
+            versions=parts.versions,
+        )
+
+    async def _check_gates(
+        self, account: Account, command: AccountCommand[object], now: int
+    ) -> Refusal | None:
+        """Return why the command may not be carried out on the account as it is now, or None."""
+        if command.rule is not None:
+            uid = _caller_of(command)
+            member = account.members.get(uid)
+            role = None if member is None else member.role
+            asked = needs_factor(command.rule, role)
+            factor = await self._read_factor(uid) if asked else Factor()
+            refusal = admit(command.rule, role, factor, now)
+            if refusal is not None:
+                return refusal
+        if command.if_revision not in (None, account.revision):
+            return refuse("partner_changed")
+        return None
+
+    async def _read_factor(self, uid: str) -> Factor:
+        return find_factor(self._parts.database.reader, self._partner_id, uid)
+
+    async def _carry_out(self, decision: AccountDecision, by: str) -> object:
+        """Commit what a rule decided, and return the reply. Raises `Stale`."""
+        if isinstance(decision, Write):
+            return await self._commit(decision, by)
+        if isinstance(decision, Unlogged):
+            await self._write_row(decision.stmt)
+            return decision.reply
+        return decision
+
+    async def _commit(self, write: Write, by: str) -> object:
+        """Commit the account, its rows and its event, publish it, and return the reply.
+
+        Raises `Stale`.
+        """
         was = self._account
-        after = msgspec.structs.replace(
+        after = replace(
             write.account,
             revision=write.account.revision + write.revises,
             event_seq=write.account.event_seq + 1,
         )
         own = rows.insert_partner(after) if was is None else rows.update_partner(was, after)
-        event = Event(
-            seq=after.event_seq,
+        event = insert_event(self._partner_id, self._event(after.event_seq, by, write))
+        tx = Tx(self._partner_id, (own, *write.stmts, event))
+        if await self._parts.database.writer.submit(tx) is Outcome.CONFLICT:
+            raise Stale
+        self._account = after
+        self._parts.registry.publish(after)
+        if write.revises:
+            self._wake_held_calls()
+        self._tell_couriers(write.endpoints)
+        return write.reply(after)
+
+    def _event(self, seq: int, by: str, write: Write) -> Event:
+        return Event(
+            seq=seq,
             event_id=self._parts.new_id(ids.EVENT),
             at=self._parts.clock.now(),
             actor=by,
             action=write.action,
             detail=msgspec.json.encode(write.detail).decode(),
         )
-        tx = Tx(self._partner_id, (own, *write.stmts, insert_event(self._partner_id, event)))
+
+    async def _write_row(self, stmt: Stmt) -> None:
+        """Commit one row, without an event and without a new revision of the account."""
+        tx = Tx(self._partner_id, (stmt,))
         if await self._parts.database.writer.submit(tx) is Outcome.CONFLICT:
-            return None
-        self._account = after
-        self._parts.registry.publish(after)
-        if write.revises:
-            self._wake_held_calls()
-        self._tell_couriers(write.endpoints)
-        return after
+            raise Crashed(f"{stmt.name} found other rows")
 
     def _tell_couriers(self, environments: Iterable[Environment]) -> None:
         for environment in environments:
             self._partner.courier(environment).tell(EndpointChanged())
 
     def _wake_held_calls(self) -> None:
-        for environment in ENVIRONMENTS:  # they look again whether they may still be answered
+        """Let held calls check again whether they may still be answered."""
+        for environment in ENVIRONMENTS:
             self._parts.bells.ring(self._partner_id, environment)
+
+    HANDLERS: ClassVar[Mapping[type[Message], Handler]] = {
+        **dict.fromkeys(RULES, _apply_rule),
+        CreatePartner: _create,
+        RevokeInvite: _revoke_invite,
+        VerifyTotp: _verify_totp,
+        StopFinished: _finish_stop,
+        AccountChangedInRows: _load_anew,
+    }
+
+
+def _caller_of(command: AccountCommand[object]) -> str:
+    """Return who acts, which every account command has as its field `by`."""
+    by: str = command.by  # type: ignore[attr-defined]  # declared by each command, as its first field
+    return by

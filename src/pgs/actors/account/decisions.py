@@ -1,4 +1,4 @@
-"""What a decision on an account's command looks at, and what it decides: shared by the rules of every noun."""
+"""What the rules of every noun share: what a rule may look at, and what it may decide."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,18 +12,20 @@ from pgs.domain.keyring import KeyRing
 from pgs.domain.sealed import NONCE_BYTES, open_sealed, seal
 from pgs.domain.tiers import TierCatalogue
 from pgs.domain.versions import ServedVersions
-from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What a decision may look at besides the account: time, randomness, what others have published, and rows by their key."""
+    """What a rule may look at besides the account and the command.
+
+    `now` in epoch seconds; `random(n)` returns n random bytes; `catalogue()` returns None while
+    the tiers cannot be read.
+    """
 
     now: int
     random: Callable[[int], bytes]
     catalogue: Callable[[], TierCatalogue | None]
     ring: KeyRing
-    reader: Reader
     versions: ServedVersions
 
     def new_id(self, prefix: str) -> str:
@@ -31,43 +33,44 @@ class Context(msgspec.Struct, frozen=True):
         return ids.new_id(prefix, self.random(ids.ENTROPY_BYTES))
 
     def seal(self, secret: str, purpose: str) -> str:
-        """Return a secret sealed for a purpose, as rows keep it."""
+        """Return a secret sealed for a purpose, as rows hold it."""
         return seal(self.ring, secret.encode(), purpose, self.random(NONCE_BYTES))
 
     def open(self, sealed: str | None, purpose: str) -> str | None:
-        """Return what was sealed for that purpose, or None where there is nothing or it does not open."""
+        """Return the secret that was sealed for the purpose; None if it does not open."""
         secret = None if sealed is None else open_sealed(self.ring, sealed, purpose)
         return None if secret is None else secret.decode()
 
 
 class Write(msgspec.Struct, frozen=True):
-    """A decision to commit: the account after it, the rows beside the account's own, its event, and its answer.
+    """A decision to commit an account, further rows, and an event of the event log.
 
-    `answer` is given the account as committed. `endpoints`: the environments whose courier must look at its endpoint again. `revises`:
-    whether the account's revision rises; what a member does with an authenticator changes nothing that others have read.
+    `account`: as it is after the change. `stmts`: the rows beside the account's own. `action` and
+    `detail`: what the event says. `reply`: makes the reply from the account as committed.
+    `endpoints`: the environments whose courier must read its endpoint again. `revises`: whether
+    the account's revision rises; it does not where nothing that others have read has changed.
     """
 
     account: Account
     stmts: tuple[Stmt, ...]
     action: str
     detail: Mapping[str, Any]
-    answer: Callable[[Account], object]
+    reply: Callable[[Account], object]
     endpoints: tuple[Environment, ...] = ()
     revises: bool = True
 
 
 class Unlogged(msgspec.Struct, frozen=True):
-    """A decision to commit one row beside the account's own and no event: the log has told of it already. `answer` is what it answers."""
+    """A decision to commit one row and no event, because the event log has told of it already."""
 
     stmt: Stmt
-    answer: object
+    reply: object
 
 
-AccountDecision = (
-    Write | Unlogged | object
-)  # anything but the two is the answer at once, and nothing is committed
+AccountDecision = Write | Unlogged | object
+"""A `Write`, an `Unlogged`, or the reply itself, with which nothing is committed."""
 
 
 def as_committed(account: Account) -> object:
-    """Return the account itself: the answer of most commands."""
+    """Return the account itself: the reply to most commands."""
     return account

@@ -1,98 +1,125 @@
-"""What is decided about members' authenticators. Their rows are read by key when a command comes; nothing of them is kept in memory."""
+"""The rules about members' authenticators.
+
+Their rows are read when a command comes; the actor keeps none in memory.
+"""
 
 from typing import Final
 
+import msgspec
+
 from pgs.actors.account.decisions import AccountDecision, Context, Unlogged, Write
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, ResetFactor, SteppedUp
 from pgs.domain import stepup, totp
 from pgs.domain.accounts import Account
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.members import PLATFORM
 from pgs.domain.stepup import Factor, Verified
 from pgs.storage import factors as rows
+from pgs.storage.reader import Reader
 
 ISSUER: Final = "Partner Game Service"
-"""Whose code it is, as an authenticator app shows it."""
+"""The name under which an authenticator app lists the code."""
 
 
-def enrol_totp(account: Account, command: m.EnrollTotp, context: Context) -> AccountDecision:
-    """Decide on a new authenticator, which waits for its first code. Its secret is in the answer alone; rows hold it sealed.
+async def read_factor(reader: Reader, account: Account, command: EnrollTotp, now: int) -> Factor:
+    """Return the caller's authenticator."""
+    return rows.find_factor(reader, account.partner_id, command.by)
 
-    The log tells of the first one that waits. Whoever begins again before its first code replaces it, and adds nothing to the log: this
-    call takes no code, so nobody can fill the log with it.
+
+def enrol_totp(
+    account: Account, command: EnrollTotp, context: Context, held: Factor
+) -> AccountDecision:
+    """Decide on a new authenticator, which waits for its first code.
+
+    Its secret is in the reply alone; rows hold it sealed. The event log tells of the first
+    enrolment that waits. Enrolling again before its first code replaces it and logs nothing: this
+    call takes no code, so that anybody could fill the log with it.
     """
     member = account.members.get(command.by)
     if member is None:
         return refuse("not_a_partner_admin")
-    was = rows.find_factor(context.reader, account.partner_id, member.uid)
     secret = totp.new_secret(context.random(totp.ENTROPY_BYTES))
-    after = stepup.enrol(
-        was, context.seal(secret, factor_context(account.partner_id, member.uid)), context.now
-    )
+    sealed = context.seal(secret, factor_context(account.partner_id, member.uid))
+    after = stepup.enrol(held, sealed, context.now)
     if isinstance(after, Refusal):
         return after
     stmt = rows.put_factor(account.partner_id, member.uid, after)
-    answer = m.Enrolment(secret, totp.otpauth_uri(secret, member.email, ISSUER))
-    if was.pending_sealed_secret is not None:
-        return Unlogged(stmt, answer)
+    enrolment = Enrolment(secret, totp.otpauth_uri(secret, member.email, ISSUER))
+    if held.pending_sealed_secret is not None:
+        return Unlogged(stmt, enrolment)
     return Write(
-        account,
-        (stmt,),
-        "totp.enrolled",
-        {"replaces": was.enrolled},
-        lambda _: answer,
+        account=account,
+        stmts=(stmt,),
+        action="totp.enrolled",
+        detail={"replaces": held.enrolled},
+        reply=lambda _: enrolment,
         revises=False,
     )
 
 
-def reset_factor(account: Account, command: m.ResetFactor, context: Context) -> AccountDecision:
-    """Decide to drop a lost authenticator, with whatever it has opened or locked."""
+def reset_factor(account: Account, command: ResetFactor, context: Context) -> AccountDecision:
+    """Decide to drop a lost authenticator, with the windows it has opened and its lock."""
     if command.by != PLATFORM:
         return refuse("role_forbidden")
     member = account.members.get(command.uid)
     if member is None:
         return refuse("member_not_found")
-    stmt = rows.delete_factor(account.partner_id, member.uid)
     return Write(
-        account, (stmt,), "totp.reset", {"uid": member.uid}, lambda _: member, revises=False
+        account=account,
+        stmts=(rows.delete_factor(account.partner_id, member.uid),),
+        action="totp.reset",
+        detail={"uid": member.uid},
+        reply=lambda _: member,
+        revises=False,
     )
 
 
-def verify_totp(
-    account: Account, uid: str, code: str, factor: Factor, context: Context
-) -> tuple[Factor, Write | Refusal]:
-    """Return the factor after a code, and the write or the refusal that it comes to.
+class CheckedCode(msgspec.Struct, frozen=True):
+    """What a code comes to: the authenticator after it, and the write or the refusal to reply.
 
-    `factor` is the one from before the attempt was counted; what it was counted as is in rows by now. A refusal is an answer once the
-    returned factor is in rows.
+    A refusal may be replied once `factor` is in rows.
     """
+
+    factor: Factor
+    verdict: Write | Refusal
+
+
+def check_code(
+    account: Account, uid: str, code: str, factor: Factor, context: Context
+) -> CheckedCode:
+    """Return what a member's code comes to. `factor` is as before the attempt was counted."""
     purpose = factor_context(account.partner_id, uid)
 
     def step(sealed: str | None) -> int | None:
         secret = context.open(sealed, purpose)
         return None if secret is None else totp.matching_step(secret, code, context.now)
 
+    now = context.now
     after, verdict = stepup.verify(
-        factor, step(factor.sealed_secret), step(factor.pending_sealed_secret), context.now
+        factor, step(factor.sealed_secret), step(factor.pending_sealed_secret), now
     )
-    stmt = rows.put_factor(account.partner_id, uid, after)
+    write = Write(
+        account=account,
+        stmts=(rows.put_factor(account.partner_id, uid, after),),
+        action="totp.verified",
+        detail={},
+        reply=lambda _: SteppedUp(now + stepup.WINDOW_S, now + stepup.FRESH_S),
+        revises=False,
+    )
     if isinstance(verdict, Verified):
-        now = context.now
-        stepped_up = m.SteppedUp(now + stepup.WINDOW_S, now + stepup.FRESH_S)
         action = "totp.activated" if verdict.enrolled else "totp.verified"
-        return after, Write(account, (stmt,), action, {}, lambda _: stepped_up, revises=False)
-    if stepup.lock_left(after, context.now):
-        return after, Write(
-            account,
-            (stmt,),
-            "totp.locked",
-            {"until": after.locked_until},
-            lambda _: verdict,
-            revises=False,
+        return CheckedCode(after, msgspec.structs.replace(write, action=action))
+    if stepup.lock_left(after, now):
+        locked = msgspec.structs.replace(
+            write,
+            action="totp.locked",
+            detail={"until": after.locked_until},
+            reply=lambda _: verdict,
         )
-    return after, verdict
+        return CheckedCode(after, locked)
+    return CheckedCode(after, verdict)
 
 
 def factor_context(partner_id: str, uid: str) -> str:
-    """Return what an authenticator's secret is sealed for."""
+    """Return the context in which an authenticator's secret is sealed: it opens in no other."""
     return f"{partner_id}|{uid}|totp"

@@ -1,21 +1,32 @@
-"""What is decided about API keys."""
+"""The rules about API keys."""
 
+import msgspec
 from msgspec.structs import replace
 
-from pgs.actors.account.decisions import AccountDecision, Context, Write, as_committed
-from pgs.actors.messages import account as m
+from pgs.actors.account.decisions import AccountDecision, Context, Write
+from pgs.actors.messages.account.keys import KeyMinted, KeyRotated, MintKey, RevokeKey, RotateKey
 from pgs.domain import ids, keys
 from pgs.domain.accounts import Account, ApiKey, in_order
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.names import LABEL_MAX
+from pgs.domain.secrets import HidesSecrets
 from pgs.storage import accounts as rows
 
 _FULL = BadRequest(f"an account has at most {keys.KEYS_MAX} keys, revoked ones included")
 
 
-def mint_key(account: Account, command: m.MintKey, context: Context) -> AccountDecision:
-    """Decide on a new key. The key itself is in the answer alone; rows and event hold its hash and last characters."""
+class _NewKey(HidesSecrets, msgspec.Struct, frozen=True):
+    """A key's record with its text, which goes into the reply and nowhere else."""
+
+    SECRETS = frozenset({"text"})
+
+    key: ApiKey
+    text: str
+
+
+def mint_key(account: Account, command: MintKey, context: Context) -> AccountDecision:
+    """Decide on a new key. Rows and event hold its hash and its last characters alone."""
     label = command.label.strip()
     if not label:
         return refuse("label_required")
@@ -23,25 +34,27 @@ def mint_key(account: Account, command: m.MintKey, context: Context) -> AccountD
         return BadRequest(f"label must be at most {LABEL_MAX} characters")
     if len(account.keys) >= keys.KEYS_MAX:
         return _FULL
-    key, text = _new_key(account, command.environment, label, context)
-    after = replace(account, keys=in_order((*account.keys, key)))
+    new = _new_key(account, command.environment, label, context)
     detail = {
-        "keyId": key.key_id,
+        "keyId": new.key.key_id,
         "environment": command.environment,
         "label": label,
-        "last4": key.last4,
+        "last4": new.key.last4,
     }
     return Write(
-        after,
-        rows.insert_key(account.partner_id, key),
-        "key.created",
-        detail,
-        lambda committed: (committed, key.key_id, text),
+        account=replace(account, keys=in_order((*account.keys, new.key))),
+        stmts=rows.insert_key(account.partner_id, new.key),
+        action="key.created",
+        detail=detail,
+        reply=lambda _: KeyMinted(new.key, new.text),
     )
 
 
-def rotate_key(account: Account, command: m.RotateKey, context: Context) -> AccountDecision:
-    """Decide on a key that follows an active one, with its label. The old one works for `ROTATION_S` more."""
+def rotate_key(account: Account, command: RotateKey, context: Context) -> AccountDecision:
+    """Decide on a key that replaces an active one and takes over its label.
+
+    The old one works for `ROTATION_S` longer.
+    """
     was = _find(account, command.key_id)
     if was is None:
         return refuse("key_not_found")
@@ -49,38 +62,42 @@ def rotate_key(account: Account, command: m.RotateKey, context: Context) -> Acco
         return refuse("key_not_active")
     if len(account.keys) >= keys.KEYS_MAX:
         return _FULL
-    key, text = _new_key(account, was.environment, was.label, context)
-    previous = replace(was, revokes_at=context.now + keys.ROTATION_S)
-    after = replace(account, keys=in_order((*_with(account, previous), key)))
-    stmts = (
-        *rows.insert_key(account.partner_id, key),
-        rows.schedule_revocation(account.partner_id, was.key_id, context.now + keys.ROTATION_S),
-    )
+    new = _new_key(account, was.environment, was.label, context)
+    revokes_at = context.now + keys.ROTATION_S
+    previous = replace(was, revokes_at=revokes_at)
     detail = {
         "keyId": was.key_id,
         "environment": was.environment,
-        "revokesAt": previous.revokes_at,
-        "newKeyId": key.key_id,
-        "last4": key.last4,
+        "revokesAt": revokes_at,
+        "newKeyId": new.key.key_id,
+        "last4": new.key.last4,
     }
-    return Write(after, stmts, "key.rotated", detail, lambda _: m.KeyRotated(key, text, previous))
+    return Write(
+        account=replace(account, keys=in_order((*_with(account, previous), new.key))),
+        stmts=(
+            *rows.insert_key(account.partner_id, new.key),
+            rows.schedule_revocation(account.partner_id, was.key_id, revokes_at),
+        ),
+        action="key.rotated",
+        detail=detail,
+        reply=lambda _: KeyRotated(new.key, new.text, previous),
+    )
 
 
-def revoke_key(account: Account, command: m.RevokeKey, context: Context) -> AccountDecision:
-    """Decide to revoke a key now."""
+def revoke_key(account: Account, command: RevokeKey, context: Context) -> AccountDecision:
+    """Decide to revoke a key at once."""
     key = _find(account, command.key_id)
     if key is None:
         return refuse("key_not_found")
     if key.is_revoked(context.now):
-        return account
-    after = replace(account, keys=_with(account, replace(key, revokes_at=context.now)))
-    stmt = rows.schedule_revocation(account.partner_id, key.key_id, context.now)
+        return key
+    revoked = replace(key, revokes_at=context.now)
     return Write(
-        after,
-        (stmt,),
-        "key.revoked",
-        {"keyId": key.key_id, "environment": key.environment},
-        as_committed,
+        account=replace(account, keys=_with(account, revoked)),
+        stmts=(rows.schedule_revocation(account.partner_id, key.key_id, context.now),),
+        action="key.revoked",
+        detail={"keyId": key.key_id, "environment": key.environment},
+        reply=lambda _: revoked,
     )
 
 
@@ -92,15 +109,14 @@ def _with(account: Account, key: ApiKey) -> tuple[ApiKey, ...]:
     return tuple(key if other.key_id == key.key_id else other for other in account.keys)
 
 
-def _new_key(
-    account: Account, environment: Environment, label: str, context: Context
-) -> tuple[ApiKey, str]:
+def _new_key(account: Account, environment: Environment, label: str, context: Context) -> _NewKey:
     text = keys.make_key(environment, account.partner_id, context.random(keys.ENTROPY_BYTES))
-    return ApiKey(
-        context.new_id(ids.KEY),
-        environment,
-        label,
-        keys.hash_key(text),
-        keys.last4(text),
-        context.now,
-    ), text
+    key = ApiKey(
+        key_id=context.new_id(ids.KEY),
+        environment=environment,
+        label=label,
+        key_hash=keys.hash_key(text),
+        last4=keys.last4(text),
+        created_at=context.now,
+    )
+    return _NewKey(key, text)

@@ -1,21 +1,71 @@
-"""What is decided about members and invites."""
+"""The rules about invites and members."""
 
+import msgspec
 from msgspec.structs import replace
 
 from pgs.actors.account.decisions import AccountDecision, Context, Write
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.people import (
+    AcceptInvite,
+    ChangeRole,
+    CreateInvite,
+    RemoveMember,
+    RevokeInvite,
+)
 from pgs.domain import ids, invites, members
 from pgs.domain.accounts import Account
 from pgs.domain.emails import normalise_email
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM, Member
 from pgs.domain.roles import Role
 from pgs.storage import invites as invite_rows
 from pgs.storage import members as member_rows
+from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 
-def create_invite(account: Account, command: m.CreateInvite, context: Context) -> AccountDecision:
+class KeptInvites(msgspec.Struct, frozen=True):
+    """How many invites rows hold of an account, and the id of the oldest that is not pending."""
+
+    count: int
+    oldest_settled: str | None
+
+
+class InviteAndMembership(msgspec.Struct, frozen=True):
+    """An invite, and the id of the account of which its caller is a member already."""
+
+    invite: Invite | None
+    member_of: str | None
+
+
+async def read_kept_invites(
+    reader: Reader, account: Account, command: CreateInvite, now: int
+) -> KeptInvites:
+    """Return what the account holds of invites."""
+    count = invite_rows.count_invites(reader, account.partner_id)
+    if count < invites.INVITES_MAX:
+        return KeptInvites(count, None)  # nothing has to make room
+    return KeptInvites(count, invite_rows.oldest_settled(reader, account.partner_id, now))
+
+
+async def read_invite(
+    reader: Reader, account: Account, command: RevokeInvite, now: int
+) -> Invite | None:
+    """Return the invite that the command names."""
+    return invite_rows.find_invite(reader, account.partner_id, command.invite_id)
+
+
+async def read_invite_and_membership(
+    reader: Reader, account: Account, command: AcceptInvite, now: int
+) -> InviteAndMembership:
+    """Return the invite that the command names, and where its caller is a member."""
+    invite = invite_rows.find_invite(reader, account.partner_id, command.invite_id)
+    return InviteAndMembership(invite, member_rows.find_account_of(reader, command.by))
+
+
+def create_invite(
+    account: Account, command: CreateInvite, context: Context, kept: KeptInvites
+) -> AccountDecision:
     """Decide on an invite."""
     granter = _role_of(account, command.by)
     if isinstance(granter, Refusal):
@@ -30,45 +80,59 @@ def create_invite(account: Account, command: m.CreateInvite, context: Context) -
     )
     if isinstance(invite, Refusal):
         return invite
-    room = _room_for_invite(account, context)
+    room = _make_room(account, kept)
     if isinstance(room, BadRequest):
         return room
-    stmts = (*room, *invite_rows.insert_invite(account.partner_id, account.event_seq + 1, invite))
-    detail = {"inviteId": invite.invite_id, "email": invite.email, "role": invite.role}
-    return Write(account, stmts, "invite.created", detail, lambda _: invite)
-
-
-def _room_for_invite(account: Account, context: Context) -> tuple[Stmt, ...] | BadRequest:
-    """Give what makes room for one more invite: nothing as a rule. What became of a forgotten one stays in the event log."""
-    if invite_rows.count_invites(context.reader, account.partner_id) < invites.INVITES_MAX:
-        return ()
-    settled = invite_rows.oldest_settled(context.reader, account.partner_id, context.now)
-    if settled is None:
-        return BadRequest(
-            f"an account has at most {invites.INVITES_MAX} pending invites: revoke some, or wait until they expire"
-        )
-    return invite_rows.delete_invite(account.partner_id, settled)
-
-
-def revoke_invite(account: Account, command: m.RevokeInvite, context: Context) -> AccountDecision:
-    """Decide to revoke an invite."""
-    revoked = invites.revoke(
-        invite_rows.find_invite(context.reader, account.partner_id, command.invite_id), context.now
+    insert = invite_rows.insert_invite(account.partner_id, account.event_seq + 1, invite)
+    return Write(
+        account=account,
+        stmts=(*room, *insert),
+        action="invite.created",
+        detail={"inviteId": invite.invite_id, "email": invite.email, "role": invite.role},
+        reply=lambda _: invite,
     )
+
+
+def _make_room(account: Account, kept: KeptInvites) -> tuple[Stmt, ...] | BadRequest:
+    """Return the statements that make room for one more invite, usually none.
+
+    A full account forgets its oldest invite that is not pending; the event log still tells of it.
+    """
+    if kept.count < invites.INVITES_MAX:
+        return ()
+    if kept.oldest_settled is None:
+        return BadRequest(
+            f"an account has at most {invites.INVITES_MAX} pending invites:"
+            " revoke some, or wait until they expire"
+        )
+    return invite_rows.delete_invite(account.partner_id, kept.oldest_settled)
+
+
+def revoke_invite(
+    account: Account, command: RevokeInvite, context: Context, invite: Invite | None
+) -> AccountDecision:
+    """Decide to revoke an invite."""
+    revoked = invites.revoke(invite, context.now)
     if isinstance(revoked, Refusal):
         return revoked
-    stmt = invite_rows.revoke_invite(account.partner_id, command.invite_id, context.now)
     return Write(
-        account, (stmt,), "invite.revoked", {"inviteId": command.invite_id}, lambda _: revoked
+        account=account,
+        stmts=(invite_rows.revoke_invite(account.partner_id, command.invite_id, context.now),),
+        action="invite.revoked",
+        detail={"inviteId": command.invite_id},
+        reply=lambda _: revoked,
     )
 
 
-def accept_invite(account: Account, command: m.AcceptInvite, context: Context) -> AccountDecision:
-    """Decide to make a member of who signed in. Who is a member where is a unique index; two accounts cannot both have them."""
-    invite = invite_rows.find_invite(context.reader, account.partner_id, command.invite_id)
-    member_of = member_rows.find_account_of(context.reader, command.by)
+def accept_invite(
+    account: Account, command: AcceptInvite, context: Context, found: InviteAndMembership
+) -> AccountDecision:
+    """Decide to make a member of the caller.
+
+    If they are accepted into two accounts at once, the unique index of members lets one in.
+    """
     accepted = invites.accept(
-        invite, account.partner_id, command.by, command.email, member_of, context.now
+        found.invite, account.partner_id, command.by, command.email, found.member_of, context.now
     )
     if isinstance(accepted, Refusal):
         return accepted
@@ -76,24 +140,22 @@ def accept_invite(account: Account, command: m.AcceptInvite, context: Context) -
         return BadRequest("no member can go by this user id")
     if len(account.members) >= members.MEMBERS_MAX:
         return BadRequest(f"an account has at most {members.MEMBERS_MAX} members")
-    member = Member(
-        command.by, normalise_email(command.email) or command.email, accepted.role, context.now
-    )
-    stmts = (
-        invite_rows.accept_invite(account.partner_id, command.invite_id, member.uid),
-        *member_rows.insert_member(account.partner_id, member),
-    )
-    after = replace(account, members=members.in_order((*account.members.values(), member)))
+    email = normalise_email(command.email) or command.email
+    member = Member(command.by, email, accepted.role, context.now)
+    after = members.in_order((*account.members.values(), member))
     return Write(
-        after,
-        stmts,
-        "invite.accepted",
-        {"inviteId": command.invite_id, "role": member.role},
-        lambda _: accepted,
+        account=replace(account, members=after),
+        stmts=(
+            invite_rows.accept_invite(account.partner_id, command.invite_id, member.uid),
+            *member_rows.insert_member(account.partner_id, member),
+        ),
+        action="invite.accepted",
+        detail={"inviteId": command.invite_id, "role": member.role},
+        reply=lambda _: accepted,
     )
 
 
-def change_role(account: Account, command: m.ChangeRole, context: Context) -> AccountDecision:
+def change_role(account: Account, command: ChangeRole, context: Context) -> AccountDecision:
     """Decide on a member's role."""
     granter = _role_of(account, command.by)
     if isinstance(granter, Refusal):
@@ -101,33 +163,32 @@ def change_role(account: Account, command: m.ChangeRole, context: Context) -> Ac
     member = members.change_role(account.members, command.uid, command.role, granter)
     if isinstance(member, Refusal) or member == account.members[command.uid]:
         return member
-    after = replace(account, members={**account.members, member.uid: member})
-    stmt = member_rows.set_role(account.partner_id, member.uid, member.role)
     return Write(
-        after,
-        (stmt,),
-        "member.role_changed",
-        {"uid": member.uid, "role": member.role},
-        lambda _: member,
+        account=replace(account, members={**account.members, member.uid: member}),
+        stmts=(member_rows.set_role(account.partner_id, member.uid, member.role),),
+        action="member.role_changed",
+        detail={"uid": member.uid, "role": member.role},
+        reply=lambda _: member,
     )
 
 
-def remove_member(account: Account, command: m.RemoveMember, context: Context) -> AccountDecision:
-    """Decide to remove a member. Their authenticator goes with them: should they come back, they enrol a new one."""
+def remove_member(account: Account, command: RemoveMember, context: Context) -> AccountDecision:
+    """Decide to remove a member and their authenticator: if they come back, they enrol again."""
     member = members.remove(account.members, command.uid)
     if isinstance(member, Refusal):
         return member
-    after = replace(
-        account, members={uid: other for uid, other in account.members.items() if uid != member.uid}
-    )
-    stmts = member_rows.delete_member(account.partner_id, member.uid)
+    others = {uid: other for uid, other in account.members.items() if uid != member.uid}
     return Write(
-        after, stmts, "member.removed", {"uid": member.uid, "role": member.role}, lambda _: member
+        account=replace(account, members=others),
+        stmts=member_rows.delete_member(account.partner_id, member.uid),
+        action="member.removed",
+        detail={"uid": member.uid, "role": member.role},
+        reply=lambda _: member,
     )
 
 
 def _role_of(account: Account, by: str) -> Role | Refusal:
-    """Give the role with which somebody acts: the platform may grant whatever an admin may."""
+    """Return the role in which `by` acts. The platform may grant whatever an admin may."""
     if by == PLATFORM:
         return "admin"
     member = account.members.get(by)

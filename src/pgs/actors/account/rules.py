@@ -1,36 +1,72 @@
-"""Which rule decides which account command: each a pure function of the account, the command and the context. The actor commits it."""
+"""Which rule decides which command: each a pure function, whose decision the actor commits."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from pgs.actors.account import factors, keys, people, settings, standing, webhooks
-from pgs.actors.account.decisions import AccountDecision, Context
-from pgs.actors.messages import account as m
-from pgs.domain.accounts import Account
+import msgspec
 
-RULES: Mapping[type, Callable[[Account, Any, Context], AccountDecision]] = {
-    m.MintKey: keys.mint_key,
-    m.RotateKey: keys.rotate_key,
-    m.RevokeKey: keys.revoke_key,
-    m.ChangeLicence: settings.change_licence,
-    m.AgreeTerms: settings.agree_terms,
-    m.EndTerms: settings.end_terms,
-    m.SetPrices: settings.set_prices,
-    m.AddOrigin: settings.add_origin,
-    m.RemoveOrigin: settings.remove_origin,
-    m.SetPin: settings.set_pin,
-    m.SaveWebhook: webhooks.save_webhook,
-    m.RotateWebhookSecret: webhooks.rotate_webhook_secret,
-    m.DisableWebhook: webhooks.disable_webhook,
-    m.SwitchAccount: standing.switch_account,
-    m.SetDomain: standing.set_domain,
-    m.SetRate: standing.set_rate,
-    m.EmergencyStop: standing.emergency_stop,
-    m.CreateInvite: people.create_invite,
-    m.RevokeInvite: people.revoke_invite,
-    m.AcceptInvite: people.accept_invite,
-    m.ChangeRole: people.change_role,
-    m.RemoveMember: people.remove_member,
-    m.EnrollTotp: factors.enrol_totp,
-    m.ResetFactor: factors.reset_factor,
+from pgs.actors.account import factors, keys, lifecycle, people, settings, webhooks
+from pgs.actors.account.decisions import AccountDecision
+from pgs.actors.messages.account.factors import EnrollTotp, ResetFactor
+from pgs.actors.messages.account.keys import MintKey, RevokeKey, RotateKey
+from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
+from pgs.actors.messages.account.people import (
+    AcceptInvite,
+    ChangeRole,
+    CreateInvite,
+    RemoveMember,
+    RevokeInvite,
+)
+from pgs.actors.messages.account.settings import (
+    AddOrigin,
+    AgreeTerms,
+    ChangeLicence,
+    EndTerms,
+    RemoveOrigin,
+    SetDomain,
+    SetPin,
+    SetPrices,
+    SetRate,
+)
+from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSecret, SaveWebhook
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """How one command is decided.
+
+    `decide` takes the account, the command and the context. Where the rule looks at rows beside
+    the account, `read` reads them (it takes the reader, the account, the command and the time),
+    and `decide` takes what it returns as a fourth argument.
+    """
+
+    decide: Callable[..., AccountDecision]
+    read: Callable[..., Awaitable[Any]] | None = None
+
+
+RULES: Mapping[type, Rule] = {
+    MintKey: Rule(keys.mint_key),
+    RotateKey: Rule(keys.rotate_key),
+    RevokeKey: Rule(keys.revoke_key),
+    ChangeLicence: Rule(settings.change_licence),
+    AgreeTerms: Rule(settings.agree_terms),
+    EndTerms: Rule(settings.end_terms),
+    SetPrices: Rule(settings.set_prices),
+    AddOrigin: Rule(settings.add_origin),
+    RemoveOrigin: Rule(settings.remove_origin),
+    SetPin: Rule(settings.set_pin),
+    SetDomain: Rule(settings.set_domain),
+    SetRate: Rule(settings.set_rate),
+    SaveWebhook: Rule(webhooks.save_webhook, webhooks.read_webhook),
+    RotateWebhookSecret: Rule(webhooks.rotate_webhook_secret, webhooks.read_webhook),
+    DisableWebhook: Rule(webhooks.disable_webhook, webhooks.read_webhook),
+    SwitchAccount: Rule(lifecycle.switch_account),
+    EmergencyStop: Rule(lifecycle.emergency_stop),
+    CreateInvite: Rule(people.create_invite, people.read_kept_invites),
+    RevokeInvite: Rule(people.revoke_invite, people.read_invite),
+    AcceptInvite: Rule(people.accept_invite, people.read_invite_and_membership),
+    ChangeRole: Rule(people.change_role),
+    RemoveMember: Rule(people.remove_member),
+    EnrollTotp: Rule(factors.enrol_totp, factors.read_factor),
+    ResetFactor: Rule(factors.reset_factor),
 }
+"""The rule of every command about an account that exists; `CreatePartner` has none to look at."""

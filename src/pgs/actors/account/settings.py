@@ -1,21 +1,32 @@
-"""What is decided about games, rake terms, prices, origins and version pins."""
+"""The rules about licences, rake terms, prices, origins, version pins, rate and admin domain."""
 
 from msgspec.structs import replace
 
 from pgs.actors.account.decisions import AccountDecision, Context, Write, as_committed
-from pgs.actors.messages import account as m
-from pgs.domain import licences
+from pgs.actors.messages.account.settings import (
+    AddOrigin,
+    AgreeTerms,
+    ChangeLicence,
+    EndTerms,
+    RemoveOrigin,
+    SetDomain,
+    SetPin,
+    SetPrices,
+    SetRate,
+)
+from pgs.domain import domains, licences
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
 from pgs.domain.origins import MAX_ORIGINS, normalise_origin
+from pgs.domain.rate import check_bucket
 from pgs.domain.tiers import Price, check_price
 from pgs.games.installed import GAMES
 from pgs.storage import accounts as rows
 
 
-def change_licence(account: Account, command: m.ChangeLicence, context: Context) -> AccountDecision:
-    """Decide on a step of a game's licence."""
+def change_licence(account: Account, command: ChangeLicence, context: Context) -> AccountDecision:
+    """Decide on a step with a game's licence."""
     if command.game_id not in GAMES:
         return refuse("unknown_game")
     was = account.licences.get(command.game_id, Licence())
@@ -24,14 +35,16 @@ def change_licence(account: Account, command: m.ChangeLicence, context: Context)
         return licence
     if licence == was:
         return account
-    after = replace(account, licences={**account.licences, command.game_id: licence})
-    stmt = rows.put_licence(account.partner_id, command.game_id, licence)
     return Write(
-        after, (stmt,), licences.action_of(command.step), {"gameId": command.game_id}, as_committed
+        account=replace(account, licences={**account.licences, command.game_id: licence}),
+        stmts=(rows.put_licence(account.partner_id, command.game_id, licence),),
+        action=licences.action_of(command.step),
+        detail={"gameId": command.game_id},
+        reply=as_committed,
     )
 
 
-def agree_terms(account: Account, command: m.AgreeTerms, context: Context) -> AccountDecision:
+def agree_terms(account: Account, command: AgreeTerms, context: Context) -> AccountDecision:
     """Decide to agree to the terms on offer."""
     catalogue = context.catalogue()
     if catalogue is None:
@@ -40,89 +53,137 @@ def agree_terms(account: Account, command: m.AgreeTerms, context: Context) -> Ac
         return BadRequest(f"version {command.version} is not on offer")
     if account.agreed_terms_version == command.version:
         return refuse("terms_already_agreed")
-    after = replace(account, agreed_terms_version=command.version, agreed_terms_at=context.now)
-    return Write(after, (), "rake_terms.agreed", {"version": command.version}, as_committed)
+    return Write(
+        account=replace(account, agreed_terms_version=command.version, agreed_terms_at=context.now),
+        stmts=(),
+        action="rake_terms.agreed",
+        detail={"version": command.version},
+        reply=as_committed,
+    )
 
 
-def end_terms(account: Account, command: m.EndTerms, context: Context) -> AccountDecision:
-    """Decide to end the agreement in force. What runs is played and paid; new seats wait for another agreement."""
+def end_terms(account: Account, command: EndTerms, context: Context) -> AccountDecision:
+    """Decide to end the agreement in force.
+
+    Running matches are played and paid out; new seats wait for another agreement.
+    """
     if command.by != PLATFORM:
         return refuse("role_forbidden")
     if account.agreed_terms_version is None:
         return BadRequest("no terms are agreed")
-    after = replace(account, agreed_terms_version=None, agreed_terms_at=None)
     return Write(
-        after, (), "rake_terms.ended", {"version": account.agreed_terms_version}, as_committed
+        account=replace(account, agreed_terms_version=None, agreed_terms_at=None),
+        stmts=(),
+        action="rake_terms.ended",
+        detail={"version": account.agreed_terms_version},
+        reply=as_committed,
     )
 
 
-def set_prices(account: Account, command: m.SetPrices, context: Context) -> AccountDecision:
-    """Decide on the whole price map of an environment."""
+def set_prices(account: Account, command: SetPrices, context: Context) -> AccountDecision:
+    """Decide on all prices of an environment."""
     catalogue = context.catalogue()
     if catalogue is None:
         return refuse("settlement_unavailable")
     prices = {}
-    for tier_id, entry in command.prices.items():
+    for tier_id, entry_usd_cents in command.prices.items():
         tier = catalogue.find(command.environment, tier_id)
-        refusal = check_price(tier, entry)
+        refusal = check_price(tier, entry_usd_cents)
         if refusal is not None or tier is None:
             return refusal
-        prices[tier_id] = Price(tier.current.revision, entry)
-    after = replace(account, prices={**account.prices, command.environment: prices})
-    stmts = rows.replace_prices(account.partner_id, command.environment, prices)
-    detail = {"environment": command.environment, "prices": dict(command.prices)}
-    return Write(after, stmts, "prices.set", detail, as_committed)
+        prices[tier_id] = Price(tier.current.revision, entry_usd_cents)
+    return Write(
+        account=replace(account, prices={**account.prices, command.environment: prices}),
+        stmts=rows.replace_prices(account.partner_id, command.environment, prices),
+        action="prices.set",
+        detail={"environment": command.environment, "prices": dict(command.prices)},
+        reply=as_committed,
+    )
 
 
-def add_origin(account: Account, command: m.AddOrigin, context: Context) -> AccountDecision:
+def add_origin(account: Account, command: AddOrigin, context: Context) -> AccountDecision:
     """Decide to register an origin."""
-    origin = normalise_origin(command.origin, command.environment)
+    environment = command.environment
+    origin = normalise_origin(command.origin, environment)
     if origin is None:
         return refuse("invalid_origin")
-    held = account.origins[command.environment]
+    held = account.origins[environment]
     if origin in held:
         return account
     if len(held) >= MAX_ORIGINS:
         return refuse("too_many_origins")
-    after = replace(
-        account, origins={**account.origins, command.environment: tuple(sorted((*held, origin)))}
-    )
-    stmt = rows.insert_origin(account.partner_id, command.environment, origin, context.now)
+    origins = {**account.origins, environment: tuple(sorted((*held, origin)))}
     return Write(
-        after,
-        (stmt,),
-        "origin.added",
-        {"environment": command.environment, "origin": origin},
-        as_committed,
+        account=replace(account, origins=origins),
+        stmts=(rows.insert_origin(account.partner_id, environment, origin, context.now),),
+        action="origin.added",
+        detail={"environment": environment, "origin": origin},
+        reply=as_committed,
     )
 
 
-def remove_origin(account: Account, command: m.RemoveOrigin, context: Context) -> AccountDecision:
+def remove_origin(account: Account, command: RemoveOrigin, context: Context) -> AccountDecision:
     """Decide to remove an origin."""
-    origin = normalise_origin(command.origin, command.environment)
+    environment = command.environment
+    origin = normalise_origin(command.origin, environment)
     if origin is None:
         return refuse("invalid_origin")
-    held = account.origins[command.environment]
+    held = account.origins[environment]
     if origin not in held:
         return refuse("origin_not_found")
     kept = tuple(other for other in held if other != origin)
-    after = replace(account, origins={**account.origins, command.environment: kept})
-    stmt = rows.delete_origin(account.partner_id, command.environment, origin)
     return Write(
-        after,
-        (stmt,),
-        "origin.removed",
-        {"environment": command.environment, "origin": origin},
-        as_committed,
+        account=replace(account, origins={**account.origins, environment: kept}),
+        stmts=(rows.delete_origin(account.partner_id, environment, origin),),
+        action="origin.removed",
+        detail={"environment": environment, "origin": origin},
+        reply=as_committed,
     )
 
 
-def set_pin(account: Account, command: m.SetPin, context: Context) -> AccountDecision:
-    """Decide on the version on which an environment's calls are answered. Going back is as good as going forward."""
+def set_pin(account: Account, command: SetPin, context: Context) -> AccountDecision:
+    """Decide on an environment's API version, which may be older than the one it replaces."""
     if command.version not in context.versions.served:
         return refuse("unsupported_api_version")
     if account.pins[command.environment] == command.version:
         return account
-    after = replace(account, pins={**account.pins, command.environment: command.version})
-    detail = {"environment": command.environment, "version": command.version}
-    return Write(after, (), "api_version.pinned", detail, as_committed)
+    return Write(
+        account=replace(account, pins={**account.pins, command.environment: command.version}),
+        stmts=(),
+        action="api_version.pinned",
+        detail={"environment": command.environment, "version": command.version},
+        reply=as_committed,
+    )
+
+
+def set_domain(account: Account, command: SetDomain, context: Context) -> AccountDecision:
+    """Decide on the domain in which the addresses of new invites must lie.
+
+    The members and invites of other domains stay.
+    """
+    domain = domains.set_domain(command.domain, account.admin_domain, command.email)
+    if isinstance(domain, Refusal):
+        return domain
+    return Write(
+        account=replace(account, admin_domain=domain),
+        stmts=(),
+        action="account.domain_set",
+        detail={"domain": domain},
+        reply=as_committed,
+    )
+
+
+def set_rate(account: Account, command: SetRate, context: Context) -> AccountDecision:
+    """Decide on a partner's own rate bucket."""
+    wrong = check_bucket(command.burst, command.rate)
+    if wrong is not None:
+        return wrong
+    burst = account.burst if command.burst is None else command.burst
+    rate = account.rate if command.rate is None else command.rate
+    return Write(
+        account=replace(account, burst=burst, rate=rate),
+        stmts=(),
+        action="account.rate_set",
+        detail={"burst": burst, "rate": rate},
+        reply=as_committed,
+    )

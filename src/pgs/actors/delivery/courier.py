@@ -26,9 +26,7 @@ from pgs.actors.kernel.mail import (
     Message,
     Overloaded,
 )
-from pgs.actors.messages.account import (
-    DisableWebhook,
-)
+from pgs.actors.messages.account.webhooks import DisableWebhook
 from pgs.actors.messages.courier import (
     EndpointChanged,
     Nudge,

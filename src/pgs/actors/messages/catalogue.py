@@ -1,12 +1,23 @@
-"""What the catalogue actor is asked."""
+"""What the catalogue actor is asked, and what it replies."""
+
+import msgspec
 
 from pgs.actors.kernel.mail import Command
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal
 
 
-class SetTier(Command[Refusal | BadRequest | int], frozen=True):
-    """Make a revision of a tier, or its first; answers the revision. Equal numbers make none."""
+class TierSet(msgspec.Struct, frozen=True):
+    """The tier's current revision, which is the old one if no number has changed."""
+
+    revision: int
+
+
+class SetTier(Command[TierSet | BadRequest], frozen=True):
+    """Make a tier, or a new revision of one. Equal numbers make no revision.
+
+    `name` None keeps the tier's name.
+    """
 
     environment: Environment
     tier_id: str
@@ -15,8 +26,14 @@ class SetTier(Command[Refusal | BadRequest | int], frozen=True):
     prize_usd_cents: int
 
 
-class LockTier(Command[Refusal | bool], frozen=True):
-    """Lock a tier for a game, or unlock it; answers whether that changed anything."""
+class TierLocked(msgspec.Struct, frozen=True):
+    """The tier is locked, or unlocked, as asked. `changed`: it was not before."""
+
+    changed: bool
+
+
+class LockTier(Command[TierLocked | Refusal], frozen=True):
+    """Lock a tier for a game, or unlock it."""
 
     environment: Environment
     tier_id: str
@@ -24,7 +41,13 @@ class LockTier(Command[Refusal | bool], frozen=True):
     locked: bool
 
 
-class PublishTerms(Command[BadRequest | int], frozen=True):
-    """Offer new rake terms; answers their version."""
+class TermsPublished(msgspec.Struct, frozen=True):
+    """The version of the new rake terms."""
+
+    version: int
+
+
+class PublishTerms(Command[TermsPublished | BadRequest], frozen=True):
+    """Offer new rake terms."""
 
     text: str

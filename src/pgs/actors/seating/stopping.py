@@ -13,7 +13,13 @@ import trio
 from outcome import Error, Value
 
 from pgs.actors.kernel.mail import Crashed, Overloaded
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.command import AccountReply
+from pgs.actors.messages.account.lifecycle import (
+    EmergencyStop,
+    StopFinished,
+    StopMarked,
+    SwitchAccount,
+)
 from pgs.actors.partners import PartnerActors, PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.seating.closing import close_play, switch_off
@@ -43,7 +49,7 @@ class Stopped(msgspec.Struct, frozen=True):
 
 
 async def emergency_stop(
-    partner: PartnerActors, command: m.EmergencyStop
+    partner: PartnerActors, command: EmergencyStop
 ) -> Stopped | Refusal | BadRequest:
     """Return what the stop came to, once nothing of before is open any more. Raises what asking an actor raises."""
 
@@ -51,17 +57,15 @@ async def emergency_stop(
         environments = (command.environment,)
         with partner.parts.closings.begun(partner.partner_id, environments):
             reply, ended = await switch_off(partner, command, EMERGENCY, environments)
-            if isinstance(reply, m.StopMarked):
-                await partner.account().ask(m.StopFinished(command.environment, reply.generation))
+            if isinstance(reply, StopMarked):
+                await partner.account().ask(StopFinished(command.environment, reply.generation))
                 return Stopped(command.environment, reply.at, ended)
             return reply
 
     return await _apart(partner, stop)
 
 
-async def deactivate(
-    partner: PartnerActors, command: m.SwitchAccount
-) -> tuple[m.AccountReply, int]:
+async def deactivate(partner: PartnerActors, command: SwitchAccount) -> tuple[AccountReply, int]:
     """Return the reply to a command that switches the account off, and how many seats and matches were ended."""
     return await _apart(partner, lambda: switch_off(partner, command, "account_inactive"))
 
@@ -89,7 +93,7 @@ async def _finish(partner: PartnerActors, environment: Environment, generation: 
         return
     with parts.closings.begun(partner.partner_id, (environment,)):
         await close_play(partner, environment, EMERGENCY)
-        await partner.account().ask(m.StopFinished(environment, generation))
+        await partner.account().ask(StopFinished(environment, generation))
 
 
 async def _apart(partner: PartnerActors, work: Callable[[], Awaitable[T]]) -> T:

@@ -4,7 +4,8 @@ import msgspec
 import trio
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import SwitchAccount
+from pgs.actors.messages.account.settings import SetDomain
 from pgs.actors.seating import stopping
 from pgs.actors.seating.closing import switch_on
 from pgs.domain.accounts import Account
@@ -65,10 +66,10 @@ def pins(account: Account) -> Pins:
     return Pins(account.pins["live"], account.pins["test"])
 
 
-def account_record(call: AdminCall, account: Account) -> AccountRecord:
+async def account_record(call: AdminCall, account: Account) -> AccountRecord:
     """Return the account as it is shown to the caller, with the caller's own step-up of this moment."""
     parts, caller = call.services.parts, call.principal
-    now = standing(factor_of(call.services, caller.known), parts.clock.now())
+    now = standing(await factor_of(call.services, caller.known), parts.clock.now())
     catalogue = parts.catalogue.published(trio.current_time())
     offered = catalogue.offered_terms_version if catalogue else None
     return AccountRecord(
@@ -94,35 +95,37 @@ def _set(value: int | None) -> int | UnsetType:
     return UNSET if value is None else value
 
 
-def shown(call: AdminCall, reply: Account | Refusal | BadRequest) -> Answer:
+async def shown(call: AdminCall, reply: Account | Refusal | BadRequest) -> Answer:
     """Return a changed account as it is shown, or the refusal."""
-    return account_record(call, reply) if isinstance(reply, Account) else reply
+    return await account_record(call, reply) if isinstance(reply, Account) else reply
 
 
 async def read_account(call: AdminCall) -> Answer:
     """Return the account."""
-    return account_record(call, account_now(call))
+    return await account_record(call, account_now(call))
 
 
 async def set_domain(call: AdminCall) -> Answer:
     """Set the admin domain, once and for all."""
     body: NewDomain = call.body
-    return shown(call, await change(call, m.SetDomain, call.principal.identity.email, body.domain))
+    return await shown(
+        call, await change(call, SetDomain, call.principal.identity.email, body.domain)
+    )
 
 
 async def deactivate(call: AdminCall) -> Answer:
     """Switch the account off and end its open play."""
-    command = build(call, m.SwitchAccount, False)
+    command = build(call, SwitchAccount, False)
     reply, _ = await stopping.deactivate(
         call.services.directory.partner(call.principal.account.partner_id), command
     )
-    return shown(call, reply)
+    return await shown(call, reply)
 
 
 async def reactivate(call: AdminCall) -> Answer:
     """Switch the account on again."""
-    command = build(call, m.SwitchAccount, True)
-    return shown(
+    command = build(call, SwitchAccount, True)
+    return await shown(
         call,
         await switch_on(
             call.services.directory.partner(call.principal.account.partner_id), command

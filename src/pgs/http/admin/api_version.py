@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import SetPin
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.http.admin.account import Pins, pins
@@ -21,7 +21,7 @@ class NewPin(msgspec.Struct, frozen=True):
 async def move_pin(call: AdminCall) -> Answer:
     """Move a pin, forwards or backwards; return both."""
     body: NewPin = call.body
-    reply = await change(call, m.SetPin, body.environment, body.version)
+    reply = await change(call, SetPin, body.environment, body.version)
     return pins(reply) if isinstance(reply, Account) else reply
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.lifecycle import EmergencyStop
 from pgs.actors.seating.stopping import Stopped, emergency_stop
 from pgs.domain.environments import Environment
 from pgs.http.admin.gate import AdminCall, build
@@ -26,7 +26,7 @@ class StopRecord(msgspec.Struct, frozen=True, rename="camel"):
 async def stop_sessions(call: AdminCall) -> Answer:
     """Kill every session token of an environment and end its open play, stakes back."""
     body: StopRequest = call.body
-    command = build(call, m.EmergencyStop, body.environment)
+    command = build(call, EmergencyStop, body.environment)
     reply = await emergency_stop(
         call.services.directory.partner(call.principal.account.partner_id), command
     )

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import ChangeLicence
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import refuse
 from pgs.domain.licences import Step
@@ -71,7 +71,7 @@ def _step(
         game_id = call.path["game_id"]
         if game_id not in call.services.parts.games:
             return refuse("unknown_game")
-        reply = await change(call, m.ChangeLicence, game_id, step)
+        reply = await change(call, ChangeLicence, game_id, step)
         return _record(reply, game_id) if isinstance(reply, Account) else reply
 
     return Endpoint(

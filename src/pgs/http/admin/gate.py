@@ -13,13 +13,13 @@ import msgspec
 import trio
 
 from pgs.actors.kernel.mail import Command
-from pgs.actors.messages.account import AccountCommand
+from pgs.actors.messages.account.command import AccountCommand
 from pgs.actors.shared.registry import KnownMember
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.keys import parse_bearer
 from pgs.domain.members import is_uid
-from pgs.domain.roles import AdminRule, Role, admit, rule_of
+from pgs.domain.roles import AdminRule, Role, admit, needs_factor, rule_of
 from pgs.domain.stepup import Factor, lock_left
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import CallBy, Reply, Request
@@ -110,7 +110,9 @@ class IdentityAuthenticator:
         if not is_uid(identity.uid):
             return _SIGN_IN_REQUIRED
         # Nothing waits from here to the handler's first await: what is let through is what the registry says now.
-        caller = _admit(services, identity, rule_of(request.endpoint.method, request.endpoint.path))
+        caller = await _admit(
+            services, identity, rule_of(request.endpoint.method, request.endpoint.path)
+        )
         return (
             caller
             if isinstance(caller, Refusal) or request.endpoint.method == "GET"
@@ -118,30 +120,27 @@ class IdentityAuthenticator:
         )
 
 
-def _admit(services: Services, identity: Identity, rule: AdminRule) -> Caller | Refusal:
+async def _admit(services: Services, identity: Identity, rule: AdminRule) -> Caller | Refusal:
     registry = services.parts.registry
     if registry.is_closed(trio.current_time()):
         return refuse("registry_unavailable")
     known = registry.member(identity.uid)
-    refusal = admit(
-        rule,
-        known.member.role if known else None,
-        lambda: factor_of(services, known),
-        services.parts.clock.now(),
-    )
+    role = known.member.role if known else None
+    factor = await factor_of(services, known) if needs_factor(rule, role) else Factor()
+    refusal = admit(rule, role, factor, services.parts.clock.now())
     return refusal or Caller(identity, rule, known)
 
 
-def may_go_on(call: AdminCall) -> bool:
+async def may_go_on(call: AdminCall) -> bool:
     """Return whether an answer that takes long may go on: its token has not expired, and its caller would be let in to the same account."""
     services, caller = call.services, call.principal
     if services.parts.clock.now_ms() >= caller.identity.expires_at * 1000:
         return False
-    anew = _admit(services, caller.identity, caller.rule)
+    anew = await _admit(services, caller.identity, caller.rule)
     return isinstance(anew, Caller) and anew.partner_id == caller.partner_id
 
 
-def factor_of(services: Services, known: KnownMember | None) -> Factor:
+async def factor_of(services: Services, known: KnownMember | None) -> Factor:
     """Return a member's authenticator as it is in rows; none for who is no member."""
     if known is None:
         return Factor()
@@ -193,11 +192,10 @@ def build(
     return command
 
 
-def locked(services: Services, known: KnownMember | None, refusal: Refusal) -> Reply:
+async def locked(services: Services, known: KnownMember | None, refusal: Refusal) -> Reply:
     """Return a `step_up_locked` with the seconds to wait."""
-    return Reply(
-        refusal, overloaded(lock_left(factor_of(services, known), services.parts.clock.now()))
-    )
+    factor = await factor_of(services, known)
+    return Reply(refusal, overloaded(lock_left(factor, services.parts.clock.now())))
 
 
 def account_now(call: AdminCall) -> Account:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.people import AcceptInvite, CreateInvite, RevokeInvite
 from pgs.domain.errors import refuse
 from pgs.domain.invites import Invite
 from pgs.domain.roles import Role
@@ -66,7 +66,7 @@ async def list_invites(call: AdminCall) -> Answer:
 async def create_invite(call: AdminCall) -> Answer:
     """Invite somebody."""
     body: NewInvite = call.body
-    reply = await change(call, m.CreateInvite, body.email, body.role)
+    reply = await change(call, CreateInvite, body.email, body.role)
     return _record(call, reply) if isinstance(reply, Invite) else reply
 
 
@@ -77,14 +77,14 @@ async def accept_invite(call: AdminCall) -> Answer:
     partner_id = find_account_of(services.parts.database.reader, invite_id)
     if partner_id is None:
         return refuse("invite_not_found")
-    command = m.AcceptInvite(caller.uid, caller.identity.email, invite_id, if_revision=caller.seen)
+    command = AcceptInvite(caller.uid, caller.identity.email, invite_id, if_revision=caller.seen)
     reply = await services.directory.partner(partner_id).account().ask(command)
     return _record(call, reply) if isinstance(reply, Invite) else reply
 
 
 async def revoke_invite(call: AdminCall) -> Answer:
     """Revoke an invite that nobody has accepted."""
-    reply = await change(call, m.RevokeInvite, call.path["invite_id"])
+    reply = await change(call, RevokeInvite, call.path["invite_id"])
     return _record(call, reply) if isinstance(reply, Invite) else reply
 
 

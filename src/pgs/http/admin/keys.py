@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.keys import KeyMinted, KeyRotated, MintKey, RevokeKey, RotateKey
 from pgs.domain.accounts import Account, ApiKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
@@ -105,14 +105,15 @@ def _record(call: AdminCall, key: ApiKey, used: Mapping[str, int]) -> KeyRecord:
     )
 
 
-def _minted(key: ApiKey, text: str) -> dict[str, Any]:
+def _minted(reply: KeyMinted | KeyRotated) -> dict[str, Any]:
+    key = reply.key
     return {
         "key_id": key.key_id,
         "environment": key.environment,
         "label": key.label,
         "created_at": key.created_at,
         "last4": key.last4,
-        "api_key": text,
+        "api_key": reply.text,
     }
 
 
@@ -121,32 +122,25 @@ async def mint_key(call: AdminCall) -> Answer:
     body: NewKey = call.body
     if body.label is UNSET:
         return refuse("label_required")
-    reply = await change(call, m.MintKey, body.environment, body.label)
-    if not isinstance(reply, tuple):
-        return reply
-    account, key_id, text = reply
-    return MintedKey(**_minted(next(key for key in account.keys if key.key_id == key_id), text))
+    reply = await change(call, MintKey, body.environment, body.label)
+    return MintedKey(**_minted(reply)) if isinstance(reply, KeyMinted) else reply
 
 
 async def rotate_key(call: AdminCall) -> Answer:
     """Make a key that follows another, which works for seven more days."""
-    reply = await change(call, m.RotateKey, call.path["key_id"])
-    if not isinstance(reply, m.KeyRotated):
+    reply = await change(call, RotateKey, call.path["key_id"])
+    if not isinstance(reply, KeyRotated):
         return reply
     previous = Previous(reply.previous.key_id, reply.previous.revokes_at or 0)
-    return RotatedKey(**_minted(reply.key, reply.text), previous=previous)
+    return RotatedKey(**_minted(reply), previous=previous)
 
 
 async def revoke_key(call: AdminCall) -> Answer:
     """Revoke a key at once; return its record."""
-    reply = await change(call, m.RevokeKey, call.path["key_id"])
-    if not isinstance(reply, Account):
+    reply = await change(call, RevokeKey, call.path["key_id"])
+    if not isinstance(reply, ApiKey):
         return reply
-    return _record(
-        call,
-        next(key for key in reply.keys if key.key_id == call.path["key_id"]),
-        _used(call, reply),
-    )
+    return _record(call, reply, _used(call, account_now(call)))
 
 
 _PATH = "/partner/admin/keys"

@@ -63,7 +63,7 @@ async def _stream(call: AdminCall, environment: Environment, write: Write) -> No
     with activity.watching(call.principal.account.partner_id, environment) as watcher:
         await write(b"retry: %d\n\n" % COME_AGAIN_MS)
         end, until, told = trio.current_time() + LIFE_S, trio.current_time(), None
-        while watcher is not None and may_go_on(call) and trio.current_time() < end:
+        while watcher is not None and await may_go_on(call) and trio.current_time() < end:
             happened, lost = await watcher.take(until)
             budget = _budget(call)
             pieces = [] if budget.detail == told else [_event(budget)]
@@ -72,7 +72,7 @@ async def _stream(call: AdminCall, environment: Environment, write: Write) -> No
                 pieces.append(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
             pieces += map(_event, happened)
             for piece in pieces:
-                if not may_go_on(
+                if not await may_go_on(
                     call
                 ):  # before every piece: a reader who is slow may take seconds for each
                     return

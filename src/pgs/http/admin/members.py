@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.people import ChangeRole, RemoveMember
 from pgs.domain.members import Member
 from pgs.domain.roles import Role
 from pgs.http.admin.gate import AdminCall, account_now, change
@@ -58,13 +58,13 @@ async def list_members(call: AdminCall) -> Answer:
 async def change_role(call: AdminCall) -> Answer:
     """Give a member another role."""
     body: NewRole = call.body
-    reply = await change(call, m.ChangeRole, call.path["uid"], body.role)
+    reply = await change(call, ChangeRole, call.path["uid"], body.role)
     return _record(reply) if isinstance(reply, Member) else reply
 
 
 async def remove_member(call: AdminCall) -> Answer:
     """Remove a member; return who it was."""
-    reply = await change(call, m.RemoveMember, call.path["uid"])
+    reply = await change(call, RemoveMember, call.path["uid"])
     return _record(reply) if isinstance(reply, Member) else reply
 
 

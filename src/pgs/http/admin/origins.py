@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import AddOrigin, RemoveOrigin
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest
@@ -43,7 +43,7 @@ async def list_origins(call: AdminCall) -> Answer:
 async def add_origin(call: AdminCall) -> Answer:
     """Register an origin."""
     body: OriginOf = call.body
-    reply = await change(call, m.AddOrigin, body.environment, body.origin)
+    reply = await change(call, AddOrigin, body.environment, body.origin)
     return _record(reply) if isinstance(reply, Account) else reply
 
 
@@ -52,7 +52,7 @@ async def remove_origin(call: AdminCall) -> Answer:
     named = convert(dict(call.query), OriginOf) if call.body is None else call.body
     if isinstance(named, BadRequest):
         return named
-    reply = await change(call, m.RemoveOrigin, named.environment, named.origin)
+    reply = await change(call, RemoveOrigin, named.environment, named.origin)
     return _record(reply) if isinstance(reply, Account) else reply
 
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import SetPrices
 from pgs.domain.accounts import Account
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.admin.paths import environment_of
@@ -33,7 +33,7 @@ async def read_prices(call: AdminCall) -> Answer:
 async def set_prices(call: AdminCall) -> Answer:
     """Replace the whole map."""
     body: Prices = call.body
-    reply = await change(call, m.SetPrices, environment_of(call), body.prices)
+    reply = await change(call, SetPrices, environment_of(call), body.prices)
     return _record(call, reply) if isinstance(reply, Account) else reply
 
 

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import AgreeTerms
 from pgs.http.admin.account import AccountRecord, shown
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.api.body import SafeInt
@@ -42,7 +42,7 @@ async def read_terms(call: AdminCall) -> Answer:
 async def agree(call: AdminCall) -> Answer:
     """Agree to the terms on offer."""
     body: Agreement = call.body
-    return shown(call, await change(call, m.AgreeTerms, body.version))
+    return await shown(call, await change(call, AgreeTerms, body.version))
 
 
 _PATH = "/partner/admin/rake-terms"

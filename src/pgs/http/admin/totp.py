@@ -2,7 +2,8 @@
 
 import msgspec
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account import factors
+from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, VerifyTotp
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.http.admin.gate import AdminCall, change, locked
 from pgs.http.admin.qr import qr_svg
@@ -32,26 +33,26 @@ class SteppedUp(msgspec.Struct, frozen=True, rename="camel"):
 
 async def enrol(call: AdminCall) -> Answer:
     """Begin a new authenticator; it is in force with its first code."""
-    reply = await change(call, m.EnrollTotp)
-    if isinstance(reply, m.Enrolment):
+    reply = await change(call, EnrollTotp)
+    if isinstance(reply, Enrolment):
         return EnrolmentRecord(reply.secret, reply.otpauth_uri, qr_svg(reply.otpauth_uri))
-    return _refused(call, reply)
+    return await _refused(call, reply)
 
 
 async def verify(call: AdminCall) -> Answer:
     """Open the step-up window with a code."""
     body: Code = call.body
-    reply = await change(call, m.VerifyTotp, body.code)
+    reply = await change(call, VerifyTotp, body.code)
     return (
         SteppedUp(reply.until, reply.fresh_until)
-        if isinstance(reply, m.SteppedUp)
-        else _refused(call, reply)
+        if isinstance(reply, factors.SteppedUp)
+        else await _refused(call, reply)
     )
 
 
-def _refused(call: AdminCall, reply: Refusal | BadRequest) -> Answer:
+async def _refused(call: AdminCall, reply: Refusal | BadRequest) -> Answer:
     if isinstance(reply, Refusal) and reply.reason == "step_up_locked":
-        return locked(call.services, call.principal.known, reply)
+        return await locked(call.services, call.principal.known, reply)
     return reply
 
 

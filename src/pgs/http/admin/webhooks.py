@@ -5,10 +5,12 @@ from msgspec import UNSET, UnsetType
 
 from pgs.actors.delivery.courier import seconds_until_test
 from pgs.actors.maintenance.attempts import KEEP_ATTEMPTS_S
-from pgs.actors.messages.account import (
+from pgs.actors.messages.account.webhooks import (
     DisableWebhook,
     RotateWebhookSecret,
     SaveWebhook,
+    WebhookSaved,
+    WebhookSecretRotated,
 )
 from pgs.actors.messages.courier import (
     SendTest,
@@ -93,16 +95,19 @@ async def save_webhook(call: AdminCall) -> Answer:
     """Save the URL, and switch the endpoint on."""
     body: WebhookUrl = call.body
     reply = await change(call, SaveWebhook, environment_of(call), body.url)
-    if not isinstance(reply, tuple):
+    if not isinstance(reply, WebhookSaved):
         return reply
-    webhook, secret = reply
-    return WebhookState(webhook_record(webhook), UNSET if secret is None else secret)
+    return WebhookState(
+        webhook_record(reply.webhook), UNSET if reply.secret is None else reply.secret
+    )
 
 
 async def rotate_secret(call: AdminCall) -> Answer:
     """Mint a new signing secret."""
     reply = await change(call, RotateWebhookSecret, environment_of(call))
-    return WebhookState(webhook_record(reply[0]), reply[1]) if isinstance(reply, tuple) else reply
+    if not isinstance(reply, WebhookSecretRotated):
+        return reply
+    return WebhookState(webhook_record(reply.webhook), reply.secret)
 
 
 async def switch_off(call: AdminCall) -> Answer:

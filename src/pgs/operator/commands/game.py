@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from pgs.actors.core import Core
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.settings import ChangeLicence
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.members import PLATFORM
 from pgs.operator.accounts import change_account, find_account
@@ -31,7 +31,7 @@ async def step_licence(core: Core, args: LicenceStep) -> PartnerRecord | Refusal
     if isinstance(known, BadRequest):
         return known
     answer = await change_account(
-        core, args.partner_id, m.ChangeLicence(PLATFORM, args.game_id, args.step, args.note)
+        core, args.partner_id, ChangeLicence(PLATFORM, args.game_id, args.step, args.note)
     )
     licence = known.licences.get(args.game_id)
     if (

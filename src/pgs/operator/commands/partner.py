@@ -5,7 +5,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from pgs.actors.core import Core
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account import lifecycle
+from pgs.actors.messages.account.factors import ResetFactor
+from pgs.actors.messages.account.settings import SetRate
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.members import PLATFORM, UID_MAX, Member
@@ -70,12 +72,11 @@ async def create_partner(core: Core, args: NewPartner) -> PartnerCreated | Refus
     reply = (
         await core.directory.partner(args.partner_id)
         .account()
-        .ask(m.CreatePartner(args.name, args.admin_email))
+        .ask(lifecycle.CreatePartner(args.name, args.admin_email))
     )
-    if not isinstance(reply, tuple):
+    if not isinstance(reply, lifecycle.PartnerCreated):
         return reply
-    account, invite_id = reply
-    return PartnerCreated.of(record_of(core, account), invite_id=invite_id)
+    return PartnerCreated.of(record_of(core, reply.account), invite_id=reply.invite_id)
 
 
 async def list_partners(core: Core, args: PartnersAfter) -> PartnerPage:
@@ -102,7 +103,7 @@ async def deactivate_partner(
     if isinstance(known, BadRequest):
         return known
     reply, ended = await core.switch_off(
-        args.partner_id, m.SwitchAccount(by=PLATFORM, active=False)
+        args.partner_id, lifecycle.SwitchAccount(by=PLATFORM, active=False)
     )
     return (
         PartnerSwitchedOff.of(record_of(core, reply), ended=ended)
@@ -116,7 +117,7 @@ async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Ref
     known = find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
-    reply = await core.switch_on(args.partner_id, m.SwitchAccount(by=PLATFORM, active=True))
+    reply = await core.switch_on(args.partner_id, lifecycle.SwitchAccount(by=PLATFORM, active=True))
     return record_of(core, reply) if isinstance(reply, Account) else reply
 
 
@@ -124,14 +125,14 @@ async def set_partner(core: Core, args: PartnerRate) -> PartnerRecord | Refusal 
     """Give a partner a rate bucket of its own."""
     if args.burst is None and args.rate is None:
         return BadRequest("Nothing to set: name a burst, a rate or both.")
-    return await change_account(core, args.partner_id, m.SetRate(PLATFORM, args.burst, args.rate))
+    return await change_account(core, args.partner_id, SetRate(PLATFORM, args.burst, args.rate))
 
 
 async def reset_authenticator(
     core: Core, args: MemberOf
 ) -> AuthenticatorReset | Refusal | BadRequest:
     """Drop a member's authenticator, for who has lost it: they enrol a new one with their next sign-in."""
-    reply = await ask_account(core, args.partner_id, m.ResetFactor(PLATFORM, args.uid))
+    reply = await ask_account(core, args.partner_id, ResetFactor(PLATFORM, args.uid))
     return (
         AuthenticatorReset.of(reply, partner_id=args.partner_id)
         if isinstance(reply, Member)

@@ -1,12 +1,8 @@
 """`terms.…`: the rake terms on offer, and a partner's agreement to them."""
 
 from pgs.actors.core import Core
-from pgs.actors.messages.account import (
-    EndTerms,
-)
-from pgs.actors.messages.catalogue import (
-    PublishTerms,
-)
+from pgs.actors.messages import catalogue as m
+from pgs.actors.messages.account.settings import EndTerms
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.members import PLATFORM
 from pgs.operator.accounts import change_account
@@ -23,8 +19,8 @@ class NewTerms(Args, frozen=True):
 
 async def publish_terms(core: Core, args: NewTerms) -> TermsPublished | BadRequest:
     """Offer new rake terms. Agreements to older ones stay in force."""
-    reply = await core.directory.catalogue().ask(PublishTerms(args.text))
-    return TermsPublished(reply) if isinstance(reply, int) else reply
+    reply = await core.directory.catalogue().ask(m.PublishTerms(args.text))
+    return TermsPublished(reply.version) if isinstance(reply, m.TermsPublished) else reply
 
 
 async def end_terms(core: Core, args: PartnerId) -> PartnerRecord | Refusal | BadRequest:

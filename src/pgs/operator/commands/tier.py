@@ -54,7 +54,7 @@ async def set_tier(core: Core, args: TierNumbers) -> TierRecord | Refusal | BadR
     )
     return (
         tier_record(_tier(core, args.environment, args.tier_id))
-        if isinstance(reply, int)
+        if isinstance(reply, m.TierSet)
         else reply
     )
 
@@ -66,7 +66,9 @@ async def set_lock(core: Core, args: TierOfGame, *, locked: bool) -> TierLocked 
     )
     if isinstance(reply, Refusal):
         return reply
-    return TierLocked.of(tier_record(_tier(core, args.environment, args.tier_id)), changed=reply)
+    return TierLocked.of(
+        tier_record(_tier(core, args.environment, args.tier_id)), changed=reply.changed
+    )
 
 
 async def list_tiers(core: Core, args: NoArgs) -> TierList:

@@ -1,0 +1,56 @@
+"""Commands to the account actor about members' authenticators."""
+
+import msgspec
+
+from pgs.actors.messages.account.command import AccountCommand
+from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.members import Member
+from pgs.domain.secrets import HidesSecrets
+
+
+class Enrolment(HidesSecrets, msgspec.Struct, frozen=True):
+    """A new authenticator's secret, as text and as the URI of a QR code, shown once.
+
+    The authenticator waits for its first code.
+    """
+
+    SECRETS = frozenset({"secret", "otpauth_uri"})
+
+    secret: str
+    otpauth_uri: str
+
+
+class EnrollTotp(AccountCommand[Enrolment | Refusal | BadRequest], frozen=True):
+    """Begin a new authenticator for the caller.
+
+    To replace one, the caller needs a fresh step-up window. The old authenticator stays in force
+    until the first code of the new one.
+    """
+
+    by: str
+
+
+class SteppedUp(msgspec.Struct, frozen=True):
+    """A code was right. The open and the fresh window end at these epoch seconds."""
+
+    until: int
+    fresh_until: int
+
+
+class VerifyTotp(HidesSecrets, AccountCommand[SteppedUp | Refusal | BadRequest], frozen=True):
+    """Check the caller's code. The attempt is counted as wrong before the code is looked at."""
+
+    SECRETS = frozenset({"code"})
+
+    by: str
+    code: str
+
+
+class ResetFactor(AccountCommand[Member | Refusal | BadRequest], frozen=True):
+    """Drop the authenticator of a member who has lost it; the reply is the member.
+
+    Only the platform may.
+    """
+
+    by: str
+    uid: str

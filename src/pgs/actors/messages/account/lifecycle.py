@@ -1,0 +1,62 @@
+"""Commands to the account actor that open, switch or stop an account."""
+
+import msgspec
+
+from pgs.actors.kernel.mail import Command
+from pgs.actors.messages.account.command import AccountCommand, AccountReply
+from pgs.domain.accounts import Account
+from pgs.domain.environments import Environment
+from pgs.domain.errors import BadRequest, Refusal
+
+
+class PartnerCreated(msgspec.Struct, frozen=True):
+    """The new account, and the id of the invite for its first admin."""
+
+    account: Account
+    invite_id: str
+
+
+class CreatePartner(Command[PartnerCreated | Refusal | BadRequest], frozen=True):
+    """Open an account and invite its first admin."""
+
+    name: str
+    admin_email: str
+
+
+class SwitchAccount(AccountCommand[AccountReply], frozen=True):
+    """Switch an account on or off. Whoever asks must then close its open seats and matches."""
+
+    by: str
+    active: bool
+
+
+class StopMarked(msgspec.Struct, frozen=True):
+    """An emergency stop is on disk.
+
+    Session tokens of an earlier generation are dead. What is open must be closed now.
+    """
+
+    account: Account
+    environment: Environment
+    generation: int
+    at: int
+
+
+class EmergencyStop(AccountCommand[StopMarked | Refusal | BadRequest], frozen=True):
+    """Kill every session token of an environment, and mark its open play for closing.
+
+    `pgs.actors.seating.stopping` then closes it.
+    """
+
+    by: str
+    environment: Environment
+
+
+class StopFinished(Command[None], frozen=True):
+    """Forget the mark of an emergency stop: everything that was open at that stop is closed.
+
+    `generation` says which stop. Changes nothing else.
+    """
+
+    environment: Environment
+    generation: int

@@ -1,0 +1,48 @@
+"""Commands to the account actor about invites and members."""
+
+from pgs.actors.messages.account.command import AccountCommand
+from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.invites import Invite
+from pgs.domain.members import Member
+from pgs.domain.roles import Role
+
+
+class CreateInvite(AccountCommand[Invite | Refusal | BadRequest], frozen=True):
+    """Invite somebody by their address, in a role no greater than the granter's own."""
+
+    by: str
+    email: str
+    role: Role
+
+
+class RevokeInvite(AccountCommand[Invite | Refusal | BadRequest], frozen=True):
+    """Revoke an invite that nobody has accepted."""
+
+    by: str
+    invite_id: str
+
+
+class AcceptInvite(AccountCommand[Invite | Refusal | BadRequest], frozen=True):
+    """Make `by`, who signed in with the verified address `email`, a member.
+
+    The reply is the invite as accepted.
+    """
+
+    by: str
+    email: str
+    invite_id: str
+
+
+class ChangeRole(AccountCommand[Member | Refusal | BadRequest], frozen=True):
+    """Give a member another role, no greater than the granter's own."""
+
+    by: str
+    uid: str
+    role: Role
+
+
+class RemoveMember(AccountCommand[Member | Refusal | BadRequest], frozen=True):
+    """Remove a member and their authenticator; the reply is the member's last record."""
+
+    by: str
+    uid: str

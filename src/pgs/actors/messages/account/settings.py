@@ -1,0 +1,78 @@
+"""Commands to the account actor about licences, rake terms, prices, origins and other settings."""
+
+from pgs.actors.messages.account.command import AccountCommand, AccountReply
+from pgs.domain.environments import Environment
+from pgs.domain.licences import Step
+
+
+class ChangeLicence(AccountCommand[AccountReply], frozen=True):
+    """Take a step with a game's licence: one of the partner's own steps, or of the platform's."""
+
+    by: str
+    game_id: str
+    step: Step
+    note: str | None = None
+
+
+class AgreeTerms(AccountCommand[AccountReply], frozen=True):
+    """Agree to the rake terms of a version, which must be the one on offer."""
+
+    by: str
+    version: int
+
+
+class EndTerms(AccountCommand[AccountReply], frozen=True):
+    """End the agreement in force. Only the platform may.
+
+    No seat is taken until the partner agrees to the terms on offer.
+    """
+
+    by: str
+
+
+class SetPrices(AccountCommand[AccountReply], frozen=True):
+    """Replace all prices of an environment: US cents by tier id."""
+
+    by: str
+    environment: Environment
+    prices: dict[str, int]
+
+
+class AddOrigin(AccountCommand[AccountReply], frozen=True):
+    """Register a web origin. Adding it again changes nothing."""
+
+    by: str
+    environment: Environment
+    origin: str
+
+
+class RemoveOrigin(AccountCommand[AccountReply], frozen=True):
+    """Remove a web origin."""
+
+    by: str
+    environment: Environment
+    origin: str
+
+
+class SetPin(AccountCommand[AccountReply], frozen=True):
+    """Set the API version, one that is served, on which an environment's calls are answered."""
+
+    by: str
+    environment: Environment
+    version: int
+
+
+class SetRate(AccountCommand[AccountReply], frozen=True):
+    """Set a partner's burst (requests) and rate (requests a second); None leaves one as it is."""
+
+    by: str
+    burst: int | None
+    rate: int | None
+
+
+class SetDomain(AccountCommand[AccountReply], frozen=True):
+    """Set the admin domain, once. `email` is the caller's verified address; it must lie in it."""
+
+    by: str
+    email: str
+    domain: str
