@@ -6,7 +6,7 @@ from pathlib import Path
 
 from drawings.svg import Drawing, wrap
 
-BOX, GAP, HEIGHT, ROW = 250, 60, 52, 88
+BOX, GAP, HEIGHT, ROW = 236, 26, 52, 96
 MARGIN, SIDE = 20, 70  # SIDE: room for the arrows that pass a row by
 
 Graph = dict[str, set[str]]
@@ -108,7 +108,7 @@ def draw_packages(graph: Graph, about: Mapping[str, str], title: str) -> Drawing
     for name, targets in reduced(graph).items():
         for target in sorted(targets):
             (x, y), (to_x, to_y) = place[name], place[target]
-            if round((to_y - y) / ROW) == 1:
+            if round((to_y - y) / ROW) == 1 or abs(to_x - x) > BOX / 2 + GAP:
                 drawing.curve((x + BOX / 2, y + HEIGHT), (to_x + BOX / 2, to_y - 2))
             elif to_x + BOX / 2 <= width / 2:
                 drawing.bow((x, y + HEIGHT / 2), (to_x - 2, to_y + HEIGHT / 2), -SIDE)

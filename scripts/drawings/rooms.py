@@ -2,13 +2,13 @@
 
 PACKAGES = {
     "cli": "the pgs command",
-    "demo": "pgs demo: a partner, its page, bots",
+    "demo": "pgs demo: a partner and its page",
     "devissuer": "identity provider of demo and tests",
     "serve": "listeners, start and stop",
     "app": "builds every part",
     "http": "HTTP and WebSocket, in and out",
     "operator": "the operator's commands",
-    "actors": "owners of everything that changes",
+    "actors": "owners of all that changes",
     "storage": "SQL, migrations, the writer",
     "games": "one module for each game",
     "domain": "rules as pure functions",
