@@ -1,4 +1,4 @@
-"""A real browser, driven from outside of any trio run, and the page of a partner that embeds the frame."""
+"""A real browser, and a partner's page in it that embeds the frame. Nothing here runs in trio."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ from playwright.sync_api import (
 )
 
 REQUIRED: Final = "REQUIRE_BROWSER"
-"""The variable under which a missing Chromium is a failure: continuous integration sets it."""
+"""If this environment variable is set, a missing Chromium fails the tests. CI sets it."""
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS: Final = (
@@ -33,30 +33,33 @@ _FLAGS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
-# Whatever a page may ask for, nothing leaves this machine.
-_NOWHERE = "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
+# Host names that resolve to nothing, so that no request leaves this machine.
+_BLOCK_OTHER_HOSTS = "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 
-PATIENCE_MS: Final = 20_000.0
-"""What a test waits for in the page comes within this on any machine, or never."""
+WAIT_MAX_MS: Final = 20_000.0
+"""How long a test waits for something in a page, long enough for a slow machine."""
 
 
 def find_chromium() -> str:
-    """The path of a Chromium; skips the test where there is none, or fails it where one is required."""
+    """Return the path of Chromium. Without one, skip the test, or fail it where one is required."""
     for name in _NAMES:
         path = shutil.which(name)
         if path is not None:
             return path
-    message = f"no Chromium on this machine (looked for {', '.join(_NAMES)}): what needs a real browser is NOT tested"
+    message = (
+        f"no Chromium on this machine (looked for {', '.join(_NAMES)}): "
+        "what needs a real browser is NOT tested"
+    )
     if os.environ.get(REQUIRED):
         pytest.fail(message)
     pytest.skip(message)
 
 
 @contextmanager
-def launched(*flags: str, hosts: Sequence[str] = ()) -> Iterator[Browser]:
-    """A running browser. `hosts` are names that it finds on this machine."""
+def running_chromium(*flags: str, hosts: Sequence[str] = ()) -> Iterator[Browser]:
+    """Run a browser for a block. It resolves the names in `hosts` to this machine."""
     path = find_chromium()
-    rules = ", ".join([*(f"MAP {host} 127.0.0.1" for host in hosts), _NOWHERE])
+    rules = ", ".join([*(f"MAP {host} 127.0.0.1" for host in hosts), _BLOCK_OTHER_HOSTS])
     with sync_playwright() as playwright:
         arguments = [*_FLAGS, f"--host-resolver-rules={rules}", *flags]
         browser = playwright.chromium.launch(executable_path=path, headless=True, args=arguments)
@@ -65,16 +68,18 @@ def launched(*flags: str, hosts: Sequence[str] = ()) -> Iterator[Browser]:
 
 
 _HOST_PAGE: Final = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>A partner's page</title><link rel="icon" href="data:,"></head>
-<body style="margin:0"><div id="game"></div><script>
-window.told = [];
+<html lang="en"><head>
+<meta charset="utf-8"><title>A partner's page</title><link rel="icon" href="data:,">
+</head><body style="margin:0"><div id="game"></div><script>
+window.messages = [];
 window.play = (service, embedUrl, sessionToken, height) => new Promise((done, failed) => {
   const script = document.createElement("script");
   script.src = service + "/embed/pgs-embed.js";
   script.onerror = failed;
   script.onload = () => {
-    const tell = (message) => window.told.push(message);
-    const options = { embedUrl, sessionToken, height, onReady: tell, onState: tell, onEnded: tell, onError: tell };
+    const keep = (message) => window.messages.push(message);
+    const handlers = { onReady: keep, onState: keep, onEnded: keep, onError: keep };
+    const options = { embedUrl, sessionToken, height, ...handlers };
     window.mounted = PgsEmbed.mount(document.getElementById("game"), options);
     done();
   };
@@ -93,17 +98,17 @@ class _HostHandler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def partner_site() -> Iterator[str]:
-    """A site that embeds the frame, on an origin of its own; gives that origin."""
+    """Serve the host page for a block, on an origin of its own. Yields that origin."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _HostHandler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:
-        # By name, so that it is another site than the service too, not only another port.
+        # The name makes it another site than the service, which is at 127.0.0.1.
         yield f"http://localhost:{server.server_port}"
     finally:
         server.shutdown()
@@ -112,56 +117,60 @@ def partner_site() -> Iterator[str]:
 
 
 class Tab:
-    """A partner's page with the frame in it, and everything that went wrong there."""
+    """A browser tab with a partner's page, which embeds the frame."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.faults: list[str] = []
+        self.errors: list[str] = []
+        """Errors and warnings of the console, and exceptions that no script has caught."""
         self.origins: set[str] = set()
-        page.set_default_timeout(PATIENCE_MS)
+        """The origins to which the page or the frame has sent requests."""
+        page.set_default_timeout(WAIT_MAX_MS)
         page.on("console", self._console)
-        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", self._request)
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self.faults.append(message.text)
+            self.errors.append(message.text)
 
     def _request(self, request: Request) -> None:
         where = urlsplit(request.url)
         if where.scheme not in ("data", "about"):
             self.origins.add(f"{where.scheme}://{where.netloc}")
 
-    def embed(self, site: str, service: str, src: str, token: str, height: str = "720px") -> None:
-        """Open the partner's page and mount the frame in it."""
+    def embed(
+        self, site: str, service: str, embed_url: str, token: str, height: str = "720px"
+    ) -> None:
+        """Open the partner's page, and mount the frame in it."""
         self.page.goto(site)
         self.page.evaluate(
-            "([service, src, token, height]) => play(service, src, token, height)",
-            [service, src, token, height],
+            "([service, embedUrl, token, height]) => play(service, embedUrl, token, height)",
+            [service, embed_url, token, height],
         )
 
     @property
     def frame(self) -> FrameLocator:
-        """The inside of the frame."""
+        """The document in the frame."""
         return self.page.frame_locator("iframe")
 
     def cell(self, name: str) -> Locator:
-        """A cell of the board."""
+        """Return a cell of the board by its id."""
         return self.frame.locator(f'[data-cell="{name}"]')
 
     def sees(self, text: str) -> None:
-        """Wait until the headline says that."""
+        """Wait until the headline contains a text."""
         self.frame.locator(".headline", has_text=text).wait_for()
 
     def focuses(self, selector: str) -> None:
-        """Wait until the focus is on that."""
+        """Wait until an element in the frame has the focus."""
         self.frame.locator(f"{selector}:focus").wait_for()
 
     def hears(self, text: str) -> None:
-        """Wait until a screen reader is told that."""
+        """Wait until the text for screen readers contains a text."""
         self.frame.locator("[aria-live=polite]", has_text=text).wait_for(state="attached")
 
-    def told(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """What the host page was told."""
-        messages: list[dict[str, Any]] = self.page.evaluate("window.told")
+    def messages(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """Return the messages that the host page has received, all or those of one type."""
+        messages: list[dict[str, Any]] = self.page.evaluate("window.messages")
         return [message for message in messages if kind is None or message["type"] == kind]

@@ -1,4 +1,4 @@
-"""The browser, the partner's site and the service that the tests of this room share."""
+"""The browser, the partner's site and the service for the tests in this folder."""
 
 from collections.abc import Iterator
 
@@ -7,14 +7,14 @@ from playwright.sync_api import Browser
 
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.members import PLATFORM
-from tests.browser.chromium import Tab, launched, partner_site
+from tests.browser.chromium import Tab, partner_site, running_chromium
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedService]:
-    """A service on loopback."""
+    """A service that listens on this machine only."""
     shared = SharedService(tmp_path_factory.mktemp("browser"))
     shared.start()
     yield shared
@@ -28,11 +28,12 @@ def site() -> Iterator[str]:
         yield origin
 
 
-# Not for the whole session: while it lives, an asyncio loop counts as running in this thread, which other rooms' tests need not meet.
+# Not for the whole session: while the browser runs, this thread has a running asyncio loop, which
+# would disturb the tests in other folders.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A Chromium."""
-    with launched() as running:
+    with running_chromium() as running:
         yield running
 
 

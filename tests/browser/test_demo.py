@@ -19,14 +19,14 @@ pytestmark = pytest.mark.browser
 
 @contextmanager
 def _demo(folder: Path, *options: str) -> Iterator[dict[str, str]]:
-    """Give what `demo.json` says of a demo that is up; its output is read to its end."""
+    """Run a demo for a block. Yields the contents of its `demo.json`."""
     command = [sys.executable, "-m", "pgs", "demo", "--port", "0", *options]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, text=True, encoding="utf-8"
     ) as process:
         assert process.stdout is not None
         try:
-            assert any("Ctrl-C" in line for line in process.stdout), "the demo has not come up"
+            assert any("Ctrl-C" in line for line in process.stdout), "the demo has not started"
             yield json.loads((folder / "demo-data" / "demo.json").read_text())
         finally:
             process.send_signal(signal.SIGTERM)
@@ -56,7 +56,9 @@ def test_a_match_is_played_in_both_frames_and_the_feed_is_shown(
     with _demo(tmp_path) as demo:
         tab = _open(browser, demo)
         page = tab.page
-        page.locator("#feed tbody tr", has_text="player-1").first.wait_for()  # the story's rows
+        page.locator(
+            "#feed tbody tr", has_text="player-1"
+        ).first.wait_for()  # the rows that the demo starts with
         _begin(page, "Tic-tac-toe")
         for turn, cell in enumerate(("a1", "a2", "b1", "b2", "c1")):
             _frame(page, turn % 2).locator(f'[data-cell="{cell}"]').click()
@@ -69,7 +71,7 @@ def test_a_match_is_played_in_both_frames_and_the_feed_is_shown(
             row = page.locator(f'tr[data-match="{match_id}"][data-player="{player}"]')
             row.get_by_role("cell").nth(7).get_by_text(
                 payout, exact=True
-            ).wait_for()  # the money has come
+            ).wait_for()  # the payout is recorded
             assert row.get_by_role("cell").nth(4).inner_text() == (
                 "won" if player == "site-1" else "lost"
             )
@@ -77,10 +79,10 @@ def test_a_match_is_played_in_both_frames_and_the_feed_is_shown(
 
         _begin(page, "Reversi")
         _frame(page, 0).locator('[data-cell="d3"]').wait_for()
-        page.reload()  # the match is still there
+        page.reload()  # the match goes on
         _frame(page, 0).locator(".headline", has_text="Your turn").wait_for()
         _frame(page, 1).locator(".headline", has_text="Player one to move").wait_for()
-        assert tab.faults == []
+        assert tab.errors == []
         assert tab.origins == {demo["siteUrl"], demo["baseUrl"]}
         page.context.close()
 
@@ -93,7 +95,7 @@ def test_with_one_bot_a_person_plays_against_it(browser: Browser, tmp_path: Path
         _frame(tab.page, 0).locator(".headline", has_text="Your turn").wait_for()
         assert _frame(tab.page, 0).locator(".cell > *").count() == 2
         assert tab.page.locator("main iframe").count() == 1
-        assert tab.faults == []
+        assert tab.errors == []
         assert tab.origins == {demo["siteUrl"], demo["baseUrl"]}
         assert re.search("against a bot", tab.page.locator("#status").inner_text())
         tab.page.context.close()

@@ -1,4 +1,4 @@
-"""Every game of the catalogue, drawn from what its own module shows, and played by pressing cells."""
+"""Every installed game: drawn from the states of its rules, and played by pressing cells."""
 
 import random
 
@@ -7,7 +7,7 @@ import pytest
 from pgs.games.installed import load_games
 from pgs.games.rules import PASS
 from tests.browser.chromium import Tab
-from tests.browser.script import GameServer, snapshot
+from tests.browser.scripted_server import ScriptedServer, snapshot
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
 
@@ -19,7 +19,7 @@ _PIECES = {"q": "queen", "r": "rook", "b": "bishop", "n": "knight"}
 
 
 def _press(tab: Tab, game_id: str, move: str) -> None:
-    """Do in the frame what stands for a move."""
+    """Press in the frame what plays a move."""
     if move == PASS:
         tab.frame.get_by_role("button", name="No legal move: pass").click()
     elif game_id == "connect-four":
@@ -38,7 +38,7 @@ def test_a_game_is_played_by_pressing_cells(
     service: SharedService, partner: Partner, site: str, tabs: list[Tab], game_id: str
 ) -> None:
     tab, rules, choose = tabs[0], GAMES[game_id], random.Random(7)
-    server = GameServer(tab.page)
+    server = ScriptedServer(tab.page)
     tab.embed(
         site,
         service.client.base_url,
@@ -48,17 +48,17 @@ def test_a_game_is_played_by_pressing_cells(
     server.wait("join")
     state, count = rules.initial(), 0
     while (moves := rules.legal_moves(state)) and count < MOVES:
-        # Both sides are this tab's in turn: each position is a match of its own.
+        # This tab plays both sides: each position is sent as a match of its own.
         turn = rules.turn(state)
         fields = {"matchId": f"mat_{count}", "ply": count, "you": turn, "turn": turn}
-        server.say(snapshot(game_id, rules.view(state), list(moves), **fields))
+        server.send(snapshot(game_id, rules.view(state), list(moves), **fields))
         move = choose.choice(moves)
         _press(tab, game_id, move)
         count += 1
         sent = server.wait("move", count)
         assert (sent["matchId"], sent["move"]) == (f"mat_{count - 1}", move)
         state = rules.apply(state, move)
-        server.say(
+        server.send(
             {
                 "type": "ended",
                 "matchId": f"mat_{count - 1}",
@@ -68,7 +68,7 @@ def test_a_game_is_played_by_pressing_cells(
                 "endReason": "completed",
             }
         )
-    server.say(
+    server.send(
         snapshot(
             game_id,
             rules.view(state),
@@ -87,4 +87,4 @@ def test_a_game_is_played_by_pressing_cells(
         else sum(row.count(0) + row.count(1) for row in shown["board"])
     )
     assert marks == drawn
-    assert tab.faults == []
+    assert tab.errors == []

@@ -1,4 +1,4 @@
-"""A service that is killed under two players, and comes back."""
+"""A service that is killed while two players play, and started again."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ from pgs.config import Config
 from pgs.domain.members import PLATFORM
 from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
-from tests.browser.chromium import PATIENCE_MS, Tab
+from tests.browser.chromium import WAIT_MAX_MS, Tab
 from tests.journeys.client import ok
 from tests.journeys.partners import BOTH, Partner, account, make_partner, make_tiers, seat_body
 from tests.journeys.process import Process
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.browser
 
 
 async def _prepare(folder: Path, site: str) -> Partner:
-    """Make a data folder with a partner whose test frame the site may embed."""
+    """Create a data folder with a partner, and register the site's origin for its test frame."""
     async with open_core(Config(data_dir=folder)) as core:
         await make_tiers(core)
         partner = await make_partner(core, "acme")
@@ -33,8 +33,8 @@ async def _prepare(folder: Path, site: str) -> Partner:
 
 
 def _rows(process: Process, partner: Partner) -> list[dict[str, Any]]:
-    """The feed, once the money is recorded."""
-    for _ in range(int(PATIENCE_MS / 100)):
+    """Return the rows of the feed, once the money is recorded."""
+    for _ in range(int(WAIT_MAX_MS / 100)):
         rows: list[dict[str, Any]] = ok(
             process.client.call("GET", "/partner/results", partner.test)
         )["results"]
@@ -44,11 +44,11 @@ def _rows(process: Process, partner: Partner) -> list[dict[str, Any]]:
     raise AssertionError("the match's money was not recorded")
 
 
-def test_a_match_outlives_kills_of_the_service_and_ends_right(
+def test_a_match_goes_on_after_kills_of_the_service_and_pays_out_once(
     tmp_path: Path, site: str, tabs: list[Tab]
 ) -> None:
     folder = tmp_path / "data"
-    with ThreadPoolExecutor(1) as elsewhere:  # this thread has the browser's loop
+    with ThreadPoolExecutor(1) as elsewhere:  # this thread runs the browser's asyncio loop
         partner = elsewhere.submit(trio.run, partial(_prepare, folder, site)).result()
     alice, bob = tabs
     with Process(folder) as process:
@@ -75,10 +75,10 @@ def test_a_match_outlives_kills_of_the_service_and_ends_right(
         assert bob.cell("a1").get_attribute("aria-label") == "a1, X, last move"
 
         bob.cell("a2").click()
-        process.end()  # with a move on its way: it was played, or it is sent again
+        process.end()  # during a move: the service has played it, or the frame sends it again
         process.start()
         alice.sees("Your turn")
-        # Not always "last move": a snapshot does not tell which one that was.
+        # "last move" may be missing, because a snapshot does not say which move was the last.
         assert (alice.cell("a2").get_attribute("aria-label") or "").startswith("a2, O")
         for mover, other, cell in ((alice, bob, "b1"), (bob, alice, "b2"), (alice, bob, "c1")):
             mover.cell(cell).click()
@@ -100,8 +100,8 @@ def test_a_match_outlives_kills_of_the_service_and_ends_right(
             "bob": ("ended", "lost", "completed", 0),
         }
         for tab in tabs:
-            assert len(tab.told("pgs.ended")) == 1
-            assert {message["reason"] for message in tab.told("pgs.error")} <= {
+            assert len(tab.messages("pgs.ended")) == 1
+            assert {message["reason"] for message in tab.messages("pgs.error")} <= {
                 "connection_lost",
                 "service_unavailable",
             }

@@ -1,12 +1,9 @@
-"""The live frame in a live page, both behind TLS; and what keeps the pages of one environment out of the frames of the other."""
+"""Frames and host pages behind TLS, and which pages may embed the frame of which environment."""
 
 import base64
 import hashlib
-import ssl
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +18,8 @@ from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
 from pgs.serve import running
-from tests.browser.chromium import PATIENCE_MS, Tab, launched
+from tests.browser.chromium import WAIT_MAX_MS, Tab, running_chromium
+from tests.browser.tls_proxy import tls_proxy
 from tests.journeys.client import ok
 from tests.journeys.partners import BOTH, Partner, make_tiers, seat_body
 from tests.journeys.process import free_port
@@ -33,65 +31,8 @@ SERVICE, SHOP = "games.example", "shop.example"
 ELSEWHERE: Final = "https://elsewhere.example"
 
 
-class Front:
-    """What stands before a service: it ends TLS for one name, and passes everything on to a port of loopback."""
-
-    def __init__(self, authority: trustme.CA, host: str, to: int) -> None:
-        self._to = to
-        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        issued = authority.issue_cert(host)
-        # The root itself goes along, so that the browser can tell it by its key.
-        chain = b"".join(blob.bytes() for blob in (*issued.cert_chain_pems, authority.cert_pem))
-        with (
-            issued.private_key_pem.tempfile() as key,
-            trustme.Blob(chain).tempfile() as certificates,
-        ):
-            self._context.load_cert_chain(certificates, key)
-        self._up = threading.Event()
-        self._thread = threading.Thread(target=trio.run, args=(self._serve,))
-        self._thread.start()
-        assert self._up.wait(10)
-        self.origin = f"https://{host}:{self._port}"
-
-    def stop(self) -> None:
-        """Let everybody go."""
-        trio.from_thread.run_sync(self._scope.cancel, trio_token=self._token)
-        self._thread.join()
-
-    async def _serve(self) -> None:
-        self._token = trio.lowlevel.current_trio_token()
-        with trio.CancelScope() as self._scope:
-            async with trio.open_nursery() as nursery:
-                (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-                self._port: int = listener.socket.getsockname()[1]
-                self._up.set()
-                await trio.serve_listeners(
-                    self._pass_on,
-                    [trio.SSLListener(listener, self._context)],
-                    handler_nursery=nursery,
-                )
-
-    async def _pass_on(self, outer: trio.abc.Stream) -> None:
-        try:
-            async with (
-                outer,
-                await trio.open_tcp_stream("127.0.0.1", self._to) as inner,
-                trio.open_nursery() as nursery,
-            ):
-                nursery.start_soon(_pump, outer, inner, nursery.cancel_scope)
-                nursery.start_soon(_pump, inner, outer, nursery.cancel_scope)
-        except* (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
-            pass
-
-
-async def _pump(source: trio.abc.Stream, sink: trio.abc.Stream, both: trio.CancelScope) -> None:
-    while data := await source.receive_some(65536):
-        await sink.send_all(data)
-    both.cancel()
-
-
-class Fronted(SharedService):
-    """A service that says of itself that it is somewhere else, which is where its front is."""
+class ProxiedService(SharedService):
+    """A service whose base URL is that of a proxy in front of it."""
 
     async def _serve(self) -> None:
         self._leave = trio.Event()
@@ -109,38 +50,28 @@ class Fronted(SharedService):
 
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
-    """The tests' own root."""
+    """A certificate authority for the tests."""
     return trustme.CA()
 
 
 @pytest.fixture(scope="module")
 def browser(authority: trustme.CA) -> Iterator[Browser]:
-    """A Chromium that knows two names, and trusts the tests' root and no other."""
+    """A Chromium that resolves two host names, and trusts the tests' authority only."""
     key = x509.load_pem_x509_certificate(authority.cert_pem.bytes()).public_key()
     digest = hashlib.sha256(
         key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     ).digest()
-    with launched(
+    with running_chromium(
         f"--ignore-certificate-errors-spki-list={base64.b64encode(digest).decode()}",
         hosts=(SERVICE, SHOP),
     ) as running_browser:
         yield running_browser
 
 
-@contextmanager
-def fronting(authority: trustme.CA, host: str, to: int) -> Iterator[str]:
-    """A front for a block; gives its origin."""
-    front = Front(authority, host, to)
-    try:
-        yield front.origin
-    finally:
-        front.stop()
-
-
 @pytest.fixture(scope="module")
 def shop(authority: trustme.CA, site: str) -> Iterator[str]:
-    """The partner's site behind TLS: its origin."""
-    with fronting(authority, SHOP, int(site.rpartition(":")[2])) as origin:
+    """The origin of the partner's site behind TLS."""
+    with tls_proxy(authority, SHOP, int(site.rpartition(":")[2])) as origin:
         yield origin
 
 
@@ -148,9 +79,10 @@ def shop(authority: trustme.CA, site: str) -> Iterator[str]:
 def service(
     tmp_path_factory: pytest.TempPathFactory, authority: trustme.CA
 ) -> Iterator[SharedService]:
+    """A service behind TLS."""
     port = free_port()
-    with fronting(authority, SERVICE, port) as origin:
-        shared = Fronted(
+    with tls_proxy(authority, SERVICE, port) as origin:
+        shared = ProxiedService(
             tmp_path_factory.mktemp("live"), listen=f"127.0.0.1:{port}", base_url=origin
         )
         shared.start()
@@ -166,19 +98,22 @@ def _open(
     tab: Tab,
     player: str,
 ) -> str:
-    """Open the frame of an environment in the site's page; return the service's origin."""
+    """Open the frame of an environment in the site's page. Return the service's origin."""
     body = {"gameId": BOTH, "playerId": player, "displayName": player.title()}
     session = ok(service.client.call("POST", "/partner/sessions", partner.keys[environment], body))
-    src: str = session["embedUrl"]
-    origin = src.partition("/embed/")[0]
-    assert src == f"{origin}/embed/{'' if environment == 'live' else 'test/'}{partner.partner_id}"
-    tab.embed(site, origin, src, session["sessionToken"])
+    embed_url: str = session["embedUrl"]
+    origin = embed_url.partition("/embed/")[0]
+    assert (
+        embed_url
+        == f"{origin}/embed/{'' if environment == 'live' else 'test/'}{partner.partner_id}"
+    )
+    tab.embed(site, origin, embed_url, session["sessionToken"])
     return origin
 
 
-def _won(service: SharedService, partner: Partner) -> dict[str, Any]:
-    """What the live feed says of each player, once the money is recorded."""
-    for _ in range(int(PATIENCE_MS / 100)):
+def _payouts(service: SharedService, partner: Partner) -> dict[str, Any]:
+    """Return result and payout of each player in the live feed, once the money is recorded."""
+    for _ in range(int(WAIT_MAX_MS / 100)):
         rows = ok(service.client.call("GET", "/partner/results", partner.live))["results"]
         if rows and all("payoutUsdCents" in row for row in rows):
             return {row["playerId"]: (row["result"], row["payoutUsdCents"]) for row in rows}
@@ -210,9 +145,9 @@ def test_a_live_page_embeds_the_live_frame_over_tls(
         other.cell(cell).locator(".mark").wait_for()
     alice.sees("You won.")
     bob.sees("You lost.")
-    assert _won(service, partner) == {"alice": ("won", 180), "bob": ("lost", 0)}
+    assert _payouts(service, partner) == {"alice": ("won", 180), "bob": ("lost", 0)}
     for tab in tabs:
-        assert tab.faults == []
+        assert tab.errors == []
         assert tab.origins == {shop, origin}
         assert tab.page.evaluate("isSecureContext")
 
@@ -224,14 +159,14 @@ def test_a_registered_test_page_embeds_the_test_frame_over_tls(
     service.account(partner, AddOrigin(PLATFORM, "test", shop))
     _open(service, partner, "test", shop, tabs[0], "alice")
     tabs[0].sees("Waiting for an opponent")
-    assert tabs[0].faults == []
+    assert tabs[0].errors == []
 
 
 @pytest.mark.parametrize("framed", ["live", "test"])
 @pytest.mark.parametrize(
     "registered", ["for the other environment", "nowhere", "with another partner"]
 )
-def test_no_page_but_those_of_its_environment_embeds_a_frame(
+def test_only_a_page_registered_for_its_environment_embeds_a_frame(
     service: SharedService, shop: str, tabs: list[Tab], framed: Environment, registered: str
 ) -> None:
     other: Environment = "test" if framed == "live" else "live"
@@ -243,28 +178,28 @@ def test_no_page_but_those_of_its_environment_embeds_a_frame(
         service.account(service.partner(), AddOrigin(PLATFORM, framed, shop))
     tab = tabs[0]
     _open(service, partner, framed, shop, tab, "alice")
-    _wait_for_fault(tab.page, tab)
-    assert any("frame-ancestors" in fault and ELSEWHERE in fault for fault in tab.faults), (
-        tab.faults
+    _wait_for_error(tab.page, tab)
+    assert any("frame-ancestors" in error and ELSEWHERE in error for error in tab.errors), (
+        tab.errors
     )
     tab.page.wait_for_timeout(500)
-    assert tab.told() == []
+    assert tab.messages() == []
     assert tab.frame.locator(".headline").count() == 0
-    # The very same page may embed the frame that it is registered for.
+    # The same page may embed the frame of the environment for which it is registered.
     if registered == "for the other environment":
         _open(service, partner, other, shop, tabs[1], "alice")
         tabs[1].sees("Waiting for an opponent")
 
 
-def _wait_for_fault(page: Page, tab: Tab) -> None:
-    for _ in range(int(PATIENCE_MS / 50)):
-        if tab.faults:
+def _wait_for_error(page: Page, tab: Tab) -> None:
+    for _ in range(int(WAIT_MAX_MS / 50)):
+        if tab.errors:
             return
         page.wait_for_timeout(50)
 
 
-def test_the_browser_trusts_nobody_else(browser: Browser, tmp_path: Path, site: str) -> None:
-    with fronting(trustme.CA(), SHOP, int(site.rpartition(":")[2])) as origin:
+def test_the_browser_trusts_no_other_authority(browser: Browser, tmp_path: Path, site: str) -> None:
+    with tls_proxy(trustme.CA(), SHOP, int(site.rpartition(":")[2])) as origin:
         page = browser.new_page()
         with pytest.raises(Exception, match="ERR_CERT_AUTHORITY_INVALID"):
             page.goto(origin)

@@ -1,4 +1,4 @@
-"""Two players in two browsers, through the frame in a partner's page, against the whole service."""
+"""Two players in two browsers, in the frame in a partner's page, against the real service."""
 
 import re
 
@@ -49,7 +49,7 @@ def _open(
 
 
 def begin(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) -> tuple[Tab, Tab]:
-    """Both players at a board; the one that begins first."""
+    """Start a match. Return both tabs, that of the side to move first."""
     for tab, player in zip(tabs, ("alice", "bob"), strict=True):
         _seat(service, partner, player)
         _open(service, partner, site, tab, player)
@@ -63,7 +63,7 @@ def begin(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) 
 
 def _check_clean(service: SharedService, site: str, *tabs: Tab) -> None:
     for tab in tabs:
-        assert tab.faults == []
+        assert tab.errors == []
         assert tab.origins <= {site, service.client.base_url}
 
 
@@ -82,18 +82,18 @@ def test_two_players_play_a_match_to_its_end(
         other.cell(cell).locator(".mark").wait_for()
     alice.sees("You won.")
     bob.sees("You lost.")
-    assert [message["result"] for message in alice.told("pgs.ended")] == ["won"]
-    (ended,) = bob.told("pgs.ended")
+    assert [message["result"] for message in alice.messages("pgs.ended")] == ["won"]
+    (ended,) = bob.messages("pgs.ended")
     assert (ended["result"], ended["outcome"], ended["endReason"]) == ("lost", "ended", "completed")
-    assert alice.told()[0] == {"type": "pgs.ready"}
+    assert alice.messages()[0] == {"type": "pgs.ready"}
     assert [
-        message["ply"] for message in alice.told("pgs.state") if message["status"] == "started"
+        message["ply"] for message in alice.messages("pgs.state") if message["status"] == "started"
     ] == [0, 1, 2, 3, 4, 5]
-    assert alice.told("pgs.state")[-1]["status"] == "ended"
+    assert alice.messages("pgs.state")[-1]["status"] == "ended"
     _check_clean(service, site, alice, bob)
 
 
-def test_a_player_waits_in_the_frame_until_somebody_comes(
+def test_a_player_waits_in_the_frame_until_an_opponent_comes(
     service: SharedService, partner: Partner, site: str, tabs: list[Tab]
 ) -> None:
     alice, bob = tabs
@@ -152,11 +152,11 @@ def test_a_page_of_another_origin_cannot_embed_the_frame(
     _open(service, stranger, site, tab, "alice")
     tab.page.wait_for_function("window.frames.length === 1")
     for _ in range(100):
-        if tab.faults:
+        if tab.errors:
             break
         tab.page.wait_for_timeout(50)
-    assert any("frame-ancestors" in fault for fault in tab.faults), tab.faults
-    assert tab.told() == []
+    assert any("frame-ancestors" in error for error in tab.errors), tab.errors
+    assert tab.messages() == []
 
 
 def test_a_newer_window_of_the_same_player_takes_over(
@@ -167,13 +167,13 @@ def test_a_newer_window_of_the_same_player_takes_over(
     first.sees("Waiting for an opponent")
     _open(service, partner, site, second, "alice")
     first.sees("another window")
-    assert first.told("pgs.error") == [{"type": "pgs.error", "reason": "session_replaced"}]
+    assert first.messages("pgs.error") == [{"type": "pgs.error", "reason": "session_replaced"}]
     first.frame.get_by_role("button", name="Play here instead").click()
     second.sees("another window")
     first.sees("Waiting for an opponent")
 
 
-def test_a_session_that_is_cut_off_says_so(
+def test_the_frame_says_that_a_session_was_ended(
     service: SharedService, partner: Partner, site: str, tabs: list[Tab]
 ) -> None:
     alice = tabs[0]
@@ -181,24 +181,24 @@ def test_a_session_that_is_cut_off_says_so(
     alice.sees("Waiting for an opponent")
     service.account(partner, SwitchAccount(PLATFORM, active=False))
     alice.sees("Your session was ended")
-    assert alice.told("pgs.error")[-1]["reason"] == "session_ended"
+    assert alice.messages("pgs.error")[-1]["reason"] == "session_ended"
 
 
-def test_a_token_that_is_none_is_told_to_player_and_page(
+def test_an_invalid_token_is_reported_to_the_player_and_the_page(
     service: SharedService, partner: Partner, site: str, tabs: list[Tab]
 ) -> None:
     tab = tabs[0]
-    src, token = _mint(service, partner, "alice")
-    tab.embed(site, service.client.base_url, src, token[:-4] + "AAAA")
+    embed_url, token = _mint(service, partner, "alice")
+    tab.embed(site, service.client.base_url, embed_url, token[:-4] + "AAAA")
     tab.sees("This session is not valid")
-    assert tab.told("pgs.error") == [{"type": "pgs.error", "reason": "session_invalid"}]
+    assert tab.messages("pgs.error") == [{"type": "pgs.error", "reason": "session_invalid"}]
     tab.page.evaluate("token => mounted.setSessionToken(token)", token)
     tab.sees("Waiting for an opponent")
     tab.page.evaluate("mounted.unmount()")
     assert tab.page.locator("iframe").count() == 0
 
 
-def test_the_page_of_the_documentation_works_as_it_stands(
+def test_the_page_in_the_documentation_works(
     service: SharedService, partner: Partner, site: str, tabs: list[Tab]
 ) -> None:
     (page,) = re.findall(r"```html\n(.*?)```", (ROOT / "docs" / "embed.md").read_text(), re.DOTALL)
@@ -208,10 +208,13 @@ def test_the_page_of_the_documentation_works_as_it_stands(
     def mint(route: Route) -> None:
         nonlocal minted
         minted += 1
-        src, token = _mint(service, partner, "alice")
-        # The first one is no good, so that the page has to ask again.
+        embed_url, token = _mint(service, partner, "alice")
+        # The first token is invalid, so the page must ask again.
         route.fulfill(
-            json={"embedUrl": src, "sessionToken": token if minted > 1 else token[:-4] + "AAAA"}
+            json={
+                "embedUrl": embed_url,
+                "sessionToken": token if minted > 1 else token[:-4] + "AAAA",
+            }
         )
 
     logged: list[str] = []

@@ -1,4 +1,4 @@
-"""What happens on a machine without a browser."""
+"""The browser tests on a machine without a browser."""
 
 import shutil
 
@@ -7,14 +7,14 @@ import pytest
 from tests.browser.chromium import REQUIRED, find_chromium
 
 
-def test_a_missing_browser_is_skipped_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_browser_skips_the_test_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.delenv(REQUIRED, raising=False)
     with pytest.raises(pytest.skip.Exception, match="NOT tested"):
         find_chromium()
 
 
-def test_a_missing_browser_is_a_failure_where_one_is_required(
+def test_a_missing_browser_fails_the_test_where_one_is_required(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)

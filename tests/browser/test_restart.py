@@ -1,4 +1,4 @@
-"""A service that stops and starts again under two players."""
+"""A service that stops and starts again while two players play."""
 
 import socket
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.journeys.service import SharedService
 pytestmark = pytest.mark.browser
 
 
-def test_a_match_outlives_the_service_that_it_began_on(
+def test_a_match_goes_on_after_a_restart_of_the_service(
     tmp_path: Path, site: str, tabs: list[Tab]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -39,7 +39,9 @@ def test_a_match_outlives_the_service_that_it_began_on(
         bob.cell("a1").click()
         alice.sees("Your turn")
         assert alice.cell("a1").get_attribute("aria-label") == "a1, O, last move"
-        assert {message["reason"] for tab in (alice, bob) for message in tab.told("pgs.error")} <= {
+        assert {
+            message["reason"] for tab in (alice, bob) for message in tab.messages("pgs.error")
+        } <= {
             "connection_lost",
             "service_unavailable",
         }

@@ -40,7 +40,7 @@ test('tic-tac-toe is drawn with row 1 at the top', () => {
   assert.deepEqual([...adapter('tic-tac-toe').targets(['c3'], null)], [['c3', ['c3']]]);
 });
 
-test('connect four is drawn with row 1 at the bottom, and a press anywhere means the column', () => {
+test('connect four has row 1 at the bottom, and a press anywhere means the column', () => {
   const cells = emptyRows(7, 6);
   cells[0]![2] = 0;
   cells[1]![2] = 1;

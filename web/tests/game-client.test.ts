@@ -19,7 +19,7 @@ function makeClient(browser: FakeBrowser) {
   return { client, states, messages, ahead: () => ahead, state: () => states.at(-1) };
 }
 
-test('the session is checked before a socket is opened, and no URL contains the token', async () => {
+test('the session is checked before the socket opens, and no URL contains the token', async () => {
   const browser = new FakeBrowser();
   const { client, state } = makeClient(browser);
   client.start('pgs1.abc');
@@ -54,7 +54,7 @@ for (const [code, reason] of [
   });
 }
 
-test('a refused session stops the client, with the reason of the answer if it has one', async () => {
+test('a refused session stops the client, with the reason that the answer gives', async () => {
   for (const [answer, reason] of [
     [refusal(401), 'session_invalid'],
     [refusal(403, { reason: 'partner_inactive' }), 'partner_inactive'],
@@ -108,7 +108,7 @@ test('waits double up to fifteen seconds, and start over after a stable connecti
   assert.equal(browser.sockets.length, before + 1);
 });
 
-test('an outage of service or network is tried again, no sooner than Retry-After says', async () => {
+test('after an outage the client tries again, no sooner than Retry-After says', async () => {
   const browser = new FakeBrowser();
   const { client, state } = makeClient(browser);
   browser.answer = () => Promise.reject(new TypeError('network'));

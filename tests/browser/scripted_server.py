@@ -1,0 +1,100 @@
+"""A scripted Game API. It answers in the browser's network layer: the service gets no request.
+
+The test sends what the server would send on the socket, and reads what the frame has sent.
+"""
+
+import json
+from typing import Any, Final
+
+from playwright.sync_api import Page, Route, WebSocketRoute
+
+from tests.browser.chromium import WAIT_MAX_MS
+
+_PIXEL: Final = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+    "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""A PNG image of one pixel, in base64."""
+
+THEME: Final = {
+    "environment": "test",
+    "displayName": "Night Games",
+    "primaryColor": "#ffcc00",
+    "backgroundColor": "#101418",
+    "textColor": "#f0f0f0",
+    "cornerRadius": 16,
+    "logo": {"mime": "image/png", "base64": _PIXEL},
+}
+
+SESSION: Final = {
+    "playerId": "alice",
+    "environment": "test",
+    "gameId": "x",
+    "expiresAt": 4_000_000_000,
+    "theme": THEME,
+}
+
+CHESS_START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+def empty(rows: int, columns: int) -> list[list[int | None]]:
+    """Return an empty board."""
+    return [[None] * columns for _ in range(rows)]
+
+
+def snapshot(
+    game_id: str, state: dict[str, Any], moves: list[str], **fields: Any
+) -> dict[str, Any]:
+    """Return the snapshot of a match in which the player is to move."""
+    return {
+        "type": "snapshot",
+        "matchId": "mat_1",
+        "gameId": game_id,
+        "seq": 1,
+        "ply": 0,
+        "you": 0,
+        "turn": 0,
+        "state": state,
+        "legalMoves": moves,
+        "opponent": {"playerId": "bob", "connected": True},
+    } | fields
+
+
+class ScriptedServer:
+    """The server for the frame in one page."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self.sockets: list[WebSocketRoute] = []
+        """Every socket that the frame has opened, the newest last."""
+        self.received: list[dict[str, Any]] = []
+        """Every message of the frame, on any socket."""
+        self.session_calls = 0
+        page.route("**/game/session", self._answer_session)
+        page.route_web_socket("**/game/socket", self._open)
+
+    def _answer_session(self, route: Route) -> None:
+        self.session_calls += 1
+        route.fulfill(json=SESSION)
+
+    def _open(self, socket: WebSocketRoute) -> None:
+        socket.on_message(lambda text: self.received.append(json.loads(text)))
+        self.sockets.append(socket)
+        socket.send('{"type":"welcome"}')
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message of the server on the newest socket."""
+        self.sockets[-1].send(json.dumps(message))
+
+    def close(self, code: int) -> None:
+        """Close the newest socket."""
+        self.sockets[-1].close(code=code)
+
+    def wait(self, kind: str, count: int = 1) -> dict[str, Any]:
+        """Wait until the frame has sent `count` messages of a type. Return the last of these."""
+        waited = 0.0
+        while len(found := [one for one in self.received if one["type"] == kind]) < count:
+            assert waited < WAIT_MAX_MS, f"received only {self.received}"
+            self._page.wait_for_timeout(20)
+            waited += 20
+        return found[count - 1]
