@@ -140,7 +140,7 @@ export function timeLeft(play: Play, side: Side, localMs: number): number | null
   return typeof left === 'number' ? left : null;
 }
 
-/** The fields of `pgs.state`, which the page around the frame is sent when one of them changes. */
+/** The fields of `pgs.state`, which is sent to the host page when one of them changes. */
 export interface PageState {
   matchId: string | null;
   status: string;
@@ -149,7 +149,7 @@ export interface PageState {
   you: Side | null;
 }
 
-/** Returns what the page around the frame is told of a play. */
+/** Returns what the host page receives about a play. */
 export function pageState(play: Play): PageState {
   const { match, ending } = play;
   return {

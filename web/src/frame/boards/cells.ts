@@ -37,8 +37,8 @@ export function field(state: unknown, name: string): unknown {
 export function readCells(state: unknown, layout: Layout, last: string | null): Cell[][] | null {
   const board = field(state, 'board');
   if (!Array.isArray(board) || board.length !== layout.rows) return null;
-  const told = field(state, 'line');
-  const line = new Set<unknown>(Array.isArray(told) ? told : []);
+  const given = field(state, 'line');
+  const line = new Set<unknown>(Array.isArray(given) ? given : []);
   const rows: Cell[][] = [];
   for (const [row, owners] of board.entries()) {
     if (!Array.isArray(owners) || owners.length !== layout.columns) return null;

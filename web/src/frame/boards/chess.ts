@@ -28,8 +28,8 @@ export const chess: Adapter = {
   board(state, you, lastMove) {
     const fen = field(state, 'fen');
     const [placement = '', turn] = typeof fen === 'string' ? fen.split(' ') : [];
-    const told = field(state, 'last');
-    const last = typeof told === 'string' ? told : (lastMove ?? '');
+    const given = field(state, 'last');
+    const last = typeof given === 'string' ? given : (lastMove ?? '');
     const check = field(state, 'check') === true;
     const checkedKing = check ? (turn === 'w' ? 'K' : 'k') : null;
     const rows = readPlacement(placement, last, checkedKing);

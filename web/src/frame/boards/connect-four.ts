@@ -16,8 +16,8 @@ export const connectFour: Adapter = {
   board(state, _you, lastMove) {
     const cells = readCells(state, LAYOUT, null);
     if (cells === null) return null;
-    const told = field(state, 'last');
-    const last = typeof told === 'string' && told.length === 2 ? told : topDisc(cells, lastMove);
+    const given = field(state, 'last');
+    const last = typeof given === 'string' && given.length === 2 ? given : topDisc(cells, lastMove);
     const marked = cells.map((row) => row.map((cell) => ({ ...cell, last: cell.id === last })));
     return { rows: marked.reverse(), note: null };
   },

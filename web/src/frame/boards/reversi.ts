@@ -15,9 +15,9 @@ export const reversi: Adapter = {
   board(state, _you, lastMove) {
     const rows = readCells(state, LAYOUT, lastMove);
     if (rows === null) return null;
-    const told = field(state, 'scores');
+    const given = field(state, 'scores');
     const [black, white] =
-      Array.isArray(told) && told.length === 2 ? told : [countDiscs(rows, 0), countDiscs(rows, 1)];
+      Array.isArray(given) && given.length === 2 ? given : [countDiscs(rows, 0), countDiscs(rows, 1)];
     return { rows, note: `Black ${String(black)} – White ${String(white)}` };
   },
   targets: cellTargets,
