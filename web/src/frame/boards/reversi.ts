@@ -15,9 +15,9 @@ export const reversi: Adapter = {
   board(state, _you, lastMove) {
     const rows = readCells(state, LAYOUT, lastMove);
     if (rows === null) return null;
-    const given = field(state, 'scores');
-    const [black, white] =
-      Array.isArray(given) && given.length === 2 ? given : [countDiscs(rows, 0), countDiscs(rows, 1)];
+    const scores = field(state, 'scores');
+    const given = Array.isArray(scores) && scores.length === 2;
+    const [black, white] = given ? scores : [countDiscs(rows, 0), countDiscs(rows, 1)];
     return { rows, note: `Black ${String(black)} – White ${String(white)}` };
   },
   targets: cellTargets,
