@@ -24,12 +24,12 @@ from pgs.http.admin.gate import IdentityAuthenticator
 from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.routes import body_limits
 from pgs.http.embed import make_embed
-from pgs.http.fallback import make_pages
 from pgs.http.game.auth import authenticate_session
 from pgs.http.identity import IdentityVerifier
 from pgs.http.internal import InternalApp
 from pgs.http.outbound import LimitedResolver
 from pgs.http.outbound.fetch import JsonClient
+from pgs.http.pages import make_pages
 from pgs.http.surface import ENDPOINTS, WEBSOCKETS
 from pgs.http.transport.asgi import App
 from pgs.http.transport.edge import DEFAULT_BODY_BYTES, Edge

@@ -8,7 +8,7 @@ import pytest
 from pgs.config import Config
 from pgs.domain.roles import rank, rule_of
 from pgs.http.admin import ENDPOINTS as ADMIN_ENDPOINTS
-from pgs.http.fallback import make_pages
+from pgs.http.pages import make_pages
 from pgs.http.partner import ENDPOINTS
 from pgs.http.surface import ENDPOINTS as SURFACE
 from pgs.operator.commands import COMMANDS

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from pgs.actors.seating.seats import SeatsActor
-from pgs.http.api.dispatcher import INTERNAL_MESSAGE
+from pgs.http.api.responses import INTERNAL_MESSAGE
 from pgs.storage.transactions import OutcomeUnknown, WriteFailed
 from tests.faults.broken import FailingWriter, writer_of
 from tests.journeys.client import Reply, check_refusal, ok

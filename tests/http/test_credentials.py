@@ -29,7 +29,7 @@ from pgs.http.api.endpoint import (
 )
 from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
-from pgs.http.fallback import make_pages
+from pgs.http.pages import make_pages
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.edge import Edge
 from pgs.http.transport.socket_session import SocketSession

@@ -9,10 +9,10 @@ import trio
 from quart_trio import QuartTrio
 from structlog.testing import capture_logs
 
-from pgs.http.fallback import make_pages
+from pgs.http.pages import make_pages
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.edge import LOGGED_PATH_CHARS
-from pgs.http.transport.stamp import stamp
+from pgs.http.transport.heads import stamp
 from tests.http.raw import (
     HANDSHAKE,
     PATIENCE_S,

@@ -22,7 +22,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.keys import ENTROPY_BYTES, make_key
 from pgs.domain.members import PLATFORM
 from pgs.http.api.dispatcher import Dispatcher
-from pgs.http.fallback import make_pages
+from pgs.http.pages import make_pages
 from pgs.http.partner import ENDPOINTS
 from pgs.http.transport.asgi import App, Message
 from pgs.http.transport.edge import Edge

@@ -19,7 +19,7 @@ from quart_trio import QuartTrio
 
 import pgs
 import pgs.serve
-from pgs.http.fallback import make_pages
+from pgs.http.pages import make_pages
 from tests.http.raw import PATIENCE_S, Client, Way, edge, error_of, raw_request, serving
 from tests.journeys.client import ok
 from tests.journeys.partners import seat_body

@@ -3,8 +3,8 @@
 import msgspec
 import trio
 
-from pgs.actors.activity_events import tell_of_refusal
 from pgs.actors.shared.admission import Admission
+from pgs.actors.shared.registry import KnownKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.keys import hash_key, parse_bearer, parse_key
@@ -20,10 +20,16 @@ _INVALID_KEY = refuse("invalid_key")
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What became of a call's credential: its principal or a refusal, and the headers that every answer to it carries."""
+    """Who makes a call, or why it goes no further.
 
-    outcome: Principal | Refusal
-    headers: tuple[tuple[bytes, bytes], ...]
+    `outcome` is the principal (None where the call takes no credential) or a refusal. `headers`
+    go with every answer to the call. `known` is the key, where one came that the registry knows,
+    however the call ends.
+    """
+
+    outcome: msgspec.Struct | None
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    known: KnownKey | None = None
 
 
 def overloaded(retry_after: int) -> tuple[tuple[bytes, bytes], ...]:
@@ -68,14 +74,11 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     stamps = ((VERSION_HEADER, b"%d" % pin), *_rate_headers(admission))
     if admission.refused_by is not None:
         services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
-        tell_of_refusal(
-            services.parts, account.partner_id, key.environment, endpoint.path, "rate_limited"
-        )
-        return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after))
+        return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after), known)
 
     # 4. The key's verdict. A 401 tells nothing of a bucket.
     if key.is_revoked(services.parts.clock.now()):
-        return Verdict(_INVALID_KEY, unauthorised(services))
+        return Verdict(_INVALID_KEY, unauthorised(services), known)
     services.parts.key_uses.note(account.partner_id, key.key_id)
 
     # 5. The deployment's environment, 6. the account.
@@ -83,7 +86,7 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
         None if account.active else refuse("partner_inactive")
     )
     if refusal is not None:
-        return Verdict(refusal, stamps)
+        return Verdict(refusal, stamps, known)
 
     # 7. The version, and the kind of key.
     named = [value for name, value in headers if name == VERSION_HEADER]
@@ -93,11 +96,11 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
         else refuse("unsupported_api_version")
     )
     if isinstance(version, Refusal):
-        return Verdict(version, stamps)
+        return Verdict(version, stamps, known)
     stamps = ((VERSION_HEADER, b"%d" % version), *stamps[1:])
     if endpoint.only_key is not None and key.environment != endpoint.only_key:
-        return Verdict(refuse("test_key_required"), stamps)
-    return Verdict(Principal(account, key, version), stamps)
+        return Verdict(refuse("test_key_required"), stamps, known)
+    return Verdict(Principal(account, key, version), stamps, known)
 
 
 def _rate_headers(admission: Admission) -> tuple[tuple[bytes, bytes], ...]:

@@ -7,6 +7,7 @@ itself: NaN, infinities, lone surrogates, a byte order mark, UTF-16, and `100.0`
 
 import json
 import re
+from collections.abc import Mapping
 from math import isinf
 from typing import Annotated, Final, TypeVar
 
@@ -89,6 +90,24 @@ def convert(obj: object, kind: type[T]) -> T | BadRequest:
         return BadRequest(_sentence(str(error)))
     except RecursionError:
         return _TOO_DEEP
+
+
+def unify_spellings(body: dict[str, object], spellings: Mapping[str, str]) -> BadRequest | None:
+    """Put values given under another accepted spelling of a field under the field's own name.
+
+    Returns why not where two spellings of one field are given and their values differ.
+    """
+    for other, name in spellings.items():
+        if other not in body:
+            continue
+        value = body.pop(other)
+        if name not in body:
+            body[name] = value
+        elif (type(body[name]), body[name]) != (type(value), value):
+            return BadRequest(
+                f"Fields `{name}` and `{other}` are two spellings of one field and must agree."
+            )
+    return None
 
 
 class _Found(Exception):

@@ -1,22 +1,29 @@
-"""The dispatcher: serves the endpoint table. Credential, budget, version, body and errors are dealt with here, once for every call."""
+"""The pipeline of a call: find its endpoint, authenticate, read, check, handle, tell of a refusal, respond.
+
+The steps stand below `Dispatcher.__call__` in the order in which a call passes them. None of them is
+entered twice, and each one either ends the call with an answer or hands it to the next.
+"""
 
 from collections.abc import Awaitable, Iterable, Mapping
-from typing import Final, cast
+from typing import Final
 
 import structlog
 import trio
 
 from pgs.actors.activity_events import tell_of_refusal
 from pgs.actors.kernel.mail import Crashed, Overloaded
-from pgs.domain.errors import ERRORS, BadRequest, Refusal, message_of, refuse
-from pgs.http.api.auth import authenticate, overloaded, unauthorised
-from pgs.http.api.body import convert, decode_object
+from pgs.domain.accounts import check_licence
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.names import is_player_id
+from pgs.http.api.auth import Verdict, authenticate, overloaded, unauthorised
+from pgs.http.api.body import convert, decode_object, unify_spellings
 from pgs.http.api.endpoint import (
     Answer,
     Authenticator,
     CallBy,
     Credential,
     Endpoint,
+    Internal,
     Plain,
     Principal,
     Reply,
@@ -24,35 +31,26 @@ from pgs.http.api.endpoint import (
     SocketHandler,
     Stream,
 )
-from pgs.http.api.launch import check_launch, unify_spellings
 from pgs.http.api.query import parse_query
-from pgs.http.api.responses import (
-    ClientGone,
-    HeaderTuple,
-    Internal,
-    read_body,
-    refuse_method,
-    refuse_plain,
-    send_json,
-    unless_gone,
-)
+from pgs.http.api.responses import refuse_method, refuse_plain, render, send_json
 from pgs.http.api.routes import Routes
 from pgs.http.api.services import Services
-from pgs.http.transport.asgi import App, Receive, Scope, Send
+from pgs.http.api.streams import OpenStreams
+from pgs.http.transport.asgi import App, ClientGone, Receive, Scope, Send, read_body, unless_gone
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake
 from pgs.storage.transactions import StoreOutage, WriterFull
 
-INTERNAL_MESSAGE: Final = "Something broke on our side. Try again shortly."
 NOTHING_HERE: Final = "There is nothing at this path."
 
 log = structlog.get_logger("pgs.http")
 
 
 class Dispatcher:
-    """An ASGI application: the endpoints of the table, the WebSockets by path, and `fallback` for every other plain request.
+    """An ASGI application that serves the endpoint table and the WebSockets by path.
 
-    `authenticators` has one for each credential of the table but `partner_key`; ValueError where one is missing. `sockets` are handed to
-    the handlers of WebSockets, for a stop to close; a plain GET of such a path is told to upgrade.
+    `fallback` serves every other plain request. `authenticators` has one for each credential of the
+    table but `partner_key`; ValueError where one is missing. `sockets` are handed to the handlers
+    of WebSockets, for a stop to close; a plain GET of such a path is told to upgrade.
     """
 
     def __init__(
@@ -72,30 +70,24 @@ class Dispatcher:
         self._authenticators = dict(authenticators or {})
         self._websockets = {path.encode(): handler for path, handler in (websockets or {}).items()}
         self._sockets = sockets or OpenSockets()
-        self._streams: set[trio.CancelScope] = set()
-        self._stopping = False
+        self._streams = OpenStreams()
         unknown = {row.credential for row in rows} - {None, "partner_key", *self._authenticators}
         if unknown:
             raise ValueError(f"nothing can tell who comes with: {unknown}")
 
     def end_streams(self) -> None:
         """End every answer that has no end of its own, now and from now on: the service stops."""
-        self._stopping = True
-        for scope in self._streams:
-            scope.cancel()
+        self._streams.end_all()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or one WebSocket."""
-        kind = scope["type"]
-        if kind == "websocket":
-            await self._socket(scope, receive, send)
+        if scope["type"] == "websocket":
+            await self._serve_socket(scope, receive, send)
             return
-        found = self._routes.find(scope["raw_path"]) if kind == "http" else None
+        # 1. Find the endpoint.
+        found = self._routes.find(scope["raw_path"]) if scope["type"] == "http" else None
         if found is None:
-            if kind == "http" and scope["raw_path"] in self._websockets:
-                await refuse_plain(scope["method"], send)
-            else:
-                await self._fallback(scope, receive, send)
+            await self._serve_elsewhere(scope, receive, send)
             return
         methods, names = found
         endpoint = methods.get(scope["method"])
@@ -103,167 +95,169 @@ class Dispatcher:
             await refuse_method(send, sorted(methods))
             return
         started = trio.current_time()
+        request = Request(
+            self._services, endpoint, names, scope["headers"], scope["state"]["request_id"]
+        )
         try:
-            answer, headers = await self._serve(endpoint, names, scope, receive)
+            verdict = await self._authenticate(request)
+            answer = await self._answer(request, verdict, scope["query_string"], receive)
         except ClientGone:
             return
-        status = await self._respond(endpoint, send, answer, headers, receive)
+        self._tell(endpoint, verdict, answer)
+        status = await self._respond(endpoint, verdict, answer, receive, send)
         self._services.on_request(endpoint.path, status, trio.current_time() - started)
 
-    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         handler = self._websockets.get(scope["raw_path"])
         if handler is None:
             await refuse_handshake(send, 404, {"error": NOTHING_HERE})
         else:
             await handler(self._services, self._sockets, scope, receive, send)
 
-    async def _serve(
-        self, endpoint: Endpoint, names: dict[str, str], scope: Scope, receive: Receive
-    ) -> tuple[Answer, HeaderTuple]:
-        headers: HeaderTuple = ()
-        principal: object = None
-        if endpoint.credential == "partner_key":
-            verdict = authenticate(self._services, endpoint, scope["headers"])
-            headers, principal = verdict.headers, verdict.outcome
-            if isinstance(principal, Refusal):
-                return principal, headers
-        elif endpoint.credential is not None:
-            request = Request(
-                self._services, endpoint, names, scope["headers"], scope["state"]["request_id"]
-            )
-            judged = await self._guarded(
-                endpoint,
-                request.request_id,
-                None,
-                self._authenticators[endpoint.credential](request),
-            )
-            if isinstance(judged, Refusal | BadRequest | Plain | Reply | Internal):
-                return judged, headers
-            principal = judged
-        raw = b"" if endpoint.request is None else await read_body(receive)
-        work = self._answer(endpoint, principal, names, scope, raw)
-        answer = await (unless_gone(work, receive) if endpoint.held else work)
-        refused = answer.body if isinstance(answer, Reply) else answer
-        if isinstance(refused, Refusal) and isinstance(principal, Principal):
-            tell_of_refusal(
-                self._services.parts,
-                principal.partner_id,
-                principal.environment,
-                endpoint.path,
-                refused.reason,
-            )
-        return answer, headers
+    async def _serve_elsewhere(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a path that is on no row: a WebSocket's, asked for without one, or a page."""
+        if scope["type"] == "http" and scope["raw_path"] in self._websockets:
+            await refuse_plain(scope["method"], send)
+        else:
+            await self._fallback(scope, receive, send)
+
+    async def _authenticate(self, request: Request) -> Verdict:
+        """2. Who calls, or why the call goes no further."""
+        credential = request.endpoint.credential
+        if credential is None:
+            return Verdict(None)
+        if credential == "partner_key":
+            return authenticate(self._services, request.endpoint, request.headers)
+        judged = self._authenticators[credential](request)
+        return Verdict(await self._guarded(request, None, judged))
 
     async def _answer(
-        self, endpoint: Endpoint, principal: object, names: dict[str, str], scope: Scope, raw: bytes
+        self, request: Request, verdict: Verdict, query_string: bytes, receive: Receive
     ) -> Answer:
-        query = parse_query(scope["query_string"], endpoint.query)
+        """Steps 3 to 5, for a caller who passed: read, check, handle. Raises `ClientGone`."""
+        principal, endpoint = verdict.outcome, request.endpoint
+        if isinstance(principal, Refusal | BadRequest | Plain | Reply | Internal):
+            return principal
+        # 3. Read the body, where the call takes one.
+        raw = b"" if endpoint.request is None else await read_body(receive)
+        call = self._check(request, principal, query_string, raw)
+        if isinstance(call, Refusal | BadRequest):
+            return call
+        # 5. Handle. A held call is given up when its client leaves.
+        work = self._guarded(request, principal, endpoint.handler(call))
+        return await (unless_gone(work, receive) if endpoint.held else work)
+
+    def _check(
+        self, request: Request, principal: object, query_string: bytes, raw: bytes
+    ) -> CallBy[object] | Refusal | BadRequest:
+        """4. The call as its handler sees it, or its first fault: query, launch, fields."""
+        endpoint = request.endpoint
+        query = parse_query(query_string, endpoint.query)
         if isinstance(query, BadRequest):
             return query
-        body = self._body(endpoint, principal, raw)
-        if isinstance(body, Refusal | BadRequest):
-            return body
-        request_id = scope["state"]["request_id"]
-        call = CallBy(self._services, principal, names, query, body, request_id, scope["headers"])
-        return await self._guarded(endpoint, request_id, principal, endpoint.handler(call))
+        body: object = None
+        if endpoint.request is not None and (raw or not endpoint.may_lack_body):
+            fields = decode_object(raw)
+            if isinstance(fields, BadRequest):
+                return fields
+            fault = (self._check_launch(principal, fields) if endpoint.launch else None) or (
+                unify_spellings(fields, endpoint.spellings) if endpoint.spellings else None
+            )
+            if fault is not None:
+                return fault
+            body = convert(fields, endpoint.request)
+            if isinstance(body, BadRequest):
+                return body
+        return CallBy(
+            request.services,
+            principal,
+            request.path,
+            query,
+            body,
+            request.request_id,
+            request.headers,
+        )
+
+    def _check_launch(
+        self, principal: object, body: dict[str, object]
+    ) -> Refusal | BadRequest | None:
+        """The first fault of a launch: its game's licence comes before its player's id."""
+        if not isinstance(principal, Principal):
+            return None
+        game_id = body.get("gameId")
+        if not isinstance(game_id, str):
+            problem = "must be a string" if "gameId" in body else "is required"
+            return BadRequest(f"Field `gameId` {problem}.")
+        installed = self._services.parts.games
+        refusal = check_licence(principal.account, principal.environment, game_id, installed)
+        if refusal is not None:
+            return refusal
+        player_id = body.get("playerId")
+        if not isinstance(player_id, str) or not is_player_id(player_id):
+            return refuse("malformed_player_id")
+        return None
 
     async def _guarded(
-        self, endpoint: Endpoint, request_id: str, principal: object, work: Awaitable[Answer]
+        self, request: Request, principal: object, work: Awaitable[Answer]
     ) -> Answer:
         """What `work` returns, or the answer that goes with what it raised."""
+        on_event, endpoint = self._services.parts.on_event, request.endpoint
+        where = {"request_id": request.request_id, "path": endpoint.path}
         try:
             return await work
         except (Overloaded, WriterFull):
-            self._services.parts.on_event("overloaded")
+            on_event("overloaded")
             return Reply(refuse("rate_limited"), overloaded(1))
         except StoreOutage as error:
-            self._services.parts.on_event("read_failed")
-            log.exception(
-                "read_failed", error=str(error), **_where(endpoint, request_id, principal)
-            )
+            on_event("read_failed")
+            log.exception("read_failed", error=str(error), **where, **_partner_of(principal))
             return refuse("registry_unavailable")
         except Crashed as error:
-            log.error("actor_crashed", error=str(error), **_where(endpoint, request_id, principal))
-            if (
-                error.noun is not None and endpoint.crash is None
-            ):  # a read failed in the actor: the same as one that fails here
-                self._services.parts.on_event("read_failed")
+            log.error("actor_crashed", error=str(error), **where, **_partner_of(principal))
+            # A read that failed in the actor is answered like one that failed here.
+            if error.noun is not None and endpoint.crash is None:
+                on_event("read_failed")
                 return refuse("registry_unavailable")
         except Exception:
-            log.exception("handler_crashed", **_where(endpoint, request_id, principal))
-        self._services.parts.on_event("handler_crashed")
+            log.exception("handler_crashed", **where, **_partner_of(principal))
+        on_event("handler_crashed")
         return refuse(endpoint.crash) if endpoint.crash else Internal()
 
-    def _body(self, endpoint: Endpoint, principal: object, raw: bytes) -> object:
-        if endpoint.request is None or (endpoint.may_lack_body and not raw):
-            return None
-        body = decode_object(raw)
-        if isinstance(body, BadRequest):
-            return body
-        if endpoint.launch and isinstance(principal, Principal):
-            fault = check_launch(self._services, principal, body)
-            if fault is not None:
-                return fault
-        if endpoint.spellings:
-            fault = unify_spellings(body, dict(endpoint.spellings))
-            if fault is not None:
-                return fault
-        return convert(body, endpoint.request)
+    def _tell(self, endpoint: Endpoint, verdict: Verdict, answer: Answer) -> None:
+        """6. Tell the account's live stream of a refusal, whichever step refused a known key."""
+        refusal = answer.body if isinstance(answer, Reply) else answer
+        if verdict.known is not None and isinstance(refusal, Refusal):
+            partner_id, environment = (
+                verdict.known.account.partner_id,
+                verdict.known.key.environment,
+            )
+            parts = self._services.parts
+            tell_of_refusal(parts, partner_id, environment, endpoint.path, refusal.reason)
 
     async def _respond(
-        self, endpoint: Endpoint, send: Send, answer: Answer, headers: HeaderTuple, receive: Receive
+        self,
+        endpoint: Endpoint,
+        verdict: Verdict,
+        answer: Answer,
+        receive: Receive,
+        send: Send,
     ) -> int:
-        """Send the answer; return its status."""
+        """7. Send the answer; return its status."""
+        headers = verdict.headers
         if isinstance(answer, Reply):
             headers += answer.headers
             answer = answer.body
-        status, body = 200, cast("object", answer)
-        if isinstance(answer, Refusal):
-            self._services.parts.on_event(f"refused_{answer.reason}")
-            kind = ERRORS[answer.reason]
-            second = endpoint.credential == "session" or answer.reason in endpoint.elsewhere
-            status = kind.elsewhere if second and kind.elsewhere is not None else kind.status
-            body = {"error": message_of(answer), "reason": answer.reason, **answer.extras}
-        elif isinstance(answer, BadRequest):
-            self._services.parts.on_event("refused_bad_request")
-            status, body = 400, {"error": answer.message}
-        elif isinstance(answer, Plain):
-            self._services.parts.on_event("refused_plain")
-            status, body = answer.status, {"error": answer.message}
-        elif isinstance(answer, Internal):
-            status, body = 500, {"error": INTERNAL_MESSAGE}
-        elif isinstance(answer, Stream):
-            await self._stream(answer, headers, receive, send)
+        if isinstance(answer, Stream):
+            await self._streams.send(answer, headers, receive, send)
             return 200
-        if status == 401:  # also of a key that was revoked while its call was held
+        response = render(endpoint, answer)
+        if response.event is not None:
+            self._services.parts.on_event(response.event)
+        if response.status == 401:  # also of a key that was revoked while its call was held
             headers = unauthorised(self._services)
-        await send_json(send, status, body, headers)
-        return status
-
-    async def _stream(
-        self, answer: Stream, headers: HeaderTuple, receive: Receive, send: Send
-    ) -> None:
-        async def write(piece: bytes) -> None:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-
-        own = [(b"content-type", answer.content_type.encode()), *headers]
-        await send({"type": "http.response.start", "status": 200, "headers": own})
-        with trio.CancelScope() as scope:
-            self._streams.add(scope)
-            try:
-                if self._stopping:
-                    scope.cancel()
-                await unless_gone(answer.produce(write), receive)
-            except ClientGone:
-                return
-            finally:
-                self._streams.discard(scope)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await send_json(send, response.status, response.body, headers)
+        return response.status
 
 
-def _where(endpoint: Endpoint, request_id: str, principal: object) -> dict[str, str | None]:
-    return {
-        "request_id": request_id,
-        "path": endpoint.path,
-        "partner_id": getattr(principal, "partner_id", None),
-    }
+def _partner_of(principal: object) -> dict[str, str | None]:
+    return {"partner_id": getattr(principal, "partner_id", None)}

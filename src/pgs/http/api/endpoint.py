@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
 from pgs.domain.accounts import Account, ApiKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.secrets import HidesSecrets
 from pgs.http.api.services import Services
 from pgs.http.transport.asgi import Headers, Receive, Scope, Send
 from pgs.http.transport.sockets import OpenSockets
@@ -35,7 +36,7 @@ class Principal(msgspec.Struct, frozen=True):
         return self.key.environment
 
 
-class CallBy(msgspec.Struct, Generic[P], frozen=True):
+class CallBy(HidesSecrets, msgspec.Struct, Generic[P], frozen=True):
     """One call as its handler sees it: admitted, licensed where that is asked for, and of the declared shape.
 
     `principal` is what the authenticator of the endpoint's credential returned, None where it takes none. `path` holds the template's
@@ -49,6 +50,8 @@ class CallBy(msgspec.Struct, Generic[P], frozen=True):
     body: Any
     request_id: str
     headers: Headers = []
+
+    SECRETS: ClassVar = frozenset({"headers", "body"})
 
 
 Call = CallBy[Principal]
@@ -69,6 +72,10 @@ class Plain(msgspec.Struct, frozen=True):
     message: str
 
 
+class Internal(msgspec.Struct, frozen=True):
+    """Something broke inside: a 500 that gives no reason."""
+
+
 Write = Callable[[bytes], Awaitable[None]]
 
 
@@ -86,7 +93,7 @@ Credential = Literal["partner_key", "identity", "session"]
 """What a call proves with in `Authorization: Bearer`: an API key, an identity token (admin API), a session token (Game API)."""
 
 
-class Request(msgspec.Struct, frozen=True):
+class Request(HidesSecrets, msgspec.Struct, frozen=True):
     """A call before anybody is known to be making it: what an authenticator judges by. The body has not been looked at."""
 
     services: Services
@@ -94,6 +101,8 @@ class Request(msgspec.Struct, frozen=True):
     path: Mapping[str, str]
     headers: Headers
     request_id: str
+
+    SECRETS: ClassVar = frozenset({"headers"})
 
 
 class Authenticator(Protocol):

@@ -1,89 +1,72 @@
-"""What the dispatcher says and hears over ASGI, whatever the call."""
+"""From an answer to a response: its status, its JSON, and how it is sent over ASGI."""
 
-from collections.abc import Awaitable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import Final
 
 import msgspec
-import trio
 
-from pgs.http.transport.asgi import Receive, Send
-
-T = TypeVar("T")
+from pgs.domain.errors import ERRORS, BadRequest, Refusal, message_of
+from pgs.http.api.endpoint import Endpoint, Internal, Plain
+from pgs.http.transport.asgi import Send
 
 HeaderTuple = tuple[tuple[bytes, bytes], ...]
+
+INTERNAL_MESSAGE: Final = "Something broke on our side. Try again shortly."
 
 _encode = msgspec.json.Encoder().encode
 
 
-class ClientGone(Exception):
-    """The client left before it could be answered."""
+class Response(msgspec.Struct, frozen=True):
+    """A status, what its JSON holds, and the event under which a refusal is counted."""
+
+    status: int
+    body: object
+    event: str | None = None
 
 
-class Internal(msgspec.Struct, frozen=True):
-    """Something broke inside, and no reason may be told."""
-
-
-async def read_body(receive: Receive) -> bytes:
-    """Return a request's whole body. Raises `ClientGone`."""
-    chunks = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        chunks.append(message.get("body", b""))
-        if not message.get("more_body"):
-            return b"".join(chunks)
-
-
-async def unless_gone(work: Awaitable[T], receive: Receive) -> T:
-    """Return what `work` returns; give it up and raise `ClientGone` when the client leaves first."""
-    answer: list[T] = []
-    async with trio.open_nursery() as nursery:
-
-        async def watch() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            nursery.cancel_scope.cancel()
-
-        nursery.start_soon(watch)
-        answer.append(await work)
-        nursery.cancel_scope.cancel()
-    if not answer:
-        raise ClientGone
-    return answer[0]
+def render(endpoint: Endpoint, answer: msgspec.Struct) -> Response:
+    """Return the response that an endpoint makes of a record or of a refusal."""
+    if isinstance(answer, Refusal):
+        kind = ERRORS[answer.reason]
+        second = endpoint.credential == "session" or answer.reason in endpoint.elsewhere
+        return Response(
+            kind.elsewhere if second and kind.elsewhere is not None else kind.status,
+            {"error": message_of(answer), "reason": answer.reason, **answer.extras},
+            f"refused_{answer.reason}",
+        )
+    if isinstance(answer, BadRequest):
+        return Response(400, {"error": answer.message}, "refused_bad_request")
+    if isinstance(answer, Plain):
+        return Response(answer.status, {"error": answer.message}, "refused_plain")
+    if isinstance(answer, Internal):
+        return Response(500, {"error": INTERNAL_MESSAGE})
+    return Response(200, answer)
 
 
 async def refuse_method(send: Send, methods: Sequence[str]) -> None:
-    """Answer that a path takes these methods alone."""
+    """Answer 405 with the methods that the path takes."""
     allow = ", ".join(methods)
-    await send_json(
-        send, 405, {"error": f"This path takes {allow}."}, ((b"allow", allow.encode()),)
-    )
+    body = {"error": f"This path takes {allow}."}
+    await send_json(send, 405, body, ((b"allow", allow.encode()),))
 
 
 async def refuse_plain(method: str, send: Send) -> None:
-    """Answer a plain request of a path that is for WebSockets alone."""
+    """Answer a plain request of a path that only serves WebSockets."""
     if method == "GET":
+        body = {"error": "This path is for WebSockets: ask for the upgrade."}
         upgrade = ((b"upgrade", b"websocket"), (b"connection", b"upgrade"))
-        await send_json(
-            send, 426, {"error": "This path is for WebSockets: ask for the upgrade."}, upgrade
-        )
+        await send_json(send, 426, body, upgrade)
     else:
         await refuse_method(send, ["GET"])
 
 
 async def send_json(send: Send, status: int, body: object, headers: HeaderTuple) -> None:
-    """Answer with JSON."""
+    """Send a whole response with `body` as JSON."""
     content = _encode(body)
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [
-                (b"content-type", b"application/json"),
-                (b"content-length", b"%d" % len(content)),
-                *headers,
-            ],
-        }
-    )
+    own = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(content)),
+        *headers,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": own})
     await send({"type": "http.response.body", "body": content})

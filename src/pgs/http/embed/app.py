@@ -18,7 +18,7 @@ from pgs.http.embed.documents import Frame, NoFrame
 from pgs.http.embed.policy import FrameData, content_security_policy, fill
 from pgs.http.outbound.fetch import NotFetched
 from pgs.http.transport.asgi import App, Receive, Scope, Send
-from pgs.http.transport.stamp import is_under
+from pgs.http.transport.heads import is_under
 
 HeaderTuple = tuple[tuple[bytes, bytes], ...]
 

@@ -1,11 +1,12 @@
 """`POST /partner/sessions`: a session token for one player's frame. It seats nobody and writes nothing."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.names import DISPLAY_NAME_MAX
+from pgs.domain.secrets import HidesSecrets
 from pgs.domain.sessions import (
     LISTED_MAX,
     TTL_DEFAULT,
@@ -35,7 +36,7 @@ class ResumableMatch(msgspec.Struct, frozen=True, rename="camel"):
     status: str = "started"
 
 
-class MintedSession(msgspec.Struct, frozen=True, rename="camel"):
+class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
     """A session token with what a host page needs beside it. Times in epoch seconds. `resume`: the oldest matches that still run."""
 
     session_token: str
@@ -49,6 +50,8 @@ class MintedSession(msgspec.Struct, frozen=True, rename="camel"):
     embed_url: str
     game_socket_url: str
     resume: list[ResumableMatch]
+
+    SECRETS: ClassVar = frozenset({"session_token"})
 
 
 async def mint_session(call: Call) -> MintedSession:

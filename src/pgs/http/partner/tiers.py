@@ -3,9 +3,9 @@
 import msgspec
 import trio
 
+from pgs.domain.accounts import check_licence
 from pgs.domain.errors import refuse
 from pgs.http.api.endpoint import Answer, Call, Endpoint
-from pgs.http.api.launch import check_game
 
 
 class TierRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -32,14 +32,14 @@ async def read_tiers(call: Call) -> Answer:
     game_id = call.query.get("gameId", "")
     if not game_id:
         return refuse("missing_parameter", parameter="gameId")
-    refusal = check_game(call.services, call.principal, game_id)
+    account, environment = call.principal.account, call.principal.environment
+    refusal = check_licence(account, environment, game_id, call.services.parts.games)
     if refusal is not None:
         return refusal
     catalogue = call.services.parts.catalogue.published(trio.current_time())
     if catalogue is None:
         return refuse("settlement_unavailable")
-    environment = call.principal.environment
-    prices = call.principal.account.prices[environment]
+    prices = account.prices[environment]
     tiers = [
         TierRecord(
             tier_id=tier.tier_id,

@@ -1,18 +1,70 @@
-"""The shapes of ASGI as this package passes them around: applications, scopes, messages."""
+"""The shapes of ASGI as this package passes them around, and how a request is received."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, TypeVar
+
+import trio
+
+T = TypeVar("T")
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Any, Any, Any], Awaitable[None]]
-"""Takes a `Scope`, a `Receive` and a `Send`, which frameworks type as closed dictionaries of their own."""
+"""Takes a `Scope`, a `Receive` and a `Send`, which frameworks type as dictionaries of their own."""
 Headers = list[tuple[bytes, bytes]]
 OnEvent = Callable[[str], None]
 """Counts what happened, by a short name from a fixed set: metrics hang on it."""
 
 
 def ignore_event(name: str) -> None:
-    """Return nothing and do nothing: the `OnEvent` of whoever counts nothing."""
+    """The `OnEvent` of a caller that counts nothing."""
+
+
+class ClientGone(Exception):
+    """The client left before it could be answered."""
+
+
+async def read_body(receive: Receive) -> bytes:
+    """Return a request's whole body. Raises `ClientGone`."""
+    chunks = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(chunks)
+
+
+async def unless_gone(work: Awaitable[T], receive: Receive) -> T:
+    """Return what `work` returns, or raise what it raises.
+
+    Raises `ClientGone`, and cancels `work`, when the client leaves first.
+    """
+    results: list[T] = []
+    # Collected here, since a nursery would raise it inside an exception group.
+    failures: list[Exception] = []
+
+    async with trio.open_nursery() as nursery:
+
+        async def await_disconnect() -> None:
+            try:
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+            except Exception as error:
+                failures.append(error)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(await_disconnect)
+        try:
+            results.append(await work)
+        except Exception as error:
+            failures.insert(0, error)
+        nursery.cancel_scope.cancel()
+    if failures:
+        raise failures[0]
+    if not results:
+        raise ClientGone
+    return results[0]

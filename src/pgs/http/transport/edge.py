@@ -19,8 +19,7 @@ from pgs.http.transport.exchange import (
     WebSocketExchange,
     answer_to,
 )
-from pgs.http.transport.heads import NOT_HTTP, UNREAD, Head, check_head
-from pgs.http.transport.stamp import stamp
+from pgs.http.transport.heads import NOT_HTTP, UNREAD, Head, check_head, stamp
 
 DEFAULT_BODY_BYTES: Final = 64 * 1024
 """Bytes of a request's body, unless its call says otherwise. The largest real one, a whole price

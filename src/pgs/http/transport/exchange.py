@@ -10,8 +10,7 @@ import structlog
 import trio
 
 from pgs.http.transport.asgi import App, Headers, Message, OnEvent, Receive, Scope, Send
-from pgs.http.transport.heads import Fault, Head
-from pgs.http.transport.stamp import stamp
+from pgs.http.transport.heads import Fault, Head, stamp
 
 BodyLimit = Callable[[str], int]
 """Path to bytes: how long a request's body may be."""

@@ -1,9 +1,13 @@
-"""What a request's head must be before anything else looks at it: the rules of HTTP/1 that keep two readers of one request of one mind.
+"""Heads: what a request's must be before anything else looks at it, and what a response's gets.
 
-hypercorn's parser (h11 0.16) refuses by itself, and has the edge answer (`Edge.refuse`): a request line or header that is no HTTP, a
-Content-Length that is no number, differing ones (equal ones it merges), any Transfer-Encoding but one `chunked`, a missing or second Host
-in HTTP/1.1, controls and 8-bit characters in the target. It lets pass everything else that is refused here. All of it is checked again,
-since the edge may stand behind another parser.
+The rules keep two readers of one request, a proxy and this service for example, from reading it
+differently.
+
+hypercorn's parser (h11 0.16) refuses the following by itself, and has the edge answer
+(`Edge.refuse`): a request line or header that is not HTTP, a Content-Length that is not a number,
+several that differ (equal ones it merges), any Transfer-Encoding but one `chunked`, a missing or
+second Host in HTTP/1.1, control and 8-bit characters in the target. Everything else that is refused
+here it lets pass. All of it is checked again, since the edge may stand behind another parser.
 """
 
 import re
@@ -29,6 +33,9 @@ UPDATEREDIRECTREF, is not served."""
 
 PRIVATE_PREFIX: Final = b"x-pgs-"
 """Request headers that only this service could mean; from outside they are dropped."""
+
+REQUEST_ID: Final = b"x-request-id"
+API_VERSION: Final = b"x-service-api-version"
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 _VISIBLE = re.compile(rb"[!-~]*")
@@ -122,3 +129,34 @@ def _check_headers(headers: Headers, version: str, size: int) -> Head | Fault:
         [item for item in headers if not item[0].startswith(PRIVATE_PREFIX)] if private else headers
     )
     return Head(headers=passed, has_body=bool(codings or length), content_length=length)
+
+
+def is_under(path: str, root: str) -> bool:
+    """Return whether `path` is `root` or lies below it; `/partners` does not lie below `/partner`."""
+    return path == root or path.startswith(root + "/")
+
+
+def stamp(headers: Headers, *, path: str, request_id: str, current_version: int) -> Headers:
+    """Return a response's headers with those that the edge owes it.
+
+    The request id is always ours. The API version is the application's, else the current one, under `/partner` and `/embed`, and on no
+    other path even if the application set it. Below `/partner` nothing is stored by caches unless the application said otherwise.
+    """
+    partner = is_under(path, "/partner")
+    versioned = partner or is_under(path, "/embed")
+    kept: Headers = []
+    seen = set()
+    for name, value in headers:
+        lowered = bytes(name).lower()
+        if lowered == REQUEST_ID or (lowered == API_VERSION and not versioned):
+            continue
+        seen.add(lowered)
+        kept.append((lowered, value))
+    kept.append((REQUEST_ID, request_id.encode("ascii")))
+    if versioned and API_VERSION not in seen:
+        kept.append((API_VERSION, b"%d" % current_version))
+    if b"x-content-type-options" not in seen:
+        kept.append((b"x-content-type-options", b"nosniff"))
+    if partner and b"cache-control" not in seen:
+        kept.append((b"cache-control", b"no-store"))
+    return kept

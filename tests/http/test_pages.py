@@ -3,7 +3,7 @@
 import json
 
 from pgs.domain.errors import ERRORS
-from pgs.http.fallback import make_pages
+from pgs.http.pages import make_pages
 from tests.http.raw import HANDSHAKE, Way, edge, error_of, raw_request, serving
 
 

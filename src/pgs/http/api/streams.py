@@ -1,0 +1,43 @@
+"""Answers of no stated length, and how a stop ends them."""
+
+import trio
+
+from pgs.http.api.endpoint import Stream
+from pgs.http.api.responses import HeaderTuple
+from pgs.http.transport.asgi import ClientGone, Receive, Send, unless_gone
+
+
+class OpenStreams:
+    """The streams of a service that are being sent."""
+
+    def __init__(self) -> None:
+        self._open: set[trio.CancelScope] = set()
+        self._stopping = False
+
+    def end_all(self) -> None:
+        """End every stream, now and from now on: the service stops."""
+        self._stopping = True
+        for scope in self._open:
+            scope.cancel()
+
+    async def send(
+        self, stream: Stream, headers: HeaderTuple, receive: Receive, send: Send
+    ) -> None:
+        """Send a stream until it ends, its client leaves, or the service stops."""
+
+        async def write(piece: bytes) -> None:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+        own = [(b"content-type", stream.content_type.encode()), *headers]
+        await send({"type": "http.response.start", "status": 200, "headers": own})
+        with trio.CancelScope() as scope:
+            self._open.add(scope)
+            try:
+                if self._stopping:
+                    scope.cancel()
+                await unless_gone(stream.produce(write), receive)
+            except ClientGone:
+                return
+            finally:
+                self._open.discard(scope)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -1,0 +1,87 @@
+"""Every refusal of a call with a known key reaches the live stream, whichever check refused it."""
+
+from pathlib import Path
+
+import trio
+
+from pgs.actors.messages import account as m
+from pgs.domain.environments import Environment
+from pgs.domain.members import PLATFORM
+from tests.journeys.client import PATIENCE_S, HeaderList
+from tests.journeys.partners import Partner, account
+from tests.journeys.service import Service, in_process
+
+DECIDE = "/partner/test/matches/{match_id}/decide"
+
+
+async def told(
+    service: Service,
+    partner: Partner,
+    environment: Environment,
+    method: str = "GET",
+    path: str = "/partner/me",
+    headers: HeaderList = (),
+) -> tuple[str | None, list[tuple[object, object]]]:
+    """Return the reason of a refused call, and the path and reason of each refusal that was told."""
+    activity = service.core.parts.activity
+    with activity.watching(partner.partner_id, environment) as subscriber:
+        assert subscriber is not None
+        key = partner.keys[environment]
+        body = ({},) if method == "POST" else ()
+        reply = await service.public.call(method, path, key, *body, headers=headers)
+        events, lost = await subscriber.take(trio.current_time() + PATIENCE_S)
+    assert (lost, {event.kind for event in events}) == (0, {"refusal"})
+    return reply.reason, [(event.detail["path"], event.detail["reason"]) for event in events]
+
+
+async def test_a_refused_version_is_told(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        version = [("x-service-api-version", "99")]
+        reason = "unsupported_api_version"
+        assert await told(service, partner, "test", headers=version) == (
+            reason,
+            [("/partner/me", reason)],
+        )
+
+
+async def test_a_refusal_of_an_inactive_account_is_told(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, active=False))
+        reason = "partner_inactive"
+        assert await told(service, partner, "live") == (reason, [("/partner/me", reason)])
+
+
+async def test_a_key_of_the_other_environment_is_told(tmp_path: Path) -> None:
+    async with in_process(tmp_path, restrict_environment="live") as service:
+        partner = await service.partner()
+        reason = "test_key_against_live"
+        assert await told(service, partner, "test") == (reason, [("/partner/me", reason)])
+
+
+async def test_a_revoked_key_is_told(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        revoke = m.RevokeKey(PLATFORM, partner.key_ids["test"])
+        await account(service.core, partner.partner_id, revoke)
+        reason = "invalid_key"
+        assert await told(service, partner, "test") == (reason, [("/partner/me", reason)])
+
+
+async def test_a_live_key_on_a_call_for_test_keys_is_told(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        reason = "test_key_required"
+        path = DECIDE.format(match_id="mat_x")
+        assert await told(service, partner, "live", "POST", path) == (reason, [(DECIDE, reason)])
+
+
+async def test_a_refusal_of_the_handler_is_told_once(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        reason = "match_not_found"
+        assert await told(service, partner, "test", path="/partner/matches/mat_x") == (
+            reason,
+            [("/partner/matches/{match_id}", reason)],
+        )
