@@ -15,7 +15,7 @@ import pytest
 import trio
 
 from pgs.clock import SystemClock
-from pgs.demo.arena import BOTS_MAX
+from pgs.demo import BOTS_MAX
 from pgs.domain.totp import code_at
 
 _COMMAND = [sys.executable, "-m", "pgs", "demo", "--port", "0"]

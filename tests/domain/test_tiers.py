@@ -12,6 +12,7 @@ from pgs.domain.tiers import (
     TierRevision,
     check_numbers,
     check_price,
+    effective_prices,
     stake_of,
 )
 
@@ -71,6 +72,7 @@ def test_new_seats_are_taken_under_the_newest_revision() -> None:
 def test_a_tier_into_which_the_platform_would_have_to_pay_is_locked(
     prize: int, locked: bool
 ) -> None:
+    assert tier((1, 1), (100, prize)).pays_in is locked
     assert tier((1, 1), (100, prize)).is_locked("chess") is locked
 
 
@@ -101,6 +103,17 @@ def test_a_price_counts_while_it_has_lain_within_floor_and_prize(
     assert it.entry_usd_cents(price) == (
         price.entry_usd_cents if counts and price else it.current.floor_usd_cents
     )
+
+
+def test_effective_prices_are_those_within_floor_and_prize_of_tiers_that_exist() -> None:
+    prices = {"bronze": Price(1, 150), "silver": Price(1, 181), "gone": Price(1, 150)}
+    known = {"bronze": tier((100, 180)), "silver": tier((100, 180))}
+    assert effective_prices(prices, known) == {"bronze": 150}
+
+
+def test_every_price_counts_while_the_tiers_cannot_be_read() -> None:
+    prices = {"bronze": Price(1, 150), "gone": Price(1, 9)}
+    assert effective_prices(prices, None) == {"bronze": 150, "gone": 9}
 
 
 @given(tiers(), cents, st.none() | st.builds(Price, st.integers(1, 4), cents))

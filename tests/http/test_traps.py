@@ -71,7 +71,7 @@ INDEX: dict[str, tuple[str, ...]] = {
     "9. a body was bounded only where it was read, JSON was read leniently or broke the handler, and errors were HTML": (
         "http/test_edge.py::test_a_body_that_announces_itself_too_long_is_refused_unread",
         "http/test_edge.py::test_a_body_that_turns_out_too_long_is_refused_whatever_the_application_does",
-        "http/test_fallback.py::test_what_is_not_there_is_an_error_in_our_shape",
+        "http/test_pages.py::test_what_is_not_there_is_an_error_in_our_shape",
         "http/test_traps.py::test_whatever_quart_makes_of_a_body_the_answer_is_no_html",
         "http/test_traps.py::test_no_handler_has_quart_read_its_json",
         "journeys/test_bodies.py::test_what_is_no_json_object_is_a_plain_400",

@@ -7,7 +7,7 @@ import trio
 from pgs.actors.messages import account as m
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
-from tests.journeys.client import PATIENCE_S, HeaderList
+from tests.journeys.client import NOTHING, PATIENCE_S, HeaderList
 from tests.journeys.partners import Partner, account
 from tests.journeys.service import Service, in_process
 
@@ -27,8 +27,8 @@ async def told(
     with activity.watching(partner.partner_id, environment) as subscriber:
         assert subscriber is not None
         key = partner.keys[environment]
-        body = ({},) if method == "POST" else ()
-        reply = await service.public.call(method, path, key, *body, headers=headers)
+        body: object = {} if method == "POST" else NOTHING
+        reply = await service.public.call(method, path, key, body, headers=headers)
         events, lost = await subscriber.take(trio.current_time() + PATIENCE_S)
     assert (lost, {event.kind for event in events}) == (0, {"refusal"})
     return reply.reason, [(event.detail["path"], event.detail["reason"]) for event in events]

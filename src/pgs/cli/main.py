@@ -9,6 +9,7 @@ import typer
 from pgs.cli import partners, platform
 from pgs.cli.errors import expected
 from pgs.cli.options import ConfigFile, DataDir, settings
+from pgs.demo import BOTS_MAX
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -82,7 +83,7 @@ def demo(
         typer.Argument(
             metavar="[N]",
             min=1,
-            max=200,
+            max=BOTS_MAX,
             help="With --bots: how many. Two play each other; an odd one plays against you.",
         ),
     ] = None,

@@ -1,5 +1,7 @@
-"""`pgs demo`: the whole service on this machine, and a partner's backend that plays a match against it, told step by step."""
+"""`pgs demo`: the whole service on this machine, and a partner's backend that plays a match on it."""
 
-from pgs.demo.demo import run
+from typing import Final
 
-__all__ = ["run"]
+BOTS_MAX: Final = 200
+"""Bots that the demo starts. More would fill the terminal with results and nothing else; load
+scripts call `play_match` themselves."""

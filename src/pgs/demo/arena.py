@@ -12,10 +12,6 @@ from pgs.demo.launch import Launcher, NotLaunched, Player
 from pgs.demo.telling import Teller
 from pgs.games.installed import GAMES, installed_games
 
-BOTS_MAX: Final = 200
-"""Bots that the demo starts. More would fill the terminal with results and nothing else; load
-scripts call `play_match` themselves."""
-
 PACE_S: Final = 0.8
 """Seconds that a bot thinks about a move, on average, so that a person can follow the game."""
 

@@ -45,15 +45,17 @@ class Tier(msgspec.Struct, frozen=True):
         """The revision that new seats are taken under."""
         return self.revisions[-1]
 
+    @property
+    def pays_in(self) -> bool:
+        """Whether the prize exceeds two floors, so that the platform would have to pay in."""
+        return self.current.prize_usd_cents > 2 * self.current.floor_usd_cents
+
     def is_locked(self, game_id: str) -> bool:
         """Return whether the tier may not be offered for a game.
 
-        An operator locked it there, or the prize is over both floors together, so that the platform would have to pay in.
+        It may not where an operator locked it for the game, and where the platform would pay in.
         """
-        return (
-            game_id in self.locked_games
-            or self.current.prize_usd_cents > 2 * self.current.floor_usd_cents
-        )
+        return game_id in self.locked_games or self.pays_in
 
     def holds(self, price: Price | None) -> bool:
         """Return whether a price counts: it must have lain within floor and prize under every revision since it was set."""
@@ -97,6 +99,21 @@ def stake_of(tier: Tier, price: Price | None, sent_usd_cents: int) -> int | Refu
     if tier.holds(price) and sent_usd_cents != entry:
         return refuse("stake_does_not_match_price", expectedUsdCents=entry)
     return entry
+
+
+def effective_prices(
+    prices: Mapping[str, Price], tiers: Mapping[str, Tier] | None
+) -> dict[str, int]:
+    """Return the prices that count, in US cents by tier id.
+
+    `tiers` are those of the prices' environment; None while they cannot be read, when every price
+    is returned as it was set. A price of a tier that is gone does not count.
+    """
+    return {
+        tier_id: price.entry_usd_cents
+        for tier_id, price in prices.items()
+        if tiers is None or (tier_id in tiers and tiers[tier_id].holds(price))
+    }
 
 
 def check_numbers(floor_usd_cents: int, prize_usd_cents: int) -> BadRequest | None:

@@ -8,7 +8,7 @@ import msgspec
 from pgs.actors.shared.admission import policy_of
 from pgs.domain.accounts import Account, Webhook
 from pgs.domain.environments import ENVIRONMENTS, Environment
-from pgs.domain.tiers import Tier, TierCatalogue
+from pgs.domain.tiers import Tier, TierCatalogue, effective_prices
 from pgs.storage.ledger import LedgerReport
 
 
@@ -246,22 +246,14 @@ def partner_record(
         keys=[KeyRecord.of(key, status=key.status(now)) for key in account.keys],
         origins=dict(account.origins),
         prices={
-            environment: _prices(account, environment, catalogue) for environment in ENVIRONMENTS
+            environment: effective_prices(
+                account.prices[environment], catalogue.tiers[environment] if catalogue else None
+            )
+            for environment in ENVIRONMENTS
         },
         webhooks={environment: WebhookRecord.of(hook) for environment, hook in webhooks.items()},
         pins=dict(account.pins),
     )
-
-
-def _prices(
-    account: Account, environment: Environment, catalogue: TierCatalogue | None
-) -> dict[str, int]:
-    prices = {}
-    for tier_id, price in account.prices[environment].items():
-        tier = catalogue.find(environment, tier_id) if catalogue else None
-        if catalogue is None or (tier is not None and tier.holds(price)):
-            prices[tier_id] = price.entry_usd_cents
-    return prices
 
 
 def tier_record(tier: Tier) -> TierRecord:
@@ -272,7 +264,7 @@ def tier_record(tier: Tier) -> TierRecord:
         environment=tier.environment,
         tier_id=tier.tier_id,
         locked_games=sorted(tier.locked_games),
-        pays_in=now.prize_usd_cents > 2 * now.floor_usd_cents,
+        pays_in=tier.pays_in,
     )
 
 

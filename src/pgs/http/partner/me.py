@@ -5,6 +5,7 @@ import trio
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.accounts import Webhook
+from pgs.domain.tiers import effective_prices
 from pgs.http.api.endpoint import Call, Endpoint
 from pgs.storage.webhooks import find_webhook
 
@@ -53,11 +54,7 @@ async def read_me(call: Call) -> Me:
         call.services.parts,
     )
     catalogue = parts.catalogue.published(trio.current_time())
-    prices = {}
-    for tier_id, price in account.prices[environment].items():
-        tier = catalogue.find(environment, tier_id) if catalogue else None
-        if catalogue is None or (tier is not None and tier.holds(price)):
-            prices[tier_id] = price.entry_usd_cents
+    tiers = catalogue.tiers[environment] if catalogue else None
     webhook = find_webhook(parts.database.reader, account.partner_id, environment)
     return Me(
         partner_id=account.partner_id,
@@ -68,7 +65,7 @@ async def read_me(call: Call) -> Me:
             game_id for game_id in account.licensed_games(environment) if game_id in parts.games
         ],
         origins=account.origins[environment],
-        prices=prices,
+        prices=effective_prices(account.prices[environment], tiers),
         webhook=webhook_record(webhook) if webhook else UNSET,
     )
 
