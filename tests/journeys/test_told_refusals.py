@@ -4,7 +4,8 @@ from pathlib import Path
 
 import trio
 
-from pgs.actors.messages import account as m
+from pgs.actors.messages.account.keys import RevokeKey
+from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
 from tests.journeys.client import NOTHING, PATIENCE_S, HeaderList
@@ -48,7 +49,7 @@ async def test_a_refused_version_is_told(tmp_path: Path) -> None:
 async def test_a_refusal_of_an_inactive_account_is_told(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
-        await account(service.core, partner.partner_id, m.SwitchAccount(PLATFORM, active=False))
+        await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, active=False))
         reason = "partner_inactive"
         assert await told(service, partner, "live") == (reason, [("/partner/me", reason)])
 
@@ -63,7 +64,7 @@ async def test_a_key_of_the_other_environment_is_told(tmp_path: Path) -> None:
 async def test_a_revoked_key_is_told(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
-        revoke = m.RevokeKey(PLATFORM, partner.key_ids["test"])
+        revoke = RevokeKey(PLATFORM, partner.key_ids["test"])
         await account(service.core, partner.partner_id, revoke)
         reason = "invalid_key"
         assert await told(service, partner, "test") == (reason, [("/partner/me", reason)])
