@@ -103,7 +103,13 @@ def test_a_page_out_of_a_long_list_takes_the_steps_of_one_out_of_a_short_one(nam
         migrate(connection)
         fill(connection, table, rows)
         for place in (rows, rows // 2, 150):
-            edges = {"before": place, "after": rows - place, "since": 0, "page_size": 100}
+            edges = {
+                "before": place,
+                "after": rows - place,
+                "since": 0,
+                "page_size": 100,
+                "with_invites": 0,
+            }
             steps, found = steps_of(connection, name, **edges)
             assert found >= 99
             taken.append(steps / found)

@@ -73,6 +73,11 @@ def admit(rule: AdminRule, role: Role | None, factor: Factor, now: int) -> Refus
     return gate(factor, rule.step_up, now)
 
 
+def may_see_invites(role: Role) -> bool:
+    """Return whether a member with the role may read invites, which name people who are not members."""
+    return may(role, rule_of("GET", f"{_PREFIX}invites"))
+
+
 def rule_of(method: str, path: str) -> AdminRule:
     """Return the gates of a call. `path` is its template as in the table; KeyError for a call that is not in it."""
     return _BY_CALL[method, path]

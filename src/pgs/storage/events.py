@@ -22,12 +22,21 @@ class Event(msgspec.Struct, frozen=True):
     detail: str
 
 
-def events_page(reader: Reader, partner_id: str, before: int, page_size: int) -> list[Event]:
-    """Return entries under a sequence, the newest first; from `END` the list begins."""
+def events_page(
+    reader: Reader, partner_id: str, before: int, page_size: int, *, with_invites: bool = True
+) -> list[Event]:
+    """Return entries under a sequence, the newest first; from `END` the list begins.
+
+    Without `with_invites`, entries about invites are passed over.
+    """
     return [
         Event(*row)
         for row in reader.all(
-            "events.events_page", partner_id=partner_id, before=before, page_size=page_size
+            "events.events_page",
+            partner_id=partner_id,
+            before=before,
+            page_size=page_size,
+            with_invites=int(with_invites),
         )
     ]
 

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pgs.domain.roles import may_see_invites
 from pgs.http.admin.gate import AdminCall
 from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, wanted_page
 from pgs.http.api.endpoint import Answer, Endpoint
@@ -30,7 +31,7 @@ _KIND = "admin.events"
 
 
 async def list_events(call: AdminCall) -> Answer:
-    """Return a page of the log."""
+    """Return a page of the log. Entries about invites are shown to those alone who may read invites."""
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted
@@ -40,6 +41,7 @@ async def list_events(call: AdminCall) -> Answer:
         call.principal.account.partner_id,
         before,
         wanted.limit + 1,
+        with_invites=may_see_invites(call.principal.role),
     )
     shown, page = cut(call, _KIND, wanted, found, lambda event: event.seq)
     records = [

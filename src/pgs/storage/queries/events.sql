@@ -8,5 +8,6 @@ values (:partner_id, :seq, :event_id, :at, :actor, :action, :detail);
 select seq, event_id, at, actor, action, detail
 from event
 where partner_id = :partner_id and seq < :before
+  and (:with_invites = 1 or substr(action, 1, 7) <> 'invite.')
 order by seq desc
 limit :page_size;
