@@ -15,7 +15,7 @@ import structlog
 import trio
 from trio._core import _run as trio_run
 
-from pgs.actors.kernel.cells import System
+from pgs.actors.kernel.cells import TEND_S, System
 from pgs.clock import TrioClock
 from pgs.storage.database import Database
 
@@ -160,12 +160,20 @@ def open_store(
 async def actor_system(
     on_event: Callable[[str], None] = lambda name: None,
 ) -> AsyncIterator[System]:
-    """Run a system of actors with its janitor for a block, and stop it at the end."""
+    """Run a system of actors for a block, tend it, and stop it at the end."""
     async with trio.open_nursery() as nursery:
         system = System(nursery, on_event)
-        nursery.start_soon(system.janitor)
+        nursery.start_soon(system.refuse_when_cancelled)
+        nursery.start_soon(tend, system)
         try:
             yield system
         finally:
             with trio.CancelScope(shield=True), suppress(trio.Cancelled):
                 await system.stop()
+
+
+async def tend(system: System) -> None:
+    """Tend a system of actors as its chore does, for ever."""
+    while True:
+        await trio.sleep(TEND_S)
+        system.tend()

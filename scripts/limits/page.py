@@ -31,7 +31,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Accounts, members and sign-in", ("http/outbound/fetch.py",)),
     ("Webhooks", ("actors/delivery/", "domain/nudges.py", "domain/addresses.py", "domain/urls.py")),
     ("Webhooks", ("http/outbound/", "shared/deliveries.py", "domain/secrets.py")),
-    ("Webhooks", ("actors/maintenance/attempts.py",)),
+    ("Webhooks", ("actors/maintenance/endpoints.py",)),
     ("Seats and pairing", ("actors/seating/", "domain/live_pairing.py", "domain/seats.py")),
     ("Players, matches and the frame", ("http/game/", "http/embed/", "actors/play/", "games/")),
     ("Players, matches and the frame", ("domain/play.py", "domain/sessions.py", "domain/clocks")),

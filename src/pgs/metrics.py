@@ -97,6 +97,7 @@ class _CoreGauges(Collector):
             "Matches whose table is open",
             value=self._core.directory.count_tables(),
         )
+        yield from self._chores(now)
         yield CounterMetricFamily(
             "pgs_log_lines_lost",
             "Lines of the log that could not be written",
@@ -107,3 +108,21 @@ class _CoreGauges(Collector):
             "1 while a commit takes too long",
             value=int(parts.database.writer.stalled()),
         )
+
+    def _chores(self, now: float) -> Iterable[Metric]:
+        runs = CounterMetricFamily(
+            "pgs_chore_runs",
+            "Runs of background work, by how they ended",
+            labels=["chore", "outcome"],
+        )
+        for (chore, outcome), count in self._core.chores.runs.items():
+            runs.add_metric([chore, outcome], count)
+        yield runs
+        ages = GaugeMetricFamily(
+            "pgs_chore_success_age_seconds",
+            "Seconds since background work last succeeded",
+            labels=["chore"],
+        )
+        for chore, age in self._core.chores.success_ages(now).items():
+            ages.add_metric([chore], age)
+        yield ages

@@ -11,6 +11,9 @@ PROBE_S = 2.0
 """Seconds that the probe's commit may take. A commit that takes longer is too slow to serve
 with."""
 
+FIRST_RUNS_S = 2.0
+"""Seconds that a check waits for the first runs of required chores, which take milliseconds."""
+
 FAILED_RECENTLY_S = 20.0
 """Seconds for which a failed commit counts. A disk that is nearly full takes the probe's one small
 row and refuses a seat's many. Probes usually come every ten seconds, so one of them sees it."""
@@ -35,11 +38,19 @@ class Readiness:
         self._draining = True
 
     async def why_not(self) -> str | None:
-        """Return `starting`, `draining` or `unable to write`, or None when ready."""
+        """Return the reason why the service cannot take calls, or None when it can.
+
+        The reasons are `starting`, `starting: ` with the chores that have not run yet, `draining`
+        and `unable to write`.
+        """
         if self._draining:
             return "draining"
         if self.core is None:
             return "starting"
+        with trio.move_on_after(FIRST_RUNS_S) as limit:
+            await self.core.chores.required_have_run.wait()
+        if limit.cancelled_caught:
+            return f"starting: {', '.join(self.core.chores.not_yet_run())}"
         core, writer = self.core, self.core.parts.database.writer
         if self._probing or writer.stalled():
             return "unable to write"  # an earlier probe still hangs: do not heap up more

@@ -13,8 +13,9 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
+from pgs.actors.maintenance.upkeep import refresh_registry
 from pgs.actors.ports import NudgePort, SettlementPort
-from pgs.app import open_core, services
+from pgs.app import open_core
 from pgs.clock import SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.hosts import read_suffixes
@@ -23,6 +24,7 @@ from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.http.admin.gate import IdentityAuthenticator
 from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.routes import body_limits
+from pgs.http.api.services import Services
 from pgs.http.embed import make_embed
 from pgs.http.game.auth import authenticate_session
 from pgs.http.identity import IdentityVerifier
@@ -112,7 +114,7 @@ async def running(
     async def refresh() -> None:
         if readiness.core is None:
             raise StoreOutage("the service is starting")
-        await readiness.core.parts.registry.refresh()
+        await refresh_registry(readiness.core.parts, readiness.core.directory)
 
     with ExitStack() as bound:
         # Both addresses are taken first, so that a taken one is told before anything is touched; closing a served socket again is harmless.
@@ -151,7 +153,7 @@ async def running(
                     async with trio.open_nursery() as nursery:
                         listening = f"http://{_address(public)}"
                         base_url = config.base_url or listening
-                        context = services(core, config, base_url, versions, metrics.on_request)
+                        context = Services(core, base_url, config.restricted_to, metrics.on_request)
                         app = Dispatcher(
                             context,
                             ENDPOINTS,

@@ -1,17 +1,21 @@
 """A core on a virtual clock with one partner, `acme`, that may take seats at once."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import msgspec
+import pytest
 import trio
+import trio.lowlevel
 import trio.testing
 
 import pgs.app
 from pgs.actors.core import Core
+from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated, SwitchAccount
 from pgs.actors.messages.account.settings import AgreeTerms, SetPrices
 from pgs.actors.messages.catalogue import SetTier, TierSet
@@ -21,8 +25,10 @@ from pgs.actors.messages.seats import (
     Seated,
     StakeSeat,
 )
-from pgs.actors.partners import PartnerActors
+from pgs.actors.partners import PartnerActors, PartnerDirectory
+from pgs.actors.parts import Parts
 from pgs.actors.ports import NudgePort, SettlementPort
+from pgs.actors.seating.closing import close_play
 from pgs.app import open_core
 from pgs.clock import SystemClock
 from pgs.config import Config
@@ -84,7 +90,13 @@ class ReadyCore:
         assert isinstance(
             await self.partner(partner).account().ask(SwitchAccount(by, active)), Account
         )
-        return 0 if active else await self.core.close_play(partner, "account_inactive")
+        return 0 if active else await self.close_play("account_inactive", partner)
+
+    async def close_play(self, end_reason: str, partner: str = "acme") -> int:
+        """Close a partner's play in both environments; return how much was closed."""
+        return sum(
+            [await close_play(self.partner(partner), each, end_reason) for each in ENVIRONMENTS]
+        )
 
     async def ask_seat(
         self,
@@ -195,6 +207,34 @@ async def ready_core(
         finally:
             if faults is not None:
                 faults.heal()
+
+
+def tend_every(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let actors be tended this often, which is most of what wakes a long test's virtual clock."""
+    chores = [
+        msgspec.structs.replace(chore, every_s=seconds, first_after_s=seconds)
+        if chore.name == "tend_actors"
+        else chore
+        for chore in CHORES
+    ]
+    monkeypatch.setattr(pgs.app, "CHORES", chores)
+
+
+@asynccontextmanager
+async def again_and_again(
+    work: Callable[[Parts, PartnerDirectory], Awaitable[None]], s: ReadyCore
+) -> AsyncIterator[None]:
+    """Run a chore for a block, again and again without a pause."""
+
+    async def run() -> None:
+        while True:
+            await work(s.parts, s.core.directory)
+            await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(run)
+        yield
+        nursery.cancel_scope.cancel()
 
 
 async def until(seconds: float) -> None:

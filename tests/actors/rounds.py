@@ -210,7 +210,7 @@ class Round:
             await self.pause(40)
             await to(False)
             await self.insist(off)
-            await self.insist(lambda: self.s.core.close_play("acme", "account_inactive"))
+            await self.insist(lambda: self.s.close_play("account_inactive"))
             assert rows.waiting_seats(self.s.reader, "acme", self.environment) == []
             assert rows.running_matches_after(self.s.reader, "acme", self.environment, "", 1) == []
             await self.pause(10)

@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.cells import IDLE_CLOSE_S
-from pgs.actors.maintenance.deadlines import keep_ringing
+from pgs.actors.maintenance.deadlines import ring_alarms
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
@@ -39,13 +39,19 @@ class Rings:
         return trio.current_time() >= self.deaf_until
 
 
+async def _keep_ringing(parts: Parts, directory: PartnerDirectory) -> None:
+    while True:
+        await parts.alarms.wait()
+        await ring_alarms(parts, directory)
+
+
 @asynccontextmanager
 async def ringing() -> AsyncIterator[tuple[Alarms, Rings]]:
     """Alarms that are run for a block."""
     alarms, rings = Alarms(), Rings()
     async with trio.open_nursery() as nursery:
         parts = cast(Parts, SimpleNamespace(alarms=alarms))
-        nursery.start_soon(keep_ringing, parts, cast(PartnerDirectory, rings))
+        nursery.start_soon(_keep_ringing, parts, cast(PartnerDirectory, rings))
         await wait_all_tasks_blocked()
         yield alarms, rings
         nursery.cancel_scope.cancel()

@@ -1,7 +1,6 @@
 """What an account that is switched off does to its seats and matches, and what becomes of them when it comes back."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,22 @@ from pgs.actors.messages.seats import (
     Seated,
 )
 from pgs.actors.seating import closing
+from pgs.actors.seating.closing import close_switched_off, switch_off
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.domain.seats import Seat
 from pgs.storage.database import Database
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import StoreOutage
-from tests.actors.ready_core import FLOOR, PRIZE, ReadyCore, at, money, ready_core, until
+from tests.actors.ready_core import (
+    FLOOR,
+    PRIZE,
+    again_and_again,
+    at,
+    money,
+    ready_core,
+    until,
+)
 from tests.actors.scripted_settlement import Late, ScriptedSettlement
 from tests.virtual import Faults, seed_scheduler
 
@@ -259,19 +267,6 @@ async def test_an_account_switched_on_while_the_rows_are_read_is_not_closed(
         assert s.row(seat) == seat
 
 
-@asynccontextmanager
-async def _rounds_at_every_moment(
-    s: ReadyCore, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[None]:
-    """For a block, let `keep_closed` look at the rows whenever anything moves, and act on what it finds."""
-    with monkeypatch.context() as patch:
-        patch.setattr(closing, "LOOK_AGAIN_S", 0)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(closing.keep_closed, s.parts, s.core.directory)
-            yield
-            nursery.cancel_scope.cancel()
-
-
 @pytest.mark.parametrize("seed", range(8))
 async def test_whoever_switches_off_counts_all_that_was_ended_whatever_looks_at_the_rows_meanwhile(
     seed: int, tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
@@ -281,8 +276,8 @@ async def test_whoever_switches_off_counts_all_that_was_ended_whatever_looks_at_
             await s.seat(player)
         await s.seat("dave", environment="live")
         seed_scheduler(seed)
-        async with _rounds_at_every_moment(s, monkeypatch):
-            account, ended = await s.core.switch_off("acme", SwitchAccount(by="ops", active=False))
+        async with again_and_again(close_switched_off, s):
+            account, ended = await switch_off(s.partner(), SwitchAccount(by="ops", active=False))
         assert isinstance(account, Account)
         assert ended == 3
         assert not s.parts.closings.under_way("acme", "test")
@@ -295,7 +290,7 @@ async def test_a_switching_off_that_is_refused_ends_nothing(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await s.switch(False)
-        assert await s.core.switch_off("acme", SwitchAccount(by="ops", active=False)) == (
+        assert await switch_off(s.partner(), SwitchAccount(by="ops", active=False)) == (
             refuse("account_inactive"),
             0,
         )
@@ -310,7 +305,7 @@ async def test_a_closing_that_broke_is_not_taken_for_one_under_way(
         seat = await s.seat("alice")
         faults.fail("insert into match")
         with pytest.raises(Crashed):
-            await s.core.switch_off("acme", SwitchAccount(by="ops", active=False))
+            await switch_off(s.partner(), SwitchAccount(by="ops", active=False))
         faults.heal()
         await until(121)
         assert s.row(seat).end_reason == "account_inactive"
@@ -334,7 +329,7 @@ async def test_seats_of_an_account_that_is_back_on_are_not_closed_by_a_closing_t
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(on_again)
-            _, ended = await s.core.switch_off("acme", SwitchAccount(by="ops", active=False))
+            _, ended = await switch_off(s.partner(), SwitchAccount(by="ops", active=False))
         assert 0 < ended < 20
         assert {s.row(seat).status for seat in news} == {"waiting"}
         s.check_money()
@@ -386,7 +381,7 @@ async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_clo
                 switched.set()
 
             async def close() -> None:
-                closed.append(await s.core.close_play("acme", "account_inactive"))
+                closed.append(await s.close_play("account_inactive"))
 
             async with trio.open_nursery() as nursery:
                 with (
@@ -424,7 +419,7 @@ async def test_play_can_be_closed_for_another_reason_while_the_account_stays_on(
         await s.seat("alice")
         bob = await s.seat("bob")
         waiting, pending = await s.seat("dave", environment="live"), await s.seat("carol")
-        assert await s.core.close_play("acme", "emergency_stop") == 2
+        assert await s.close_play("emergency_stop") == 2
         assert (await s.seat("erin")).status == "waiting"
         await until(6)
         for seat in (bob, waiting, pending):

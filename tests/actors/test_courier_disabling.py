@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.maintenance.attempts import LOOK_AGAIN_S
+from pgs.actors.maintenance.chores import REPAIR_S
 from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSecret
 from pgs.domain.accounts import Webhook
 from pgs.domain.members import PLATFORM
@@ -182,8 +182,8 @@ async def test_a_crash_between_the_count_and_its_consequence_is_made_good_withou
         faults.heal()
         assert webhook(s).enabled
         if not restarts:
-            await until(LOOK_AGAIN_S + 1)
-            assert (webhook(s).enabled, webhook(s).disabled_at) == (False, at(int(LOOK_AGAIN_S)))
+            await until(REPAIR_S + 1)
+            assert (webhook(s).enabled, webhook(s).disabled_at) == (False, at(int(REPAIR_S)))
             assert [event[:2] for event in events(s, "webhook.disabled")] == [DISABLED]
             return
     async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:

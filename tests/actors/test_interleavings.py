@@ -16,13 +16,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.kernel import cells as kernel
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
 from pgs.storage.transactions import Tx
 from tests.actors.history import check_history
-from tests.actors.ready_core import ready_core
+from tests.actors.ready_core import ready_core, tend_every
 from tests.actors.rounds import CALM_S, Moody, Reader, Round
 from tests.virtual import Faults, seed_scheduler
 
@@ -120,9 +119,7 @@ def _statuses(history: list[Tx]) -> dict[str, int]:
 def run_rounds(
     folder: Path, seeds: range, environment: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, int]:
-    monkeypatch.setattr(
-        kernel, "JANITOR_S", 500.0
-    )  # it would be most of what the virtual clock wakes
+    tend_every(500.0, monkeypatch)
     counts: dict[str, int] = defaultdict(int)
     for seed in seeds:
         try:
@@ -184,7 +181,7 @@ def test_what_must_hold_holds_in_thousands_of_interleavings(
 def test_a_round_runs_the_same_way_every_time(
     seed: int, environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernel, "JANITOR_S", 500.0)
+    tend_every(500.0, monkeypatch)
     histories: list[list[Tx]] = []
 
     async def traced(folder: Path) -> None:

@@ -52,7 +52,7 @@ async def test_an_ask_that_is_past_its_deadline_makes_room_for_another(
         desk = Desk(system, limit=1)
         release = await desk.hold()
         late = desk.later(Add(10), within=0.2)
-        await trio.sleep(0.3)  # the janitor has not come yet
+        await trio.sleep(0.3)  # the system has not been tended yet
         assert late.at is None
         other = desk.later(Add())
         await wait_all_tasks_blocked()
@@ -77,7 +77,7 @@ async def test_a_queued_ask_is_answered_at_its_deadline_however_stuck_the_actor_
         for asked, deadline in ((long, kernel.ASK_DEADLINE_S), (short, 2)):
             assert isinstance(asked.result, Overloaded)
             assert asked.at is not None
-            assert deadline <= asked.at <= deadline + kernel.JANITOR_S
+            assert deadline <= asked.at <= deadline + kernel.TEND_S
         release.set()
         await wait_all_tasks_blocked()
         assert desk.rows.total == 0

@@ -20,7 +20,7 @@ from pgs.actors.kernel.mail import (
 )
 from pgs.actors.kernel.restarts import Watch
 from pgs.storage.transactions import OutcomeUnknown, WriteFailed, WriterFull
-from tests.virtual import seed_scheduler
+from tests.virtual import seed_scheduler, tend
 
 Plan = Literal[
     "write",
@@ -134,7 +134,8 @@ async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(
     ends: dict[int, list[object]] = {}
     async with trio.open_nursery() as nursery:
         system = System(nursery)
-        nursery.start_soon(system.janitor)
+        nursery.start_soon(system.refuse_when_cancelled)
+        nursery.start_soon(tend, system)
         watches = [Watch() for _ in range(3)]
         cells = {
             name: Cell(

@@ -12,7 +12,7 @@ from pgs.actors.kernel.cells import System
 from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Message, Overloaded
 from pgs.storage.transactions import Stmt, Tx
 from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell
-from tests.virtual import Faults, actor_system, open_store
+from tests.virtual import Faults, actor_system, open_store, tend
 
 
 async def test_an_idle_actor_is_closed_and_opened_again_from_rows(
@@ -135,7 +135,8 @@ async def test_cancelling_the_nursery_without_stopping_answers_everybody_within_
 ) -> None:
     async with trio.open_nursery() as nursery:
         system = System(nursery)
-        nursery.start_soon(system.janitor)
+        nursery.start_soon(system.refuse_when_cancelled)
+        nursery.start_soon(tend, system)
         stuck, busy, idle = Desk(system), Desk(system), Desk(system)
         busy.rows.commit_s = 1
         await idle.cell.ref.ask(Add())

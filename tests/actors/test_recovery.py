@@ -8,13 +8,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.kernel import cells as kernel
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.actors.messages import seats as m
 from pgs.domain.ledger import charge
 from pgs.storage import seats as rows
 from pgs.storage.ratings import find_rating
-from tests.actors.ready_core import FLOOR, ReadyCore, at, money, ready_core, until
+from tests.actors.ready_core import FLOOR, ReadyCore, at, money, ready_core, tend_every, until
 from tests.actors.scripted_settlement import Late, ScriptedSettlement
 from tests.virtual import Faults
 
@@ -103,9 +102,7 @@ def check(s: ReadyCore, port: ScriptedSettlement) -> None:
 async def test_a_crash_after_any_commit_loses_nothing(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        kernel, "JANITOR_S", 300.0
-    )  # it has nothing to do here, and would be woken 150,000 times
+    tend_every(300.0, monkeypatch)
     faults, port = Faults(), script()
     async with ready_core(tmp_path / "data", port, faults=faults) as s:
         crashes = Crashes(tmp_path / "data", tmp_path / "copies", port, faults)

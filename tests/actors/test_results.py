@@ -10,13 +10,12 @@ from trio.testing import MockClock
 
 from pgs.actors.messages.account.keys import KeyMinted, MintKey, RevokeKey
 from pgs.actors.shared.feed_bells import LONG_POLLS_LIMIT, ResultsBells
-from pgs.app import services
-from pgs.config import Config
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
 from pgs.domain.keys import hash_key
 from pgs.domain.seats import Seat
 from pgs.http.api.endpoint import Answer, Call, Principal
+from pgs.http.api.services import Services
 from pgs.http.partner.results import ResultsPage, read_results
 from pgs.storage import accounts
 from tests.actors.ready_core import ReadyCore, at, keys_of, money, ready_core, until
@@ -131,7 +130,7 @@ async def key_for(s: ReadyCore) -> Principal:
 
 
 def call(s: ReadyCore, principal: Principal, **query: str) -> Call:
-    return Call(services(s.core, Config(), "http://localhost"), principal, {}, query, None, "req_1")
+    return Call(Services(s.core, "http://localhost"), principal, {}, query, None, "req_1")
 
 
 class Held:

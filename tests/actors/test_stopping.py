@@ -8,6 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from pgs.actors.maintenance.chores import REPAIR_S
 from pgs.actors.messages.account.lifecycle import (
     EmergencyStop,
     StopFinished,
@@ -15,13 +16,13 @@ from pgs.actors.messages.account.lifecycle import (
     SwitchAccount,
 )
 from pgs.actors.seating import stopping
-from pgs.actors.seating.stopping import Stopped, deactivate, emergency_stop
+from pgs.actors.seating.stopping import Stopped, deactivate, emergency_stop, finish_stops
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.stops import find_stop, unfinished_stops
 from tests.actors.people import ask
-from tests.actors.ready_core import FLOOR, ReadyCore, at, money, ready_core, until
+from tests.actors.ready_core import FLOOR, ReadyCore, again_and_again, at, money, ready_core, until
 from tests.actors.test_account import Change, nothing
 from tests.virtual import Faults, seed_scheduler
 
@@ -115,8 +116,8 @@ async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(
             await emergency_stop(s.partner(), STOP)
         assert find_stop(s.reader, "acme", "test") == 1
         faults.heal()
-        await until(1 + stopping.LOOK_AGAIN_S)
-        await until(2 + stopping.LOOK_AGAIN_S)
+        await until(1 + REPAIR_S)
+        await until(2 + REPAIR_S)
         check_stopped(s)
         assert unfinished_stops(s.reader) == []
 
@@ -195,22 +196,18 @@ async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play
         await until(1)
         await ask(s, STOP)
         monkeypatch.setattr(stopping, "read_in_bulk", late)
-        await until(stopping.LOOK_AGAIN_S + 1)
+        await until(REPAIR_S + 1)
         assert s.by_key("erin").status == "waiting"
 
 
 @pytest.mark.parametrize("seed", range(8))
 async def test_who_stops_counts_all_that_was_ended_whatever_looks_at_the_marks_meanwhile(
-    seed: int, tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+    seed: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         await play(s)
         seed_scheduler(seed)
-        with monkeypatch.context() as patch:
-            patch.setattr(stopping, "LOOK_AGAIN_S", 0)
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(stopping.keep_stopped, s.parts, s.core.directory)
-                assert await emergency_stop(s.partner(), STOP) == Stopped("test", at(0), 2)
-                nursery.cancel_scope.cancel()
+        async with again_and_again(finish_stops, s):
+            assert await emergency_stop(s.partner(), STOP) == Stopped("test", at(0), 2)
         await until(1)
         check_stopped(s)

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from pgs.actors.maintenance.chores import CHORES
 from pgs.config import Config
 from pgs.domain.roles import rank, rule_of
 from pgs.http.admin import ENDPOINTS as ADMIN_ENDPOINTS
@@ -172,6 +173,20 @@ def test_every_metric_is_documented() -> None:
         f"{name}_total" if name in counters else name for name in re.findall(r'"(pgs_\w+)"', source)
     }
     assert exported == set(re.findall(r"^\| `(pgs_\w+)`", _text(OPERATIONS), re.MULTILINE))
+
+
+def test_every_chore_is_on_the_operations_page_with_its_pause() -> None:
+    documented = {
+        row[0].strip("`"): (row[1].partition(" s")[0], row[2].endswith("; required"))
+        for row in _rows(OPERATIONS, "Background work")
+    }
+    assert documented == {chore.name: (f"{chore.every_s:g}", chore.required) for chore in CHORES}
+
+
+def test_the_event_of_every_chore_that_fails_is_on_the_operations_page() -> None:
+    page = _text(OPERATIONS)
+    events = {chore.failed for chore in CHORES}
+    assert [event for event in sorted(events) if f"`{event}`" not in page] == []
 
 
 def test_every_event_that_the_operations_page_names_is_in_the_code() -> None:

@@ -10,13 +10,12 @@ from trio.testing import MockClock
 
 from pgs.actors.messages.account.people import AcceptInvite, ChangeRole, RemoveMember
 from pgs.actors.shared.activity import ActivityEvent
-from pgs.app import services
-from pgs.config import Config
 from pgs.domain.errors import Refusal
 from pgs.domain.roles import rule_of
 from pgs.http.admin import live
 from pgs.http.admin.gate import AdminCall, Caller
 from pgs.http.api.endpoint import Stream
+from pgs.http.api.services import Services
 from pgs.http.identity import Identity
 from tests.actors.people import ask, invite, join
 from tests.actors.ready_core import ReadyCore, ready_core
@@ -43,7 +42,7 @@ class Watched:
 
 
 async def watch(s: ReadyCore, uid: str, expires_at: int | float) -> Stream:
-    context = services(s.core, Config(), "http://service")
+    context = Services(s.core, "http://service")
     caller = Caller(
         Identity(uid, f"{uid}@acme.example", expires_at),
         rule_of("GET", "/partner/admin/live"),

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from pgs.actors.kernel.mail import Crashed
-from pgs.app import open_core, services
+from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.errors import BadRequest, refuse
 from pgs.http.api.auth import overloaded
@@ -180,7 +180,7 @@ async def front(way: Way, folder: Path) -> AsyncIterator[Front]:
     sockets = OpenSockets()
     async with open_core(config, inline=True) as core:
         app = Dispatcher(
-            services(core, config, "http://h"),
+            Services(core, "http://h"),
             TABLE,
             make_pages(),
             authenticators={"identity": by_name, "session": by_name},

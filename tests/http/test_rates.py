@@ -16,12 +16,13 @@ import trio.testing
 from pgs.actors.messages.account.keys import KeyMinted, MintKey, RevokeKey
 from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated
 from pgs.actors.messages.account.settings import SetRate
-from pgs.app import open_core, services
+from pgs.app import open_core
 from pgs.config import Config
 from pgs.domain.environments import Environment
 from pgs.domain.keys import ENTROPY_BYTES, make_key
 from pgs.domain.members import PLATFORM
 from pgs.http.api.dispatcher import Dispatcher
+from pgs.http.api.services import Services
 from pgs.http.pages import make_pages
 from pgs.http.partner import ENDPOINTS
 from pgs.http.transport.asgi import App, Message
@@ -112,7 +113,7 @@ async def front(folder: Path, process_rate: int = 20_000, **settings: Any) -> As
                 minted = await account.ask(MintKey("ops", environment, "k"))
                 assert isinstance(minted, KeyMinted)
                 keys[partner, environment] = minted.text
-        app = Dispatcher(services(core, config, "http://h"), ENDPOINTS, make_pages())
+        app = Dispatcher(Services(core, "http://h", config.restricted_to), ENDPOINTS, make_pages())
         yield Front(
             Edge(app, new_request_id=lambda: f"req_{next(ids):032x}", current_version=1), keys, core
         )

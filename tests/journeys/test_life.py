@@ -10,7 +10,9 @@ import trio
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.ports import ChargeAnswer
 from pgs.actors.seating import settlement
+from pgs.actors.seating.closing import close_play, switch_on
 from pgs.domain import seats as rules
+from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Payout, Seat
 from pgs.storage.ledger import check_ledger
@@ -26,6 +28,12 @@ async def _seat(service: Service, key: str, player_id: str, idempotency_key: str
     return await service.public.call(
         "POST", "/partner/matches", key, seat_body(player_id, idempotency_key)
     )
+
+
+async def _close_play(service: Service, partner: Partner) -> int:
+    """Close a partner's play in both environments; return how much was closed."""
+    actors = service.core.directory.partner(partner.partner_id)
+    return sum([await close_play(actors, each, "account_inactive") for each in ENVIRONMENTS])
 
 
 async def _rows_once_paid(service: Service, key: str, count: int) -> dict[str, dict[str, object]]:
@@ -98,14 +106,15 @@ async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right
         ok(await _seat(service, partner.live, "dave", "d"))
         await _switch_off(service, partner)
         if not dies_between:
-            assert await service.core.close_play(partner.partner_id, "account_inactive") == 3
+            assert await _close_play(service, partner) == 3
     async with in_process(tmp_path) as service:
         check_refusal(
             await service.public.call("GET", "/partner/results", partner.test),
             403,
             "partner_inactive",
         )
-        await service.core.switch_on(partner.partner_id, SwitchAccount(PLATFORM, True))
+        actors = service.core.directory.partner(partner.partner_id)
+        await switch_on(actors, SwitchAccount(PLATFORM, True))
         rows = await _rows_once_paid(service, partner.test, 3) | await _rows_once_paid(
             service, partner.live, 1
         )

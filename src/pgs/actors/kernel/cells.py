@@ -12,8 +12,8 @@ Whoever holds the cell's `Ref` can `ask` (and wait for the answer) or `tell`. Th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
 from typing import Any, TypeVar, cast
 
@@ -47,7 +47,7 @@ ASK_DEADLINE_S = 5.0
 """Seconds that an ask may wait in a mailbox. After that it is answered as overloaded with nothing
 done, since its caller will soon give up."""
 
-JANITOR_S = 1.0
+TEND_S = 1.0
 """Seconds between two looks through the mailboxes. An ask is answered at most this long after its
 deadline."""
 
@@ -66,10 +66,7 @@ log = structlog.get_logger("pgs.actors")
 
 
 class System:
-    """The nursery that all actors live in, and the janitor that goes round them.
-
-    The nursery must hold the janitor: it is the janitor's end that bounds what was taken when the nursery is cancelled without `stop`.
-    """
+    """The nursery in which all actors run. It must run `refuse_when_cancelled`, and call `tend`."""
 
     def __init__(
         self, nursery: trio.Nursery, on_event: Callable[[str], None] = lambda name: None
@@ -117,14 +114,19 @@ class System:
             else:
                 log.error(event, exc_info=error, **fields)
 
-    async def janitor(self) -> None:
-        """Once a second: answer the asks whose deadline passed in a queue; close the actors that have been idle long."""
+    def tend(self) -> None:
+        """Answer the asks whose deadline passed in a queue; close actors that have been idle."""
+        now = trio.current_time()
+        for cell in tuple(self.cells):
+            cell.tend(now)
+
+    async def refuse_when_cancelled(self) -> None:
+        """Wait until the nursery is cancelled; then refuse what comes, and bound what runs.
+
+        Start it in the system's nursery, which may be cancelled without a call of `stop`.
+        """
         try:
-            while True:
-                await trio.sleep(JANITOR_S)
-                now = trio.current_time()
-                for cell in tuple(self.cells):
-                    cell.tend(now)
+            await trio.sleep_forever()
         finally:
             self._refuse_from_now_on()
 
@@ -142,6 +144,21 @@ class System:
         self.stopping = True
         for cell in tuple(self.cells):
             cell.stop()
+
+
+@asynccontextmanager
+async def open_system(
+    on_event: Callable[[str], None] = lambda name: None,
+) -> AsyncIterator[System]:
+    """Give a system of actors for a block, and stop it at the end."""
+    async with trio.open_nursery() as nursery:
+        system = System(nursery, on_event)
+        nursery.start_soon(system.refuse_when_cancelled)
+        try:
+            yield system
+        finally:
+            with trio.CancelScope(shield=True):
+                await system.stop()
 
 
 class Cell:

@@ -1,6 +1,5 @@
 """Tells the owners of rows whose deadline has come."""
 
-import structlog
 import trio
 
 from pgs.actors.messages.seats import MatchDue, SeatDue
@@ -8,9 +7,6 @@ from pgs.actors.messages.table import LookAgain
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.storage import seats as rows
-from pgs.storage.transactions import StoreOutage
-
-log = structlog.get_logger("pgs.maintenance")
 
 PAGE = 500
 """Rows told in one go: a mailbox holds several pages, so a backlog does not fill it at once."""
@@ -26,10 +22,6 @@ A commit whose outcome was lost has rows that nobody noted: a payout that was ne
 
 SEARCH_AGAIN_S = 1.0
 """Rows that were told and are still due are told again after this many seconds."""
-
-CLOSE_IDLE_S = 30.0
-"""Seconds between two searches for idle partners. Their actors close by themselves after
-IDLE_CLOSE_S, and this frees the rest soon after."""
 
 RING_AGAIN_S = 1.0
 """A table that cannot be told now is told again after this many seconds."""
@@ -65,29 +57,3 @@ async def ring_alarms(parts: Parts, directory: PartnerDirectory) -> None:
         partner_id, match_id = key
         if directory.partner(partner_id).table(match_id).tell(LookAgain()):
             alarms.drop(key)
-
-
-async def keep_telling_due(parts: Parts, directory: PartnerDirectory) -> None:
-    """Tell owners what is due, for ever."""
-    while True:
-        await parts.deadlines.wait()
-        try:
-            await tell_due(parts, directory)
-        except StoreOutage:
-            parts.on_event("deadlines_unreadable")
-            log.exception("deadlines_unreadable")
-        await trio.sleep(SEARCH_AGAIN_S)
-
-
-async def keep_ringing(parts: Parts, directory: PartnerDirectory) -> None:
-    """Ring alarms when they are due, for ever."""
-    while True:
-        await parts.alarms.wait()
-        await ring_alarms(parts, directory)
-
-
-async def keep_closing_idle(directory: PartnerDirectory) -> None:
-    """Close idle partners, for ever."""
-    while True:
-        await trio.sleep(CLOSE_IDLE_S)
-        directory.close_idle()

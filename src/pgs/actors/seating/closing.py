@@ -1,7 +1,7 @@
 """Closing a partner's play in one environment: every seat that waits and every match that runs ends without a contest.
 
 Whoever switches play off goes through `switch_off`, which says how much was ended. What it leaves open, because it broke or the process
-died, `keep_closed` finishes. `keep_voided` ends the matches of games that this installation has no more.
+died, `close_switched_off` finishes. `void_removed_games` ends the matches of games that this installation has no more.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import TypeVar
 
 import structlog
-import trio
 
 from pgs.actors.kernel.mail import Command, Crashed, Overloaded
 from pgs.actors.messages.seats import CloseMatches, CloseSeats
@@ -21,15 +20,10 @@ from pgs.domain.errors import BadRequest, Refusal
 from pgs.storage import seats as rows
 from pgs.storage.accounts import switched_off_with_open_play
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.transactions import StoreOutage
 
 PAGE = 50
 """Seats or matches closed in one transaction, so that stakes of the same partner are taken in
 between."""
-
-LOOK_AGAIN_S = 60.0
-"""Seconds until a closing that was cut short is resumed. It is rare, so a minute does not
-matter."""
 
 log = structlog.get_logger("pgs.closing")
 
@@ -125,46 +119,31 @@ async def close_what_is_off(partner: PartnerActors, environment: Environment) ->
         await close_play(partner, environment, "account_inactive", wanted)
 
 
-async def keep_closed(parts: Parts, directory: PartnerDirectory) -> None:
-    """Close what is open of accounts that are off, for ever: the mark in rows is the intent, whoever was to act on it.
+async def close_switched_off(parts: Parts, directory: PartnerDirectory) -> None:
+    """Close the open play of accounts that are off. Raises `StoreOutage`.
 
-    The first round, at the start, finishes what a crash cut short; the later ones what a failed write or a full mailbox did.
+    Whoever switches an account off closes its play. This finishes what a crash, a failed write or
+    a full mailbox cut short.
     """
-    under_way: set[tuple[str, Environment]] = set()
 
     async def close(partner_id: str, environment: Environment) -> None:
-        try:
+        with parts.closings.finishing(partner_id, environment):
             await close_what_is_off(directory.partner(partner_id), environment)
-        finally:
-            under_way.discard((partner_id, environment))
 
-    while True:
-        try:
-            for play in await read_in_bulk(parts.database, switched_off_with_open_play):
-                if play not in under_way:
-                    under_way.add(play)
-                    parts.system.spawn(close, *play)
-        except StoreOutage:
-            parts.on_event("closing_unreadable")
-            log.exception("closing_unreadable")
-        await trio.sleep(LOOK_AGAIN_S)
+    for play in await read_in_bulk(parts.database, switched_off_with_open_play):
+        if not parts.closings.is_finishing(*play):
+            parts.system.spawn(close, *play)
 
 
-async def keep_voided(parts: Parts, directory: PartnerDirectory) -> None:
-    """End matches of games that are not installed, for ever: the first round at the start, behind its back.
+async def void_removed_games(parts: Parts, directory: PartnerDirectory) -> None:
+    """End the running matches of games that are not installed. Raises `StoreOutage`.
 
-    Later rounds finish what a failed write, a full mailbox, a partner's rest or a closing under way left open. They also find matches of
-    seats that were waiting when the game went: nobody can take a new one at it.
+    A later run ends what a failed write, a full mailbox, a resting partner or a closing under way
+    left open, and the matches of seats that were waiting when the game was removed.
     """
-    while True:
-        try:
-            for game_id in await read_in_bulk(parts.database, rows.running_games):
-                if game_id not in parts.games:
-                    await _void(parts, directory, game_id)
-        except StoreOutage:
-            parts.on_event("closing_unreadable")
-            log.exception("closing_unreadable")
-        await trio.sleep(LOOK_AGAIN_S)
+    for game_id in await read_in_bulk(parts.database, rows.running_games):
+        if game_id not in parts.games:
+            await _void(parts, directory, game_id)
 
 
 async def _void(parts: Parts, directory: PartnerDirectory, game_id: str) -> None:

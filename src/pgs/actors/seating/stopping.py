@@ -1,6 +1,6 @@
 """What an admin stops: an environment in an emergency, or the whole account. The mark comes first, then whatever is open is closed.
 
-Either goes on to its end when its caller has left. What a crash cuts short is taken up again: an emergency stop by `keep_stopped`, an
+Either goes on to its end when its caller has left. What a crash cuts short is taken up again: an emergency stop by `finish_stops`, an
 account that is off by `pgs.actors.seating.closing`.
 """
 
@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import msgspec
-import structlog
 import trio
 from outcome import Error, Value
 
@@ -27,17 +26,10 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.stops import find_stop, unfinished_stops
-from pgs.storage.transactions import StoreOutage
 
 EMERGENCY = "emergency_stop"  # why a match ended, as its rows say
 
-LOOK_AGAIN_S = 60.0
-"""Seconds until an emergency stop that was cut short is resumed. Rare enough that a minute does not
-matter."""
-
 T = TypeVar("T")
-
-log = structlog.get_logger("pgs.stopping")
 
 
 class Stopped(msgspec.Struct, frozen=True):
@@ -70,18 +62,10 @@ async def deactivate(partner: PartnerActors, command: SwitchAccount) -> tuple[Ac
     return await _apart(partner, lambda: switch_off(partner, command, "account_inactive"))
 
 
-async def keep_stopped(parts: Parts, directory: PartnerDirectory) -> None:
-    """Finish emergency stops that were cut short, for ever: at the start those of an earlier life of the process."""
-    while True:
-        try:
-            for partner_id, environment, generation in await read_in_bulk(
-                parts.database, unfinished_stops
-            ):
-                parts.system.spawn(_finish, directory.partner(partner_id), environment, generation)
-        except StoreOutage:
-            parts.on_event("stops_unreadable")
-            log.exception("stops_unreadable")
-        await trio.sleep(LOOK_AGAIN_S)
+async def finish_stops(parts: Parts, directory: PartnerDirectory) -> None:
+    """Finish emergency stops that were cut short. Raises `StoreOutage`."""
+    for partner_id, environment, generation in await read_in_bulk(parts.database, unfinished_stops):
+        parts.system.spawn(_finish, directory.partner(partner_id), environment, generation)
 
 
 async def _finish(partner: PartnerActors, environment: Environment, generation: int) -> None:

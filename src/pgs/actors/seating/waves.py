@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable
 
-import structlog
 import trio
 
 from pgs.actors.kernel.mail import Crashed, Overloaded
@@ -23,7 +22,6 @@ from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.ratings import partners_with_a_crowd
-from pgs.storage.transactions import StoreOutage
 
 WAVE_S = 1.0
 """Seconds between two waves. Long enough for several seats to gather, and short enough that no
@@ -34,12 +32,6 @@ PAGE = 100
 
 SPARE_RATINGS = 1000
 """Ratings kept in memory beyond those of waiting players. Most players come back."""
-
-LOOK_AGAIN_S = 60.0
-"""Seconds until rows that could not be read at the start are read again. A database that failed is
-given time to recover."""
-
-log = structlog.get_logger("pgs.waves")
 
 
 class Lobby:
@@ -160,15 +152,9 @@ class Pulse:
 
 
 async def wake_lobbies(parts: Parts, directory: PartnerDirectory) -> None:
-    """Open, once at the start, the seats actor of every partner with seats to pair: until somebody opens it, it has no pulse."""
-    while True:
-        try:
-            partners = await read_in_bulk(parts.database, partners_with_a_crowd)
-        except StoreOutage:
-            parts.on_event("lobbies_unreadable")
-            log.exception("lobbies_unreadable")
-            await trio.sleep(LOOK_AGAIN_S)
-            continue
-        for partner_id in partners:
-            directory.partner(partner_id).seats("live").tell(Wave(None))
-        return
+    """Open the seats actor of every partner with live seats to pair. Raises `StoreOutage`.
+
+    It runs once after the start: an actor that nobody has opened asks for no waves.
+    """
+    for partner_id in await read_in_bulk(parts.database, partners_with_a_crowd):
+        directory.partner(partner_id).seats("live").tell(Wave(None))

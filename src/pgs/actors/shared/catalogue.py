@@ -1,10 +1,8 @@
 """The published catalogue: the tiers, their locks and the rake terms on offer, for every call."""
 
-from collections.abc import Callable
-
 import trio
 
-from pgs.actors.shared.snapshots import Age, keep_fresh
+from pgs.actors.shared.snapshots import Age
 from pgs.domain.tiers import TierCatalogue
 from pgs.storage import tiers as rows
 from pgs.storage.bulk import read_in_bulk
@@ -14,9 +12,8 @@ from pgs.storage.database import Database
 class PublishedCatalogue:
     """The catalogue as last read or written. The catalogue actor publishes what it commits."""
 
-    def __init__(self, database: Database, on_event: Callable[[str], None]) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._on_event = on_event
         self._age = Age()
         self._catalogue: TierCatalogue | None = None
         self._revision = 0  # how often the actor has published
@@ -43,7 +40,3 @@ class PublishedCatalogue:
         if revision == self._revision:  # else a newer one was published during the read
             self._catalogue = catalogue
         self._age.renew(read_at)
-
-    async def keep_fresh(self) -> None:
-        """Refresh every minute, for ever; a failure is logged and counted."""
-        await keep_fresh(self, self._age, "tiers_refresh_failed", self._on_event)

@@ -16,6 +16,7 @@ class Closings:
 
     def __init__(self) -> None:
         self._under_way: Counter[tuple[str, Environment]] = Counter()
+        self._finishing: set[tuple[str, Environment]] = set()
 
     @contextmanager
     def begun(self, partner_id: str, environments: Sequence[Environment]) -> Iterator[None]:
@@ -34,3 +35,17 @@ class Closings:
     def under_way(self, partner_id: str, environment: Environment) -> bool:
         """Return whether a caller who switched the partner's play off is closing it."""
         return self._under_way[partner_id, environment] > 0
+
+    @contextmanager
+    def finishing(self, partner_id: str, environment: Environment) -> Iterator[None]:
+        """Mark that maintenance closes the play for a block."""
+        play = (partner_id, environment)
+        self._finishing.add(play)
+        try:
+            yield
+        finally:
+            self._finishing.discard(play)
+
+    def is_finishing(self, partner_id: str, environment: Environment) -> bool:
+        """Return whether maintenance is closing the play."""
+        return (partner_id, environment) in self._finishing

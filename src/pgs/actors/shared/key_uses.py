@@ -1,5 +1,7 @@
 """When keys were last used: noted in memory by every call, and written to rows now and then, so that no call waits for it."""
 
+from collections.abc import Callable
+
 import structlog
 import trio
 
@@ -26,9 +28,10 @@ log = structlog.get_logger("pgs.key_uses")
 class KeyUses:
     """The last use of every key. Within a process it is exact; a key used before the start is known by its row."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, on_event: Callable[[str], None]) -> None:
         self._database = database
         self._clock = clock
+        self._on_event = on_event
         self._used: dict[
             tuple[str, str], int
         ] = {}  # partner and key → epoch seconds, of keys used since the start
@@ -64,18 +67,10 @@ class KeyUses:
             )
 
     async def flush(self) -> None:
-        """Write every use that no row tells of, for as long as a stop may wait for it. It never raises."""
+        """Write every use that is in no row, within `FLUSH_S`. It never raises."""
         with trio.move_on_after(FLUSH_S):
             try:
                 await self.write(0)
             except (StoreOutage, WriterFull):
-                log.exception("key_uses_unwritten")
-
-    async def keep_writing(self) -> None:
-        """Write every minute, for ever; a failure is logged, and tried again with the next round."""
-        while True:
-            await trio.sleep(ROUND_S)
-            try:
-                await self.write()
-            except (StoreOutage, WriterFull):
+                self._on_event("key_uses_unwritten")
                 log.exception("key_uses_unwritten")

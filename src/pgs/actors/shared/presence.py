@@ -7,16 +7,9 @@ step that publishes them.
 from collections.abc import Iterator
 from typing import Protocol
 
-import trio
-
-from pgs.actors.shared.registry import Registry
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
-from pgs.domain.play import PUT_OUT, REPLACED, UNREADABLE
-
-LOOK_S = 1.0
-"""Seconds between two looks at the registry's age, because nothing else tells open sockets that it
-has become too old."""
+from pgs.domain.play import PUT_OUT, REPLACED
 
 Player = tuple[str, Environment, str]  # partner, environment, player
 
@@ -85,13 +78,10 @@ class PresenceRegister:
             if not admits(account, player_socket):
                 player_socket.connection.close(PUT_OUT)
 
-    async def watch(self, registry: Registry) -> None:
-        """Close every socket once the registry has been unreadable too long, for ever."""
-        while True:
-            await trio.sleep(LOOK_S)
-            if self._here and registry.is_closed(trio.current_time()):
-                for player_socket in list(self):
-                    player_socket.connection.close(UNREADABLE)
+    def close_all(self, code: int) -> None:
+        """Close every socket."""
+        for player_socket in list(self):
+            player_socket.connection.close(code)
 
     def __iter__(self) -> Iterator[PlayerSocket]:
         return (

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 import trio
 
-from pgs.actors.shared.snapshots import Age, keep_fresh
+from pgs.actors.shared.snapshots import Age
 from pgs.domain.accounts import Account, ApiKey
 from pgs.domain.members import Member
 from pgs.storage.accounts import read_accounts
@@ -38,12 +38,10 @@ class KnownMember(msgspec.Struct, frozen=True):
 class Registry:
     """Accounts by id, keys by hash and members by uid. Reading it is pure; `publish` is for whoever has just committed an account."""
 
-    def __init__(self, database: Database, on_event: Callable[[str], None]) -> None:
+    def __init__(self, database: Database, on_publish: Callable[[Account], None]) -> None:
         self.version = 0
-        self.on_foreign_write: Callable[[str], None] = lambda partner_id: None
-        self.on_publish: Callable[[Account], None] = lambda account: None
         self._database = database
-        self._on_event = on_event
+        self._on_publish = on_publish
         self._age = Age()
         self._accounts: dict[str, Account] = {}
         self._keys: dict[str, KnownKey] = {}
@@ -91,11 +89,15 @@ class Registry:
                 del self._member_of[uid]
         for uid in account.members:
             self._member_of[uid] = account.partner_id
-        self.on_publish(account)
+        self._on_publish(account)
 
-    async def refresh(self) -> None:
-        """Read every account anew. Raises `StoreOutage`, and leaves the snapshot as it was."""
+    async def refresh(self) -> list[str]:
+        """Read every account anew; return the partners whose rows something else has written.
+
+        Raises `StoreOutage`, and leaves the snapshot as it was.
+        """
         read_at = trio.current_time()
+        written_by_others: list[str] = []
         for account in (await read_in_bulk(self._database, read_accounts)).values():
             known = self._accounts.get(account.partner_id)
             if known is not None and _is_newer(known, account):
@@ -104,12 +106,9 @@ class Registry:
                 self.publish(account)
                 if known is not None:
                     log.warning("account_written_past_its_actor", partner_id=account.partner_id)
-                    self.on_foreign_write(account.partner_id)
+                    written_by_others.append(account.partner_id)
         self._age.renew(read_at)
-
-    async def keep_fresh(self) -> None:
-        """Refresh every minute, for ever; a failure is logged and counted."""
-        await keep_fresh(self, self._age, "registry_refresh_failed", self._on_event)
+        return written_by_others
 
 
 def _is_newer(one: Account, other: Account) -> bool:

@@ -1,12 +1,4 @@
-"""Published snapshots: what an owner last read or wrote, for anyone to look at, and how old it may grow."""
-
-from collections.abc import Callable
-from typing import Protocol
-
-import structlog
-import trio
-
-from pgs.storage.transactions import StoreOutage
+"""The age of a published snapshot, and when it is too old to answer from."""
 
 REFRESH_S = 60.0
 """Seconds between two readings of what is published. A change by this process is published at once;
@@ -15,8 +7,6 @@ this finds any other."""
 STALE_S = 600.0
 """Seconds after its reading at which a snapshot is too old to answer from. The interface promises
 10 minutes."""
-
-log = structlog.get_logger("pgs.snapshots")
 
 
 class Age:
@@ -36,22 +26,3 @@ class Age:
     def is_closed(self, now: float) -> bool:
         """Return whether the snapshot is too old to answer from."""
         return self.seconds(now) >= STALE_S
-
-
-class Owner(Protocol):
-    """Reads what it publishes."""
-
-    async def refresh(self) -> None:
-        """Read it anew. Raises `StoreOutage`."""
-        ...
-
-
-async def keep_fresh(owner: Owner, age: Age, failed: str, on_event: Callable[[str], None]) -> None:
-    """Let an owner read anew every minute, for ever; a failure is logged and counted as the event `failed`."""
-    while True:
-        await trio.sleep(REFRESH_S)
-        try:
-            await owner.refresh()
-        except StoreOutage:
-            on_event(failed)
-            log.exception(failed, age_s=age.seconds(trio.current_time()))

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.delivery.courier import seconds_until_test
-from pgs.actors.maintenance.attempts import KEEP_ATTEMPTS_S
+from pgs.actors.maintenance.endpoints import KEEP_ATTEMPTS_S
 from pgs.actors.messages.account.webhooks import (
     DisableWebhook,
     RotateWebhookSecret,

@@ -39,12 +39,15 @@ def overloaded(retry_after: int) -> tuple[tuple[bytes, bytes], ...]:
 
 def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
     """Return the headers of every 401: it is stamped as for nobody in particular, and tells nothing of a bucket."""
-    return ((VERSION_HEADER, b"%d" % services.versions.current), (b"www-authenticate", b"Bearer"))
+    return (
+        (VERSION_HEADER, b"%d" % services.parts.versions.current),
+        (b"www-authenticate", b"Bearer"),
+    )
 
 
 def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Verdict:
     """Return the verdict on a call with a key."""
-    current = ((VERSION_HEADER, b"%d" % services.versions.current),)
+    current = ((VERSION_HEADER, b"%d" % services.parts.versions.current),)
     now = trio.current_time()
     registry = services.parts.registry
 
@@ -91,7 +94,7 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     # 7. The version, and the kind of key.
     named = [value for name, value in headers if name == VERSION_HEADER]
     version = (
-        choose(named[0] if named else None, pin, services.versions)
+        choose(named[0] if named else None, pin, services.parts.versions)
         if len(named) < 2
         else refuse("unsupported_api_version")
     )

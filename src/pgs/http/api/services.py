@@ -1,24 +1,38 @@
-"""What handlers work with: the actors' parts, the directory, and how this deployment presents itself."""
+"""What handlers work with: the core, and how this deployment presents itself."""
 
 from collections.abc import Callable
 
 import msgspec
 
+from pgs.actors.core import Core
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.domain.environments import Environment
-from pgs.domain.versions import ServedVersions
+
+
+def _ignore(endpoint: str, status: int, seconds: float) -> None:
+    """Record nothing."""
 
 
 class Services(msgspec.Struct, frozen=True):
-    """Everything a handler may reach. `restricted_to`: the one environment of a single-environment deployment.
+    """Everything a handler may reach.
 
-    `on_request` is told of every answered call: the endpoint's path as declared, the status, the seconds.
+    `restricted_to`: the one environment of a single-environment deployment.
+    `on_request`: is told of every answered call: the endpoint's path as declared, the status, the
+    seconds.
     """
 
-    parts: Parts
-    directory: PartnerDirectory
-    versions: ServedVersions
+    core: Core
     base_url: str
-    restricted_to: Environment | None
-    on_request: Callable[[str, int, float], None]
+    restricted_to: Environment | None = None
+    on_request: Callable[[str, int, float], None] = _ignore
+
+    @property
+    def parts(self) -> Parts:
+        """What the actors work with."""
+        return self.core.parts
+
+    @property
+    def directory(self) -> PartnerDirectory:
+        """The addresses of the actors."""
+        return self.core.directory

@@ -8,6 +8,7 @@ from pgs.actors.core import Core
 from pgs.actors.messages.account import lifecycle
 from pgs.actors.messages.account.factors import ResetFactor
 from pgs.actors.messages.account.settings import SetRate
+from pgs.actors.seating.closing import switch_off, switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.members import PLATFORM, UID_MAX, Member
@@ -102,8 +103,8 @@ async def deactivate_partner(
     known = find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
-    reply, ended = await core.switch_off(
-        args.partner_id, lifecycle.SwitchAccount(by=PLATFORM, active=False)
+    reply, ended = await switch_off(
+        core.directory.partner(args.partner_id), lifecycle.SwitchAccount(by=PLATFORM, active=False)
     )
     return (
         PartnerSwitchedOff.of(record_of(core, reply), ended=ended)
@@ -117,7 +118,9 @@ async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Ref
     known = find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
-    reply = await core.switch_on(args.partner_id, lifecycle.SwitchAccount(by=PLATFORM, active=True))
+    reply = await switch_on(
+        core.directory.partner(args.partner_id), lifecycle.SwitchAccount(by=PLATFORM, active=True)
+    )
     return record_of(core, reply) if isinstance(reply, Account) else reply
 
 

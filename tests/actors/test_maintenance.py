@@ -1,4 +1,4 @@
-"""The clerk: the attempt log is kept for thirty days, no more and no less."""
+"""Chores of webhook endpoints: the attempt log is kept for thirty days, no more and no less."""
 
 from collections import Counter
 from pathlib import Path
@@ -7,8 +7,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.maintenance import attempts as clerk
-from pgs.actors.maintenance.attempts import KEEP_ATTEMPTS_S, PAGE, ROUND_S, prune
+from pgs.actors.maintenance.chores import PRUNE_S
+from pgs.actors.maintenance.endpoints import KEEP_ATTEMPTS_S, PAGE, prune_attempts
 from pgs.domain.environments import Environment
 from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt
@@ -57,10 +57,10 @@ async def test_tries_of_thirty_days_ago_go_and_younger_ones_stay(
         since = OLD
         shown = [a.seq for a in rows.attempts_before(s.reader, "acme", "test", NEWEST, since, 10)]
         assert shown == [5, 4]  # reads are exact, whether or not the rows have gone
-        await prune(s.parts)
+        await prune_attempts(s.parts, s.core.directory)
         assert left(s) == [4, 5]
         await until(1)
-        await prune(s.parts)
+        await prune_attempts(s.parts, s.core.directory)
         assert left(s) == [5]
 
 
@@ -98,7 +98,7 @@ async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
             return outcome
 
         monkeypatch.setattr(s.parts.database.writer, "submit", watched)
-        await prune(s.parts)
+        await prune_attempts(s.parts, s.core.directory)
         assert left(s) == [1601, 1602, 1603]
         assert left(s, environment="live") == [701]
         assert left(s, "zebra") == [2]
@@ -109,7 +109,7 @@ async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
         assert {tx.partner_id for tx in written} == {"acme", "zebra"}
 
 
-async def test_the_clerk_looks_every_hour_and_a_broken_disk_does_not_end_it(
+async def test_old_tries_are_pruned_every_hour_and_a_broken_disk_does_not_end_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, counted = Faults(), Counter[str]()
@@ -118,15 +118,15 @@ async def test_the_clerk_looks_every_hour_and_a_broken_disk_does_not_end_it(
     ) as s:
         await until(1)
         await write(s, [OLD - 5, OLD + 1800, OLD + 5400, START])
-        await until(ROUND_S - 1)
+        await until(PRUNE_S - 1)
         assert left(s) == [1, 2, 3, 4]
-        await until(ROUND_S + 1)
+        await until(PRUNE_S + 1)
         assert left(s) == [3, 4]
         faults.fail("delete from attempt")
-        await until(2 * ROUND_S + 1)
+        await until(2 * PRUNE_S + 1)
         assert (left(s), counted["pruning_failed"]) == ([3, 4], 1)
         faults.heal()
-        await until(3 * ROUND_S + 1)
+        await until(3 * PRUNE_S + 1)
         assert left(s) == [4]
 
 
@@ -163,4 +163,3 @@ async def test_an_endpoint_short_of_ten_failures_is_left_alone(
         await save(s)
         await until(600)
         assert s.parts.system.cells == set()  # its courier was not even woken
-    assert clerk.LOOK_AGAIN_S < 600

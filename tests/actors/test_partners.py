@@ -6,7 +6,7 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.actors.kernel.cells import IDLE_CLOSE_S
-from pgs.actors.maintenance.deadlines import CLOSE_IDLE_S
+from pgs.actors.maintenance.chores import CLOSE_IDLE_S
 from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.messages.seats import (
     CloseSeats,

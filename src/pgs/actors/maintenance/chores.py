@@ -1,0 +1,126 @@
+"""All background work of the service."""
+
+from pgs.actors.kernel.cells import TEND_S
+from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_due
+from pgs.actors.maintenance.endpoints import prune_attempts, wake_failing_couriers
+from pgs.actors.maintenance.runner import Chore
+from pgs.actors.maintenance.upkeep import (
+    close_idle_partners,
+    close_sockets_when_unreadable,
+    refresh_catalogue,
+    refresh_registry,
+    tend_actors,
+    write_key_uses,
+)
+from pgs.actors.seating.closing import close_switched_off, void_removed_games
+from pgs.actors.seating.stopping import finish_stops
+from pgs.actors.seating.waves import wake_lobbies
+from pgs.actors.shared.key_uses import ROUND_S
+from pgs.actors.shared.snapshots import REFRESH_S
+
+CLOSE_IDLE_S = 30.0
+"""Seconds between two searches for partners whose actors are idle."""
+
+REPAIR_S = 60.0
+"""Seconds between two searches for work that a crash or an outage left undone."""
+
+PRUNE_S = 3600.0
+"""Seconds between two prunings. Old tries are not shown, so that their rows may stay an hour."""
+
+CHECK_SOCKETS_S = 1.0
+"""Seconds between two looks at the registry's age, for sockets that nothing else would tell."""
+
+CHORES = (
+    # The actors.
+    Chore(name="tend_actors", work=tend_actors, every_s=TEND_S, first_after_s=TEND_S),
+    Chore(
+        name="close_idle_partners",
+        work=close_idle_partners,
+        every_s=CLOSE_IDLE_S,
+        first_after_s=CLOSE_IDLE_S,
+    ),
+    # What is due. The rows may hold a long backlog: nobody's calls wait until it is worked off.
+    Chore(
+        name="tell_due",
+        work=tell_due,
+        wait=lambda parts: parts.deadlines.wait(),
+        every_s=SEARCH_AGAIN_S,
+        failed="deadlines_unreadable",
+    ),
+    Chore(
+        name="ring_alarms",
+        work=ring_alarms,
+        wait=lambda parts: parts.alarms.wait(),
+        every_s=0.0,
+    ),
+    # What every call looks at. It has been read when the chores start.
+    Chore(
+        name="refresh_registry",
+        work=refresh_registry,
+        every_s=REFRESH_S,
+        first_after_s=REFRESH_S,
+        failed="registry_refresh_failed",
+    ),
+    Chore(
+        name="refresh_catalogue",
+        work=refresh_catalogue,
+        every_s=REFRESH_S,
+        first_after_s=REFRESH_S,
+        failed="tiers_refresh_failed",
+    ),
+    Chore(
+        name="close_sockets_when_unreadable",
+        work=close_sockets_when_unreadable,
+        every_s=CHECK_SOCKETS_S,
+        first_after_s=CHECK_SOCKETS_S,
+    ),
+    Chore(
+        name="write_key_uses",
+        work=write_key_uses,
+        every_s=ROUND_S,
+        first_after_s=ROUND_S,
+        failed="key_uses_unwritten",
+    ),
+    # What a crash or an outage left undone; the first run looks at the time before the start.
+    Chore(
+        name="close_switched_off",
+        work=close_switched_off,
+        every_s=REPAIR_S,
+        failed="closing_unreadable",
+        required=True,
+    ),
+    Chore(
+        name="finish_stops",
+        work=finish_stops,
+        every_s=REPAIR_S,
+        failed="stops_unreadable",
+        required=True,
+    ),
+    Chore(
+        name="wake_lobbies",
+        work=wake_lobbies,
+        every_s=REPAIR_S,
+        failed="lobbies_unreadable",
+        once=True,
+        required=True,
+    ),
+    Chore(
+        name="void_removed_games",
+        work=void_removed_games,
+        every_s=REPAIR_S,
+        failed="closing_unreadable",
+    ),
+    Chore(
+        name="wake_failing_couriers",
+        work=wake_failing_couriers,
+        every_s=REPAIR_S,
+        failed="failing_endpoints_unreadable",
+    ),
+    # The calendar.
+    Chore(
+        name="prune_attempts",
+        work=prune_attempts,
+        every_s=PRUNE_S,
+        failed="pruning_failed",
+    ),
+)

@@ -1,0 +1,41 @@
+"""Chores of webhook endpoints: old tries are forgotten, failing endpoints switched off."""
+
+from pgs.actors.messages.courier import EndpointChanged
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
+from pgs.domain.nudges import FAILURES_TO_DISABLE
+from pgs.storage import attempts
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.transactions import Tx
+from pgs.storage.webhooks import failing_endpoints
+
+KEEP_ATTEMPTS_S = 30 * 24 * 3600
+"""Seconds that the attempt log keeps a try: the 30 days that the interface promises."""
+
+PAGE = 500
+"""Rows looked at in one go, and so at most in one transaction: a few milliseconds of the writer."""
+
+
+async def prune_attempts(parts: Parts, _: PartnerDirectory) -> None:
+    """Delete tries that are `KEEP_ATTEMPTS_S` old, the oldest first. Raises what the store raises.
+
+    A transaction deletes the rows of one partner.
+    """
+    until = parts.clock.now() - KEEP_ATTEMPTS_S
+    while oldest := await read_in_bulk(
+        parts.database, lambda reader: attempts.oldest_attempts(reader, until, PAGE)
+    ):
+        for partner_id, environment, seq in oldest:
+            stmt = attempts.delete_old_attempts(partner_id, environment, seq, until)
+            await parts.database.writer.submit(Tx(partner_id, (stmt,)))
+
+
+async def wake_failing_couriers(parts: Parts, directory: PartnerDirectory) -> None:
+    """Wake the couriers of enabled endpoints that have failed too often. Raises `StoreOutage`.
+
+    There are some where a crash came between the last failure and the switching off.
+    """
+    for partner_id, environment in await read_in_bulk(
+        parts.database, lambda reader: failing_endpoints(reader, FAILURES_TO_DISABLE, PAGE)
+    ):
+        directory.partner(partner_id).courier(environment).tell(EndpointChanged())

@@ -1,0 +1,51 @@
+"""Short chores: each calls its register, and does what follows from the answer."""
+
+import trio
+
+from pgs.actors.messages.account.command import AccountChangedInRows
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
+from pgs.actors.seating.closing import close_what_is_off
+from pgs.domain.environments import ENVIRONMENTS
+from pgs.domain.play import UNREADABLE
+
+
+async def tend_actors(parts: Parts, _: PartnerDirectory) -> None:
+    """Answer the asks whose deadline passed in a queue; close the actors that have been idle."""
+    parts.system.tend()
+
+
+async def close_idle_partners(_: Parts, directory: PartnerDirectory) -> None:
+    """Give back the memory of partners that nobody uses."""
+    directory.close_idle()
+
+
+async def refresh_registry(parts: Parts, directory: PartnerDirectory) -> None:
+    """Read every account anew. Raises `StoreOutage`.
+
+    Accounts that something else has written are told to their actors, and the open play of those
+    that it switched off is closed.
+    """
+    for partner_id in await parts.registry.refresh():
+        partner = directory.partner(partner_id)
+        partner.account().tell(AccountChangedInRows())
+        account = parts.registry.account(partner_id)
+        if account is not None and not account.active:
+            for environment in ENVIRONMENTS:
+                parts.system.spawn(close_what_is_off, partner, environment)
+
+
+async def refresh_catalogue(parts: Parts, _: PartnerDirectory) -> None:
+    """Read tiers and rake terms anew. Raises `StoreOutage`."""
+    await parts.catalogue.refresh()
+
+
+async def close_sockets_when_unreadable(parts: Parts, _: PartnerDirectory) -> None:
+    """Close every game socket once the registry has been unreadable too long."""
+    if parts.registry.is_closed(trio.current_time()):
+        parts.presence.close_all(UNREADABLE)
+
+
+async def write_key_uses(parts: Parts, _: PartnerDirectory) -> None:
+    """Write when keys were last used. Raises what the store raises."""
+    await parts.key_uses.write()
