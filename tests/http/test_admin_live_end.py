@@ -48,7 +48,7 @@ async def watch(s: ReadyCore, uid: str, expires_at: int | float) -> Stream:
         rule_of("GET", "/partner/admin/live"),
         s.parts.registry.member(uid),
     )
-    answer = await live.watch(
+    answer = await live.subscribe(
         AdminCall(context, caller, {}, {"environment": "test"}, None, "req_1")
     )
     assert isinstance(answer, Stream), answer

@@ -1,4 +1,7 @@
-"""The admin API: what a partner's people manage, with an identity token. One module for each noun."""
+"""The admin API: what a partner's people manage, signed in with an identity token.
+
+One module for each noun.
+"""
 
 from pgs.http.admin import (
     account,
@@ -34,4 +37,4 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *events.ENDPOINTS,
     *live.ENDPOINTS,
 )
-"""Every call of the admin API that this build serves; `pgs.domain.roles.ADMIN_RULES` has their gates."""
+"""Every call of the admin API. Their gates are in `pgs.domain.roles.ADMIN_RULES`."""

@@ -11,8 +11,9 @@ from pgs.actors.seating.closing import switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.stepup import standing
+from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, build, change, factor_of
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer
 
 
 class Pins(msgspec.Struct, frozen=True):
@@ -23,7 +24,10 @@ class Pins(msgspec.Struct, frozen=True):
 
 
 class StepUp(msgspec.Struct, frozen=True, rename="camel"):
-    """What the caller's authenticator has opened, in epoch seconds; absent where it is closed, or where there is no lock."""
+    """The windows and the lock of the caller's authenticator.
+
+    Epoch seconds at which each ends; absent while the window is closed or nothing is locked.
+    """
 
     enrolled: bool
     until: int | UnsetType = UNSET
@@ -32,7 +36,7 @@ class StepUp(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
-    """Which rake terms are on offer, and which the account has agreed to; absent where it is none."""
+    """The rake terms on offer, and those that the account has agreed to; absent if none."""
 
     offered_version: int | UnsetType = UNSET
     agreed_version: int | UnsetType = UNSET
@@ -40,7 +44,7 @@ class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AccountRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """The account as one of its members sees it. `revision` is what If-Match takes."""
+    """The account as one of its members sees it. `revision` is the value for If-Match."""
 
     partner_id: str
     name: str
@@ -62,14 +66,14 @@ class NewDomain(msgspec.Struct, frozen=True):
 
 
 def pins(account: Account) -> Pins:
-    """Return an account's pins as they are shown."""
+    """Return the record of an account's pins."""
     return Pins(account.pins["live"], account.pins["test"])
 
 
 async def account_record(call: AdminCall, account: Account) -> AccountRecord:
-    """Return the account as it is shown to the caller, with the caller's own step-up of this moment."""
+    """Return the account's record for the caller, with the caller's own step-up as it is now."""
     parts, caller = call.services.parts, call.principal
-    now = standing(await factor_of(call.services, caller.known), parts.clock.now())
+    step_up = standing(await factor_of(call.services, caller.known), parts.clock.now())
     catalogue = parts.catalogue.published(trio.current_time())
     offered = catalogue.offered_terms_version if catalogue else None
     return AccountRecord(
@@ -82,7 +86,10 @@ async def account_record(call: AdminCall, account: Account) -> AccountRecord:
         revision=account.revision,
         pins=pins(account),
         step_up=StepUp(
-            now.enrolled, _set(now.until), _set(now.fresh_until), _set(now.locked_until)
+            enrolled=step_up.enrolled,
+            until=_set(step_up.until),
+            fresh_until=_set(step_up.fresh_until),
+            locked_until=_set(step_up.locked_until),
         ),
         rake_terms=AgreedTerms(
             _set(offered), _set(account.agreed_terms_version), _set(account.agreed_terms_at)
@@ -96,7 +103,7 @@ def _set(value: int | None) -> int | UnsetType:
 
 
 async def shown(call: AdminCall, reply: Account | Refusal | BadRequest) -> Answer:
-    """Return a changed account as it is shown, or the refusal."""
+    """Return a changed account's record, or the refusal."""
     return await account_record(call, reply) if isinstance(reply, Account) else reply
 
 
@@ -106,7 +113,7 @@ async def read_account(call: AdminCall) -> Answer:
 
 
 async def set_domain(call: AdminCall) -> Answer:
-    """Set the admin domain, once and for all."""
+    """Set the admin domain, which cannot be changed afterwards."""
     body: NewDomain = call.body
     return await shown(
         call, await change(call, SetDomain, call.principal.identity.email, body.domain)
@@ -133,48 +140,31 @@ async def reactivate(call: AdminCall) -> Answer:
     )
 
 
-_PATH = "/partner/admin/account"
-
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path=_PATH,
-        handler=read_account,
-        response=AccountRecord,
-        credential="identity",
-        summary="The account and the caller",
-    ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/domain",
-        handler=set_domain,
+    admin_read("account", read_account, AccountRecord, "The account and the caller"),
+    admin_write(
+        "POST",
+        "account/domain",
+        set_domain,
+        AccountRecord,
+        "Set the admin domain",
         request=NewDomain,
-        response=AccountRecord,
-        credential="identity",
-        errors=(
-            "invalid_domain",
-            "domain_already_set",
-            "address_outside_domain",
-            "partner_changed",
-        ),
-        summary="Set the admin domain",
+        errors=("invalid_domain", "domain_already_set", "address_outside_domain"),
     ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/deactivate",
-        handler=deactivate,
-        response=AccountRecord,
-        credential="identity",
-        errors=("account_inactive", "partner_changed"),
-        summary="Switch the account off",
+    admin_write(
+        "POST",
+        "account/deactivate",
+        deactivate,
+        AccountRecord,
+        "Switch the account off",
+        errors=("account_inactive",),
     ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/reactivate",
-        handler=reactivate,
-        response=AccountRecord,
-        credential="identity",
-        errors=("account_active", "partner_changed"),
-        summary="Switch the account on",
+    admin_write(
+        "POST",
+        "account/reactivate",
+        reactivate,
+        AccountRecord,
+        "Switch the account on",
+        errors=("account_active",),
     ),
 )

@@ -6,9 +6,10 @@ from pgs.actors.messages.account.settings import SetPin
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.http.admin.account import Pins, pins
+from pgs.http.admin.endpoints import admin_write
 from pgs.http.admin.gate import AdminCall, change
 from pgs.http.api.body import SafeInt
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer
 
 
 class NewPin(msgspec.Struct, frozen=True):
@@ -26,14 +27,13 @@ async def move_pin(call: AdminCall) -> Answer:
 
 
 ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/partner/admin/api-version",
-        handler=move_pin,
+    admin_write(
+        "POST",
+        "api-version",
+        move_pin,
+        Pins,
+        "Move a version pin",
         request=NewPin,
-        response=Pins,
-        credential="identity",
-        errors=("unsupported_api_version", "partner_changed"),
-        summary="Move a version pin",
+        errors=("unsupported_api_version",),
     ),
 )

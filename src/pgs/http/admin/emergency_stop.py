@@ -5,8 +5,9 @@ import msgspec
 from pgs.actors.messages.account.lifecycle import EmergencyStop
 from pgs.actors.seating.stopping import Stopped, emergency_stop
 from pgs.domain.environments import Environment
+from pgs.http.admin.endpoints import admin_write
 from pgs.http.admin.gate import AdminCall, build
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer
 
 
 class StopRequest(msgspec.Struct, frozen=True):
@@ -16,7 +17,10 @@ class StopRequest(msgspec.Struct, frozen=True):
 
 
 class StopRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """What an emergency stop did. `sessions_ended_at` in epoch seconds: no token issued before it is accepted any more."""
+    """What an emergency stop did.
+
+    No token issued before `sessions_ended_at`, in epoch seconds, is accepted any more.
+    """
 
     environment: str
     sessions_ended_at: int
@@ -24,7 +28,7 @@ class StopRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def stop_sessions(call: AdminCall) -> Answer:
-    """Kill every session token of an environment and end its open play, stakes back."""
+    """Kill every session token of an environment, end its open play and give the stakes back."""
     body: StopRequest = call.body
     command = build(call, EmergencyStop, body.environment)
     reply = await emergency_stop(
@@ -38,14 +42,12 @@ async def stop_sessions(call: AdminCall) -> Answer:
 
 
 ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/partner/admin/emergency-stop",
-        handler=stop_sessions,
+    admin_write(
+        "POST",
+        "emergency-stop",
+        stop_sessions,
+        StopRecord,
+        "End every session of an environment",
         request=StopRequest,
-        response=StopRecord,
-        credential="identity",
-        errors=("partner_changed",),
-        summary="End every session of an environment",
     ),
 )

@@ -3,14 +3,15 @@
 import msgspec
 
 from pgs.domain.roles import may_see_invites
+from pgs.http.admin.endpoints import admin_list
 from pgs.http.admin.gate import AdminCall
-from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, wanted_page
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.admin.lists import Wanted, cut, wanted_page
+from pgs.http.api.endpoint import Answer
 from pgs.storage.events import END, events_page
 
 
 class EventRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """An entry: who did what, when. `actor` is a member's uid or `platform`; `at` in epoch seconds."""
+    """An entry of the log. `actor` is a member's uid or `platform`; `at` in epoch seconds."""
 
     event_id: str
     at: int
@@ -31,7 +32,7 @@ _KIND = "admin.events"
 
 
 async def list_events(call: AdminCall) -> Answer:
-    """Return a page of the log. Entries about invites are shown to those alone who may read invites."""
+    """Return a page of the log. Only who may read invites sees entries about them."""
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted
@@ -53,15 +54,4 @@ async def list_events(call: AdminCall) -> Answer:
     return EventPage(records, page.next_cursor, page.has_more)
 
 
-ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path="/partner/admin/events",
-        handler=list_events,
-        response=EventPage,
-        credential="identity",
-        query=LIST_QUERY,
-        errors=("invalid_cursor",),
-        summary="The event log",
-    ),
-)
+ENDPOINTS = (admin_list("events", list_events, EventPage, "The event log"),)

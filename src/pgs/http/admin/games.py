@@ -10,13 +10,14 @@ from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import refuse
 from pgs.domain.licences import Step
 from pgs.games.installed import GAMES
+from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
-from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, follow, wanted_page
+from pgs.http.admin.lists import Wanted, cut, follow, wanted_page
 from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class GameRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A game and the account's licence for it. `note` is what the platform had to say to its last step."""
+    """A game and the account's licence for it. `note` is the platform's note on its last step."""
 
     game_id: str
     name: str
@@ -59,13 +60,13 @@ async def list_games(call: AdminCall) -> Answer:
     )
 
 
-_PATH = "/partner/admin/games"
-
-
 def _step(
     method: Literal["POST", "DELETE"], path: str, step: Step, summary: str, *errors: str
 ) -> Endpoint:
-    """Return the call that takes a step towards a game's licence, or back. `errors` are the refusals that only this step knows."""
+    """Return the call that takes a step of a game's licence.
+
+    `errors` are the refusals that only this step has.
+    """
 
     async def take_step(call: AdminCall) -> Answer:
         game_id = call.path["game_id"]
@@ -74,28 +75,18 @@ def _step(
         reply = await change(call, ChangeLicence, game_id, step)
         return _record(reply, game_id) if isinstance(reply, Account) else reply
 
-    return Endpoint(
-        method=method,
-        path=f"{_PATH}/{{game_id}}/{path}",
-        handler=take_step,
-        response=GameRecord,
-        credential="identity",
-        errors=("unknown_game", *errors, "partner_changed"),
-        summary=summary,
+    return admin_write(
+        method,
+        f"games/{{game_id}}/{path}",
+        take_step,
+        GameRecord,
+        summary,
+        errors=("unknown_game", *errors),
     )
 
 
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path=_PATH,
-        handler=list_games,
-        response=GamePage,
-        credential="identity",
-        query=LIST_QUERY,
-        errors=("invalid_cursor",),
-        summary="The games and their licences",
-    ),
+    admin_list("games", list_games, GamePage, "The games and their licences"),
     _step("POST", "test", "test_on", "Turn a game on for test"),
     _step("DELETE", "test", "test_off", "Turn a game off for test"),
     _step(

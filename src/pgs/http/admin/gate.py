@@ -1,8 +1,9 @@
-"""From an identity token to a caller, in the order of gates that the admin API promises: identity, membership, role, step-up.
+"""The gates of the admin API, in the order that it promises: identity, membership, role, step-up.
 
-The gates come before bodies and look-ups, and so does If-Match, once they are passed: whatever a write is about, it is told first that it
-builds on an account which has changed. The account actor checks both once more in its own step, since a member may be removed, and
-somebody else may write, while a call waits; `change` hands it the rule and the revision for that.
+If-Match is checked after the gates, and both before bodies and look-ups: a write that builds on an
+old revision of the account is told so first. While a call waits for the account actor, its caller
+may be removed or somebody else may write; so the actor checks both again. `change` hands it the
+rule and the revision for that.
 """
 
 import re
@@ -40,9 +41,10 @@ _BAD_REVISION: Final = BadRequest(
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Who calls the admin API. `known` is None for somebody who is no member of any account: an invite's acceptance lets them through.
+    """Who calls the admin API.
 
-    `seen` is the revision that a write names in If-Match; None without one.
+    `known` is None for somebody who is not a member of any account; only accepting an invite lets
+    them through. `seen` is the revision that a write names in If-Match, None if it names none.
     """
 
     identity: Identity
@@ -52,50 +54,53 @@ class Caller(msgspec.Struct, frozen=True):
 
     @property
     def uid(self) -> str:
-        """The subject of the caller's token, which names them everywhere."""
+        """The user id: the subject of the caller's token."""
         return self.identity.uid
 
     @property
     def partner_id(self) -> str | None:
-        """The account that the caller is a member of."""
+        """The id of the caller's account, None for somebody who has none."""
         return self.known.account.partner_id if self.known else None
 
     @property
     def account(self) -> Account:
-        """The caller's account, as it stood when the call was admitted. Only behind the membership gate."""
+        """The caller's account as it was when the call was admitted.
+
+        LookupError if the call has no membership gate.
+        """
         return self._member().account
 
     @property
     def role(self) -> Role:
-        """The caller's role. Only behind the membership gate."""
+        """The caller's role. LookupError if the call has no membership gate."""
         return self._member().member.role
 
     def _member(self) -> KnownMember:
         if self.known is None:
-            raise LookupError("this call is not behind the membership gate")
+            raise LookupError("this call has no membership gate")
         return self.known
 
 
 AdminCall = CallBy[Caller]
-"""A call with an identity token, past its gates."""
+"""A call with an identity token that has passed its gates."""
 
 
 class Verifier(Protocol):
-    """Tells whom an identity token is about; `pgs.http.identity.IdentityVerifier` is one."""
+    """Verifies identity tokens, as `pgs.http.identity.verifier.IdentityVerifier` does."""
 
     async def verify(self, token: str) -> Identity | Refusal:
-        """Return who it is, or the refusal."""
+        """Return whom the token identifies, or the refusal."""
         ...
 
 
 class IdentityAuthenticator:
-    """Admits callers of the admin API. Without a verifier nobody can sign in, and everybody is told to."""
+    """Admits callers of the admin API. Without a verifier, all are told to sign in."""
 
     def __init__(self, verifier: Verifier | None) -> None:
         self._verifier = verifier
 
     async def __call__(self, request: Request, /) -> Caller | Refusal | BadRequest | Reply:
-        """Return the caller, or the first gate that does not open, or what is wrong with the revision that a write names."""
+        """Return the caller, the refusal of the first closed gate, or the fault of If-Match."""
         services = request.services
         admission = services.parts.process_admission.admit(trio.current_time())
         if not admission.allowed:
@@ -109,7 +114,6 @@ class IdentityAuthenticator:
             return identity
         if not is_uid(identity.uid):
             return _SIGN_IN_REQUIRED
-        # Nothing waits from here to the handler's first await: what is let through is what the registry says now.
         caller = await _admit(
             services, identity, rule_of(request.endpoint.method, request.endpoint.path)
         )
@@ -132,7 +136,10 @@ async def _admit(services: Services, identity: Identity, rule: AdminRule) -> Cal
 
 
 async def may_go_on(call: AdminCall) -> bool:
-    """Return whether an answer that takes long may go on: its token has not expired, and its caller would be let in to the same account."""
+    """Return whether a long answer may go on.
+
+    It may while its token has not expired and its caller would be admitted to the same account.
+    """
     services, caller = call.services, call.principal
     if services.parts.clock.now_ms() >= caller.identity.expires_at * 1000:
         return False
@@ -141,16 +148,16 @@ async def may_go_on(call: AdminCall) -> bool:
 
 
 async def factor_of(services: Services, known: KnownMember | None) -> Factor:
-    """Return a member's authenticator as it is in rows; none for who is no member."""
+    """Return a member's authenticator from rows; `Factor()` for somebody who is not a member."""
     if known is None:
         return Factor()
     return find_factor(services.parts.database.reader, known.account.partner_id, known.member.uid)
 
 
 def _with_revision(caller: Caller, headers: Headers) -> Caller | Refusal | BadRequest:
-    """Give the caller with the revision that If-Match names. One that is stale ends the call here, unless the account is not the caller's.
+    """Return the caller with the revision that If-Match names, or the refusal of a stale one.
 
-    Who accepts an invite writes the account that it is of, which is found with the invite: its actor compares the revision.
+    An invite is of another account than its caller's. That account's actor compares the revision.
     """
     given = [value for name, value in headers if name == b"if-match"]
     if not given:
@@ -171,7 +178,10 @@ async def change(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> R:
-    """Ask the caller's account actor to change something; return its reply. `kind` is a command, `args` its fields after `by`."""
+    """Return the reply of the caller's account actor to a command.
+
+    `kind` is the command's type, `args` are its fields after `by`.
+    """
     command = build(call, kind, *args, **kwargs)
     return (
         await call.services.directory.partner(call.principal.account.partner_id)
@@ -183,7 +193,7 @@ async def change(
 def build(
     call: AdminCall, kind: Callable[Concatenate[str, P], C], /, *args: P.args, **kwargs: P.kwargs
 ) -> C:
-    """Return the command of a call, with the revision that its caller has seen and the gates that they passed."""
+    """Return the command of a call, with the revision its caller has seen and the gates passed."""
     command = kind(call.principal.uid, *args, **kwargs)
     if isinstance(command, AccountCommand):
         return msgspec.structs.replace(

@@ -6,14 +6,15 @@ from pgs.actors.messages.account.people import AcceptInvite, CreateInvite, Revok
 from pgs.domain.errors import refuse
 from pgs.domain.invites import Invite
 from pgs.domain.roles import Role
+from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.admin.gate import AdminCall, change
-from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, wanted_page
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.admin.lists import Wanted, cut, wanted_page
+from pgs.http.api.endpoint import Answer
 from pgs.storage.invites import END, find_account_of, invites_page
 
 
 class NewInvite(msgspec.Struct, frozen=True):
-    """Whom to invite, and as what."""
+    """The address to invite, and the role to give."""
 
     email: str
     role: Role
@@ -71,7 +72,7 @@ async def create_invite(call: AdminCall) -> Answer:
 
 
 async def accept_invite(call: AdminCall) -> Answer:
-    """Make a member of the caller, who need not be one of any account yet."""
+    """Make the caller a member, who needs no account for this call."""
     services, caller = call.services, call.principal
     invite_id = call.path["invite_id"]
     partner_id = find_account_of(services.parts.database.reader, invite_id)
@@ -88,35 +89,23 @@ async def revoke_invite(call: AdminCall) -> Answer:
     return _record(call, reply) if isinstance(reply, Invite) else reply
 
 
-_PATH = "/partner/admin/invites"
-
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path=_PATH,
-        handler=list_invites,
-        response=InvitePage,
-        credential="identity",
-        query=LIST_QUERY,
-        errors=("invalid_cursor",),
-        summary="The account's invites",
-    ),
-    Endpoint(
-        method="POST",
-        path=_PATH,
-        handler=create_invite,
+    admin_list("invites", list_invites, InvitePage, "The account's invites"),
+    admin_write(
+        "POST",
+        "invites",
+        create_invite,
+        InviteRecord,
+        "Invite somebody",
         request=NewInvite,
-        response=InviteRecord,
-        credential="identity",
-        errors=("invalid_email", "address_outside_domain", "partner_changed"),
-        summary="Invite somebody",
+        errors=("invalid_email", "address_outside_domain"),
     ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/{{invite_id}}/accept",
-        handler=accept_invite,
-        response=InviteRecord,
-        credential="identity",
+    admin_write(
+        "POST",
+        "invites/{invite_id}/accept",
+        accept_invite,
+        InviteRecord,
+        "Accept an invite",
         errors=(
             "invite_not_found",
             "already_accepted",
@@ -124,17 +113,14 @@ ENDPOINTS = (
             "wrong_address",
             "already_administers_another_partner",
             "already_a_member",
-            "partner_changed",
         ),
-        summary="Accept an invite",
     ),
-    Endpoint(
-        method="DELETE",
-        path=f"{_PATH}/{{invite_id}}",
-        handler=revoke_invite,
-        response=InviteRecord,
-        credential="identity",
-        errors=("invite_not_found", "already_accepted", "partner_changed"),
-        summary="Revoke an invite",
+    admin_write(
+        "DELETE",
+        "invites/{invite_id}",
+        revoke_invite,
+        InviteRecord,
+        "Revoke an invite",
+        errors=("invite_not_found", "already_accepted"),
     ),
 )

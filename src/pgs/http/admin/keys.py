@@ -1,4 +1,4 @@
-"""API keys: listing, minting, rotating and revoking them. A key is shown once, by the call that makes it."""
+"""API keys. The call that makes one shows it, and no call shows it again."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -10,20 +10,25 @@ from pgs.actors.messages.account.keys import KeyMinted, KeyRotated, MintKey, Rev
 from pgs.domain.accounts import Account, ApiKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
+from pgs.domain.secrets import HidesSecrets
+from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
-from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, follow, wanted_page
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.admin.lists import Wanted, cut, follow, wanted_page
+from pgs.http.api.endpoint import Answer
 
 
 class NewKey(msgspec.Struct, frozen=True):
-    """The environment of a new key, and the label by which people will know it."""
+    """The environment of a new key, and its label."""
 
     environment: Environment
     label: Annotated[str, msgspec.Meta(max_length=64)] | UnsetType = UNSET
 
 
 class KeyRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A key without itself. `revokes_at`: when a scheduled one ends, or a revoked one ended; `last_used_at`: the latest use, roughly."""
+    """What is known of a key, without the key. Times in epoch seconds.
+
+    `revokes_at`: when it stops or stopped working. `last_used_at`: its latest use, to the hour.
+    """
 
     key_id: str
     environment: str
@@ -43,8 +48,10 @@ class KeyPage(msgspec.Struct, frozen=True, rename="camel"):
     has_more: bool
 
 
-class MintedKey(msgspec.Struct, frozen=True, rename="camel"):
-    """A key as it is shown once, to who made it."""
+class MintedKey(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
+    """A new key with its text, `api_key`."""
+
+    SECRETS = frozenset({"api_key"})
 
     key_id: str
     environment: str
@@ -55,14 +62,14 @@ class MintedKey(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Previous(msgspec.Struct, frozen=True, rename="camel"):
-    """The key that was followed, and when it ends."""
+    """The key that is replaced, and when it stops working."""
 
     key_id: str
     revokes_at: int
 
 
 class RotatedKey(MintedKey, frozen=True, rename="camel", kw_only=True):
-    """The new key, shown once, and the one that it follows."""
+    """The new key, and the one that it replaces."""
 
     previous: Previous
 
@@ -127,7 +134,7 @@ async def mint_key(call: AdminCall) -> Answer:
 
 
 async def rotate_key(call: AdminCall) -> Answer:
-    """Make a key that follows another, which works for seven more days."""
+    """Make a key that replaces another, which works for seven more days."""
     reply = await change(call, RotateKey, call.path["key_id"])
     if not isinstance(reply, KeyRotated):
         return reply
@@ -143,45 +150,31 @@ async def revoke_key(call: AdminCall) -> Answer:
     return _record(call, reply, _used(call, account_now(call)))
 
 
-_PATH = "/partner/admin/keys"
-
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path=_PATH,
-        handler=list_keys,
-        response=KeyPage,
-        credential="identity",
-        query=LIST_QUERY,
-        errors=("invalid_cursor",),
-        summary="The account's API keys",
-    ),
-    Endpoint(
-        method="POST",
-        path=_PATH,
-        handler=mint_key,
+    admin_list("keys", list_keys, KeyPage, "The account's API keys"),
+    admin_write(
+        "POST",
+        "keys",
+        mint_key,
+        MintedKey,
+        "Make an API key",
         request=NewKey,
-        response=MintedKey,
-        credential="identity",
-        errors=("label_required", "partner_changed"),
-        summary="Make an API key",
+        errors=("label_required",),
     ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/{{key_id}}/rotate",
-        handler=rotate_key,
-        response=RotatedKey,
-        credential="identity",
-        errors=("key_not_found", "key_not_active", "partner_changed"),
-        summary="Replace an API key",
+    admin_write(
+        "POST",
+        "keys/{key_id}/rotate",
+        rotate_key,
+        RotatedKey,
+        "Replace an API key",
+        errors=("key_not_found", "key_not_active"),
     ),
-    Endpoint(
-        method="DELETE",
-        path=f"{_PATH}/{{key_id}}",
-        handler=revoke_key,
-        response=KeyRecord,
-        credential="identity",
-        errors=("key_not_found", "partner_changed"),
-        summary="Revoke an API key",
+    admin_write(
+        "DELETE",
+        "keys/{key_id}",
+        revoke_key,
+        KeyRecord,
+        "Revoke an API key",
+        errors=("key_not_found",),
     ),
 )

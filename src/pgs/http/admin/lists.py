@@ -19,21 +19,24 @@ LIMIT_DEFAULT: Final = 100
 LIMIT_MAX: Final = 500
 """Entries on the longest page of a list, as the interface promises."""
 
-LIST_QUERY: Final = frozenset({"cursor", "limit"})
 
-# A cursor names an environment. Lists of the account itself have none, and their kind keeps them apart.
+# Every cursor names an environment. The lists of the account itself have none and use this one;
+# their kind keeps them apart.
 OF_THE_ACCOUNT: Final[Environment] = "live"
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """Which page is asked for: how many entries at most, and after which position; None asks for the first."""
+    """The page that a call asks for: at most `limit` entries after a position.
+
+    `after` is None for the first page.
+    """
 
     limit: int
     after: str | int | None
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A page's place in its list: the cursor of the next one, None on the last."""
+    """The cursor of the next page, None on the last one."""
 
     next_cursor: str | None
     has_more: bool
@@ -42,7 +45,7 @@ class Page(msgspec.Struct, frozen=True):
 def wanted_page(
     call: AdminCall, kind: str, environment: Environment = OF_THE_ACCOUNT
 ) -> Wanted | Refusal | BadRequest:
-    """Return which page of the list `kind` a call asks for, or what is wrong with its parameters."""
+    """Return the page of the list `kind` that a call asks for, or what is wrong with the call."""
     limit = int_param(dict(call.query), "limit", 1, LIMIT_MAX, LIMIT_DEFAULT)
     if isinstance(limit, BadRequest):
         return limit
@@ -63,7 +66,11 @@ def cut(
     position: Callable[[T], str | int],
     environment: Environment = OF_THE_ACCOUNT,
 ) -> tuple[Sequence[T], Page]:
-    """Return a page's entries and its place. `found` is what follows the position, one entry more than the page holds if there are more."""
+    """Return the entries of the page, and the cursor of the next.
+
+    `found` are the entries after the position, at least one more than `limit` if there are more.
+    `position` returns an entry's position.
+    """
     shown = found[: wanted.limit]
     if len(found) <= wanted.limit:
         return shown, Page(None, has_more=False)
@@ -78,7 +85,10 @@ def cut(
 
 
 def follow(entries: Sequence[T], wanted: Wanted, position: Callable[[T], str]) -> Sequence[T]:
-    """Return what follows the position in a list that is in memory whole; from its beginning when the entry there has gone."""
+    """Return the entries after the position in a list that is in memory.
+
+    All of them if the entry at the position is no longer there.
+    """
     if wanted.after is None:
         return entries
     places = [position(entry) for entry in entries]

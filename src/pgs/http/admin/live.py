@@ -1,8 +1,9 @@
-"""`GET live`: a stream of what is happening in an environment, as `text/event-stream`.
+"""`GET live`: a stream of an environment's activity events, as `text/event-stream`.
 
-Every event has its kind as `event` and a JSON object as `data`. The stream is no record: it begins now, and ends after a while so that its
-watcher comes again with a token that is valid then. It ends when the token with which it was asked for expires, and within a second when
-its watcher would not be let in any more; nothing is written after that.
+Each event has its kind as `event` and a JSON object as `data`. The stream is not a record: it
+begins now. It ends after `LIFE_S`, so that its subscriber asks again with a valid token; when the
+token expires; and within a second after the subscriber would no longer be admitted. Nothing is
+written after that.
 """
 
 from typing import Final
@@ -14,9 +15,10 @@ from pgs.actors.shared.activity import ActivityEvent
 from pgs.actors.shared.admission import policy_of
 from pgs.domain.environments import Environment, is_environment
 from pgs.domain.errors import BadRequest, refuse
+from pgs.http.admin.endpoints import admin_read
 from pgs.http.admin.gate import AdminCall, may_go_on
 from pgs.http.api.auth import overloaded
-from pgs.http.api.endpoint import Answer, Endpoint, Reply, Stream, Write
+from pgs.http.api.endpoint import Answer, Reply, Stream, Write
 
 LIFE_S: Final = 50.0
 """Seconds that one live stream lasts. The connection's guard closes a silent client after 60 s, and
@@ -35,12 +37,12 @@ ended soon."""
 
 
 class Live(msgspec.Struct, frozen=True):
-    """One event of the stream, as its `data` holds it: `at` in epoch seconds, and what the kind of event has to say."""
+    """The `data` of an event: `at` in epoch seconds, and further fields by the kind of event."""
 
     at: int
 
 
-async def watch(call: AdminCall) -> Answer:
+async def subscribe(call: AdminCall) -> Answer:
     """Return the stream."""
     environment = call.query.get("environment")
     if environment is None:
@@ -60,11 +62,11 @@ async def watch(call: AdminCall) -> Answer:
 
 async def _stream(call: AdminCall, environment: Environment, write: Write) -> None:
     activity = call.services.parts.activity
-    with activity.watching(call.principal.account.partner_id, environment) as watcher:
+    with activity.watching(call.principal.account.partner_id, environment) as subscriber:
         await write(b"retry: %d\n\n" % COME_AGAIN_MS)
         end, until, told = trio.current_time() + LIFE_S, trio.current_time(), None
-        while watcher is not None and await may_go_on(call) and trio.current_time() < end:
-            happened, lost = await watcher.take(until)
+        while subscriber is not None and await may_go_on(call) and trio.current_time() < end:
+            happened, lost = await subscriber.take(until)
             budget = _budget(call)
             pieces = [] if budget.detail == told else [_event(budget)]
             told = budget.detail
@@ -72,16 +74,15 @@ async def _stream(call: AdminCall, environment: Environment, write: Write) -> No
                 pieces.append(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
             pieces += map(_event, happened)
             for piece in pieces:
-                if not await may_go_on(
-                    call
-                ):  # before every piece: a reader who is slow may take seconds for each
+                # Before every piece: a slow reader may take seconds for each.
+                if not await may_go_on(call):
                     return
                 await write(piece)
             until = min(end, trio.current_time() + _until_look(call))
 
 
 def _until_look(call: AdminCall) -> float:
-    """Return the seconds until the next look: `LOOK_S`, or less when the token expires before that."""
+    """Return the seconds until the next check: `LOOK_S`, or less if the token expires sooner."""
     now, expires_at = call.services.parts.clock.now_ms() / 1000, call.principal.identity.expires_at
     return LOOK_S if expires_at >= now + LOOK_S else max(0.001, expires_at - now)
 
@@ -96,20 +97,18 @@ def _budget(call: AdminCall) -> ActivityEvent:
     return ActivityEvent("budget", services.parts.clock.now(), detail)
 
 
-def _event(happening: ActivityEvent) -> bytes:
-    data = msgspec.json.encode({"at": happening.at, **happening.detail})
-    return b"event: %s\ndata: %s\n\n" % (happening.kind.encode(), data)
+def _event(event: ActivityEvent) -> bytes:
+    data = msgspec.json.encode({"at": event.at, **event.detail})
+    return b"event: %s\ndata: %s\n\n" % (event.kind.encode(), data)
 
 
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path="/partner/admin/live",
-        handler=watch,
-        response=Live,
-        credential="identity",
+    admin_read(
+        "live",
+        subscribe,
+        Live,
+        "What is happening, as it happens",
         query=frozenset({"environment"}),
         errors=("missing_parameter", "rate_limited"),
-        summary="What is happening, as it happens",
     ),
 )

@@ -5,9 +5,10 @@ import msgspec
 from pgs.actors.messages.account.people import ChangeRole, RemoveMember
 from pgs.domain.members import Member
 from pgs.domain.roles import Role
+from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
-from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, follow, wanted_page
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.admin.lists import Wanted, cut, follow, wanted_page
+from pgs.http.api.endpoint import Answer
 
 
 class NewRole(msgspec.Struct, frozen=True):
@@ -68,36 +69,23 @@ async def remove_member(call: AdminCall) -> Answer:
     return _record(reply) if isinstance(reply, Member) else reply
 
 
-_PATH = "/partner/admin/members"
-
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path=_PATH,
-        handler=list_members,
-        response=MemberPage,
-        credential="identity",
-        query=LIST_QUERY,
-        errors=("invalid_cursor",),
-        summary="The account's members",
-    ),
-    Endpoint(
-        method="PATCH",
-        path=f"{_PATH}/{{uid}}",
-        handler=change_role,
+    admin_list("members", list_members, MemberPage, "The account's members"),
+    admin_write(
+        "PATCH",
+        "members/{uid}",
+        change_role,
+        MemberRecord,
+        "Change a member's role",
         request=NewRole,
-        response=MemberRecord,
-        credential="identity",
-        errors=("member_not_found", "last_admin", "partner_changed"),
-        summary="Change a member's role",
+        errors=("member_not_found", "last_admin"),
     ),
-    Endpoint(
-        method="DELETE",
-        path=f"{_PATH}/{{uid}}",
-        handler=remove_member,
-        response=MemberRecord,
-        credential="identity",
-        errors=("member_not_found", "last_admin", "partner_changed"),
-        summary="Remove a member",
+    admin_write(
+        "DELETE",
+        "members/{uid}",
+        remove_member,
+        MemberRecord,
+        "Remove a member",
+        errors=("member_not_found", "last_admin"),
     ),
 )

@@ -6,9 +6,10 @@ from pgs.actors.messages.account.settings import AddOrigin, RemoveOrigin
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest
+from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.api.body import convert
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer
 
 
 class OriginOf(msgspec.Struct, frozen=True):
@@ -56,37 +57,26 @@ async def remove_origin(call: AdminCall) -> Answer:
     return _record(reply) if isinstance(reply, Account) else reply
 
 
-_PATH = "/partner/admin/origins"
-
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path=_PATH,
-        handler=list_origins,
-        response=OriginsRecord,
-        credential="identity",
-        summary="The web origins",
-    ),
-    Endpoint(
-        method="POST",
-        path=_PATH,
-        handler=add_origin,
+    admin_read("origins", list_origins, OriginsRecord, "The web origins"),
+    admin_write(
+        "POST",
+        "origins",
+        add_origin,
+        OriginsRecord,
+        "Register a web origin",
         request=OriginOf,
-        response=OriginsRecord,
-        credential="identity",
-        errors=("invalid_origin", "too_many_origins", "partner_changed"),
-        summary="Register a web origin",
+        errors=("invalid_origin", "too_many_origins"),
     ),
-    Endpoint(
-        method="DELETE",
-        path=_PATH,
-        handler=remove_origin,
+    admin_write(
+        "DELETE",
+        "origins",
+        remove_origin,
+        OriginsRecord,
+        "Remove a web origin",
         request=OriginOf,
+        errors=("origin_not_found",),
         may_lack_body=True,
         query=frozenset({"environment", "origin"}),
-        response=OriginsRecord,
-        credential="identity",
-        errors=("origin_not_found", "partner_changed"),
-        summary="Remove a web origin",
     ),
 )

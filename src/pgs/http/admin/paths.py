@@ -1,9 +1,9 @@
-"""What a path's names mean."""
+"""The parameters in paths."""
 
 from pgs.domain.environments import Environment
 from pgs.http.admin.gate import AdminCall
 
 
 def environment_of(call: AdminCall) -> Environment:
-    """Return the environment that the path names as `{env}`; the routes let no other word there."""
+    """Return the environment of the path's `{env}`. No route matches any other word there."""
     return "live" if call.path["env"] == "live" else "test"

@@ -1,17 +1,18 @@
-"""What the account asks for a seat, tier by tier."""
+"""The prices that the account charges for a seat, by tier."""
 
 import msgspec
 
 from pgs.actors.messages.account.settings import SetPrices
 from pgs.domain.accounts import Account
+from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.admin.paths import environment_of
 from pgs.http.api.body import Cents
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer
 
 
 class Prices(msgspec.Struct, frozen=True):
-    """US cents by tier id: of priced tiers alone."""
+    """US cents by tier id, for the tiers that have a price."""
 
     prices: dict[str, Cents]
 
@@ -26,42 +27,26 @@ def _record(call: AdminCall, account: Account) -> Prices:
 
 
 async def read_prices(call: AdminCall) -> Answer:
-    """Return the prices as they were set."""
+    """Return the prices that were set."""
     return _record(call, account_now(call))
 
 
 async def set_prices(call: AdminCall) -> Answer:
-    """Replace the whole map."""
+    """Replace all prices."""
     body: Prices = call.body
     reply = await change(call, SetPrices, environment_of(call), body.prices)
     return _record(call, reply) if isinstance(reply, Account) else reply
 
 
-_PATH = "/partner/admin/prices/{env}"
-
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path=_PATH,
-        handler=read_prices,
-        response=Prices,
-        credential="identity",
-        summary="The prices of an environment",
-    ),
-    Endpoint(
-        method="PUT",
-        path=_PATH,
-        handler=set_prices,
+    admin_read("prices/{env}", read_prices, Prices, "The prices of an environment"),
+    admin_write(
+        "PUT",
+        "prices/{env}",
+        set_prices,
+        Prices,
+        "Replace the prices of an environment",
         request=Prices,
-        response=Prices,
-        credential="identity",
-        errors=(
-            "unknown_tier",
-            "below_floor",
-            "stake_above_prize",
-            "settlement_unavailable",
-            "partner_changed",
-        ),
-        summary="Replace the prices of an environment",
+        errors=("unknown_tier", "below_floor", "stake_above_prize", "settlement_unavailable"),
     ),
 )

@@ -1,4 +1,4 @@
-"""QR codes, for what people carry from a screen to a phone."""
+"""QR codes, which bring a secret from a screen to a phone."""
 
 import io
 
@@ -6,7 +6,10 @@ import segno
 
 
 def qr_svg(text: str) -> str:
-    """Return the QR code of a text as an SVG document that scales to its place; about 3 kB for an `otpauth` URI."""
+    """Return the QR code of a text as an SVG document without a fixed size.
+
+    About 3 kB for an `otpauth` URI.
+    """
     out = io.BytesIO()
     segno.make(text, micro=False, error="m").save(
         out, kind="svg", xmldecl=False, omitsize=True, border=4, light="#fff"

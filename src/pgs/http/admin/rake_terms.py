@@ -1,18 +1,19 @@
-"""The rake terms: what is on offer, and agreeing to it."""
+"""The rake terms on offer, and the account's agreement to them."""
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.account.settings import AgreeTerms
 from pgs.http.admin.account import AccountRecord, shown
+from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.api.body import SafeInt
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer
 from pgs.storage.terms import offered_terms
 
 
 class TermsRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """The terms on offer, as Markdown, and which the account has agreed to. Absent where there are none."""
+    """The terms on offer, as Markdown, and those agreed to. Fields are absent if there are none."""
 
     offered_version: int | UnsetType = UNSET
     text: str | UnsetType = UNSET
@@ -21,7 +22,7 @@ class TermsRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Agreement(msgspec.Struct, frozen=True):
-    """The version that is agreed to."""
+    """The version to agree to."""
 
     version: SafeInt
 
@@ -45,25 +46,15 @@ async def agree(call: AdminCall) -> Answer:
     return await shown(call, await change(call, AgreeTerms, body.version))
 
 
-_PATH = "/partner/admin/rake-terms"
-
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path=_PATH,
-        handler=read_terms,
-        response=TermsRecord,
-        credential="identity",
-        summary="The rake terms on offer",
-    ),
-    Endpoint(
-        method="POST",
-        path=_PATH,
-        handler=agree,
+    admin_read("rake-terms", read_terms, TermsRecord, "The rake terms on offer"),
+    admin_write(
+        "POST",
+        "rake-terms",
+        agree,
+        AccountRecord,
+        "Agree to the rake terms",
         request=Agreement,
-        response=AccountRecord,
-        credential="identity",
-        errors=("terms_already_agreed", "settlement_unavailable", "partner_changed"),
-        summary="Agree to the rake terms",
+        errors=("terms_already_agreed", "settlement_unavailable"),
     ),
 )

@@ -1,38 +1,47 @@
-"""The caller's own authenticator: enrolling one, and stepping up with a code of it."""
+"""The caller's own authenticator: enrolling it, and stepping up with its codes."""
 
 import msgspec
 
 from pgs.actors.messages.account import factors
 from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, VerifyTotp
 from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.secrets import HidesSecrets
+from pgs.http.admin.endpoints import admin_write
 from pgs.http.admin.gate import AdminCall, change, locked
 from pgs.http.admin.qr import qr_svg
-from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.endpoint import Answer
 
 
-class EnrolmentRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A new authenticator's secret, shown once: as text, as the URI that apps read, and as that URI's QR code, an SVG document."""
+class EnrolmentRecord(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
+    """A new authenticator's secret, shown once.
+
+    As text, as the URI that apps read, and as that URI's QR code, an SVG document.
+    """
+
+    SECRETS = frozenset({"secret", "otpauth_uri", "qr_svg"})
 
     secret: str
     otpauth_uri: str
     qr_svg: str
 
 
-class Code(msgspec.Struct, frozen=True):
+class Code(HidesSecrets, msgspec.Struct, frozen=True):
     """The six digits that the authenticator shows."""
+
+    SECRETS = frozenset({"code"})
 
     code: str
 
 
 class SteppedUp(msgspec.Struct, frozen=True, rename="camel"):
-    """Until when the windows are open, in epoch seconds."""
+    """The epoch seconds at which the windows close."""
 
     step_up_until: int
     fresh_until: int
 
 
 async def enrol(call: AdminCall) -> Answer:
-    """Begin a new authenticator; it is in force with its first code."""
+    """Begin a new authenticator, which is in force from its first code on."""
     reply = await change(call, EnrollTotp)
     if isinstance(reply, Enrolment):
         return EnrolmentRecord(reply.secret, reply.otpauth_uri, qr_svg(reply.otpauth_uri))
@@ -57,24 +66,22 @@ async def _refused(call: AdminCall, reply: Refusal | BadRequest) -> Answer:
 
 
 ENDPOINTS = (
-    Endpoint(
-        method="POST",
-        path="/partner/admin/totp/enroll",
-        handler=enrol,
-        response=EnrolmentRecord,
-        credential="identity",
-        errors=("step_up_locked", "partner_changed"),
-        summary="Enrol an authenticator",
+    admin_write(
+        "POST",
+        "totp/enroll",
+        enrol,
+        EnrolmentRecord,
+        "Enrol an authenticator",
+        errors=("step_up_locked",),
     ),
-    Endpoint(
-        method="POST",
-        path="/partner/admin/totp/verify",
-        handler=verify,
+    admin_write(
+        "POST",
+        "totp/verify",
+        verify,
+        SteppedUp,
+        "Step up with a code",
         request=Code,
-        response=SteppedUp,
-        credential="identity",
+        errors=("totp_not_enrolled", "step_up_locked", "invalid_code"),
         elsewhere=("totp_not_enrolled",),
-        errors=("totp_not_enrolled", "step_up_locked", "invalid_code", "partner_changed"),
-        summary="Step up with a code",
     ),
 )

@@ -1,4 +1,4 @@
-"""The webhook endpoints: saving, rotating the secret, switching off, the test event, and the log of attempts."""
+"""The webhook endpoints, their test event, and the log of attempts."""
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -12,35 +12,43 @@ from pgs.actors.messages.account.webhooks import (
     WebhookSaved,
     WebhookSecretRotated,
 )
-from pgs.actors.messages.courier import (
-    SendTest,
-)
+from pgs.actors.messages.courier import SendTest
 from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.secrets import HidesSecrets
+from pgs.http.admin.endpoints import admin_list, admin_read, admin_write
 from pgs.http.admin.gate import AdminCall, change
-from pgs.http.admin.lists import LIST_QUERY, Wanted, cut, wanted_page
+from pgs.http.admin.lists import Wanted, cut, wanted_page
 from pgs.http.admin.paths import environment_of
 from pgs.http.api.auth import overloaded
-from pgs.http.api.endpoint import Answer, Endpoint, Reply
+from pgs.http.api.endpoint import Answer, Reply
 from pgs.http.partner.me import WebhookRecord, webhook_record
 from pgs.storage.attempts import NEWEST, Attempt, attempts_before
 from pgs.storage.webhooks import find_webhook
 
 
 class WebhookUrl(msgspec.Struct, frozen=True):
-    """Where nudges are to go."""
+    """The URL to which nudges go."""
 
     url: str
 
 
-class WebhookState(msgspec.Struct, frozen=True, rename="camel"):
-    """An environment's endpoint, absent where there is none. `signing_secret` is there once, when it has just been minted."""
+class WebhookState(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
+    """An environment's endpoint, absent if there is none.
+
+    `signing_secret` is there only in the answer to the call that minted it.
+    """
+
+    SECRETS = frozenset({"signing_secret"})
 
     webhook: WebhookRecord | UnsetType = UNSET
     signing_secret: str | UnsetType = UNSET
 
 
 class AttemptRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """One try at delivering a nudge. `status_code` is absent when no response came, `error` when one did; `at` in epoch seconds."""
+    """One try at delivering a nudge. `at` in epoch seconds.
+
+    `status_code` is absent if no response came, `error` if one did.
+    """
 
     attempt_id: str
     nudge_id: str
@@ -67,7 +75,7 @@ _KIND = "admin.attempts"
 
 
 def attempt_record(attempt: Attempt) -> AttemptRecord:
-    """Return a try as it is shown."""
+    """Return the record of a try."""
     return AttemptRecord(
         attempt_id=attempt.attempt_id,
         nudge_id=attempt.nudge_id,
@@ -162,68 +170,47 @@ async def list_attempts(call: AdminCall) -> Answer:
     )
 
 
-_PATH = "/partner/admin/webhooks/{env}"
-
 ENDPOINTS = (
-    Endpoint(
-        method="GET",
-        path=_PATH,
-        handler=read_webhook,
-        response=WebhookState,
-        credential="identity",
-        summary="A webhook endpoint",
-    ),
-    Endpoint(
-        method="POST",
-        path=_PATH,
-        handler=save_webhook,
+    admin_read("webhooks/{env}", read_webhook, WebhookState, "A webhook endpoint"),
+    admin_write(
+        "POST",
+        "webhooks/{env}",
+        save_webhook,
+        WebhookState,
+        "Save a webhook's URL",
         request=WebhookUrl,
-        response=WebhookState,
-        credential="identity",
-        errors=("invalid_webhook_url", "partner_changed"),
-        summary="Save a webhook's URL",
+        errors=("invalid_webhook_url",),
     ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/rotate-secret",
-        handler=rotate_secret,
-        response=WebhookState,
-        credential="identity",
-        errors=("webhook_not_configured", "partner_changed"),
-        summary="Replace a webhook's signing secret",
+    admin_write(
+        "POST",
+        "webhooks/{env}/rotate-secret",
+        rotate_secret,
+        WebhookState,
+        "Replace a webhook's signing secret",
+        errors=("webhook_not_configured",),
     ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/disable",
-        handler=switch_off,
-        response=WebhookState,
-        credential="identity",
-        errors=("webhook_not_configured", "partner_changed"),
-        summary="Switch a webhook off",
+    admin_write(
+        "POST",
+        "webhooks/{env}/disable",
+        switch_off,
+        WebhookState,
+        "Switch a webhook off",
+        errors=("webhook_not_configured",),
     ),
-    Endpoint(
-        method="POST",
-        path=f"{_PATH}/test",
-        handler=send_test,
-        response=AttemptRecord,
-        credential="identity",
+    admin_write(
+        "POST",
+        "webhooks/{env}/test",
+        send_test,
+        AttemptRecord,
+        "Send a test event",
         errors=(
             "webhook_not_configured",
             "webhook_not_enabled",
             "account_inactive",
             "test_event_too_soon",
-            "partner_changed",
         ),
-        summary="Send a test event",
     ),
-    Endpoint(
-        method="GET",
-        path=f"{_PATH}/attempts",
-        handler=list_attempts,
-        response=AttemptPage,
-        credential="identity",
-        query=LIST_QUERY,
-        errors=("invalid_cursor",),
-        summary="The log of delivery attempts",
+    admin_list(
+        "webhooks/{env}/attempts", list_attempts, AttemptPage, "The log of delivery attempts"
     ),
 )
