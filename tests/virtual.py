@@ -15,7 +15,7 @@ import structlog
 import trio
 from trio._core import _run as trio_run
 
-from pgs.actors.kernel.cells import TEND_S, System
+from pgs.actors.kernel.system import TEND_S, System
 from pgs.clock import TrioClock
 from pgs.storage.database import Database
 

@@ -11,7 +11,7 @@ from pgs.actors.account.actor import AccountActor
 from pgs.actors.catalogue import CatalogueActor
 from pgs.actors.core import Core
 from pgs.actors.delivery.courier import CourierActor
-from pgs.actors.kernel.cells import System, open_system
+from pgs.actors.kernel.system import System, open_system
 from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.maintenance.runner import ChoreRunner
 from pgs.actors.partners import Makers, PartnerDirectory

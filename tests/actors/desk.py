@@ -7,10 +7,11 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from pgs.actors.kernel import cells as kernel
-from pgs.actors.kernel.cells import Cell, System
+from pgs.actors.kernel.cell import MAILBOX_LIMIT, Cell
 from pgs.actors.kernel.mail import LATER, Command, Crashed, Envelope, Message
-from pgs.actors.kernel.restarts import Watch
+from pgs.actors.kernel.ref import ASK_DEADLINE_S
+from pgs.actors.kernel.restarts import RestartCounter
+from pgs.actors.kernel.system import System
 
 
 class Add(Command[int], frozen=True):
@@ -109,16 +110,16 @@ class Desk:
     def __init__(
         self,
         system: System,
-        watch: Watch | None = None,
-        limit: int = kernel.MAILBOX_LIMIT,
+        restarts: RestartCounter | None = None,
+        limit: int = MAILBOX_LIMIT,
         name: str = "desk",
     ) -> None:
         self.rows = Rows()
-        self.watch = watch or Watch()
-        self.cell = Cell(name, system, self.watch, lambda _: Counter(self.rows), limit)
+        self.restarts = restarts or RestartCounter()
+        self.cell = Cell(name, system, self.restarts, lambda _: Counter(self.rows), limit)
         self._system = system
 
-    def later(self, command: Command[Any], within: float = kernel.ASK_DEADLINE_S) -> Asked:
+    def later(self, command: Command[Any], within: float = ASK_DEADLINE_S) -> Asked:
         """Put an ask into the mailbox now, and wait for its answer in a task of its own."""
         asked, envelope = Asked(), Envelope(command, trio.current_time() + within)
         self.cell.post(envelope)

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from pgs.actors.kernel.cells import Ref
+from pgs.actors.kernel.ref import Ref
 from pgs.actors.messages import table as m
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.environments import Environment

@@ -8,7 +8,7 @@ from typing import cast
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel.cells import IDLE_CLOSE_S
+from pgs.actors.kernel.cell import IDLE_CLOSE_S
 from pgs.actors.maintenance.deadlines import ring_alarms
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.partners import PartnerDirectory

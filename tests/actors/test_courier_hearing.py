@@ -36,7 +36,7 @@ def rest_after_the_next_commit(s: ReadyCore, monkeypatch: pytest.MonkeyPatch) ->
         outcome = await submit(tx)
         monkeypatch.undo()
         for _ in range(RESTART_LIMIT.restarts + 1):
-            s.partner().watch.crashed(trio.current_time())
+            s.partner().restarts.crashed(trio.current_time())
         return outcome
 
     monkeypatch.setattr(s.parts.database.writer, "submit", then_rest)

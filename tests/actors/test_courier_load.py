@@ -206,7 +206,7 @@ async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(
             await trio.sleep(0.01)
         await until(1)
         for _ in range(RESTART_LIMIT.restarts + 1):
-            s.partner().watch.crashed(trio.current_time())
+            s.partner().restarts.crashed(trio.current_time())
         await until(30)
         assert failures(s) == 2
         await until(33)
@@ -244,7 +244,7 @@ async def test_a_partner_that_rests_delays_no_other_partners_nudges(
         await save(s)
         await save(s, OTHER, partner="zebra")
         for _ in range(RESTART_LIMIT.restarts + 1):
-            s.partner().watch.crashed(trio.current_time())
+            s.partner().restarts.crashed(trio.current_time())
         nudge(s, partner="zebra")
         await trio.sleep(0.01)
         assert [post.url for post in endpoints.posts] == [OTHER]

@@ -6,9 +6,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.kernel.cells import STOP_GRACE_S
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.actors.kernel.restarts import RESTART_LIMIT
+from pgs.actors.kernel.system import STOP_GRACE_S
 from pgs.actors.shared.deliveries import DRAIN_S
 from pgs.http.outbound.tries import TRY_TIMEOUT_S
 from tests.actors.endpoints import (
@@ -104,7 +104,7 @@ async def test_a_stop_waits_for_no_courier_that_rests(
         nudge(s)
         await until(0.5)
         for _ in range(RESTART_LIMIT.restarts + 1):
-            s.partner().watch.crashed(trio.current_time())
+            s.partner().restarts.crashed(trio.current_time())
         await until(3)
     assert trio.current_time() < 4.1
 

@@ -32,17 +32,17 @@ async def test_a_partner_that_rests_holds_up_nobodys_deadlines_and_is_told_nothi
         await _seats_of(s, "aaa", 5)
         await _seats_of(s, "zzz", 5)
         await until(299)
-        watch = s.partner("aaa").watch
-        while not watch.crashed(trio.current_time()):
+        restarts = s.partner("aaa").restarts
+        while not restarts.crashed(trio.current_time()):
             pass
         await until(302)
-        assert watch.degraded(trio.current_time())
+        assert restarts.degraded(trio.current_time())
         assert {s.by_key(f"{number}", "live", "aaa").status for number in range(5)} == {"waiting"}
         assert {s.by_key(f"{number}", "live", "zzz").end_reason for number in range(5)} == {
             "no_opponent"
         }
         assert "message_dropped" not in events
-        await until(299 + watch.limit.cool_down_s + 2)
+        await until(299 + restarts.limit.cool_down_s + 2)
         assert {s.by_key(f"{number}", "live", "aaa").end_reason for number in range(5)} == {
             "no_opponent"
         }

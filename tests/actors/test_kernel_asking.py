@@ -6,9 +6,9 @@ from contextvars import ContextVar
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel.cells import Cell
+from pgs.actors.kernel.cell import Cell
 from pgs.actors.kernel.mail import Crashed, Envelope, Message
-from pgs.actors.kernel.restarts import Watch
+from pgs.actors.kernel.restarts import RestartCounter
 from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell
 from tests.virtual import actor_system
 
@@ -90,7 +90,7 @@ async def test_the_first_answer_counts_and_no_other(autojump_clock: MockClock) -
             return "third"
 
     async with actor_system() as system:
-        cell = Cell("eager", system, Watch(), lambda _: Eager())
+        cell = Cell("eager", system, RestartCounter(), lambda _: Eager())
         for amount in (1, 2, 1):
             answer: object = await cell.ref.ask(Add(amount))
             assert answer == "first"

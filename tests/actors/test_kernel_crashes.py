@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.mail import Crashed, Degraded
-from pgs.actors.kernel.restarts import Watch
+from pgs.actors.kernel.restarts import RestartCounter
 from tests.actors.desk import Add, Desk, Do, Tell, raises
 from tests.virtual import actor_system
 
@@ -70,8 +70,8 @@ async def test_all_actors_of_a_degraded_partner_rest_and_no_neighbours(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        watch = Watch()
-        desk, sibling, neighbour = Desk(system, watch), Desk(system, watch), Desk(system)
+        restarts = RestartCounter()
+        desk, sibling, neighbour = Desk(system, restarts), Desk(system, restarts), Desk(system)
         await sibling.cell.ref.ask(Add())
         busy = sibling.later(Do(partial(trio.sleep, 1)))
         for _ in range(4):
@@ -85,22 +85,22 @@ async def test_all_actors_of_a_degraded_partner_rest_and_no_neighbours(
 
 
 def test_crashes_further_apart_than_the_window_never_degrade() -> None:
-    watch = Watch()
+    restarts = RestartCounter()
     assert not any(
-        watch.crashed(now) for now in (0.0, 1.0, 2.0, 30.0, 31.0, 32.0, 60.0, 61.0, 62.0)
+        restarts.crashed(now) for now in (0.0, 1.0, 2.0, 30.0, 31.0, 32.0, 60.0, 61.0, 62.0)
     )
-    assert not watch.degraded(62.0)
-    assert watch.crashed(89.999)
-    assert watch.degraded(119.998)
-    assert not watch.degraded(119.999)
+    assert not restarts.degraded(62.0)
+    assert restarts.crashed(89.999)
+    assert restarts.degraded(119.998)
+    assert not restarts.degraded(119.999)
 
 
 def test_crashes_during_the_cool_down_do_not_lengthen_it() -> None:
-    watch = Watch()
-    assert [watch.crashed(0.0) for _ in range(4)] == [False, False, False, True]
-    assert not any(watch.crashed(29.0) for _ in range(10))
-    assert not watch.degraded(30.0)
-    assert not watch.crashed(30.0)
+    restarts = RestartCounter()
+    assert [restarts.crashed(0.0) for _ in range(4)] == [False, False, False, True]
+    assert not any(restarts.crashed(29.0) for _ in range(10))
+    assert not restarts.degraded(30.0)
+    assert not restarts.crashed(30.0)
 
 
 async def test_a_child_that_breaks_takes_nobody_down(autojump_clock: MockClock) -> None:

@@ -4,8 +4,10 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel import cells as kernel
+from pgs.actors.kernel import ref
 from pgs.actors.kernel.mail import Overloaded
+from pgs.actors.kernel.ref import ASK_DEADLINE_S
+from pgs.actors.kernel.system import TEND_S
 from tests.actors.desk import Add, Desk, Tell
 from tests.virtual import actor_system
 
@@ -27,7 +29,7 @@ async def test_a_full_mailbox_is_an_answer_and_nothing_is_done(autojump_clock: M
 async def test_events_have_room_left_when_asks_have_not_until_that_is_full_too(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernel, "TELL_RESERVE", 2)
+    monkeypatch.setattr(ref, "TELL_RESERVE", 2)
     events: list[str] = []
     async with actor_system(events.append) as system:
         desk = Desk(system, limit=1)
@@ -74,10 +76,10 @@ async def test_a_queued_ask_is_answered_at_its_deadline_however_stuck_the_actor_
         )  # has no deadline, and stands in front
         long, short = desk.later(Add()), desk.later(Add(), within=2)
         await trio.sleep(20)
-        for asked, deadline in ((long, kernel.ASK_DEADLINE_S), (short, 2)):
+        for asked, deadline in ((long, ASK_DEADLINE_S), (short, 2)):
             assert isinstance(asked.result, Overloaded)
             assert asked.at is not None
-            assert deadline <= asked.at <= deadline + kernel.TEND_S
+            assert deadline <= asked.at <= deadline + TEND_S
         release.set()
         await wait_all_tasks_blocked()
         assert desk.rows.total == 0

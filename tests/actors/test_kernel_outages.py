@@ -108,5 +108,5 @@ async def test_a_crash_below_is_counted_where_it_happened(autojump_clock: MockCl
         for _ in range(4):
             with pytest.raises(Crashed):
                 await above.cell.ref.ask(Do(ask_below))
-        assert below.watch.degraded(trio.current_time())
-        assert not above.watch.degraded(trio.current_time())
+        assert below.restarts.degraded(trio.current_time())
+        assert not above.restarts.degraded(trio.current_time())

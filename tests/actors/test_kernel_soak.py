@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel.cells import Cell, Ref, System
+from pgs.actors.kernel.cell import Cell
 from pgs.actors.kernel.mail import (
     LATER,
     Command,
@@ -18,7 +18,9 @@ from pgs.actors.kernel.mail import (
     Message,
     Overloaded,
 )
-from pgs.actors.kernel.restarts import Watch
+from pgs.actors.kernel.ref import Ref
+from pgs.actors.kernel.restarts import RestartCounter
+from pgs.actors.kernel.system import System
 from pgs.storage.transactions import OutcomeUnknown, WriteFailed, WriterFull
 from tests.virtual import seed_scheduler, tend
 
@@ -136,10 +138,10 @@ async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(
         system = System(nursery)
         nursery.start_soon(system.refuse_when_cancelled)
         nursery.start_soon(tend, system)
-        watches = [Watch() for _ in range(3)]
+        counters = [RestartCounter() for _ in range(3)]
         cells = {
             name: Cell(
-                name, system, watches[int(name[0])], _maker(system, rows[name], random), limit=8
+                name, system, counters[int(name[0])], _maker(system, rows[name], random), limit=8
             )
             for name in rows
         }

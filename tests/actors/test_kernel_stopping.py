@@ -7,9 +7,9 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.actors.kernel import cells as kernel
-from pgs.actors.kernel.cells import System
+from pgs.actors.kernel.cell import IDLE_CLOSE_S
 from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Message, Overloaded
+from pgs.actors.kernel.system import STOP_GRACE_S, System
 from pgs.storage.transactions import Stmt, Tx
 from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell
 from tests.virtual import Faults, actor_system, open_store, tend
@@ -21,9 +21,9 @@ async def test_an_idle_actor_is_closed_and_opened_again_from_rows(
     async with actor_system() as system:
         desk = Desk(system)
         await desk.cell.ref.ask(Add())
-        await trio.sleep_until(kernel.IDLE_CLOSE_S - 1)
+        await trio.sleep_until(IDLE_CLOSE_S - 1)
         assert system.cells == {desk.cell}
-        await trio.sleep_until(kernel.IDLE_CLOSE_S + 1)
+        await trio.sleep_until(IDLE_CLOSE_S + 1)
         assert system.cells == set()
         assert await desk.cell.ref.ask(Add()) == 2
         assert await desk.cell.ref.ask(Add()) == 3
@@ -39,7 +39,7 @@ async def test_an_event_put_off_for_later_does_not_keep_an_actor_open(
     async with actor_system() as system:
         desk = Desk(system)
         desk.cell.ref.tell(Tell(later))
-        await trio.sleep(kernel.IDLE_CLOSE_S + 1)
+        await trio.sleep(IDLE_CLOSE_S + 1)
         assert system.cells == set()
 
 
@@ -48,7 +48,7 @@ async def test_a_message_keeps_an_actor_open(autojump_clock: MockClock) -> None:
         desk = Desk(system)
         for _ in range(10):
             await desk.cell.ref.ask(Add())
-            await trio.sleep(kernel.IDLE_CLOSE_S * 0.9)
+            await trio.sleep(IDLE_CLOSE_S * 0.9)
         assert desk.rows.loads == 1
 
 
@@ -58,17 +58,17 @@ async def test_an_actor_that_owes_an_answer_or_is_at_work_is_not_idle(
     async with actor_system() as system:
         desk = Desk(system)
         owed = desk.later(Defer("a"))
-        await trio.sleep(kernel.IDLE_CLOSE_S * 3)
+        await trio.sleep(IDLE_CLOSE_S * 3)
         assert desk.cell.idle_since is None
         assert owed.at is None
-        desk.later(Do(partial(trio.sleep, kernel.IDLE_CLOSE_S * 3)))
-        await trio.sleep(kernel.IDLE_CLOSE_S * 2)
+        desk.later(Do(partial(trio.sleep, IDLE_CLOSE_S * 3)))
+        await trio.sleep(IDLE_CLOSE_S * 2)
         assert desk.cell.idle_since is None
         desk.cell.ref.tell(Resolve("a", "at last"))
-        await trio.sleep(kernel.IDLE_CLOSE_S * 1.1)
+        await trio.sleep(IDLE_CLOSE_S * 1.1)
         assert owed.result == "at last"
         assert desk.rows.loads == 1
-        await trio.sleep(kernel.IDLE_CLOSE_S)
+        await trio.sleep(IDLE_CLOSE_S)
         assert system.cells == set()
 
 
@@ -125,7 +125,7 @@ async def test_stopping_waits_for_a_stuck_actor_no_longer_than_the_grace(
         with trio.CancelScope(shield=True):
             await system.stop()
         await wait_all_tasks_blocked()
-        assert trio.current_time() == kernel.STOP_GRACE_S
+        assert trio.current_time() == STOP_GRACE_S
         assert isinstance(stuck.result, Overloaded if loading else Crashed)
         assert system.cells == set()
 
@@ -146,7 +146,7 @@ async def test_cancelling_the_nursery_without_stopping_answers_everybody_within_
         await wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
     await wait_all_tasks_blocked()
-    assert trio.current_time() == kernel.STOP_GRACE_S
+    assert trio.current_time() == STOP_GRACE_S
     assert [type(asked.result) for asked in asks] == [Crashed, int, Crashed, Overloaded]
 
 
@@ -161,7 +161,8 @@ async def test_an_ask_after_the_nursery_has_closed_is_answered() -> None:
 async def test_a_disk_that_hangs_in_a_commit_does_not_keep_the_actors_from_stopping(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernel, "STOP_GRACE_S", 0.05)
+    for module in ("system", "cell"):
+        monkeypatch.setattr(f"pgs.actors.kernel.{module}.STOP_GRACE_S", 0.05)
     faults = Faults()
     tx = Tx(
         "platform",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from trio.testing import MockClock
 
-from pgs.actors.kernel.cells import IDLE_CLOSE_S
+from pgs.actors.kernel.cell import IDLE_CLOSE_S
 from pgs.actors.maintenance.chores import CLOSE_IDLE_S
 from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.messages.seats import (

@@ -108,7 +108,7 @@ async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(
         async with ready_core(tmp_path, on_event=events.append) as s:
             now = trio.current_time()
             for _ in range(4):
-                s.partner().watch.crashed(now)
+                s.partner().restarts.crashed(now)
             await settle()
             assert ({s.match_of(seat).status for seat in acme}, ended_as(s.match_of(beta))) == (
                 {"started"},

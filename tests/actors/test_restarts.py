@@ -1,11 +1,11 @@
 """How crashes are counted, where the limit is another than the product's own."""
 
-from pgs.actors.kernel.restarts import RestartLimit, Watch
+from pgs.actors.kernel.restarts import RestartCounter, RestartLimit
 
 
 def test_after_its_rest_a_partner_begins_with_no_crash_to_its_name() -> None:
-    watch = Watch(RestartLimit(restarts=1, within_s=100.0, cool_down_s=10.0))
-    assert [watch.crashed(0.0), watch.crashed(1.0)] == [False, True]
-    assert watch.degraded(10.9)
-    assert not watch.degraded(11.0)
-    assert [watch.crashed(11.0), watch.crashed(12.0)] == [False, True]
+    restarts = RestartCounter(RestartLimit(restarts=1, within_s=100.0, cool_down_s=10.0))
+    assert [restarts.crashed(0.0), restarts.crashed(1.0)] == [False, True]
+    assert restarts.degraded(10.9)
+    assert not restarts.degraded(11.0)
+    assert [restarts.crashed(11.0), restarts.crashed(12.0)] == [False, True]

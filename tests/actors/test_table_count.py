@@ -7,7 +7,7 @@ import pytest
 import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors.kernel.cells import IDLE_CLOSE_S
+from pgs.actors.kernel.cell import IDLE_CLOSE_S
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.kernel.restarts import RESTART_LIMIT
 from pgs.actors.messages import table as m

@@ -77,7 +77,7 @@ async def test_a_partner_that_keeps_crashing_rests_and_no_other_does(
                     503,
                     "settlement_unavailable",
                 )
-        assert service.core.directory.partner(partner.partner_id).watch.degraded(
+        assert service.core.directory.partner(partner.partner_id).restarts.degraded(
             trio.current_time()
         )
         check_refusal(await _seat(service, partner, "carol", "c"), 503, "settlement_unavailable")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from pgs.actors.kernel.cells import MAILBOX_LIMIT
+from pgs.actors.kernel.cell import MAILBOX_LIMIT
 from pgs.actors.messages.account.settings import SetRate
 from pgs.actors.messages.seats import (
     SeatDue,

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 import msgspec
 import trio
 
-from pgs.actors.kernel.cells import IDLE_CLOSE_S, Cell, Ref
+from pgs.actors.kernel.cell import IDLE_CLOSE_S, Cell
 from pgs.actors.kernel.mail import Actor
-from pgs.actors.kernel.restarts import Watch
+from pgs.actors.kernel.ref import Ref
+from pgs.actors.kernel.restarts import RestartCounter
 from pgs.actors.parts import Parts
 from pgs.actors.shared.admission import PartnerAdmission
 from pgs.domain.environments import Environment
@@ -32,7 +33,7 @@ class PartnerActors:
     def __init__(self, partner_id: str, parts: Parts, makers: Makers) -> None:
         self.partner_id = partner_id
         self.parts = parts
-        self.watch = Watch()
+        self.restarts = RestartCounter()
         self.admission = PartnerAdmission(parts.process_admission)
         self.embed_admission = PartnerAdmission(parts.process_admission)  # of the frame's documents
         self._makers = makers
@@ -93,7 +94,7 @@ class PartnerActors:
             now - self._used_at >= IDLE_CLOSE_S
             and self.admission.is_full(now)
             and self.embed_admission.is_full(now)
-            and not self.watch.degraded(now)
+            and not self.restarts.degraded(now)
             and not any(cell in alive for cell in (*self._cells.values(), *self._tables.values()))
         )
 
@@ -111,7 +112,7 @@ class PartnerActors:
         return cell.ref
 
     def _cell(self, name: str, make: Callable[[Cell], Actor]) -> Cell:
-        return Cell(f"{self.partner_id}/{name}", self.parts.system, self.watch, make)
+        return Cell(f"{self.partner_id}/{name}", self.parts.system, self.restarts, make)
 
 
 class PartnerDirectory:
@@ -125,7 +126,7 @@ class PartnerDirectory:
         self._makers = makers
         self._partners: dict[str, PartnerActors] = {}
         self._catalogue = Cell(
-            "platform/catalogue", parts.system, Watch(), lambda _: makers.catalogue(parts)
+            "platform/catalogue", parts.system, RestartCounter(), lambda _: makers.catalogue(parts)
         )
 
     def partner(self, partner_id: str) -> PartnerActors:

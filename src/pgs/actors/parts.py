@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from pgs.actors.kernel.cells import System
+from pgs.actors.kernel.system import System
 from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ProcessAdmission

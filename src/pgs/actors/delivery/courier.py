@@ -17,7 +17,6 @@ import trio
 
 from pgs.actors.account.webhooks import webhook_context
 from pgs.actors.activity_events import tell_of_attempt
-from pgs.actors.kernel.cells import Ref
 from pgs.actors.kernel.mail import (
     LATER,
     Crashed,
@@ -26,6 +25,7 @@ from pgs.actors.kernel.mail import (
     Message,
     Overloaded,
 )
+from pgs.actors.kernel.ref import Ref
 from pgs.actors.messages.account.webhooks import DisableWebhook
 from pgs.actors.messages.courier import (
     EndpointChanged,

@@ -1,4 +1,4 @@
-"""How often a partner's actors may break before the partner rests: the limit as data, and the count."""
+"""How often something may break before it rests: the limit, and the count."""
 
 from collections import deque
 
@@ -6,26 +6,21 @@ import msgspec
 
 
 class RestartLimit(msgspec.Struct, frozen=True):
-    """How often actors of one partner may break before the partner rests."""
+    """More than `restarts` crashes within `within_s` seconds mean a rest of `cool_down_s`.
+
+    The fields' defaults are the limit of one partner's actors, and of each chore.
+    """
 
     restarts: int = 3
-    """Restarts of one partner's actors, within the time below, before the partner is degraded. One
-    bad message may break an actor; four breaks in a row are a pattern."""
-
     within_s: float = 30.0
-    """Seconds in which those restarts are counted. A fault that every retry meets shows within this
-    time."""
-
     cool_down_s: float = 30.0
-    """Seconds for which a degraded partner is answered as crashed. Long enough to spare the others,
-    short enough that a passing fault costs little."""
 
 
 RESTART_LIMIT = RestartLimit()
 
 
-class Watch:
-    """Counts the crashes of one partner's actors and says whether the partner is degraded."""
+class RestartCounter:
+    """Counts the crashes of one partner's actors, or of one chore, and says when it must rest."""
 
     def __init__(self, limit: RestartLimit = RESTART_LIMIT) -> None:
         self.limit = limit
@@ -33,7 +28,7 @@ class Watch:
         self._rests_until = float("-inf")
 
     def crashed(self, now: float) -> bool:
-        """Record a crash; return True when the partner has thereby become degraded. While it rests nothing is counted."""
+        """Record a crash; return whether a rest begins with it. A rest counts no crashes."""
         if self.degraded(now):
             return False
         self._crashes.append(now)
@@ -46,5 +41,5 @@ class Watch:
         return True
 
     def degraded(self, now: float) -> bool:
-        """Return whether the partner is resting."""
+        """Return whether the rest is not over yet."""
         return now < self._rests_until

@@ -1,6 +1,6 @@
 """All background work of the service."""
 
-from pgs.actors.kernel.cells import TEND_S
+from pgs.actors.kernel.system import TEND_S
 from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_due
 from pgs.actors.maintenance.endpoints import prune_attempts, wake_failing_couriers
 from pgs.actors.maintenance.runner import Chore

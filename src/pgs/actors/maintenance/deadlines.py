@@ -41,7 +41,7 @@ async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
             for due in page:
                 partner = directory.partner(due.partner_id)
                 # A resting partner is told after its rest.
-                if not partner.watch.degraded(trio.current_time()):
+                if not partner.restarts.degraded(trio.current_time()):
                     partner.seats(due.environment).tell(message(due.row_id))
             last = page[-1]
             await trio.sleep(PAGE_PAUSE_S)

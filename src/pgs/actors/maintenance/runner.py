@@ -10,7 +10,7 @@ import msgspec
 import trio
 
 from pgs.actors.kernel.mail import Crashed, Overloaded
-from pgs.actors.kernel.restarts import RESTART_LIMIT, RestartLimit, Watch
+from pgs.actors.kernel.restarts import RESTART_LIMIT, RestartCounter, RestartLimit
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.storage.transactions import StoreOutage, WriterFull
@@ -94,7 +94,7 @@ class ChoreRunner:
         }
 
     async def _run(self, chore: Chore) -> None:
-        broken = Watch(self._limit)
+        broken = RestartCounter(self._limit)
         await trio.sleep(chore.first_after_s)
         while True:
             outcome = await self._run_once(chore)

@@ -13,7 +13,7 @@ import structlog
 import trio
 from msgspec import UNSET
 
-from pgs.actors.kernel.cells import Cell
+from pgs.actors.kernel.cell import Cell
 from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Message
 from pgs.actors.messages import table as m
 from pgs.actors.partners import PartnerActors

@@ -1,0 +1,281 @@
+"""One actor's place: a bounded mailbox that outlives the actor, and a task that runs the actor.
+
+The rules are those of docs/architecture.md:
+
+- The actor handles one message at a time. A message that was taken from the queue is carried
+  through its commit, even when the asker has gone.
+- Nobody waits for room. A full mailbox, and a deadline that passes in the queue, are answers.
+- An actor that breaks loses the one message that broke it. The next message finds it rebuilt from
+  rows.
+- Every ask is answered exactly once: on a crash, when the actor closes and when the service stops.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import trio
+
+from pgs.actors.kernel.mail import (
+    LATER,
+    Actor,
+    Crashed,
+    Degraded,
+    Envelope,
+    Overloaded,
+)
+from pgs.actors.kernel.ref import Ref
+from pgs.actors.kernel.restarts import RestartCounter
+from pgs.actors.kernel.system import STOP_GRACE_S, System
+from pgs.storage.transactions import ReadFailed, StoreOutage, WriteFailed, WriterFull
+
+MAILBOX_LIMIT = 512
+"""Asks that may wait for one actor. More than a partner's burst of 300 calls, so the rate limit
+refuses first."""
+
+IDLE_CLOSE_S = 300.0
+"""Seconds without a message after which an actor gives its memory back. Its rows stay, so the next
+message opens it again."""
+
+# Errors that end an actor's life and are not its fault: the disk's, or those of another actor,
+# which were counted there.
+_NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)
+
+
+class Cell:
+    """The mailbox and the task of one actor. The task runs while there is something to do."""
+
+    def __init__(
+        self,
+        name: str,
+        system: System,
+        restarts: RestartCounter,
+        make: Callable[[Cell], Actor],
+        limit: int = MAILBOX_LIMIT,
+    ) -> None:
+        self.name = name
+        self.system = system
+        self.restarts = restarts
+        self.ref = Ref(self)
+        self.retired = False
+        self._make = make
+        self._limit = limit
+        self._queue: deque[Envelope] = deque()
+        self._deferred: set[Envelope] = set()
+        self._parked: trio.lowlevel.Task | None = None
+        self._running = False
+        self._closing = False
+        self._active_at = 0.0
+        self._work = trio.CancelScope()
+        self._work_until = float("inf")
+
+    @property
+    def idle_since(self) -> float | None:
+        """When the last message came, in trio's time; None while one is handled or waits."""
+        busy = self._queue or self._deferred or (self._running and self._parked is None)
+        return None if busy else self._active_at
+
+    # --- the mailbox
+
+    def post(self, envelope: Envelope, reserve: int = 0) -> None:
+        """Queue a message, and make sure that a task handles it.
+
+        There is room for `reserve` messages beyond the mailbox's limit. Raises `Overloaded` when it
+        is full or the service is stopping, and `Degraded` while the partner rests.
+        """
+        if self.retired:
+            raise RuntimeError(f"{self.name} was closed; resolve the actor anew for every message")
+        if self.system.stopping:
+            raise Overloaded("stopping")
+        now = trio.current_time()
+        if self.restarts.degraded(now):
+            raise Degraded("the partner rests")
+        self._make_room(now, self._limit + reserve)
+        if not self._running:
+            self.system.enter(self, self._run)
+            self._running = True
+        self._queue.append(envelope)
+        self._active_at = now
+        self._closing = False
+        self._wake()
+
+    def _make_room(self, now: float, limit: int) -> None:
+        if len(self._queue) >= limit:
+            self._drop_expired(now)
+        if len(self._queue) >= limit:
+            self.system.on_event("mailbox_full")
+            raise Overloaded("mailbox full")
+
+    def _drop_expired(self, now: float) -> None:
+        if any(envelope.deadline <= now for envelope in self._queue):
+            queue, self._queue = self._queue, deque()
+            for envelope in queue:
+                if envelope.deadline <= now:
+                    envelope.fail(Overloaded("deadline"))
+                else:
+                    self._queue.append(envelope)
+
+    def _refuse_queued(self) -> None:
+        rests = not self.system.stopping and self.restarts.degraded(trio.current_time())
+        while self._queue:
+            self._queue.popleft().fail(
+                Degraded("the partner rests") if rests else Overloaded("stopping")
+            )
+
+    # --- from outside
+
+    def tend(self, now: float) -> None:
+        """Answer what has waited past its deadline; close an actor that has long been idle."""
+        self._drop_expired(now)
+        idle = self.idle_since
+        if idle is not None and now - idle >= IDLE_CLOSE_S:
+            self._closing = True
+            self._wake()
+
+    def close_soon(self) -> None:
+        """End the task once the mailbox is empty. A later message finds the actor loaded anew."""
+        self._closing = True
+
+    def stop(self) -> None:
+        """Refuse what is queued; end the task after the message in hand, or `STOP_GRACE_S`."""
+        self._closing = True
+        self._refuse_queued()
+        self._work_until = min(self._work_until, trio.current_time() + STOP_GRACE_S)
+        self._work.deadline = self._work_until
+        self._wake()
+
+    # --- the task
+
+    async def _run(self) -> None:
+        try:
+            while await self._live():
+                pass
+        finally:
+            self._running = False
+            self._abandon_deferred()
+            self._refuse_queued()
+            self.system.leave(self)
+
+    async def _live(self) -> bool:
+        """Run one life of the actor, from its loading on; return whether to begin another one."""
+        if self._closing and not self._queue:
+            return False
+        try:
+            actor = await self._open()
+        except Exception as error:
+            # The message at the head of the queue made it load, and fails. The next one tries again.
+            self._broke(error, self._queue.popleft() if self._queue else None, counts=True)
+            return bool(self._queue) and not self.restarts.degraded(trio.current_time())
+        if actor is None:
+            return False
+        while (envelope := await self._take()) is not None:
+            if envelope.deadline <= trio.current_time():
+                envelope.fail(Overloaded("deadline"))
+                continue
+            try:
+                if not await self._handle(actor, envelope):
+                    return False
+            except Exception as error:
+                self._broke(error, envelope, counts=not isinstance(error, _NOT_ITS_FAULT))
+                return not self.restarts.degraded(trio.current_time())
+        return False
+
+    async def _open(self) -> Actor | None:
+        """Return the actor with its state loaded, or None when the grace ran out meanwhile."""
+        with self._bounded():
+            actor = self._make(self)
+            await actor.load()
+            return actor
+        return None
+
+    async def _take(self) -> Envelope | None:
+        """Return the next message; None when the actor is to close and there is none."""
+        while not self._queue:
+            if self._closing:
+                return None
+            await self._park()
+        return self._queue.popleft()
+
+    async def _handle(self, actor: Actor, envelope: Envelope) -> bool:
+        """Answer one message; return False when the grace ran out meanwhile.
+
+        Raises what ends this life of the actor.
+        """
+        with self._bounded():
+            try:
+                answer = await actor.receive(envelope.message, envelope)
+            except Exception as error:
+                if not self._refused(error, envelope):
+                    raise
+                return True
+            except BaseException:
+                envelope.fail(Crashed("stopped in the middle"))
+                raise
+            if answer is LATER:
+                envelope.keep_in(self._deferred)
+            else:
+                envelope.answer(answer)
+            return True
+        return False
+
+    def _bounded(self) -> trio.CancelScope:
+        """Return a scope that nothing cuts short but the end of the grace on stopping."""
+        self._work = trio.CancelScope(shield=True, deadline=self._work_until)
+        return self._work
+
+    def _wake(self) -> None:
+        task, self._parked = self._parked, None
+        if task is not None:
+            trio.lowlevel.reschedule(task)
+
+    async def _park(self) -> None:
+        self._parked = trio.lowlevel.current_task()
+
+        def abort(_: Any) -> trio.lowlevel.Abort:
+            self._parked = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        await trio.lowlevel.wait_task_rescheduled(abort)
+
+    # --- failures
+
+    def _refused(self, error: Exception, envelope: Envelope) -> bool:
+        """Fail an ask for which the store or another actor had no room, or wrote nothing.
+
+        Returns False when the error is of another kind: it ends this life of the actor. So does
+        every error of an event, which is lost with it: only rows still know what it was about.
+        """
+        if not envelope.is_ask:
+            return False
+        if isinstance(error, Overloaded | WriterFull):
+            envelope.fail(Overloaded(str(error)))
+        elif isinstance(error, WriteFailed):
+            self.system.report(
+                "store_outage", error, actor=self.name, message=type(envelope.message).__name__
+            )
+            envelope.fail(Crashed("the write failed"))
+        else:
+            return False
+        return True
+
+    def _broke(self, error: Exception, envelope: Envelope | None, *, counts: bool) -> None:
+        """Answer everybody who waits for this life of the actor; `counts`: record a crash."""
+        outage = isinstance(error, StoreOutage)
+        message = type(envelope.message).__name__ if envelope else None
+        self.system.report(
+            "store_outage" if outage else "actor_broke", error, actor=self.name, message=message
+        )
+        if envelope is not None:
+            noun = error.noun if isinstance(error, ReadFailed | Crashed) else None
+            envelope.fail(Crashed(type(error).__name__, noun))
+        self._abandon_deferred()
+        if counts and self.restarts.crashed(trio.current_time()):
+            self.system.report(
+                "partner_degraded", actor=self.name, seconds=self.restarts.limit.cool_down_s
+            )
+
+    def _abandon_deferred(self) -> None:
+        while self._deferred:
+            next(iter(self._deferred)).fail(Crashed("the actor ended before it could answer"))

@@ -1,0 +1,67 @@
+"""The address of an actor: how others ask it, or tell it something."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar, cast
+
+import trio
+
+from pgs.actors.kernel.mail import Command, Crashed, Envelope, Message, Overloaded
+from pgs.actors.kernel.system import System
+
+R = TypeVar("R")
+
+TELL_RESERVE = 4096
+"""Messages beyond MAILBOX_LIMIT that are kept for events, because their senders cannot be told to
+try again."""
+
+ASK_DEADLINE_S = 5.0
+"""Seconds that an ask may wait in a mailbox. After that it is answered as overloaded with nothing
+done, since its caller will soon give up."""
+
+
+class Mailbox(Protocol):
+    """Takes an actor's messages."""
+
+    name: str
+    system: System
+
+    def post(self, envelope: Envelope, reserve: int = 0) -> None:
+        """Queue a message; there is room for `reserve` messages beyond the mailbox's limit."""
+        ...
+
+
+class Ref:
+    """The address of an actor. Resolve it anew for every message; do not keep it."""
+
+    __slots__ = ("_mailbox",)
+
+    def __init__(self, mailbox: Mailbox) -> None:
+        self._mailbox = mailbox
+
+    async def ask(self, command: Command[R], within: float = ASK_DEADLINE_S) -> R:
+        """Return the actor's reply to `command`.
+
+        `within` is how long, in seconds, the command may wait in the queue. Raises `Overloaded`
+        when nothing was done, and `Crashed` when it is unknown what was done.
+        """
+        envelope = Envelope(command, trio.current_time() + within)
+        self._mailbox.post(envelope)
+        return cast(R, await envelope.wait())
+
+    def tell(self, message: Message) -> bool:
+        """Leave a message; return whether there was room for it.
+
+        One without room is logged and lost: only rows still know what it was about.
+        """
+        try:
+            self._mailbox.post(Envelope(message, is_ask=False), TELL_RESERVE)
+        except (Overloaded, Crashed) as error:
+            self._mailbox.system.report(
+                "message_dropped",
+                actor=self._mailbox.name,
+                message=type(message).__name__,
+                why=str(error),
+            )
+            return False
+        return True
