@@ -6,14 +6,19 @@ import msgspec
 
 
 class RestartLimit(msgspec.Struct, frozen=True):
-    """More than `restarts` crashes within `within_s` seconds mean a rest of `cool_down_s`.
-
-    The fields' defaults are the limit of one partner's actors, and of each chore.
-    """
+    """How often one partner's actors, or one chore, may break before they rest."""
 
     restarts: int = 3
+    """Crashes within the time below that are followed by a restart at once; one more begins a rest.
+    One bad message may break an actor; four breaks in a row are a pattern."""
+
     within_s: float = 30.0
+    """Seconds in which those crashes are counted. A fault that every retry meets shows within this
+    time."""
+
     cool_down_s: float = 30.0
+    """Seconds of a rest. Long enough to spare the others, short enough that a passing fault costs
+    little."""
 
 
 RESTART_LIMIT = RestartLimit()
