@@ -7,8 +7,8 @@ from contextlib import suppress
 import msgspec
 import trio
 
+from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
 from pgs.http.transport.asgi import App, Receive, Scope, Send
-from pgs.http.transport.socket_session import SocketLimits, SocketSession
 from pgs.http.transport.sockets import OpenSockets, serve_socket
 from tests.http.raw import HANDSHAKE, PATIENCE_S, Client, Server, edge, http_app, only
 
@@ -21,7 +21,7 @@ PING, PONG, CLOSE = 9, 10, 8
 
 
 def app_of(
-    handler: Callable[[SocketSession], Awaitable[None]],
+    handler: Callable[[AcceptedSocket], Awaitable[None]],
     *,
     limits: SocketLimits = LIMITS,
     sockets: OpenSockets | None = None,
@@ -72,12 +72,12 @@ async def until(condition: Callable[[], bool]) -> None:
             await trio.sleep(0.005)
 
 
-async def echo(session: SocketSession) -> None:
+async def echo(session: AcceptedSocket) -> None:
     while True:
         session.send(await session.receive())
 
 
-async def idle(session: SocketSession) -> None:
+async def idle(session: AcceptedSocket) -> None:
     """Never reads."""
     await trio.sleep_forever()
 

@@ -30,9 +30,9 @@ from pgs.http.api.endpoint import (
 from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
 from pgs.http.pages import make_pages
+from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.edge import Edge
-from pgs.http.transport.socket_session import SocketSession
 from pgs.http.transport.sockets import OpenSockets, serve_socket
 from pgs.storage.transactions import StoreOutage
 from tests.http.raw import HANDSHAKE, Server, Way, error_of, raw_request, serving
@@ -141,7 +141,7 @@ TABLE = (
 )
 
 
-async def echo(session: SocketSession) -> None:
+async def echo(session: AcceptedSocket) -> None:
     while True:
         session.send(await session.receive())
 

@@ -10,11 +10,11 @@ import trio
 import trio_websocket
 from structlog.testing import capture_logs
 
+from pgs.http.transport.accepted_socket import NORMAL, AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
-from pgs.http.transport.guards import FRAMES_PER_BREATH, GuardedSocket
 from pgs.http.transport.server import serve
-from pgs.http.transport.socket_session import NORMAL, SocketSession
 from pgs.http.transport.sockets import GOING_AWAY, OpenSockets, refuse_handshake
+from pgs.http.transport.websocket_guard import FRAMES_PER_CHECKPOINT, GuardedSocket
 from tests.http.raw import (
     HANDSHAKE,
     PATIENCE_S,
@@ -62,7 +62,7 @@ async def test_the_chosen_subprotocol_is_one_that_was_offered(way: Way) -> None:
     ids=["none", "another", "nearly the same"],
 )
 async def test_a_subprotocol_that_was_not_offered_is_never_chosen(way: Way, offer: bytes) -> None:
-    async def never(session: SocketSession) -> None:
+    async def never(session: AcceptedSocket) -> None:
         raise AssertionError("the handler ran")
 
     events: Counter[str] = Counter()
@@ -112,7 +112,7 @@ async def test_messages_go_both_ways_in_their_order(way: Way) -> None:
 
 
 async def test_another_implementation_understands_all_of_it(way: Way) -> None:
-    async def greets(session: SocketSession) -> None:
+    async def greets(session: AcceptedSocket) -> None:
         session.send(await session.receive())
         session.send("é" * 70_000)
         session.close(4401)
@@ -189,14 +189,14 @@ async def test_a_segment_full_of_empty_frames_leaves_room_for_others(
         assert await client.frame() == (1, b"last")
         nursery.cancel_scope.cancel()
     assert looked_at.total() == 9_002
-    assert max(looked_at.values()) <= 2 * FRAMES_PER_BREATH
+    assert max(looked_at.values()) <= 2 * FRAMES_PER_CHECKPOINT
 
 
 # How the service ends a socket
 
 
 async def test_an_exception_of_the_handler_is_1011_and_logged_once(way: Way) -> None:
-    async def fails(session: SocketSession) -> None:
+    async def fails(session: AcceptedSocket) -> None:
         await session.receive()
         raise ValueError("the reason inside")
 
@@ -217,7 +217,7 @@ async def test_an_exception_of_the_handler_is_1011_and_logged_once(way: Way) -> 
 
 
 async def test_a_handler_that_returns_has_its_last_words_delivered(way: Way) -> None:
-    async def brief(session: SocketSession) -> None:
+    async def brief(session: AcceptedSocket) -> None:
         for number in range(5):
             assert session.send(str(number))
 
@@ -230,10 +230,10 @@ async def test_a_handler_that_returns_has_its_last_words_delivered(way: Way) -> 
 
 
 async def test_whoever_holds_a_session_can_close_it_and_the_first_code_counts(way: Way) -> None:
-    lent: list[SocketSession] = []
+    lent: list[AcceptedSocket] = []
     ended = trio.Event()
 
-    async def lends(session: SocketSession) -> None:
+    async def lends(session: AcceptedSocket) -> None:
         lent.append(session)
         try:
             await session.receive()

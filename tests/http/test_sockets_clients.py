@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from pgs.http.transport.socket_session import SocketSession
+from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.sockets import OpenSockets
 from tests.http.raw import PATIENCE_S, QUICK, Way, serving, text_frame
 from tests.http.sockets import (
@@ -157,7 +157,7 @@ async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(
 ) -> None:
     ended = trio.Event()
 
-    async def busy(session: SocketSession) -> None:
+    async def busy(session: AcceptedSocket) -> None:
         try:
             await trio.sleep_forever()
         finally:
@@ -187,7 +187,7 @@ async def test_what_a_client_says_just_before_it_leaves_is_still_heard(way: Way)
     heard: list[str] = []
     ended = trio.Event()
 
-    async def slow(session: SocketSession) -> None:
+    async def slow(session: AcceptedSocket) -> None:
         try:
             while True:
                 heard.append(await session.receive())
@@ -211,7 +211,7 @@ async def test_what_a_client_says_just_before_it_leaves_is_still_heard(way: Way)
 async def test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody(way: Way) -> None:
     ended = trio.Event()
 
-    async def chatty(session: SocketSession) -> None:
+    async def chatty(session: AcceptedSocket) -> None:
         try:
             while True:
                 session.send("x")
@@ -294,7 +294,7 @@ async def test_a_binary_message_is_abuse(way: Way) -> None:
 
 @pytest.mark.parametrize("handler", [echo, idle])
 async def test_a_flood_is_abuse_whether_the_handler_reads_or_not(
-    way: Way, handler: Callable[[SocketSession], Awaitable[None]]
+    way: Way, handler: Callable[[AcceptedSocket], Awaitable[None]]
 ) -> None:
     events: Counter[str] = Counter()
     async with (
@@ -316,7 +316,7 @@ async def test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits(
 ) -> None:
     refused, ended = trio.Event(), trio.Event()
 
-    async def lender(session: SocketSession) -> None:
+    async def lender(session: AcceptedSocket) -> None:
         async def actor() -> None:
             while session.send("x" * size):
                 await trio.lowlevel.checkpoint()

@@ -9,8 +9,8 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from pgs.http.transport.accepted_socket import OVERLOADED, AcceptedSocket, SocketLimits
 from pgs.http.transport.asgi import Message
-from pgs.http.transport.socket_session import OVERLOADED, SocketLimits, SocketSession
 from pgs.http.transport.sockets import TELL_S, OpenSockets, serve_socket
 
 ABUSE = 4400
@@ -60,7 +60,7 @@ class Peer:
 
 @asynccontextmanager
 async def conversing(
-    handler: Callable[[SocketSession], Awaitable[None]],
+    handler: Callable[[AcceptedSocket], Awaitable[None]],
     *,
     peer: Peer | None = None,
     sockets: OpenSockets | None = None,
@@ -91,12 +91,12 @@ async def conversing(
             await peer.ended.wait()
 
 
-async def reads(session: SocketSession) -> None:
+async def reads(session: AcceptedSocket) -> None:
     while True:
         await session.receive()
 
 
-async def idles(session: SocketSession) -> None:
+async def idles(session: AcceptedSocket) -> None:
     await trio.sleep_forever()
 
 
@@ -147,7 +147,7 @@ async def test_half_of_a_burst_ages_at_its_own_time(autojump_clock: MockClock) -
 async def test_after_abuse_nothing_more_is_read(autojump_clock: MockClock) -> None:
     heard: list[str] = []
 
-    async def keeps(session: SocketSession) -> None:
+    async def keeps(session: AcceptedSocket) -> None:
         while True:
             heard.append(await session.receive())
 
@@ -205,9 +205,9 @@ async def test_what_a_handler_takes_makes_room_again(autojump_clock: MockClock) 
 async def test_what_a_client_does_not_take_is_bounded(
     autojump_clock: MockClock, limits: dict[str, int], fits: int
 ) -> None:
-    lent: list[SocketSession] = []
+    lent: list[AcceptedSocket] = []
 
-    async def lends(session: SocketSession) -> None:
+    async def lends(session: AcceptedSocket) -> None:
         lent.append(session)
         await trio.sleep_forever()
 
@@ -225,7 +225,7 @@ async def test_what_a_client_does_not_take_is_bounded(
 
 
 async def test_what_a_client_takes_makes_room_again(autojump_clock: MockClock) -> None:
-    async def steady(session: SocketSession) -> None:
+    async def steady(session: AcceptedSocket) -> None:
         for _ in range(50):
             assert session.send("12345")
             await wait_all_tasks_blocked()
@@ -241,7 +241,7 @@ async def test_what_a_client_takes_makes_room_again(autojump_clock: MockClock) -
 async def test_what_is_queued_leaves_ahead_of_the_close_for_so_long_and_no_longer(
     autojump_clock: MockClock,
 ) -> None:
-    async def leaves(session: SocketSession) -> None:
+    async def leaves(session: AcceptedSocket) -> None:
         session.send("one")
         session.send("two")
 
@@ -249,7 +249,7 @@ async def test_what_is_queued_leaves_ahead_of_the_close_for_so_long_and_no_longe
         pass
     assert (peer.texts, peer.code(), peer.ended_at) == (["one", "two"], 1000, 0)
 
-    async def stuck(session: SocketSession) -> None:
+    async def stuck(session: AcceptedSocket) -> None:
         peer.reads = trio.Event()
         session.send("one")
         await wait_all_tasks_blocked()
@@ -268,7 +268,7 @@ async def test_a_handler_has_so_long_to_take_what_a_client_said_before_it_left(
 ) -> None:
     heard: list[str] = []
 
-    async def slow(session: SocketSession) -> None:
+    async def slow(session: AcceptedSocket) -> None:
         while True:
             heard.append(await session.receive())
             await trio.sleep(0.4)
@@ -291,7 +291,7 @@ async def test_a_handler_that_waits_for_its_client_is_ended_at_once(
 
 
 async def test_a_client_that_leaves_during_a_close_ends_it(autojump_clock: MockClock) -> None:
-    async def leaves(session: SocketSession) -> None:
+    async def leaves(session: AcceptedSocket) -> None:
         peer.reads = trio.Event()
         session.send("never read")
         session.close(4401)
@@ -304,7 +304,7 @@ async def test_a_client_that_leaves_during_a_close_ends_it(autojump_clock: MockC
 
 
 async def test_what_comes_during_a_close_changes_nothing(autojump_clock: MockClock) -> None:
-    async def leaves(session: SocketSession) -> None:
+    async def leaves(session: AcceptedSocket) -> None:
         peer.reads = trio.Event()
         session.send("late")
         session.close(4401)
@@ -320,9 +320,9 @@ async def test_what_comes_during_a_close_changes_nothing(autojump_clock: MockClo
 
 
 async def test_a_session_whose_handler_failed_takes_nothing_more(autojump_clock: MockClock) -> None:
-    lent: list[SocketSession] = []
+    lent: list[AcceptedSocket] = []
 
-    async def fails(session: SocketSession) -> None:
+    async def fails(session: AcceptedSocket) -> None:
         lent.append(session)
         raise ValueError
 

@@ -16,8 +16,8 @@ import pgs.app
 import pgs.serve
 from pgs.actors.core import Core
 from pgs.http.api.services import Services
+from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
-from pgs.http.transport.socket_session import SocketSession
 from pgs.http.transport.sockets import OpenSockets, serve_socket
 from pgs.keyfile import BadKeyFile
 from pgs.storage.data_folder import DataFolderInUse
@@ -115,7 +115,7 @@ async def test_what_keeps_a_service_from_starting_is_raised_as_it_is(tmp_path: P
 async def test_a_stop_tells_open_sockets_before_it_ends_their_connections(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def idle(session: SocketSession) -> None:
+    async def idle(session: AcceptedSocket) -> None:
         await trio.sleep_forever()
 
     async def play(

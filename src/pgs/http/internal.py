@@ -1,4 +1,7 @@
-"""The internal listener: health, readiness, metrics and the registry's refresh, on an address that only the deployment reaches."""
+"""The internal listener: health, readiness, metrics and the registry's refresh.
+
+Its address must be reachable only from within the deployment: no path takes a credential.
+"""
 
 from collections.abc import Awaitable, Callable
 
@@ -15,7 +18,7 @@ _JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class InternalApp:
-    """An ASGI application. `ready` returns why the service cannot take calls, or None; none of the paths takes a credential."""
+    """An ASGI application. `ready` returns why the service cannot take calls, or None."""
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""What is served beside the endpoint table: a few published documents, and for every other path or method an error in our shape."""
+"""The published pages: the changelog and the list of errors.
+
+Every other path or method gets an error in the shape of all errors.
+"""
 
 from importlib.resources import files
 from typing import Final
@@ -21,13 +24,14 @@ _CHANGELOG: Final = files("pgs.http").joinpath("published", "changelog.md")
 
 
 def make_pages() -> QuartTrio:
-    """Return the Quart application for everything that is no endpoint.
+    """Return the Quart application for every path that is not an endpoint's.
 
-    It answers 404 and 405 (with `Allow`) as `{"error"}` JSON, and lets exceptions through, for the edge to log and to answer.
+    It answers 404 and 405 (with `Allow`) as `{"error"}` JSON. Exceptions pass through; the edge
+    logs and answers them.
     """
     app = QuartTrio("pgs.http", static_folder=None)
     app.config.update(PROPAGATE_EXCEPTIONS=True, PROVIDE_AUTOMATIC_OPTIONS=False)
-    # A second slash is another path, not a redirect that tells which paths exist.
+    # Quart would redirect a path with a double slash, and so tell which paths exist.
     app.url_map.merge_slashes = False
     app.register_error_handler(HTTPException, _in_our_shape)
 
@@ -59,7 +63,10 @@ async def _in_our_shape(error: HTTPException) -> Response:
 
 
 def _published(kind: ErrorKind) -> dict[str, object]:
-    """A row of the catalogue as partners read it. `alternateStatus`: the status on surfaces where the first one does not apply."""
+    """Return a row of the error catalogue as it is published.
+
+    `alternateStatus` is the status of the calls that do not use the first one.
+    """
     row: dict[str, object] = {
         "reason": kind.reason,
         "status": kind.status,

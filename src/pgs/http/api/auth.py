@@ -1,4 +1,7 @@
-"""From a key to a principal, in the order of checks that the interface promises. Nothing here waits."""
+"""From an API key to a principal, in the order of checks that the contract promises.
+
+Nothing here waits, so that nothing changes between two checks.
+"""
 
 import msgspec
 import trio
@@ -38,11 +41,13 @@ def overloaded(retry_after: int) -> tuple[tuple[bytes, bytes], ...]:
 
 
 def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the headers of every 401: it is stamped as for nobody in particular, and tells nothing of a bucket."""
-    return (
-        (VERSION_HEADER, b"%d" % services.parts.versions.current),
-        (b"www-authenticate", b"Bearer"),
-    )
+    """Return the headers of every 401.
+
+    It is stamped with the current version, whatever a partner has pinned, and has no rate headers:
+    neither tells what the key stands for.
+    """
+    current = b"%d" % services.parts.versions.current
+    return ((VERSION_HEADER, current), (b"www-authenticate", b"Bearer"))
 
 
 def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Verdict:
@@ -51,20 +56,21 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     now = trio.current_time()
     registry = services.parts.registry
 
-    # 1. Header and format: nothing is looked up for what cannot be a key.
+    # 1. The header and the key's format. What cannot be a key is not looked up.
     given = [value for name, value in headers if name == b"authorization"]
     text = parse_bearer(given[0]) if len(given) == 1 else None
     if text is None or parse_key(text) is None:
         return Verdict(_INVALID_KEY, unauthorised(services))
 
-    # 2. A registry that has been unreadable too long can tell no key from another.
+    # 2. A registry that could not be read for too long gives no verdict on any key.
     if registry.is_closed(now):
         process = services.parts.process_admission.admit(now)
         if not process.allowed:
             return Verdict(_RATE_LIMITED, current + overloaded(process.retry_after))
         return Verdict(refuse("registry_unavailable"), current)
 
-    # 3. Rates: a known key draws from its partner's bucket, whatever the verdict on it will be; unknown ones share a bucket.
+    # 3. Rates. A known key draws from its partner's bucket, whatever the verdict on it will be;
+    # unknown keys share a bucket.
     known = registry.find_key(hash_key(text))
     if known is None:
         unknown = services.parts.process_admission.admit_unknown(now)
@@ -79,19 +85,19 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
         services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
         return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after), known)
 
-    # 4. The key's verdict. A 401 tells nothing of a bucket.
+    # 4. Whether the key is revoked.
     if key.is_revoked(services.parts.clock.now()):
         return Verdict(_INVALID_KEY, unauthorised(services), known)
     services.parts.key_uses.note(account.partner_id, key.key_id)
 
-    # 5. The deployment's environment, 6. the account.
+    # 5. The deployment's environment. 6. The account.
     refusal = _wrong_environment(services.restricted_to, key.environment) or (
         None if account.active else refuse("partner_inactive")
     )
     if refusal is not None:
         return Verdict(refusal, stamps, known)
 
-    # 7. The version, and the kind of key.
+    # 7. The version. 8. The kind of key.
     named = [value for name, value in headers if name == VERSION_HEADER]
     version = (
         choose(named[0] if named else None, pin, services.parts.versions)
@@ -122,7 +128,7 @@ def _wrong_environment(
 
 
 def recheck(services: Services, principal: Principal) -> Refusal | BadRequest | None:
-    """Return why a call that has been held for a while may no longer be answered, or None."""
+    """Return why a call that was held for a while is refused now, or None where it is not."""
     registry = services.parts.registry
     if registry.is_closed(trio.current_time()):
         return refuse("registry_unavailable")

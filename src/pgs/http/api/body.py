@@ -1,8 +1,10 @@
-"""From a request's body to a typed value, or to a plain 400 that names the field and repeats nothing that the client sent.
+"""From a request's body to a typed value, or to a plain 400 that names the field at fault.
 
-Leniencies of msgspec 0.22 that are closed here: `\\u0000` passes, of a repeated name the last value counts, integers have no bound,
-nesting deep enough raises RecursionError and broken UTF-8 UnicodeDecodeError, neither of which is its own error class. It refuses by
-itself: NaN, infinities, lone surrogates, a byte order mark, UTF-16, and `100.0`, `1e2` or `true` for an integer.
+The message never repeats what the client sent. What msgspec 0.22 accepts and this module refuses:
+`\\u0000` in texts, a repeated name, integers without a bound. What it raises outside its own error
+class: RecursionError for deep nesting, UnicodeDecodeError for broken UTF-8. msgspec itself refuses
+NaN, infinities, lone surrogates, a byte order mark, UTF-16, and `100.0`, `1e2` or `true` for an
+integer.
 """
 
 import json
@@ -59,31 +61,37 @@ _NOUNS: Final = {
 
 
 def decode_object(raw: bytes) -> dict[str, object] | BadRequest:
-    """Return the JSON object that `raw` holds, or why it is none that can be read in one way alone. The Content-Type does not matter."""
+    """Return the JSON object in `raw`, or why it is refused: not JSON, no object, or ambiguous.
+
+    The Content-Type does not matter.
+    """
     try:
         decoded = msgspec.json.decode(raw)
     except RecursionError:
         return _TOO_DEEP
-    except (
-        msgspec.ValidationError
-    ):  # without a type to fit, the one thing that it finds is a number out of all range
+    except msgspec.ValidationError:
+        # No type is asked for, so this can only be a number out of msgspec's range.
         return _second_look(raw) or _NUMBER
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return _NOT_JSON
     if not isinstance(decoded, dict):
         return _NOT_AN_OBJECT
-    # Every name has a colon behind it. As many colons as names mean that none was lost: counting them costs 0.1 µs, where reading the
-    # names of a seat's body costs 2. Only a body with a colon in a text, with objects in it, or with a repeated name is looked at again.
+    # Every name is followed by a colon, so as many colons as names mean that no name was repeated.
+    # Counting colons costs 0.1 µs, reading the names of a seat's body 2 µs. Only a body that has
+    # a colon in a text, an inner object or a repeated name is read a second time.
     if raw.count(b":") != len(decoded) and (fault := _second_look(raw)) is not None:
         return fault
-    # Neither NUL nor a surrogate can be there unescaped: JSON bars the one, UTF-8 the other.
+    # NUL and surrogates must be escaped: JSON forbids the one unescaped, UTF-8 the other.
     if b"\\u" in raw and not _clean(decoded):
         return _BAD_TEXT
     return decoded
 
 
 def convert(obj: object, kind: type[T]) -> T | BadRequest:
-    """Return `obj`, a decoded JSON value, as a `kind`, or a message that names the first field which is missing or does not fit."""
+    """Return `obj`, a decoded JSON value, as a `kind`.
+
+    Where a field is missing or does not fit, return a message that names the first such field.
+    """
     try:
         return msgspec.convert(obj, kind, strict=True)
     except msgspec.ValidationError as error:
@@ -111,11 +119,11 @@ def unify_spellings(body: dict[str, object], spellings: Mapping[str, str]) -> Ba
 
 
 class _Found(Exception):
-    """What the second look was for: a sentence."""
+    """Ends the second look: its text is the fault that was found."""
 
 
 def _second_look(raw: bytes) -> BadRequest | None:
-    """The fault of a body in which a name is repeated, or a number is greater than can be read; None where there is neither."""
+    """Return the fault of a body with a repeated name or a number too large to read, else None."""
     try:
         _LOOK.decode(raw.decode())
     except _Found as found:
@@ -138,12 +146,13 @@ def _look(pairs: list[tuple[str, object]]) -> None:
 
 
 def _field(name: str) -> str:
-    """What to call a field that the client named: only what could be a name of ours is repeated."""
+    """Return how to name a client's field: its own name only where that could be one of ours."""
     return f"Field `{name}`" if _NAME.fullmatch(name) else "A field of the body"
 
 
 def _clean(decoded: object) -> bool:
-    """Whether no text in `decoded`, keys included, holds NUL or a surrogate. Keeps its own stack: nesting may be near the limit."""
+    """Return whether no text in `decoded`, keys included, holds NUL or a surrogate."""
+    # A stack of its own, since the nesting may be near the limit of recursion.
     pending = [decoded]
     while pending:
         item = pending.pop()
@@ -159,7 +168,10 @@ def _clean(decoded: object) -> bool:
 
 
 def _sentence(problem: str) -> str:
-    """msgspec's message in the words of this interface. Its own may quote the client's text: only names and bounds are passed on."""
+    """Return msgspec's message in the words of this interface.
+
+    msgspec's own may quote the client's text, so only names and bounds are taken from it.
+    """
     at = _AT.search(problem)
     place = at.group(1) if at else ""
     missing = _MISSING.match(problem)
@@ -183,4 +195,4 @@ _LOOK = json.JSONDecoder(
     parse_float=lambda text: _HUGE if isinf(float(text)) else None,
     parse_int=lambda text: _HUGE if len(text) > MAX_DIGITS else None,
 )
-"""Reads a body for its names and its sizes alone: objects become nothing, so that a look keeps nothing."""
+"""Reads a body only for its names and number sizes: every object is decoded to None."""

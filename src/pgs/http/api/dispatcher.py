@@ -1,7 +1,7 @@
-"""The pipeline of a call: find its endpoint, authenticate, read, check, handle, tell of a refusal, respond.
+"""The pipeline of a call: find the endpoint, authenticate, read, check, handle, tell, respond.
 
-The steps stand below `Dispatcher.__call__` in the order in which a call passes them. None of them is
-entered twice, and each one either ends the call with an answer or hands it to the next.
+The steps stand below `Dispatcher.__call__` in the order in which a call passes them. Each one
+either ends the call with an answer or hands it to the next.
 """
 
 from collections.abc import Awaitable, Iterable, Mapping
@@ -73,7 +73,7 @@ class Dispatcher:
         self._streams = OpenStreams()
         unknown = {row.credential for row in rows} - {None, "partner_key", *self._authenticators}
         if unknown:
-            raise ValueError(f"nothing can tell who comes with: {unknown}")
+            raise ValueError(f"no authenticator for: {unknown}")
 
     def end_streams(self) -> None:
         """End every answer that has no end of its own, now and from now on: the service stops."""

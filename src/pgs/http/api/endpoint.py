@@ -1,4 +1,4 @@
-"""An endpoint as data: one row for each JSON call. The dispatcher reads it, and so do the tests that police routes."""
+"""An endpoint as data: one row for each JSON call, which the dispatcher and tests read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ P = TypeVar("P")
 
 
 class Principal(msgspec.Struct, frozen=True):
-    """Who calls with a key: the account and the key as they stood when the call was admitted, and the version it is answered on."""
+    """Who calls with an API key, and the API version on which the call is answered.
+
+    The account and the key are as they were when the call was admitted.
+    """
 
     account: Account
     key: ApiKey
@@ -37,10 +40,11 @@ class Principal(msgspec.Struct, frozen=True):
 
 
 class CallBy(HidesSecrets, msgspec.Struct, Generic[P], frozen=True):
-    """One call as its handler sees it: admitted, licensed where that is asked for, and of the declared shape.
+    """One call as its handler sees it, after every check of its `Endpoint` row.
 
-    `principal` is what the authenticator of the endpoint's credential returned, None where it takes none. `path` holds the template's
-    names, percent-decoded and never empty; `headers` are the request's, with lower-case names.
+    `principal` is what the authenticator of the endpoint's credential returned, None where the
+    endpoint takes none. `path` holds the template's names, percent-decoded and never empty; `body`
+    is of the row's `request` type; `headers` are the request's, with lower-case names.
     """
 
     services: Services
@@ -66,7 +70,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Plain(msgspec.Struct, frozen=True):
-    """An answer in the error shape without a reason: its status, and a sentence for people."""
+    """A refusal without a reason code: its status, and a sentence for people."""
 
     status: int
     message: str
@@ -80,7 +84,11 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Stream(msgspec.Struct, frozen=True):
-    """A 200 of no stated length: `produce` is handed what sends a piece, and is cancelled when the client leaves or the service stops."""
+    """A 200 of no stated length.
+
+    `produce` is given a function that sends a piece. It is cancelled when the client leaves or the
+    service stops.
+    """
 
     content_type: str
     produce: Callable[[Write], Awaitable[None]]
@@ -90,11 +98,12 @@ Answer = msgspec.Struct | Reply | Refusal | BadRequest
 Handler = Callable[[CallBy[Any]], Awaitable[Answer]]
 
 Credential = Literal["partner_key", "identity", "session"]
-"""What a call proves with in `Authorization: Bearer`: an API key, an identity token (admin API), a session token (Game API)."""
+"""What `Authorization: Bearer` carries: an API key, an identity token (admin API) or a session
+token (Game API)."""
 
 
 class Request(HidesSecrets, msgspec.Struct, frozen=True):
-    """A call before anybody is known to be making it: what an authenticator judges by. The body has not been looked at."""
+    """A call before authentication, as an authenticator sees it. Its body has not been read."""
 
     services: Services
     endpoint: Endpoint
@@ -106,15 +115,18 @@ class Request(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class Authenticator(Protocol):
-    """Tells who makes a call with one kind of credential, and lets through only who may make this very call."""
+    """Authenticates calls with one kind of credential, and checks that the caller may make them."""
 
     async def __call__(self, request: Request, /) -> msgspec.Struct:
-        """Return the principal, which the handler gets, or why there is none: a `Refusal`, a `Plain`, or a `Reply` with headers to one."""
+        """Return the principal for the handler, or a refusal.
+
+        A refusal is a `Refusal`, a `Plain`, or a `Reply` that adds headers to one of them.
+        """
         ...
 
 
 class SocketHandler(Protocol):
-    """Serves the WebSockets of one path: from the handshake, which is not answered yet, to the close."""
+    """Serves the WebSockets of one path, from the handshake to the close."""
 
     async def __call__(
         self,
@@ -130,30 +142,46 @@ class SocketHandler(Protocol):
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """One call of the interface.
-
-    `path` may hold `{names}`. `credential`: what the caller is known by; with None anybody is served. `only_key`: the kind of key it is
-    for, if not both. `may_lack_body`: an empty body is None to the handler. `launch`: the body names a game and a player, which are
-    checked before its other fields. `spellings`: other names under which a body field is accepted. `body_bytes`: a body's bound, where
-    the usual one is too small; it holds for the whole path. `held`: the call may be kept waiting, and is given up when its client leaves.
-    `crash`: the reason that a client is told when something broke inside, where even a crash has one. `elsewhere`: the reasons which this
-    call answers with their second status; with a session token all do.
-    """
+    """One call of the interface. `path` may hold `{names}`."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     handler: Handler
     response: type[msgspec.Struct]
     summary: str
+
     credential: Credential | None = "partner_key"
+    """What the caller authenticates with. None serves everybody."""
+
     only_key: Environment | None = None
+    """The kind of key that the call is for, where it is not for both."""
+
     query: frozenset[str] = frozenset()
+    """The query parameters that the call knows. Others are ignored."""
+
     request: type[msgspec.Struct] | None = None
+    """The type of the body. None: a body is not read."""
+
     may_lack_body: bool = False
+    """An empty body is accepted, and None to the handler."""
+
     launch: bool = False
+    """The body names a game and a player, which are checked before its other fields."""
+
     spellings: Mapping[str, str] = {}
+    """Other names under which a field of the body is accepted, to the field's own name."""
+
     body_bytes: int | None = None
+    """Bytes that a body may have, where the usual bound is too small. Holds for the whole path."""
+
     held: bool = False
+    """The call may be kept waiting. It is cancelled when its client leaves."""
+
     errors: tuple[str, ...] = ()
+    """The reasons that are particular to this call."""
+
     crash: str | None = None
+    """The reason that a client is told when something broke inside. None: a 500 without reason."""
+
     elsewhere: tuple[str, ...] = ()
+    """Reasons that this call answers with their second status. With a session token all do."""

@@ -1,4 +1,4 @@
-"""From a query string to parameters, strictly: what is repeated or is no UTF-8 is refused, what is unknown is ignored otherwise."""
+"""From a query string to parameters: repeated ones and invalid UTF-8 are refused."""
 
 import re
 from typing import Final
@@ -11,7 +11,8 @@ MAX_PARAMETERS: Final = 32
 length."""
 
 UNREADABLE_CURSOR: Final = "\N{REPLACEMENT CHARACTER}"
-"""Stands for a cursor that is no text: like every other one that was not issued here, it is for the call to refuse, with its reason."""
+"""Stands for a cursor that is not valid text. The call refuses it with its own reason, like every
+other cursor that was not issued here."""
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _DIGITS = re.compile(r"[0-9]{1,6}", re.ASCII)
@@ -22,10 +23,11 @@ _NOT_TEXT: Final = BadRequest("The query string is not percent-encoded UTF-8 tex
 
 
 def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadRequest:
-    """Return the value of each parameter of `known` that the query string `raw` (undecoded, without `?`) holds.
+    """Return the value of each parameter in `known` that the query string `raw` holds.
 
-    `+` is a space, a name without `=` has the empty value. A parameter that comes twice is refused, be it known here or not: whoever
-    repeats one means something that is not done. So are bad escapes and NUL, but in a cursor; other unknown parameters are ignored.
+    `raw` is undecoded and without `?`. `+` is a space; a name without `=` has the empty value. A
+    repeated parameter is refused, known or not, since only one of its values could be used. Bad
+    escapes and NUL are refused, except in a cursor. Other unknown parameters are ignored.
     """
     if not raw:
         return {}
@@ -58,9 +60,10 @@ def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadReques
 def int_param(
     params: dict[str, str], name: str, lo: int, hi: int, default: int
 ) -> int | BadRequest:
-    """Return parameter `name` as an integer from `lo` to `hi`, both included, or `default` where it is absent.
+    """Return parameter `name` as an integer from `lo` to `hi`, both included.
 
-    It takes 1 to 6 ASCII digits and nothing else: no sign, no space, no full-width digit, all of which `int` would take.
+    Returns `default` where the parameter is absent. It must be 1 to 6 ASCII digits: no sign, space
+    or full-width digit, all of which `int` would take.
     """
     text = params.get(name)
     if text is None:
@@ -71,7 +74,7 @@ def int_param(
 
 
 def _text(raw: bytes) -> str | None:
-    """The decoded text of a name or a value; None where it is no text."""
+    """Return the decoded text of a name or a value; None where it is not valid text."""
     if _BAD_ESCAPE.search(raw):
         return None
     try:

@@ -11,7 +11,10 @@ Methods = Mapping[str, Endpoint]
 
 
 class Routes:
-    """The endpoint table, indexed. Paths are matched before they are decoded, so that an encoded slash separates nothing."""
+    """The endpoint table, indexed by path.
+
+    Paths are split before they are decoded, so that an encoded slash is part of a word.
+    """
 
     def __init__(self, table: Iterable[Endpoint]) -> None:
         self._fixed: dict[bytes, dict[str, Endpoint]] = {}
@@ -31,9 +34,9 @@ class Routes:
         return same_length[-1][1]
 
     def find(self, raw_path: bytes) -> tuple[Methods, dict[str, str]] | None:
-        """Return the endpoints on a path, by method, and what its names stand for (never nothing); None where there is no such path.
+        """Return a path's endpoints by method, and the values of its names, none of them empty.
 
-        `{env}` stands for an environment alone: with another word there the path does not exist.
+        Returns None where there is no such path. `{env}` only matches an environment.
         """
         fixed = self._fixed.get(raw_path)
         if fixed is not None:
@@ -57,7 +60,10 @@ class Routes:
 
 
 def body_limits(table: Iterable[Endpoint], default: int) -> Callable[[str], int]:
-    """Return what tells how long a path's body may be, in bytes: the greatest `body_bytes` of the path's endpoints, else `default`."""
+    """Return a function from a path to the bytes that its body may have.
+
+    That is the greatest `body_bytes` of the path's endpoints, else `default`.
+    """
     greatest: dict[str, int] = {}
     for endpoint in table:
         if endpoint.body_bytes is not None:

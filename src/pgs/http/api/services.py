@@ -15,11 +15,10 @@ def _ignore(endpoint: str, status: int, seconds: float) -> None:
 
 
 class Services(msgspec.Struct, frozen=True):
-    """Everything a handler may reach.
+    """Everything that a handler may use.
 
-    `restricted_to`: the one environment of a single-environment deployment.
-    `on_request`: is told of every answered call: the endpoint's path as declared, the status, the
-    seconds.
+    `restricted_to` is the environment of a deployment that serves only one. `on_request` is told of
+    every answered call: the endpoint's path as declared, the status, the seconds.
     """
 
     core: Core

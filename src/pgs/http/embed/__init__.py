@@ -1,4 +1,7 @@
-"""The frame that partners embed: its document, under a policy that only their registered origins pass, and what the document loads."""
+"""The frame that partners embed: its document, and the files that the document loads.
+
+The document's policy lets only a partner's registered origins frame it.
+"""
 
 from pgs.http.api.services import Services
 from pgs.http.embed.app import EmbedApp
@@ -9,7 +12,10 @@ from pgs.http.transport.asgi import App
 
 
 def make_embed(services: Services, frame_url: str, fallback: App) -> EmbedApp:
-    """Return the application for everything under `/embed`, in front of `fallback`. `frame_url`: the document's; empty: bundled."""
+    """Return the application for `/embed` and everything below it; `fallback` serves other paths.
+
+    `frame_url` is the document's address; empty for the one that comes with the package.
+    """
     assets = read_assets()
     frame: Frame = (
         UpstreamFrame(frame_url, JsonClient()) if frame_url else BundledFrame(assets.template)

@@ -1,4 +1,7 @@
-"""Everything under `/embed`. A failure is its status and nothing else, so that nobody learns from it which partners there are."""
+"""Everything under `/embed`.
+
+A failure is only a status, so that nobody learns from it which partners exist.
+"""
 
 from base64 import urlsafe_b64encode
 from typing import Final
@@ -46,7 +49,7 @@ class Bare(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """An answer with one, which is a 200."""
+    """A 200 with a body."""
 
     content: bytes
     headers: HeaderTuple
@@ -56,7 +59,10 @@ NOT_FOUND: Final = Bare(404)
 
 
 class EmbedApp:
-    """An ASGI application: the frame's documents and files, and `fallback` for every path that is neither `/embed` nor below it."""
+    """An ASGI application that serves the frame's documents and files.
+
+    `fallback` serves every path that is neither `/embed` nor below it.
+    """
 
     def __init__(self, services: Services, frame: Frame, assets: Assets, fallback: App) -> None:
         self._services = services
@@ -83,7 +89,7 @@ class EmbedApp:
         self._services.on_request(name, status, trio.current_time() - started)
 
     async def _answer(self, scope: Scope) -> tuple[str, Bare | Page]:
-        """The answer, and the name under which it is measured."""
+        """Return the route's name in the metrics, and the answer."""
         match scope["raw_path"].split(b"/")[2:]:
             case [name]:
                 environment: Environment = "live"
@@ -133,7 +139,10 @@ class EmbedApp:
         return Page(content, (*_DOCUMENT_HEADERS, (b"content-security-policy", policy)))
 
     def _admit(self, partner_id: str, environment: Environment) -> Account | Bare:
-        """The account whose frame may be asked for now. A 404 draws from no bucket: what is not there costs a partner nothing."""
+        """Return the account whose frame may be served now, or the refusal.
+
+        A 404 draws from no bucket, since no partner is to pay for a path that does not exist.
+        """
         services, now = self._services, trio.current_time()
         restricted = services.restricted_to is not None and environment != services.restricted_to
         if not is_partner_id(partner_id) or restricted:
@@ -152,7 +161,10 @@ class EmbedApp:
 
 
 def _takes_gzip(accepted: bytes) -> bool:
-    """Whether a client takes gzip: named, and not with a weight of nothing (RFC 9110 section 12.5.3)."""
+    """Return whether a client accepts gzip: it names it, with a weight above 0.
+
+    See RFC 9110 section 12.5.3.
+    """
     for part in accepted.lower().split(b","):
         coding, _, weight = part.partition(b";")
         if coding.strip() == b"gzip":

@@ -1,4 +1,7 @@
-"""What scripts/web has built, as it is served: the document's template, and the files that documents and host pages load."""
+"""The files that scripts/web has built, as they are served.
+
+They are the document's template, and what documents and host pages load.
+"""
 
 import gzip
 import re
@@ -10,7 +13,8 @@ from typing import Final
 import msgspec
 
 HELPER: Final = "pgs-embed.js"
-"""The script for host pages. Its name is an address that partners write down, so it is never hashed."""
+"""The script for host pages. Partners write its address into their pages, so that its name has no
+hash."""
 
 # No name can be a partner's id, which has no dot.
 _HASHED: Final = re.compile(r"pgs-frame-[\w-]{8,}\.(js|css)", re.ASCII)
@@ -28,14 +32,17 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 class Assets(msgspec.Struct, frozen=True):
-    """The build: `template` is the document with its marks, None where nothing was built; `files` are served by their names."""
+    """The build. `template` is the document with its marks; None where nothing was built.
+
+    `files` are served under their names.
+    """
 
     template: str | None
     files: Mapping[str, Asset]
 
 
 def read_assets(folder: Traversable | None = None) -> Assets:
-    """Return the build in `folder`, by default the package's own; an empty one where there is none."""
+    """Return the build in `folder` (default: the package's own), empty where there is none."""
     folder = folder or files("pgs").joinpath("web", "frame")
     document = folder.joinpath("frame.html")
     if not document.is_file():
@@ -55,7 +62,8 @@ def _asset(item: Traversable) -> Asset:
         (b"content-type", _TYPES[item.name.rpartition(".")[2]]),
         (b"cache-control", _FOR_AN_HOUR if shared else _FOR_EVER),
         (b"vary", b"accept-encoding"),
-        # The helper is loaded by pages of any origin, which may check its hash or import it as a module; the rest by the frame alone.
+        # Pages of any origin load the helper, and may check its hash or import it as a module.
+        # Only the frame loads the rest.
         (b"cross-origin-resource-policy", b"cross-origin" if shared else b"same-origin"),
     ]
     if shared:

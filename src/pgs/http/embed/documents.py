@@ -1,4 +1,7 @@
-"""Where the frame's document comes from: the package, or an upstream that the operator named. Either is a template with two marks."""
+"""Where the frame's document comes from: the package, or an upstream that the operator named.
+
+Either is a template with two marks, `NONCE_MARK` and `DATA_MARK` of `pgs.http.embed.policy`.
+"""
 
 from typing import Final, Protocol
 
@@ -26,7 +29,7 @@ class Frame(Protocol):
     """A source of the document."""
 
     async def template(self) -> str:
-        """Return the document with its marks. Raises `NoFrame`, and `NotFetched` where its upstream has none."""
+        """Return the document with its marks. Raises `NoFrame` and `NotFetched`."""
         ...
 
 
@@ -52,7 +55,10 @@ class Fetcher(Protocol):
 
 
 class UpstreamFrame:
-    """The document at an address, fetched when it is needed, by one call at a time, and kept for `FRESH_S`."""
+    """The document at an address. It is fetched when needed and kept for `FRESH_S`.
+
+    Only one fetch runs at a time; whoever else asks waits for it.
+    """
 
     def __init__(self, url: str, client: Fetcher) -> None:
         self._url = url
@@ -62,7 +68,7 @@ class UpstreamFrame:
         self._fetched: trio.Event | None = None
 
     async def template(self) -> str:
-        """Return it. Raises NotFetched, for a while after a failure without trying again."""
+        """Return it. Raises NotFetched; for `RETRY_S` after a failure without another try."""
         if trio.current_time() >= self._until:
             if self._fetched is not None:
                 await self._fetched.wait()

@@ -1,4 +1,4 @@
-"""The document for one partner and environment, and the policy that it is served under. Pure."""
+"""The document for one partner and environment, and its Content-Security-Policy. Pure."""
 
 import html
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ import msgspec
 from pgs.domain.environments import Environment
 
 NONCE_MARK: Final = "%PGS_NONCE%"
-"""Stands in a template where a script or a style sheet carries the nonce of its document."""
+"""Stands in a template for the document's nonce, on scripts and style sheets."""
 
 DATA_MARK: Final = "%PGS_FRAME%"
-"""Stands in a template, in an attribute in double quotes, where the frame reads whose it is and whom it may listen to."""
+"""Stands in a template, in an attribute in double quotes, for the JSON of `FrameData`."""
 
 
 class FrameData(msgspec.Struct, frozen=True, rename="camel"):
-    """What the document tells the frame in it. No secret: the same is in the address and in the policy's header."""
+    """What the document tells its script. Nothing of it is secret."""
 
     partner_id: str
     environment: Environment
@@ -24,16 +24,18 @@ class FrameData(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def fill(template: str, nonce: str, data: FrameData) -> str:
-    """Return the document: the template with its marks replaced, wherever they stand."""
+    """Return the document: the template with all its marks replaced."""
     return template.replace(NONCE_MARK, nonce).replace(
         DATA_MARK, html.escape(msgspec.json.encode(data).decode(), quote=True)
     )
 
 
 def content_security_policy(nonce: str, origins: Sequence[str], base_url: str) -> str:
-    """Return the policy: only `origins` frame the document, only what carries the nonce runs, and it speaks to this service alone.
+    """Return the policy's header value.
 
-    Older browsers do not count a WebSocket to the own host as `'self'`, so its address under `base_url` stands beside it.
+    Only `origins` may frame the document, only what carries the nonce runs, and it connects only to
+    this service. Older browsers do not count a WebSocket to the same host as `'self'`, so that the
+    WebSocket's address is named too.
     """
     socket = base_url.replace("http", "ws", 1)
     return "; ".join(

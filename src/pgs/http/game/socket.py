@@ -20,8 +20,8 @@ from pgs.http.api.services import Services
 from pgs.http.game.auth import Session, judge, token_of
 from pgs.http.game.join import check_own
 from pgs.http.game.session import Welcome, read_own
+from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
 from pgs.http.transport.asgi import Receive, Scope, Send
-from pgs.http.transport.socket_session import SocketLimits, SocketSession
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake, serve_socket
 from pgs.storage.moves import expecting_seats_of_player, running_seats_of_player
 from pgs.storage.seats import find_match
@@ -88,7 +88,7 @@ class Talk:
         self._own: set[str] = set()  # matches that were found to be the player's
         self._met: set[str] = set()  # matches that this socket has joined
 
-    async def run(self, socket: SocketSession) -> None:
+    async def run(self, socket: AcceptedSocket) -> None:
         """Converse until the token expires, or whatever ends the socket cancels this."""
         claims, parts = self._session.claims, self._parts
         player_socket = PlayerSocket(
@@ -109,7 +109,7 @@ class Talk:
             if parts.presence.leave(player_socket):
                 self._tell_tables(player_socket.tables)
 
-    async def _converse(self, socket: SocketSession, player_socket: PlayerSocket) -> None:
+    async def _converse(self, socket: AcceptedSocket, player_socket: PlayerSocket) -> None:
         try:
             socket.send(frames.encode(Welcome(**read_own(self._services, self._session))))
             running = running_seats_of_player(

@@ -1,4 +1,4 @@
-"""The key-authenticated interface: one module for each noun, each with its endpoints and their handlers."""
+"""The partner API, which takes API keys. Each noun has a module with its endpoints and handlers."""
 
 from pgs.http.api.endpoint import Endpoint
 from pgs.http.partner import decide, matches, me, results, seats, sessions, tiers

@@ -19,7 +19,7 @@ class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MatchRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A match as it now is. Times in epoch seconds; a match that found no opponent never started."""
+    """A match as it is now. Times in epoch seconds; a match without an opponent never started."""
 
     match_id: str
     environment: str

@@ -47,7 +47,7 @@ def webhook_record(webhook: Webhook) -> WebhookRecord:
 
 
 async def read_me(call: Call) -> Me:
-    """Return the account. A price that no longer counts is absent, as one never set."""
+    """Return the account. A price that does not count any more is absent, like one never set."""
     account, environment, parts = (
         call.principal.account,
         call.principal.environment,

@@ -1,4 +1,8 @@
-"""`GET /partner/results`: the feed, a log of rows at their newest position. A reader that follows cursors misses no change."""
+"""`GET /partner/results`: the results feed.
+
+The feed is a log in which a row that changes moves to the end. A reader that follows the cursors
+sees every change.
+"""
 
 import msgspec
 import trio
@@ -27,7 +31,11 @@ silent connection after 30."""
 
 
 class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
-    """What a match did for one player. Money in US cents, absent until all of a match's is recorded; times in epoch seconds."""
+    """The outcome of a match for one player.
+
+    Amounts in US cents; they are absent until all amounts of the match are recorded. Times in epoch
+    seconds.
+    """
 
     match_id: str
     player_id: str
@@ -52,7 +60,7 @@ class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ResultsPage(msgspec.Struct, frozen=True, rename="camel"):
-    """A page of the feed. `next_cursor` is where to go on, now or later."""
+    """A page of the feed. The next page begins at `next_cursor`, now or later."""
 
     environment: str
     results: list[ResultRow]
@@ -87,7 +95,7 @@ def result_row(seat: Seat) -> ResultRow:
 
 
 async def read_results(call: Call) -> Answer:
-    """Return what the feed holds after the cursor; with `waitSeconds`, wait for it to hold something."""
+    """Return the rows after the cursor. With `waitSeconds`, wait while there are none."""
     services, principal = call.services, call.principal
     limit = int_param(dict(call.query), "limit", 1, LIMIT_MAX, LIMIT_DEFAULT)
     wait_s = int_param(dict(call.query), "waitSeconds", 0, WAIT_MAX_S, 0)
@@ -114,7 +122,7 @@ async def read_results(call: Call) -> Answer:
         if not held:
             return page
         until = trio.current_time() + wait_s
-        if principal.key.revokes_at is not None:  # a scheduled revocation ends what is held, too
+        if principal.key.revokes_at is not None:  # a scheduled revocation ends a held call
             until = min(
                 until,
                 trio.current_time() + max(0, principal.key.revokes_at - services.parts.clock.now()),

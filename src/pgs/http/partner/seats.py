@@ -17,7 +17,10 @@ REPLAYED = ((b"idempotent-replayed", b"true"),)
 
 
 class TakeSeat(msgspec.Struct, frozen=True, rename="camel"):
-    """A player's stake on a game and tier. `stake_usd_cents` is what the partner believes the seat to cost."""
+    """A player's stake on a game and tier.
+
+    `stake_usd_cents` is what the partner expects the seat to cost.
+    """
 
     player_id: str
     game_id: str
@@ -28,7 +31,7 @@ class TakeSeat(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class SeatRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A seat as it now is. Times in epoch seconds."""
+    """A seat as it is now. Times in epoch seconds."""
 
     seat_id: str
     match_id: str | None
@@ -48,7 +51,7 @@ class SeatRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def seat_record(seat: Seat, pairing: str | None = None) -> SeatRecord:
-    """Return a seat as it is shown; `pairing` is the JSON that its match keeps."""
+    """Return a seat as it is shown. `pairing` is its match's pairing, as JSON."""
     return SeatRecord(
         seat_id=seat.seat_id,
         match_id=seat.match_id,
@@ -69,7 +72,7 @@ def seat_record(seat: Seat, pairing: str | None = None) -> SeatRecord:
 
 
 async def take_seat(call: Call) -> Answer:
-    """Return the seat that the idempotency key stands for, taken now or earlier."""
+    """Return the idempotency key's seat, taken by this call or by an earlier one."""
     request: TakeSeat = call.body
     if not is_idempotency_key(request.idempotency_key):
         return BadRequest(

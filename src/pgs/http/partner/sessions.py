@@ -1,4 +1,4 @@
-"""`POST /partner/sessions`: a session token for one player's frame. It seats nobody and writes nothing."""
+"""`POST /partner/sessions`: a session token for a player's frame. It takes no seat."""
 
 from typing import Annotated, ClassVar
 
@@ -21,7 +21,7 @@ from pgs.storage.moves import running_seats_of_player
 
 
 class MintSession(msgspec.Struct, frozen=True, rename="camel"):
-    """Whom the token is for, and how long it lives, in seconds."""
+    """The player and game that the token is for, and its lifetime in seconds."""
 
     game_id: str
     player_id: str
@@ -37,7 +37,10 @@ class ResumableMatch(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
-    """A session token with what a host page needs beside it. Times in epoch seconds. `resume`: the oldest matches that still run."""
+    """A session token, with what a host page needs besides.
+
+    Times in epoch seconds. `resume` lists the player's oldest running matches.
+    """
 
     session_token: str
     token_type: str
@@ -55,7 +58,7 @@ class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def mint_session(call: Call) -> MintedSession:
-    """Return a new token. It is signed and self-contained: minting one leaves no trace."""
+    """Return a new token. It is signed and self-contained, so nothing is written."""
     request: MintSession = call.body
     principal, parts = call.principal, call.services.parts
     now = parts.clock.now()
@@ -70,6 +73,7 @@ async def mint_session(call: Call) -> MintedSession:
         generation=principal.account.generations[principal.environment],
     )
     base_url = call.services.base_url
+    prefix = "test/" if claims.environment == "test" else ""
     player = (principal.partner_id, principal.environment, request.player_id)
     running = running_seats_of_player(parts.database.reader, *player, LISTED_MAX)
     return MintedSession(
@@ -81,7 +85,7 @@ async def mint_session(call: Call) -> MintedSession:
         player_uid=player_uid(claims),
         issued_at=now,
         expires_at=claims.expires_at,
-        embed_url=f"{base_url}/embed/{'test/' if claims.environment == 'test' else ''}{claims.partner_id}",
+        embed_url=f"{base_url}/embed/{prefix}{claims.partner_id}",
         game_socket_url=f"ws{base_url.removeprefix('http')}/game/socket",
         resume=[ResumableMatch(match_id) for _, match_id in running],
     )

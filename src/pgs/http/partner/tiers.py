@@ -9,7 +9,10 @@ from pgs.http.api.endpoint import Answer, Call, Endpoint
 
 
 class TierRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A tier on offer. `entry_usd_cents` is what a seat costs this partner; `priced`, whether the partner set that."""
+    """A tier on offer.
+
+    `entry_usd_cents` is what a seat costs at this partner; `priced`, whether the partner set it.
+    """
 
     tier_id: str
     name: str
@@ -28,7 +31,7 @@ class TierLadder(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def read_tiers(call: Call) -> Answer:
-    """Return the ladder of a game. A locked tier is not on it."""
+    """Return the tiers on offer for a game. Locked tiers are left out."""
     game_id = call.query.get("gameId", "")
     if not game_id:
         return refuse("missing_parameter", parameter="gameId")

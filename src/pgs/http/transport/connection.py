@@ -1,13 +1,18 @@
-"""hypercorn 0.18's connection handling with its open ends closed: one misbehaving client costs its own connection, for a bounded time.
+"""hypercorn 0.18's connection handling with the faults fixed that were seen when it was run.
 
-`GuardedServer` replaces `hypercorn.trio.tcp_server.TCPServer`. What each guard is against, as seen by running it:
+A misbehaving client costs only its own connection, and that for a bounded time. `GuardedServer`
+replaces `hypercorn.trio.tcp_server.TCPServer`. The faults:
 
-- An exception out of the protocol (a WebSocket upgrade with a body was one) ended the process. `run` lets none out.
-- Writes were shielded without a limit: a client that never reads pinned its handler, past any timeout and any stop. Each is bounded here.
-- The idle timer was a task, started inside the application's cancelled scope, and so never ran after a request of quart-trio. Here
-  idleness is a deadline of the reader, set without a checkpoint.
-- A request pipelined behind one that a stop found in flight left the reader waiting until the stop's grace was over.
-- Closing with unread input makes the kernel send a reset, which can destroy the answer on its way: closing lingers, briefly.
+- An exception out of the protocol ended the process; a WebSocket upgrade with a body raised one.
+  `run` lets none out.
+- Writes were shielded without a limit: a client that never reads kept its handler beyond any
+  timeout and any stop. Each write is bounded here.
+- The idle timer was a task, started inside the application's cancelled scope, and so never ran
+  after a request of quart-trio. Here the reader has a deadline, set without a checkpoint.
+- A request that was pipelined behind one in flight when a stop began left the reader waiting until
+  the stop's grace was over.
+- Closing with unread input makes the kernel send a reset, which can destroy the response on its
+  way. Here a closing connection is read for a short while.
 """
 
 import contextlib
@@ -25,7 +30,8 @@ from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.typing import ConnectionState
 from hypercorn.utils import parse_socket_addr
 
-from pgs.http.transport.guards import GuardedConfig, GuardedH11, GuardedTasks
+from pgs.http.transport.guards import GuardedH11, GuardedTasks
+from pgs.http.transport.listener_config import GuardedConfig
 
 _log = structlog.get_logger("pgs.http")
 
@@ -35,7 +41,7 @@ does that can play."""
 
 
 class _Http1Only(ProtocolWrapper):
-    """hypercorn's choice of a protocol, made."""
+    """hypercorn's choice between protocols, which is always HTTP/1.1."""
 
     def __init__(self, protocol: H11Protocol) -> None:
         self.protocol = protocol
@@ -52,10 +58,10 @@ class _Phase(enum.Enum):
 
 
 class GuardedServer(TCPServer):
-    """One accepted connection, from its first byte to its last. Its bounds are those of `ServerLimits`."""
+    """One accepted connection, from its first byte to its last, within `ServerLimits`."""
 
     async def run(self) -> None:
-        """Serves the connection. Whatever the client does, nothing but `Cancelled` comes out."""
+        """Serve the connection. Whatever the client does, this raises nothing but `Cancelled`."""
         config = self._guarded
         if config.stopping or len(config.open) >= config.max_connections:
             config.on_event("connection_refused")
@@ -94,7 +100,8 @@ class GuardedServer(TCPServer):
             )
             self.protocol = _Http1Only(protocol)
             self._phase = _Phase.IDLE
-            # A new connection that says nothing is nobody's pool: it gets the time of a head, not of an idle one.
+            # A new connection is not one that a client's pool keeps open: it gets the time of a
+            # head, which is shorter than that of an idle connection.
             self._deadline = trio.current_time() + self._guarded.limits.head_s
             self._reading = trio.CancelScope()
             self._handling = trio.CancelScope()
@@ -138,7 +145,7 @@ class GuardedServer(TCPServer):
             self._guarded.on_event(name)
 
     async def protocol_send(self, event: Event) -> None:
-        """Carries out what the protocol decided: a write, a close, or a change between idle and busy."""
+        """Carry out what the protocol decided: write, close, or become idle or busy."""
         if isinstance(event, RawData):
             if event.data:
                 await self._write(event.data)
@@ -151,7 +158,7 @@ class GuardedServer(TCPServer):
             self._handling.cancel()
 
     def _become(self, phase: _Phase) -> None:
-        """Enters a phase of the connection; idle begins its time anew, unless a stop has begun."""
+        """Enter a phase. Becoming idle starts the idle time again, unless a stop has begun."""
         if self._phase is _Phase.CLOSING:
             return
         self._phase = phase
@@ -168,7 +175,10 @@ class GuardedServer(TCPServer):
         self._deadline = self._reading.deadline = deadline
 
     def begin_stop(self) -> None:
-        """Ends the connection at once where it is idle, soon where it is in the middle of a head, and a write with the grace."""
+        """End the connection for a stop.
+
+        An idle one ends at once, one amid a head after `linger_s`, a write with the grace period.
+        """
         self._writing.deadline = min(self._writing.deadline, self._guarded.grace_ends)
         if self._phase is _Phase.IDLE:
             self._set_deadline(-inf)
@@ -178,7 +188,11 @@ class GuardedServer(TCPServer):
             )
 
     async def _write(self, data: bytes) -> None:
-        """Writes in bounded pieces. A client that does not take one in time loses the connection; after the grace nobody is written to."""
+        """Write in bounded pieces.
+
+        A client that does not take a piece in time loses the connection. After the grace period
+        nothing is written.
+        """
         config = self._guarded
         lost = trio.current_time() >= config.grace_ends
         if not lost:
@@ -202,7 +216,7 @@ class GuardedServer(TCPServer):
             await trio.lowlevel.checkpoint()
 
     async def _finish(self) -> None:
-        """Sends the end, and leaves the reader to swallow what is still on its way."""
+        """Send the end; the reader goes on and drops what is still on its way."""
         if self._phase is _Phase.CLOSING:
             return
         self._phase = _Phase.CLOSING
@@ -214,7 +228,10 @@ class GuardedServer(TCPServer):
 
 
 def _summary(group: BaseExceptionGroup[Exception]) -> list[str]:
-    """One line per error: its type and where it arose. The text of an error may repeat what the client sent, so it is left out."""
+    """Return a line per error: its type and where it was raised.
+
+    An error's own text is left out, since it may repeat what the client sent.
+    """
     lines = []
     for error in _leaves(group):
         frames = traceback.extract_tb(error.__traceback__)

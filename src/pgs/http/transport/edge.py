@@ -1,7 +1,8 @@
-"""The outermost layer: what every request meets before, and every response after, the application.
+"""The outermost layer, which every request passes before the application and every response after.
 
-It refuses malformed heads and bodies that are too long or too slow, gives each request its id, stamps responses, turns an exception into
-a 500 that says nothing, and writes the access log. Every answer of its own is in the error shape.
+It refuses malformed heads and bodies that are too long or too slow, gives each request its id,
+stamps responses, turns an exception into a 500 that tells no detail, and writes the access log.
+Every response of its own is in the error shape.
 """
 
 import re
@@ -32,7 +33,8 @@ it drop by drop."""
 LOGGED_PATH_CHARS: Final = 200
 """Characters of a path in the log. The longest route with its ids has about 120."""
 
-# A client that puts a key, a token or a cursor into a path has shown it to every proxy on the way; this log does not keep it.
+# A client that puts a key, a token or a cursor into a path has shown it to every proxy on the way;
+# this log hides it.
 _CREDENTIAL = re.compile(r"(pgs_live_|pgs_test_|pgs1\.|pgc1\.|whsec_)[^/]+")
 
 _access = structlog.get_logger("pgs.access")
@@ -46,9 +48,11 @@ def default_body_limit(path: str) -> int:
 class Edge:
     """An ASGI application around another one. Lifespan events pass through untouched.
 
-    `new_request_id` makes the id of each request; inside, it is `scope["state"]["request_id"]`. `current_version` is the API version that
-    stamps what the application left unstamped. `on_event` hears of `refused` (a malformed head), `body_refused` (too long or too slow)
-    and `crash`. `body_limit` tells the bytes that a path's body may have; `body_s` the seconds.
+    `new_request_id` makes the id of each request, which the application finds in
+    `scope["state"]["request_id"]`. `current_version` is the API version that stamps a response
+    which the application left unstamped. `on_event` is told of `refused` (a malformed head),
+    `body_refused` (too long or too slow) and `crash`. `body_limit` returns the bytes that a path's
+    body may have; `body_s` is its time in seconds.
     """
 
     def __init__(
@@ -68,7 +72,7 @@ class Edge:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one ASGI scope."""
+        """Serve one ASGI scope."""
         kind = scope["type"]
         if kind not in ("http", "websocket"):
             await self._app(scope, receive, send)
@@ -95,10 +99,10 @@ class Edge:
             )
 
     def refuse(self, method: str, path: str, status: int) -> tuple[int, Headers, bytes]:
-        """Return the answer to a request that the server's parser refused with `status`, so that none goes out without an id.
+        """Return status, headers and body for a request that the server's parser refused.
 
-        Its status is a plain 400 but for a head that is too large: a coding that is not known here would be a 501, and what the client
-        sent wrong is no failure of the service.
+        `status` is the parser's. The answer's is 431 for a head that is too large and 400 for
+        everything else: an unknown transfer coding would be a 501, but it is the client's fault.
         """
         request_id = self._new_request_id()
         fault = UNREAD.get(status, NOT_HTTP)

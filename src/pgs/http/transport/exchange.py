@@ -1,4 +1,4 @@
-"""One request and its answer as they pass the edge: over HTTP, or as a WebSocket."""
+"""One request and its response on their way through the edge: over HTTP, or as a WebSocket."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -33,11 +33,17 @@ _UNEXPECTED: Final = 1011
 
 
 class BodyRefused(Exception):
-    """Raised into the application by `receive` where a request's body goes no further; the edge answers, whatever becomes of it inside."""
+    """Raised by `receive` inside the application where a request's body is refused.
+
+    The edge answers the request, whatever the application does with this exception.
+    """
 
 
 def answer_to(fault: Fault, *, close: bool) -> tuple[Headers, bytes]:
-    """Return the headers and the body of the answer in the error shape; `close`: the connection ends with it."""
+    """Return headers and body of a response in the error shape.
+
+    With `close`, the connection ends after it.
+    """
     body = msgspec.json.encode({"error": fault.message})
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     if close:
@@ -46,7 +52,7 @@ def answer_to(fault: Fault, *, close: bool) -> tuple[Headers, bytes]:
 
 
 class EdgeSettings(msgspec.Struct, frozen=True):
-    """What holds for every request of an edge."""
+    """The settings of an edge, which hold for every request."""
 
     current_version: int
     on_event: OnEvent
@@ -55,7 +61,10 @@ class EdgeSettings(msgspec.Struct, frozen=True):
 
 
 class Exchange(ABC):
-    """What both kinds have in common. `status` is the answer's, 0 while there is none (and for ever, if the client leaves first)."""
+    """What HTTP and WebSocket exchanges have in common.
+
+    `status` is the response's; 0 until there is one, and for good where the client leaves first.
+    """
 
     def __init__(
         self,
@@ -77,7 +86,7 @@ class Exchange(ABC):
         self._gone = False
 
     async def run(self, app: App) -> None:
-        """Refuses the request, or has `app` answer it and answers for it where it fails."""
+        """Refuse the request, or have `app` answer it; where `app` fails, answer in its place."""
         if isinstance(self._head, Fault):
             self._settings.on_event("refused")
             await self._answer(self._head, close=True)
@@ -94,7 +103,7 @@ class Exchange(ABC):
             await self._after_crash()
 
     def _answered(self) -> bool:
-        """Whether an answer, if only its beginning, has gone out."""
+        """Return whether at least the start of a response has been sent."""
         return self.status != 0
 
     def _report(self, crash: BaseException) -> None:
@@ -112,7 +121,7 @@ class Exchange(ABC):
         )
 
     async def _answer(self, fault: Fault, *, close: bool) -> None:
-        """Sends a whole response of ours in the error shape."""
+        """Send a whole response in the error shape."""
         headers, body = answer_to(fault, close=close)
         prefix = "http" if self._scope["type"] == "http" else "websocket.http"
         self.status = fault.status
@@ -146,7 +155,10 @@ class HttpExchange(Exchange):
     _refusal: Fault | None = None
 
     async def run(self, app: App) -> None:
-        """Refuses a body that announces itself too long; one that turns out so, or too slow, is answered in place of the application."""
+        """Refuse a body whose stated length is too long; otherwise let `app` answer.
+
+        A body that proves too long or too slow later is answered in place of the application.
+        """
         if isinstance(self._head, Head):
             self._body_ended = not self._head.has_body
             self._limit = self._settings.body_limit(self._path)
@@ -159,7 +171,8 @@ class HttpExchange(Exchange):
         return self.status != 0 or self._refusal is not None
 
     async def _after_crash(self) -> None:
-        # Once a response has begun, leaving it unfinished makes the server close the connection, which is how the client can tell.
+        # A response that has begun is left unfinished: the server then closes the connection, and
+        # the client sees that something went wrong.
         if not self._answered():
             await self._answer(_CRASH, close=True)
 
@@ -206,7 +219,8 @@ class HttpExchange(Exchange):
 
     async def _guarded_send(self, message: Message) -> None:
         if self._refusal is not None:
-            # What the application says after its request was answered for it goes nowhere, but not in one breath.
+            # The request was answered already: drop what the application sends. The checkpoint
+            # lets other tasks run in between.
             await trio.lowlevel.checkpoint()
             return
         if message["type"] == "http.response.start":
@@ -223,7 +237,10 @@ class HttpExchange(Exchange):
         await self._send(message)
 
     async def _drain(self) -> None:
-        """Reads on to the end of an answered request's body, within bounds, or waits for the application's own task that does."""
+        """Read the rest of an answered request's body, within `DRAIN_S` and the body's limit.
+
+        Where a task of the application is reading it, wait for that task.
+        """
         with trio.move_on_after(DRAIN_S):
             while not self._body_ended and self._taken <= self._limit:
                 if self._receiving:
@@ -234,7 +251,7 @@ class HttpExchange(Exchange):
 
 
 class WebSocketExchange(Exchange):
-    """A WebSocket: its handshake is stamped, and it ends with a code that tells when the application failed."""
+    """A WebSocket: its handshake is stamped, and it closes with 1011 if the application fails."""
 
     _accepted = False
     _closed = False

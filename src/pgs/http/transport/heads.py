@@ -51,7 +51,10 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Head(msgspec.Struct, frozen=True):
-    """A head that may pass: its headers without the private ones, and whether and how long a body follows (None: chunked)."""
+    """A head that is accepted: its headers without the private ones, and what body follows.
+
+    `content_length` is None for a chunked body.
+    """
 
     headers: Headers
     has_body: bool
@@ -71,11 +74,11 @@ NOT_HTTP: Final = Fault(
     400, "The request is not well-formed HTTP/1.1, or its method is not in capitals."
 )
 UNREAD: Final = {431: _TOO_LARGE, 501: _FRAMING}
-"""By the parser's status, what a request is told that it refused; `NOT_HTTP` for every other one."""
+"""The fault to answer with where the parser refused with this status; else `NOT_HTTP`."""
 
 
 def check_head(scope: Scope) -> Head | Fault:
-    """Return what may pass of the head of an HTTP or WebSocket scope, or the first fault found in it."""
+    """Return the accepted head of an HTTP or WebSocket scope, or the first fault found in it."""
     method: str = scope.get("method", "GET")
     path: bytes = scope.get("raw_path") or b""
     query: bytes = scope.get("query_string", b"")
@@ -132,15 +135,16 @@ def _check_headers(headers: Headers, version: str, size: int) -> Head | Fault:
 
 
 def is_under(path: str, root: str) -> bool:
-    """Return whether `path` is `root` or lies below it; `/partners` does not lie below `/partner`."""
+    """Return whether `path` is `root` or below it. `/partners` is not below `/partner`."""
     return path == root or path.startswith(root + "/")
 
 
 def stamp(headers: Headers, *, path: str, request_id: str, current_version: int) -> Headers:
-    """Return a response's headers with those that the edge owes it.
+    """Return a response's headers with those that every response carries.
 
-    The request id is always ours. The API version is the application's, else the current one, under `/partner` and `/embed`, and on no
-    other path even if the application set it. Below `/partner` nothing is stored by caches unless the application said otherwise.
+    The request id is always the edge's. Under `/partner` and `/embed` the API version is the
+    application's, else the current one; on other paths there is none, even if the application set
+    it. Below `/partner` caches store nothing unless the application said otherwise.
     """
     partner = is_under(path, "/partner")
     versioned = partner or is_under(path, "/embed")

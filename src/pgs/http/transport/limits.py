@@ -10,7 +10,10 @@ internal listener need some."""
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of one listener; every `_s` in seconds. A stop takes at most `grace_s` + `shutdown_s` and a moment; 15 s are allowed."""
+    """The bounds of one listener. Every `_s` is in seconds.
+
+    A stop takes little more than `grace_s` + `shutdown_s`; 15 s are allowed.
+    """
 
     max_connections: int = 10_000
     """Connections open at once. At about 35 kB for an idle WebSocket this is 350 MB. Fewer where

@@ -1,4 +1,4 @@
-"""The public listener: hypercorn in a nursery of ours, with the guards of `pgs.http.transport.connection` around every connection."""
+"""A listener: hypercorn in a nursery of ours, with a `GuardedServer` for every connection."""
 
 import resource
 import socket
@@ -14,16 +14,19 @@ from hypercorn.utils import LifespanTimeoutError
 from pgs.http.transport.asgi import App, OnEvent, ignore_event
 from pgs.http.transport.connection import GuardedServer
 from pgs.http.transport.edge import Edge
-from pgs.http.transport.guards import GuardedConfig
 from pgs.http.transport.limits import RESERVED_FILES, ServerLimits
+from pgs.http.transport.listener_config import GuardedConfig
 
 _log = structlog.get_logger("pgs.http")
 
 
 def bind(listen: str, *, backlog: int = ServerLimits().backlog) -> socket.socket:
-    """Return a listening socket for `host:port`, `[v6]:port` or `name:port`; port 0 takes a free one.
+    """Return a socket that listens on `host:port`, `[v6]:port` or `name:port`.
 
-    ValueError where `listen` is none of these; OSError where the address cannot be had, for one because somebody else listens there.
+    Port 0 takes a free one.
+
+    Raises ValueError where `listen` has none of these forms, and OSError where the address cannot
+    be taken, because another process listens there for example.
     """
     host, separator, port = listen.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
@@ -56,12 +59,15 @@ async def serve(
     on_event: OnEvent = ignore_event,
     task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serves the ASGI application on sockets from `bind` until `stop` is set, then ends in bounded time, whatever clients do.
+    """Serve the ASGI application on sockets from `bind` until `stop` is set.
 
-    The application's lifespan starts first and ends last. `task_status` is given the base URLs once requests are taken. Once `stop` is
-    set nothing is accepted, idle connections close at once, and requests in flight have `limits.grace_s`; whoever holds WebSockets
-    closes them itself. `on_event` hears of `connection_refused`, `connection_crash`, `head_timeout`, `read_timeout`, `send_timeout`
-    and `lifespan_timeout`. A lifespan that fails to start raises out of here.
+    The application's lifespan starts first and ends last; one that fails to start raises out of
+    here. `task_status` is given the base URLs once requests are accepted.
+
+    Once `stop` is set no connection is accepted, idle ones close at once, and requests in flight
+    have `limits.grace_s`, so that this returns in bounded time whatever clients do. The caller
+    closes WebSockets. `on_event` is told of `connection_refused`, `connection_crash`,
+    `head_timeout`, `read_timeout`, `send_timeout` and `lifespan_timeout`.
     """
     limits = limits or ServerLimits()
     config = GuardedConfig(
@@ -91,7 +97,10 @@ async def serve(
 
 
 def _room_for(connections: int) -> int:
-    """How many connections may be open at once: `connections`, or fewer where the system allows the process fewer files even when asked."""
+    """Return how many connections may be open at once.
+
+    `connections`, or fewer where the system does not allow the process that many files.
+    """
     wanted = connections + RESERVED_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = resource.RLIM_INFINITY

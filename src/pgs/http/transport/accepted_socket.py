@@ -1,4 +1,8 @@
-"""One accepted WebSocket as its handler sees it: a reader and a writer of its own, and a bound on everything a client may take."""
+"""One accepted WebSocket as its handler sees it.
+
+A task of its own reads it and another one writes to it; everything that a client may take of the
+service is bounded.
+"""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -21,7 +25,8 @@ try again later)."""
 class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What one socket may take.
 
-    A message that is too long, too many of them or a binary one close it with `abuse_code`, a full queue with `OVERLOADED`.
+    A message that is too long or binary, or one too many in a second, closes it with `abuse_code`;
+    a full queue closes it with `OVERLOADED`.
     """
 
     abuse_code: int
@@ -58,7 +63,7 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Backlog:
-    """A queue of texts with room for `messages` of them and `chars` of their characters; whoever fills it never waits."""
+    """A queue of at most `messages` texts with `chars` characters together. `put` never waits."""
 
     def __init__(self, messages: int, chars: int) -> None:
         self._in, self._out = trio.open_memory_channel[str](messages)
@@ -89,16 +94,16 @@ class Backlog:
         self._in.close()
 
 
-class SocketSession:
-    """One accepted socket, as its handler sees it, and whoever the handler lends it to.
+class AcceptedSocket:
+    """One accepted socket. Its handler may hand it on, to an actor for example.
 
-    The handler is cancelled where it next waits once the socket is closed from this side, and where it next calls `receive` once the
-    client has left (or `drain_s` later, if it never does).
+    Once this side has closed the socket, the handler is cancelled where it next waits. Once the
+    client has left, it is cancelled where it next calls `receive`, or after `drain_s`.
     """
 
     def __init__(self, limits: SocketLimits, on_event: OnEvent = ignore_event) -> None:
         self.code: int | None = None
-        """What this side closes the socket with, once that is settled."""
+        """The code with which this side closes the socket; None until it does."""
 
         self._limits = limits
         self._on_event = on_event
@@ -112,7 +117,11 @@ class SocketSession:
         self._flushing = trio.CancelScope()
 
     async def receive(self) -> str:
-        """Return the client's next message. Call it in the handler's own tasks: once the client has left it ends them."""
+        """Return the client's next message.
+
+        Call it only from the handler and tasks in its nurseries: once the client has left, it
+        cancels the handler.
+        """
         text = await self._inbox.take()
         if text is None:
             self._handling.cancel()
@@ -120,10 +129,11 @@ class SocketSession:
         return text
 
     def send(self, text: str) -> bool:
-        """Return whether the text was queued for the client; not on a socket that is closing, gone, or too far behind, which ends it.
+        """Return whether the text was queued for the client.
 
-        It never waits, so anyone may call it: an actor in the middle of its step, too. For the same reason a loop of sends must wait
-        for something else.
+        It is not where the socket is closing or gone, nor where the client is too far behind, which
+        closes the socket. Since this never waits, an actor may call it amid its step; a loop of
+        sends must wait for something else.
         """
         if self._over:
             return False
@@ -133,7 +143,10 @@ class SocketSession:
         return True
 
     def close(self, code: int = NORMAL) -> None:
-        """Close the socket once what was sent before has left, within `flush_s`. The first close counts."""
+        """Close the socket once everything sent before has left, at the latest after `flush_s`.
+
+        Only the first close counts.
+        """
         if self._over:
             return
         self.code = code
@@ -141,14 +154,14 @@ class SocketSession:
         self._handling.cancel()
 
     def _fail(self, code: int, event: str) -> None:
-        """Closes the socket without sending what is queued."""
+        """Close the socket without sending what is queued."""
         self._on_event(event)
         self.code = code
         self._end(0)
         self._handling.cancel()
 
     def _leave(self) -> None:
-        """Takes note that the client has left. What it sent before is still the handler's to take."""
+        """Note that the client has left. The handler can still take what it sent before."""
         self._inbox.end()
         if not self._over:
             self._handling.deadline = trio.current_time() + self._limits.drain_s
@@ -161,7 +174,7 @@ class SocketSession:
         self._flushing.deadline = min(self._flushing.deadline, trio.current_time() + flush_s)
 
     async def _read(self, receive: Receive) -> None:
-        """Takes what the client sends, until it leaves or breaks a limit: of such a one nothing more is read."""
+        """Take what the client sends, until it leaves or breaks a limit."""
         while (message := await receive())["type"] != "websocket.disconnect":
             text: str | None = message.get("text")
             if self._over:
@@ -175,7 +188,7 @@ class SocketSession:
         self._leave()
 
     def _is_abuse(self, text: str) -> bool:
-        """Whether the message is too long, or one too many."""
+        """Return whether the message is too long, or one too many in a second."""
         limit, now = self._limits.message_bytes, trio.current_time()
         if len(text) > limit or len(text.encode()) > limit:
             return True
@@ -184,7 +197,7 @@ class SocketSession:
         return too_soon
 
     async def _write(self, send: Send, written: trio.Event) -> None:
-        """Sends what is queued, and the close frame unless the client has left."""
+        """Send what is queued, then the close frame unless the client has left."""
         with self._flushing:
             while (text := await self._outbox.take()) is not None:
                 await send({"type": "websocket.send", "text": text})
@@ -193,7 +206,11 @@ class SocketSession:
         written.set()
 
     async def run(self, receive: Receive, send: Send, handler: "Handler") -> None:
-        """Converses on an accepted socket until the handler has returned and its last word is written, or the client has left."""
+        """Run `handler` on the socket.
+
+        Returns once the handler has returned and everything it sent is written, or the client has
+        left.
+        """
         written = trio.Event()
         try:
             async with trio.open_nursery() as nursery:
@@ -208,5 +225,5 @@ class SocketSession:
             self._over = True
 
 
-Handler = Callable[[SocketSession], Awaitable[None]]
+Handler = Callable[[AcceptedSocket], Awaitable[None]]
 """Serves one socket. Returning closes it with `NORMAL`."""

@@ -1,0 +1,63 @@
+"""The configuration of one listener, as hypercorn reads it and as the guards extend it."""
+
+from collections.abc import Callable
+from math import inf
+from typing import Protocol
+
+import trio
+from hypercorn.config import Config
+
+from pgs.http.transport.asgi import Headers, OnEvent
+from pgs.http.transport.limits import ServerLimits
+
+
+class Connection(Protocol):
+    """What a stop needs of an open connection."""
+
+    def begin_stop(self) -> None: ...
+
+
+Refuse = Callable[[str, str, int], tuple[int, Headers, bytes]]
+"""Answers a request that the parser refused: from its method, its path and the parser's status to
+the response's status, headers and body."""
+
+
+class GuardedConfig(Config):
+    """hypercorn's configuration for one listener, and the state that its connections share.
+
+    `open` are the connections that are open; `stopping` tells that a stop has begun, and
+    `grace_ends` when, in trio's time, it stops waiting for requests in flight.
+    """
+
+    def __init__(
+        self,
+        limits: ServerLimits,
+        on_event: OnEvent,
+        max_connections: int,
+        refuse: Refuse | None = None,
+    ) -> None:
+        self.limits = limits
+        self.refuse = refuse
+        self.on_event = on_event
+        self.max_connections = max_connections
+        self.open: set[Connection] = set()
+        self.stopping = False
+        self.grace_ends = inf
+        self.accesslog = None
+        self.errorlog = None
+        self.include_server_header = False
+        self.alpn_protocols = ["http/1.1"]
+        self.h11_max_incomplete_size = limits.head_bytes
+        self.keep_alive_max_requests = limits.requests_per_connection
+        self.graceful_timeout = limits.grace_s
+        self.startup_timeout = limits.startup_s
+        self.shutdown_timeout = limits.shutdown_s
+        self.websocket_ping_interval = limits.websocket_ping_s
+        self.websocket_max_message_size = limits.websocket_message_chars
+
+    def begin_stop(self) -> None:
+        """End idle connections now, and give those with a request in flight the grace period."""
+        self.stopping = True
+        self.grace_ends = trio.current_time() + self.limits.grace_s
+        for connection in self.open:
+            connection.begin_stop()
