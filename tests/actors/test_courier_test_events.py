@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.delivery.courier import seconds_until_test
+from pgs.actors.delivery.test_events import seconds_until_test
 from pgs.actors.kernel.mail import Crashed
 from pgs.domain.errors import refuse
 from pgs.domain.ids import ATTEMPT, NUDGE, is_id
@@ -275,7 +275,7 @@ async def test_whoever_is_refused_as_too_soon_is_told_how_long_to_wait(
         ):  # while it is under way there is nothing in the log yet
             await until(moment)
             assert await send_test(s) == refuse("test_event_too_soon")
-            assert seconds_until_test(s.reader, "acme", "test", s.parts.clock.now()) == wait
+            assert await seconds_until_test(s.reader, "acme", "test", s.parts.clock.now()) == wait
         await until(9.5 + 2)
         assert isinstance(await send_test(s), Attempt)
-        assert seconds_until_test(s.reader, "acme", "live", s.parts.clock.now()) == 10
+        assert await seconds_until_test(s.reader, "acme", "live", s.parts.clock.now()) == 10

@@ -10,7 +10,8 @@ from pgs.domain.nudges import (
     SIGNATURE_AGE_S,
     TRY_AT_S,
     TryOutcome,
-    after_delivery,
+    disables_endpoint,
+    failures_after,
     next_try_due,
     nudge_body,
     response_text,
@@ -121,13 +122,13 @@ def test_a_try_that_is_still_running_delays_the_next_to_its_end() -> None:
 def test_the_tenth_failure_in_a_row_switches_the_endpoint_off() -> None:
     failures = 0
     for number in range(1, FAILURES_TO_DISABLE + 1):
-        failures, disable = after_delivery(failures, delivered=False)
-        assert (failures, disable) == (number, number == 10)
+        failures = failures_after(failures, delivered=False)
+        assert (failures, disables_endpoint(failures)) == (number, number == 10)
 
 
 def test_one_delivery_ends_the_run_of_failures() -> None:
-    assert after_delivery(9, delivered=True) == (0, False)
-    assert after_delivery(0, delivered=True) == (0, False)
+    assert failures_after(9, delivered=True) == 0
+    assert failures_after(0, delivered=True) == 0
 
 
 def test_a_response_keeps_its_first_200_characters() -> None:

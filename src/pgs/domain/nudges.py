@@ -1,8 +1,9 @@
-"""The nudge: its bytes, its signature, its tries, and what a run of failures leads to."""
+"""The rules of nudges: their bytes and signature, when tries are due, and what failures lead to."""
 
 import hashlib
 import hmac
 import re
+from collections.abc import Mapping
 from typing import Final, Literal
 
 import msgspec
@@ -14,7 +15,8 @@ SIGNATURE_AGE_S: Final = 300
 five minutes of the interface."""
 
 TRY_AT_S: Final = (0, 1, 5)
-"""When a nudge's tries are due, in seconds from the moment in which the first one began."""
+"""Seconds from the beginning of a nudge's first try to each of its tries, as the interface
+promises."""
 
 FAILURES_TO_DISABLE: Final = 10
 """Nudges that fail in a row before their endpoint is switched off, as the interface promises."""
@@ -28,10 +30,11 @@ _HEADER = re.compile(r"t=(0|[1-9][0-9]{0,14}),v1=([0-9a-f]{64})", re.ASCII)
 
 
 class TryOutcome(msgspec.Struct, frozen=True):
-    """What one try came to.
+    """The outcome of one try.
 
-    `status`: the response's, or None when no response came; `error` then tells why, in one of a few fixed texts, and is None
-    otherwise. `duration_ms`: whole milliseconds from the look-up to the end. `response_body`: see `response_text`.
+    `status` is the response's HTTP status, None if no response came; `error` then says why, in one
+    of a few fixed texts. `duration_ms`: whole milliseconds from the look-up to the end.
+    `response_body`: see `response_text`.
     """
 
     status: int | None
@@ -40,9 +43,25 @@ class TryOutcome(msgspec.Struct, frozen=True):
     response_body: str
 
 
+class SignedNudge(msgspec.Struct, frozen=True):
+    """The bytes of a nudge and its signature header, the same for all of its tries."""
+
+    body: bytes
+    headers: Mapping[str, str]
+
+
+def sign_nudge(partner_id: str, secret: str, at: int) -> SignedNudge:
+    """Return a partner's nudge, signed at `at` (epoch seconds)."""
+    body = nudge_body(partner_id, at)
+    return SignedNudge(body, {SIGNATURE_HEADER: signature_header(secret, at, body)})
+
+
 def nudge_body(partner_id: str, at: int) -> bytes:
-    """Return the body of a nudge sent at `at` (epoch seconds): JSON without spaces, its keys in this order."""
-    # A partner id is letters, digits and hyphens: nothing that JSON would escape.
+    """Return the body of a nudge sent at `at` (epoch seconds).
+
+    JSON without spaces, with its keys in this order.
+    """
+    # A partner id is letters, digits and hyphens, so nothing in it needs escaping in JSON.
     return b'{"type":"results.available","partnerId":"%s","at":%d}' % (
         partner_id.encode("ascii"),
         at,
@@ -52,13 +71,17 @@ def nudge_body(partner_id: str, at: int) -> bytes:
 def signature_header(secret: str, at: int, body: bytes) -> str:
     """Return the value of the signature header: `t=<at>,v1=<hex>`.
 
-    `v1` is the HMAC-SHA256 of `<at>.<body>` in lower-case hex. Its key is the whole secret as UTF-8, prefix included.
+    `v1` is the HMAC-SHA256 of `<at>.<body>` in lower-case hex. The key is the whole secret as
+    UTF-8, its prefix included.
     """
     return f"t={at},v1={_mac(secret, b'%d' % at, body)}"
 
 
 def verify_signature(secret: str, header: str, body: bytes, now: int) -> bool:
-    """Return whether `header` signs these very bytes within `SIGNATURE_AGE_S` of `now`. Takes any header; compares in constant time."""
+    """Return whether `header` signs exactly these bytes, within `SIGNATURE_AGE_S` of `now`.
+
+    Takes any header. The comparison takes constant time.
+    """
     found = _HEADER.fullmatch(header)
     if found is None or abs(now - int(found[1])) > SIGNATURE_AGE_S:
         return False
@@ -68,12 +91,13 @@ def verify_signature(secret: str, header: str, body: bytes, now: int) -> bool:
 
 
 def verdict(outcome: TryOutcome) -> Verdict:
-    """Return what follows on a try: the nudge is delivered (2xx), tried again, or given up.
+    """Return what follows from a try: the nudge is delivered, tried again or given up.
 
-    Tried again is what may pass by itself: no response, 408, 429, 5xx. A redirect is never followed, so 3xx stops like 4xx.
+    2xx delivers it. No response, 408, 429 and 5xx may pass by themselves, so it is tried again.
+    Redirects are never followed, so 3xx ends it like 4xx.
     """
     status = outcome.status
-    if status is None or status < 200:  # 1xx announces a response and is none
+    if status is None or status < 200:  # 1xx announces the response, which never came
         return "retry"
     if status < 300:
         return "delivered"
@@ -81,26 +105,31 @@ def verdict(outcome: TryOutcome) -> Verdict:
 
 
 def next_try_due(first_began_at: float, tries_made: int, last_ended_at: float) -> float | None:
-    """Return when the next try is due, or None when all have been made.
+    """Return when the next try is due, or None when all tries have been made.
 
-    Seconds on one clock throughout. `tries_made` counts from 1. A try that is still running delays the next one to its end.
+    Times are seconds on one clock. A try that runs past the time of the next one delays it: the
+    next try is due when the running one ends.
     """
     if tries_made >= len(TRY_AT_S):
         return None
     return max(first_began_at + TRY_AT_S[tries_made], last_ended_at)
 
 
-def after_delivery(failures: int, delivered: bool) -> tuple[int, bool]:
-    """Return the run of failures after a nudge has completed, and whether it switches the endpoint off."""
-    if delivered:
-        return 0, False
-    return failures + 1, failures + 1 >= FAILURES_TO_DISABLE
+def failures_after(failures: int, delivered: bool) -> int:
+    """Return the run of failures after one more nudge has completed. A delivered one clears it."""
+    return 0 if delivered else failures + 1
+
+
+def disables_endpoint(failures: int) -> bool:
+    """Return whether a run of failures is long enough to switch its endpoint off."""
+    return failures >= FAILURES_TO_DISABLE
 
 
 def response_text(body: bytes) -> str:
-    """Return the first `RESPONSE_TEXT_MAX` characters of a response's body, as text that can be stored. Takes any bytes.
+    """Return the first `RESPONSE_TEXT_MAX` characters of a response's body. Takes any bytes.
 
-    Read as UTF-8; what is not UTF-8 (encoded surrogates too), and NUL, becomes U+FFFD.
+    The bytes are read as UTF-8. NUL and invalid sequences, encoded surrogates among them, become
+    U+FFFD, so that the text can be stored.
     """
     return body.decode("utf-8", "replace").replace("\x00", "\ufffd")[:RESPONSE_TEXT_MAX]
 

@@ -1,4 +1,4 @@
-"""What the courier of a partner and environment is asked and told."""
+"""Messages to the courier of one webhook endpoint."""
 
 from pgs.actors.kernel.mail import Command, Message
 from pgs.domain.errors import Refusal
@@ -7,13 +7,17 @@ from pgs.storage.attempts import Attempt
 
 
 class Nudge(Message, frozen=True):
-    """A match has moved on: the partner's feed holds something new."""
+    """The partner's results feed holds something new about a match: tell the partner."""
 
     match_id: str
 
 
 class TryDone(Command[None], frozen=True):
-    """Log what one try at delivering a nudge came to. `last`: no other follows; `test`: it was a test event."""
+    """Log the outcome of one try at delivering a nudge.
+
+    `number` counts from 1. `tried_at`: when the try began, in epoch seconds. `last`: no other try
+    follows. `test`: it was a test event.
+    """
 
     nudge_id: str
     match_id: str | None
@@ -26,24 +30,28 @@ class TryDone(Command[None], frozen=True):
 
 
 class NudgeCut(Command[None], frozen=True):
-    """Let go of a nudge that ended before its last try."""
+    """Free the in-flight slot of a nudge that was cut short before its last try."""
 
     nudge_id: str
 
 
 class EndpointChanged(Message, frozen=True):
-    """The endpoint, or whether its account is on, was changed in rows."""
+    """The row of the endpoint has changed, or the account was switched on or off."""
 
 
 class SendTest(Command[Attempt | Refusal], frozen=True):
-    """Send one test event; answers the attempt. `if_revision`: the account's, as for whatever changes the account."""
+    """Send one test event; the reply is the attempt.
+
+    `if_revision`: the revision of the account that the caller has seen. With any other the reply
+    is the refusal `partner_changed`.
+    """
 
     if_revision: int | None = None
 
 
 class TestDone(Command[Attempt], frozen=True):
-    """Log what a test event came to; answers the attempt."""
+    """Log the outcome of a test event; the reply is the attempt."""
 
-    __test__ = False  # no test case, whatever its name begins with
+    __test__ = False  # pytest would take the class for a test case
 
     done: TryDone

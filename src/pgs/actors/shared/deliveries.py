@@ -1,4 +1,7 @@
-"""Nudges on their way, of all endpoints: counted for the moment at which the service stops, and found again by a courier that broke."""
+"""The nudges in flight of all endpoints.
+
+A stop waits for them, and a courier that broke finds the ones it had sent.
+"""
 
 import trio
 
@@ -7,10 +10,23 @@ DRAIN_S = 5.25
 
 
 class Flight:
-    """One nudge on its way to the endpoint of a partner and environment. A test event is about no match, and takes no place in flight.
+    """One nudge in flight, or one test event.
 
-    `cut`: no further try is to begin. `counts`: its outcome will tell something of the endpoint as it now is. `tested_at_ms`: when a test
-    event was asked for, in epoch milliseconds.
+    A nudge passes through these states. It is in flight in the second and the third one, and holds
+    one of the courier's in-flight slots.
+
+    1. Waiting: in the courier's queue. It is lost if the courier ends.
+    2. Trying: its task is making a try at the partner's endpoint.
+    3. Between tries: the last try failed in a way that may pass, and the next one is not due yet.
+    4. Completed: it was delivered, or refused for good, or all tries failed. The courier logs the
+       last try and changes the endpoint's run of failures, if `counts` is true.
+    5. Cut short: its endpoint was saved again or switched off, its courier broke, or the service
+       stops. A try that is being made still finishes and is logged. No further try begins.
+
+    A test event has no match. It takes no in-flight slot and never changes the run of failures.
+
+    `endpoint`: partner id and environment. `tested_at_ms`: when a test event was asked for, in
+    epoch milliseconds. `cut`: set when no further try may begin.
     """
 
     def __init__(
@@ -28,41 +44,47 @@ class Flight:
         self.counts = True
 
     def cut_short(self) -> None:
-        """Let it finish the try that it is in, and count for nothing."""
+        """Begin no further try, and do not count the outcome.
+
+        It would say nothing about the endpoint as it is now.
+        """
         self.counts = False
         self.cut.set()
 
 
 class Deliveries:
-    """Every nudge in flight, each until its outcome is in rows."""
+    """Every nudge and test event in flight, each until its outcome is in rows."""
 
     def __init__(self) -> None:
         self._flights: set[Flight] = set()
         self._draining_until: float | None = None
-        self._landed = trio.Event()
+        self._all_ended = trio.Event()
 
     @property
     def draining(self) -> bool:
-        """Whether the service is stopping, and nothing new is to be sent."""
+        """Whether the service is stopping, so that nothing new may be sent."""
         return self._draining_until is not None
 
     def add(self, flight: Flight) -> None:
-        """Count a nudge in. Once draining has begun it is cut before its first try."""
+        """Add a nudge. Once draining has begun, it is cut before its first try."""
         self._flights.add(flight)
         if self.draining:
             flight.cut.set()
 
     def discard(self, flight: Flight) -> None:
-        """Count a nudge out."""
+        """Remove a nudge that has ended. Removing it again changes nothing."""
         self._flights.discard(flight)
         if not self._flights:
-            self._landed.set()
+            self._all_ended.set()
 
     def __len__(self) -> int:
         return len(self._flights)
 
     def cut_short(self, endpoint: tuple[str, str]) -> list[Flight]:
-        """Cut the nudges that are on their way to an endpoint, whichever life of its courier sent them, and return them."""
+        """Return the nudges in flight to an endpoint, all of them now cut short.
+
+        They may have been sent by a courier that has broken since. Test events go on.
+        """
         found = [
             flight
             for flight in self._flights
@@ -73,7 +95,10 @@ class Deliveries:
         return found
 
     def tested_at_ms(self, endpoint: tuple[str, str]) -> int | None:
-        """Return when the newest test event was asked for that is on its way to an endpoint."""
+        """Return when the newest test event in flight to an endpoint was asked for.
+
+        In epoch milliseconds; None if there is none.
+        """
         times = [
             flight.tested_at_ms
             for flight in self._flights
@@ -82,16 +107,20 @@ class Deliveries:
         return max(times, default=None)
 
     def begin_drain(self) -> None:
-        """Begin no further try, and give those that run their time; calling it again changes nothing."""
+        """Begin no further try, and give those that run `DRAIN_S`. Another call changes nothing."""
         if self._draining_until is None:
             self._draining_until = trio.current_time() + DRAIN_S
             for flight in self._flights:
-                flight.cut.set()  # it still counts: what completes has completed
+                # Not `cut_short`: a nudge that completes with the try it is in still counts.
+                flight.cut.set()
 
     async def drain(self) -> None:
-        """Return once every try that runs has come to its end and is logged, `DRAIN_S` after the draining began at the latest."""
+        """Return once every running try has ended and is logged, or `DRAIN_S` have passed.
+
+        The time runs from the beginning of the draining.
+        """
         self.begin_drain()
         if self._flights and self._draining_until is not None:
-            self._landed = trio.Event()
+            self._all_ended = trio.Event()
             with trio.move_on_at(self._draining_until):
-                await self._landed.wait()
+                await self._all_ended.wait()

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.delivery.courier import seconds_until_test
+from pgs.actors.delivery.test_events import seconds_until_test
 from pgs.actors.maintenance.endpoints import KEEP_ATTEMPTS_S
 from pgs.actors.messages.account.webhooks import (
     DisableWebhook,
@@ -143,7 +143,9 @@ async def send_test(call: AdminCall) -> Answer:
     return Reply(
         reply,
         overloaded(
-            seconds_until_test(parts.database.reader, partner_id, environment, parts.clock.now())
+            await seconds_until_test(
+                parts.database.reader, partner_id, environment, parts.clock.now()
+            )
         ),
     )
 

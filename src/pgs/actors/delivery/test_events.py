@@ -1,0 +1,102 @@
+"""Test events: whether one may be sent, the task that sends it, and how long to wait for the next.
+
+A test event is one signed try. It is logged, and changes neither the run of failures nor the number
+of nudges in flight.
+"""
+
+import math
+
+from pgs.actors.delivery.endpoint import KnownEndpoint
+from pgs.actors.kernel.mail import Crashed, Envelope, Overloaded
+from pgs.actors.messages.courier import TestDone, TryDone
+from pgs.actors.partners import PartnerActors
+from pgs.actors.parts import Parts
+from pgs.actors.shared.deliveries import Flight
+from pgs.domain import nudges
+from pgs.domain.accounts import Account
+from pgs.domain.environments import Environment
+from pgs.domain.errors import Refusal, refuse
+from pgs.storage import attempts as rows
+from pgs.storage.reader import Reader
+
+TEST_EVERY_S = 10
+"""Seconds between two test events for one endpoint, as the interface promises."""
+
+
+def refuse_test(
+    endpoint: KnownEndpoint | None, account: Account | None, tested_ms_ago: int | None
+) -> Refusal | None:
+    """Return why no test event may be sent now, or None if one may.
+
+    `tested_ms_ago`: milliseconds since the last one was asked for, None if none is known.
+    """
+    if endpoint is None:
+        return refuse("webhook_not_configured")
+    if not endpoint.is_on:
+        return refuse("webhook_not_enabled")
+    if account is None or not account.active:
+        return refuse("account_inactive")
+    if tested_ms_ago is not None and tested_ms_ago < TEST_EVERY_S * 1000:
+        return refuse("test_event_too_soon")
+    return None
+
+
+async def newest_test_ms(parts: Parts, partner_id: str, environment: Environment) -> int | None:
+    """Return when the newest test event was sent, in epoch milliseconds.
+
+    One in flight counts, though it is not logged yet. None if there was none within `TEST_EVERY_S`.
+    """
+    in_flight = parts.deliveries.tested_at_ms((partner_id, environment))
+    if in_flight is not None:
+        return in_flight
+    since = parts.clock.now() - TEST_EVERY_S
+    logged = rows.newest_test_at(parts.database.reader, partner_id, environment, since)
+    return None if logged is None else logged * 1000
+
+
+async def seconds_until_test(
+    reader: Reader, partner_id: str, environment: Environment, now: int
+) -> int:
+    """Return how long to wait after a test event was refused as too soon.
+
+    In seconds, from 1 to `TEST_EVERY_S`. `now`: epoch seconds.
+    """
+    tested_at = rows.newest_test_at(reader, partner_id, environment, now - TEST_EVERY_S)
+    if tested_at is None:  # it is in flight, and not in the log yet
+        return TEST_EVERY_S
+    return min(max(1, tested_at + TEST_EVERY_S + 1 - now), TEST_EVERY_S)
+
+
+async def deliver_test_event(
+    partner: PartnerActors,
+    environment: Environment,
+    flight: Flight,
+    url: str,
+    secret: str,
+    envelope: Envelope,
+) -> None:
+    """Make the one try of a test event, have the courier log it, and answer `envelope`.
+
+    The answer is the attempt. If anything breaks, the asker gets `Crashed`.
+    """
+    parts, at = partner.parts, partner.parts.clock.now()
+    try:
+        signed = nudges.sign_nudge(partner.partner_id, secret, at)
+        outcome = await parts.outbound.post(url, signed.body, signed.headers)
+        done = TryDone(
+            nudge_id=flight.nudge_id,
+            match_id=None,
+            number=1,
+            tried_at=at,
+            outcome=outcome,
+            delivered=nudges.verdict(outcome) == "delivered",
+            last=True,
+            test=True,
+        )
+        envelope.answer(await partner.courier(environment).ask(TestDone(done), math.inf))
+    except (Overloaded, Crashed):
+        envelope.fail(Crashed("the test event was sent and could not be logged"))
+    finally:
+        # Only the first answer counts, so this one reaches an asker that has none yet.
+        envelope.fail(Crashed("the test event broke"))
+        parts.deliveries.discard(flight)
