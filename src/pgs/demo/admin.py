@@ -8,6 +8,7 @@ from pgs.actors.messages.account.people import AcceptInvite
 from pgs.devissuer.issuer import DevelopmentIssuer
 from pgs.devissuer.people import Person
 from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.secrets import HidesSecrets
 from pgs.domain.totp import STEP_S, code_at
 from pgs.operator.ready import NotMade, ReadyPartner
 
@@ -20,14 +21,13 @@ TOKEN_S = 12 * 3600
 """Seconds that the demo admin's token is valid: a day's work with the demo."""
 
 
-class Admin(msgspec.Struct, frozen=True):
+class Admin(HidesSecrets, msgspec.Struct, frozen=True):
     """What scripts need to call the admin API: an identity token, and the secret that codes are made of."""
+
+    SECRETS = frozenset({"token", "totp_secret"})
 
     token: str
     totp_secret: str
-
-    def __repr__(self) -> str:
-        return "Admin(<hidden>)"
 
 
 async def make_admin(core: Core, partner: ReadyPartner, issuer: DevelopmentIssuer) -> Admin:

@@ -6,6 +6,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from pgs.domain.secrets import HidesSecrets
 from pgs.storage.data_folder import DataFolderInUse, DataLock
 
 MARK = ".pgs-demo"  # an empty file; a folder that holds it was made by a demo and may be emptied by one
@@ -17,8 +18,10 @@ class FolderRefused(Exception):
     """The folder cannot be the demo's; the message says why and what to do."""
 
 
-class DemoFile(msgspec.Struct, frozen=True, rename="camel"):
+class DemoFile(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
     """What scripts need to use a running demo. It holds keys: readable by its owner alone."""
+
+    SECRETS = frozenset({"test_key", "live_key", "admin_token", "totp_secret"})
 
     base_url: str
     internal_url: str

@@ -9,6 +9,7 @@ import trio
 
 from pgs.clock import Rng
 from pgs.demo.backend import CALL_FAILED, Backend, Exchange
+from pgs.domain.secrets import HidesSecrets
 
 TIER: Final = "test-silver"
 """Where the demo's own players sit: what is pasted from the README or the terminal takes seats of another tier, and meets nobody here."""
@@ -31,15 +32,14 @@ class Player(msgspec.Struct, frozen=True):
     name: str
 
 
-class MintedSession(msgspec.Struct, frozen=True, rename="camel"):
+class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
     """What a player's frame, or a bot, needs of a minted session. The rest of the answer stays with the backend."""
+
+    SECRETS = frozenset({"session_token"})
 
     session_token: str
     embed_url: str
     game_socket_url: str
-
-    def __repr__(self) -> str:
-        return "MintedSession(<hidden>)"
 
 
 class _Seat(msgspec.Struct, frozen=True, rename="camel"):

@@ -9,6 +9,7 @@ from typing import Final, Literal
 import msgspec
 
 from pgs.domain.errors import Refusal, refuse
+from pgs.domain.secrets import HidesSecrets
 
 Need = Literal["none", "open", "fresh"]
 """What a call asks for: nothing, an open window, or one opened a moment ago."""
@@ -28,12 +29,14 @@ LOCK_S: Final = 15 * 60
 codes a day."""
 
 
-class Factor(msgspec.Struct, frozen=True):
+class Factor(HidesSecrets, msgspec.Struct, frozen=True):
     """A member's authenticator and what it has opened; `Factor()` is a member who has none. Times in epoch seconds.
 
     `sealed_secret` is in force; `pending_sealed_secret` waits for its first code. `last_step` is the time step of the last code that
     was accepted: no code of it or of an earlier one is ever accepted again. `wrong_codes` counts since the last right code or lock.
     """
+
+    SECRETS = frozenset({"sealed_secret", "pending_sealed_secret"})
 
     sealed_secret: str | None = None
     last_step: int | None = None

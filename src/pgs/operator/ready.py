@@ -18,6 +18,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, message_of
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
+from pgs.domain.secrets import HidesSecrets
 from pgs.games.installed import GAMES
 
 TO_LIVE: tuple[Step, ...] = ("test_on", "request_live", "grant")
@@ -28,17 +29,16 @@ class NotMade(Exception):
     """A step was refused; the message says which and why."""
 
 
-class ReadyPartner(msgspec.Struct, frozen=True):
+class ReadyPartner(HidesSecrets, msgspec.Struct, frozen=True):
     """A partner who can play. The keys and signing secrets are nowhere else: rows hold hashes, or the secret sealed."""
+
+    SECRETS = frozenset({"test_key", "live_key", "webhook_secrets"})
 
     partner_id: str
     test_key: str
     live_key: str
     invite_id: str
     webhook_secrets: Mapping[Environment, str] = {}
-
-    def __repr__(self) -> str:
-        return f"ReadyPartner({self.partner_id!r})"
 
 
 async def make_ready(

@@ -6,6 +6,7 @@ import msgspec
 
 from pgs.domain.accounts import Webhook
 from pgs.domain.environments import Environment
+from pgs.domain.secrets import HidesSecrets
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
@@ -19,17 +20,19 @@ def find_webhook(reader: Reader, partner_id: str, environment: Environment) -> W
     return Webhook(url, bool(enabled), failures, created_at, rotated_at, disabled_at)
 
 
-class Endpoint(msgspec.Struct, frozen=True):
-    """An endpoint as its courier needs it. `saved_seq` rises with every saving of the URL, which clears the run of failures."""
+class Endpoint(HidesSecrets, msgspec.Struct, frozen=True):
+    """An endpoint as its courier needs it.
+
+    `saved_seq` rises whenever the URL is saved, which clears the run of failures.
+    """
+
+    SECRETS = frozenset({"sealed_secret"})
 
     url: str
     enabled: bool
     consecutive_failures: int
     saved_seq: int
     sealed_secret: str
-
-    def __repr__(self) -> str:
-        return f"Endpoint(url={self.url!r}, enabled={self.enabled}, consecutive_failures={self.consecutive_failures})"
 
 
 def find_endpoint(reader: Reader, partner_id: str, environment: Environment) -> Endpoint | None:

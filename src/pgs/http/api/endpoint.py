@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -47,6 +47,8 @@ class CallBy(HidesSecrets, msgspec.Struct, Generic[P], frozen=True):
     is of the row's `request` type; `headers` are the request's, with lower-case names.
     """
 
+    SECRETS = frozenset({"headers", "body"})
+
     services: Services
     principal: P
     path: Mapping[str, str]
@@ -54,8 +56,6 @@ class CallBy(HidesSecrets, msgspec.Struct, Generic[P], frozen=True):
     body: Any
     request_id: str
     headers: Headers = []
-
-    SECRETS: ClassVar = frozenset({"headers", "body"})
 
 
 Call = CallBy[Principal]
@@ -105,13 +105,13 @@ token (Game API)."""
 class Request(HidesSecrets, msgspec.Struct, frozen=True):
     """A call before authentication, as an authenticator sees it. Its body has not been read."""
 
+    SECRETS = frozenset({"headers"})
+
     services: Services
     endpoint: Endpoint
     path: Mapping[str, str]
     headers: Headers
     request_id: str
-
-    SECRETS: ClassVar = frozenset({"headers"})
 
 
 class Authenticator(Protocol):

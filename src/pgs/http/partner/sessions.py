@@ -1,6 +1,6 @@
 """`POST /partner/sessions`: a session token for a player's frame. It takes no seat."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -42,6 +42,8 @@ class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
     Times in epoch seconds. `resume` lists the player's oldest running matches.
     """
 
+    SECRETS = frozenset({"session_token"})
+
     session_token: str
     token_type: str
     environment: str
@@ -53,8 +55,6 @@ class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
     embed_url: str
     game_socket_url: str
     resume: list[ResumableMatch]
-
-    SECRETS: ClassVar = frozenset({"session_token"})
 
 
 async def mint_session(call: Call) -> MintedSession:

@@ -15,6 +15,7 @@ from typing import Final
 
 import msgspec
 
+from pgs.domain.secrets import HidesSecrets
 from pgs.http.transport.asgi import Headers, Scope
 
 MAX_HEADERS: Final = 100
@@ -50,11 +51,13 @@ class Fault(msgspec.Struct, frozen=True):
     message: str
 
 
-class Head(msgspec.Struct, frozen=True):
+class Head(HidesSecrets, msgspec.Struct, frozen=True):
     """A head that is accepted: its headers without the private ones, and what body follows.
 
     `content_length` is None for a chunked body.
     """
+
+    SECRETS = frozenset({"headers"})
 
     headers: Headers
     has_body: bool

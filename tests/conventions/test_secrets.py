@@ -1,0 +1,128 @@
+"""No struct, dataclass or named tuple shows a secret when it is printed, logged or in a traceback."""
+
+import dataclasses
+import re
+import sys
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any, Final, get_type_hints
+
+import msgspec
+import pytest
+from rich.pretty import pretty_repr
+
+import pgs
+
+SECRET: Final = "the-secret-itself"
+
+SECRET_NAME: Final = re.compile(
+    r"(^|_)(token|secret|secrets|password|sealed|code|authorization)$"
+    r"|(^|_)(api|test|live|private|signing)_key$"
+    r"|^(headers|otpauth_uri)$"
+)
+"""Fields that hold a secret, by their name."""
+
+KEY_TEXT: Final = re.compile(r"key", re.IGNORECASE)
+"""Classes whose field `text` holds a key, by their name."""
+
+UNIMPORTABLE: Final = {"pgs.__main__", "pgs.games.chess"}
+"""The command line itself, which would run, and a game that needs an optional package."""
+
+NOT_SECRET: Final = {
+    ("pgs.demo.backend.Exchange", "headers"): "of a response",
+    ("pgs.devissuer.grants.Reply", "headers"): "of a response",
+    ("pgs.http.api.auth.Verdict", "headers"): "of a response",
+    ("pgs.http.api.endpoint.Reply", "headers"): "of a response",
+    ("pgs.http.embed.app.Bare", "headers"): "of a response",
+    ("pgs.http.embed.app.Page", "headers"): "of a response",
+    ("pgs.http.embed.assets.Asset", "headers"): "of a response",
+}
+"""Fields that have the name of a secret and hold none, with the reason."""
+
+
+def structs() -> list[type]:
+    """Return every struct, dataclass and named tuple that is defined in the package."""
+    for module in walk_packages(pgs.__path__, "pgs."):
+        if module.name not in UNIMPORTABLE:
+            import_module(module.name)
+    found = {
+        kind
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] == "pgs"
+        for kind in vars(module).values()
+        if isinstance(kind, type) and kind.__module__.partition(".")[0] == "pgs"
+        if fields_of(kind)
+    }
+    return sorted(found, key=name_of)
+
+
+def name_of(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def fields_of(kind: type) -> tuple[str, ...]:
+    """Return the names of a struct's fields; none for any other class."""
+    if issubclass(kind, msgspec.Struct):
+        return kind.__struct_fields__
+    if dataclasses.is_dataclass(kind):
+        return tuple(field.name for field in dataclasses.fields(kind))
+    if issubclass(kind, tuple):
+        return tuple(getattr(kind, "_fields", ()))
+    return ()
+
+
+def secrets_of(kind: type) -> set[str]:
+    """Return the fields of a struct that hold text or bytes which nobody else may see."""
+    named = {
+        name
+        for name in fields_of(kind)
+        if SECRET_NAME.search(name) or (name == "text" and KEY_TEXT.search(kind.__name__))
+    }
+    if not named:
+        return named
+    hints = get_type_hints(kind)
+    return {
+        name
+        for name in named
+        if (name_of(kind), name) not in NOT_SECRET
+        if re.search(r"\b(str|bytes|Any|object)\b", str(hints[name]))
+    }
+
+
+def holding(kind: type, secrets: set[str]) -> Any:
+    """Return an instance with `SECRET` in its secret fields, made past every check of its values."""
+    values = {name: SECRET if name in secrets else None for name in fields_of(kind)}
+    try:
+        return kind(**values)
+    except (TypeError, ValueError):  # its `__post_init__` checks the values
+        instance = object.__new__(kind)
+    for name, value in values.items():
+        msgspec.structs.force_setattr(instance, name, value)
+    return instance
+
+
+SECRETIVE: Final = {
+    name_of(kind): (kind, secrets) for kind in structs() if (secrets := secrets_of(kind))
+}
+
+
+@pytest.mark.parametrize("name", SECRETIVE)
+def test_a_struct_shows_its_secret_neither_to_repr_nor_to_rich(name: str) -> None:
+    kind, secrets = SECRETIVE[name]
+    instance = holding(kind, secrets)
+    assert SECRET not in repr(instance)
+    assert SECRET not in str([instance])
+    assert SECRET not in pretty_repr(instance)
+
+
+def test_structs_with_secrets_are_found() -> None:
+    assert {
+        "pgs.domain.keyring.RingKey",
+        "pgs.http.api.endpoint.Request",
+        "pgs.http.partner.sessions.MintedSession",
+    } <= SECRETIVE.keys()
+
+
+def test_every_exception_names_a_field_that_exists() -> None:
+    known = {(name_of(kind), field) for kind in structs() for field in fields_of(kind)}
+    assert NOT_SECRET.keys() - known == set()
