@@ -95,7 +95,7 @@ def holding(kind: type, secrets: set[str]) -> Any:
     try:
         return kind(**values)
     except (TypeError, ValueError):  # its `__post_init__` checks the values
-        instance = object.__new__(kind)
+        instance: Any = object.__new__(kind)
     for name, value in values.items():
         msgspec.structs.force_setattr(instance, name, value)
     return instance
