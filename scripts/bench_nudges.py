@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from pgs.demo.loopback import LoopbackResolver
-from pgs.serve import SWITCH_INTERVAL_S
+from pgs.process import SWITCH_INTERVAL_S
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 

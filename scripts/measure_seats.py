@@ -35,7 +35,8 @@ from pgs.actors.core import Core
 from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.config import Config
 from pgs.operator.ready import make_ready, offer_tier
-from pgs.serve import SWITCH_INTERVAL_S, running, tune_garbage_collector
+from pgs.process import SWITCH_INTERVAL_S, tune_garbage_collector
+from pgs.serve import running
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 TITLE = "Seats that nobody has joined"

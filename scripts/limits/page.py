@@ -39,7 +39,10 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Money", ("domain/tiers.py", "actors/catalogue.py", "domain/ledger.py")),
     ("Actors and background work", ("actors/",)),
     ("Storage", ("storage/", "domain/keyring.py", "domain/sealed.py")),
-    ("The process and its log", ("logs.py", "serve.py", "readiness.py", "clock.py", "config.py")),
+    (
+        "The process and its log",
+        ("logs.py", "process.py", "serve.py", "readiness.py", "clock.py", "config.py"),
+    ),
     ("The process and its log", ("domain/service_urls.py",)),
     ("Operator commands", ("operator/", "cli/")),
     ("The demo and its identity provider", ("demo/", "devissuer/")),

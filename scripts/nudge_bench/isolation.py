@@ -16,7 +16,7 @@ from pgs.clock import SystemClock
 from pgs.demo.certificates import Authority
 from pgs.demo.loopback import loopback_outbound
 from pgs.http.outbound.tries import TRY_TIMEOUT_S
-from pgs.serve import tune_garbage_collector
+from pgs.process import tune_garbage_collector
 
 LAST_ONES_S = 10.0  # for the nudges of a round that are still under way at its end
 AT_MOST = 1.2  # what the hanging endpoints may make of the others' p99

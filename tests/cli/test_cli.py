@@ -438,7 +438,7 @@ def test_serve_and_demo_get_their_options_and_give_their_exit_code(
         called.append((folder, once, port, bots))
         return 4
 
-    monkeypatch.setattr("pgs.serve.run", serve)
+    monkeypatch.setattr("pgs.process.run", serve)
     monkeypatch.setattr("pgs.demo.demo.run", demo)
     assert pgs("serve", "--data", tmp_path).exit_code == 3
     assert pgs("demo", "--data", tmp_path, "--once", "--port", "0").exit_code == 4

@@ -18,7 +18,8 @@ import trio
 from quart_trio import QuartTrio
 
 import pgs
-import pgs.serve
+import pgs.http.transport.listener
+import pgs.public
 from pgs.http.pages import make_pages
 from tests.http.raw import PATIENCE_S, Client, Way, edge, error_of, raw_request, serving
 from tests.journeys.client import ok
@@ -197,7 +198,7 @@ def test_no_handler_has_quart_read_its_json() -> None:
 async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client(
     way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(pgs.serve, "serve", way)
+    monkeypatch.setattr(pgs.http.transport.listener, "serve", way)
     gate = Gate()
     async with in_process(tmp_path, settlement=gate) as service:
         key = (await service.partner()).test
@@ -261,7 +262,7 @@ async def test_a_crash_in_quarts_nursery_takes_no_actor_down(
         return pages
 
     ready = trio.Event()
-    monkeypatch.setattr(pgs.serve, "make_pages", pages_with_a_crash)
+    monkeypatch.setattr(pgs.public, "make_pages", pages_with_a_crash)
     async with in_process(tmp_path) as service:
         key = (await service.partner()).test
         ok(await service.public.call("POST", "/partner/matches", key, seat_body("alice", "one")))

@@ -50,7 +50,7 @@ async def office(
 ) -> AsyncIterator[Office]:
     """A service whose issuer is the one of `tests.http.identity`, at its standing time, and whose first admin that issuer knows."""
     checked = IdentityVerifier(ISSUER, AUDIENCE, JWKS_URL, Web().fetch, Standing())
-    monkeypatch.setattr("pgs.serve._verifier", lambda config, core: checked)
+    monkeypatch.setattr("pgs.serve.make_verifier", lambda config, core: checked)
     async with open_office(tmp_path) as opened:
         await opened.join(MEMBER, "admin")
         yield opened

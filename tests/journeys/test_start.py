@@ -13,6 +13,8 @@ import pytest
 import trio
 
 import pgs.app
+import pgs.process
+import pgs.public
 import pgs.serve
 from pgs.actors.core import Core
 from pgs.http.api.services import Services
@@ -127,7 +129,7 @@ async def test_a_stop_tells_open_sockets_before_it_ends_their_connections(
         )
 
     core: Core
-    monkeypatch.setattr(pgs.serve, "WEBSOCKETS", {"/game/socket": play})
+    monkeypatch.setattr(pgs.public, "WEBSOCKETS", {"/game/socket": play})
     async with in_process(tmp_path) as service:
         core = service.core
         port = int(service.public.base_url.rpartition(":")[2])
@@ -148,6 +150,6 @@ async def test_what_stays_for_good_is_left_out_of_the_collectors_rounds(
     monkeypatch.setattr(gc, "set_threshold", young.append)
     async with in_process(tmp_path):
         assert froze == []  # a test's own process outlives its services
-    pgs.serve.tune_garbage_collector()
+    pgs.process.tune_garbage_collector()
     assert froze
-    assert young == [pgs.serve.GC_AFTER]
+    assert young == [pgs.process.GC_AFTER]

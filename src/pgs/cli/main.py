@@ -53,7 +53,7 @@ def serve(config: ConfigFile = None, data: DataDir = None) -> None:
     """
     with expected():
         loaded = settings(config, data)
-        from pgs.serve import run  # most commands need nothing of what it imports
+        from pgs.process import run  # most commands need nothing of what it imports
 
         code = run(loaded)
     raise typer.Exit(code)

@@ -39,7 +39,8 @@ from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
 from pgs.http.transport.server import bind
 from pgs.logs import Lines, logging_to
 from pgs.operator.ready import NotMade, ReadyPartner
-from pgs.serve import SWITCH_INTERVAL_S, RunningService, running
+from pgs.process import SWITCH_INTERVAL_S
+from pgs.serve import RunningService, running
 
 FOLDER = Path("demo-data")
 

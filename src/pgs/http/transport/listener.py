@@ -1,0 +1,49 @@
+"""A listener for as long as a block runs."""
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import msgspec
+import trio
+
+from pgs.http.transport.asgi import App, OnEvent
+from pgs.http.transport.limits import ServerLimits
+from pgs.http.transport.server import serve
+
+
+class Listener(msgspec.Struct, frozen=True):
+    """An open listener. Setting `stop` ends it as its limits allow, before the block's end."""
+
+    url: str
+    stop: trio.Event
+
+
+@asynccontextmanager
+async def listening(
+    app: App, sock: socket.socket, limits: ServerLimits, on_event: OnEvent
+) -> AsyncIterator[Listener]:
+    """Serve an application on a bound socket for a block; on leaving, stop and wait for its end.
+
+    The block's exception is raised as it is, and not in the group of a nursery.
+    """
+    stop, failure = trio.Event(), None
+    async with trio.open_nursery() as nursery:
+        (url,) = await nursery.start(
+            partial(serve, app, [sock], stop=stop, limits=limits, on_event=on_event)
+        )
+        try:
+            yield Listener(url, stop)
+        except Exception as error:
+            failure = error
+        finally:
+            stop.set()
+    if failure is not None:
+        raise failure
+
+
+def address_of(sock: socket.socket) -> str:
+    """Return where a socket listens, as a URL writes it: host:port."""
+    host, port, *_ = sock.getsockname()
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,68 @@
+"""The process of `pgs serve`: its signals, its log, and how the interpreter is tuned for it."""
+
+import gc
+import os
+import signal
+import sys
+from contextlib import suppress
+
+import trio
+
+from pgs.clock import SystemClock
+from pgs.config import Config
+from pgs.logs import Lines, logging_to, standard_error
+from pgs.serve import running
+
+SWITCH_INTERVAL_S = 0.0005
+"""Seconds after which the interpreter lets another thread run. At the default of 5 ms the event
+loop and the writer thread wait for each other."""
+
+GC_AFTER = 10_000
+"""Objects allocated, net of those freed, before the garbage collector looks at the youngest. At the
+default of 700 it would run fourteen times as often."""
+
+
+def tune_garbage_collector() -> None:
+    """Keep the garbage collector away from everything that now lives.
+
+    It is for a process that does nothing but serve. A started service has some 85,000 objects,
+    nearly all of them modules and types that stay. A full collection took 42 ms, in which nobody is
+    answered; without these objects it takes next to nothing.
+
+    Collections of young objects come less often, too. With 150 deliveries hanging they took 1 % of
+    the time, in pauses of up to 12 ms; now they take a twentieth of that. What they would free waits
+    longer, and deliveries leave nothing to free.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_AFTER)
+
+
+async def _until_signalled(config: Config, lines: Lines) -> None:
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with running(config, lines=lines) as service:
+            tune_garbage_collector()
+            where = f"internal {service.internal_url}, data {config.data_dir}"
+            if service.base_url != service.listening:
+                where = f"listening on {service.listening}, {where}"
+            _say(f"pgs is ready: {service.base_url} ({where})\n")
+            async for _ in signals:
+                return
+
+
+def _say(text: str) -> None:
+    """Write to standard output, if somebody is there to read it.
+
+    It goes past the output's buffer, which would fail once more at the end of the process.
+    """
+    if sys.stdout is not None:
+        with suppress(OSError):
+            os.write(sys.stdout.fileno(), os.fsencode(text))  # a folder's name may be no UTF-8
+
+
+def run(config: Config) -> int:
+    """Serve until SIGINT or SIGTERM; return the exit code."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    with logging_to(standard_error(), config.log_level, SystemClock()) as lines:
+        trio.run(_until_signalled, config, lines)
+    return 0

@@ -1,0 +1,56 @@
+"""The public application: every endpoint, the frame, and what checks credentials."""
+
+import structlog
+
+from pgs.actors.core import Core
+from pgs.config import Config
+from pgs.http.admin.gate import IdentityAuthenticator
+from pgs.http.api.dispatcher import Dispatcher
+from pgs.http.api.services import Services
+from pgs.http.embed import make_embed
+from pgs.http.game.auth import authenticate_session
+from pgs.http.identity import IdentityVerifier
+from pgs.http.outbound.fetch import JsonClient
+from pgs.http.pages import make_pages
+from pgs.http.surface import ENDPOINTS, WEBSOCKETS
+from pgs.http.transport.sockets import OpenSockets
+
+log = structlog.get_logger("pgs.serve")
+
+
+def make_public_app(
+    services: Services, config: Config, verifier: IdentityVerifier | None, sockets: OpenSockets
+) -> Dispatcher:
+    """Return the application of the public listener. `sockets` holds its open game sockets."""
+    return Dispatcher(
+        services,
+        ENDPOINTS,
+        make_embed(services, config.frame_url, make_pages()),
+        authenticators={
+            "identity": IdentityAuthenticator(verifier),
+            "session": authenticate_session,
+        },
+        websockets=WEBSOCKETS,
+        sockets=sockets,
+    )
+
+
+def make_verifier(config: Config, core: Core) -> IdentityVerifier | None:
+    """Return what checks identity tokens; None, after a log line, where no issuer is set.
+
+    Without one, nobody can sign in to the admin API.
+    """
+    if not config.identity_issuer:
+        log.warning(
+            "no_identity_issuer",
+            next_step="set PGS_IDENTITY_ISSUER: until then nobody can sign in to the admin API",
+        )
+        return None
+    return IdentityVerifier(
+        config.identity_issuer,
+        config.token_audience,
+        config.identity_jwks_url or None,
+        JsonClient().get,
+        core.parts.clock,
+        core.parts.on_event,
+    )
