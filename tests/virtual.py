@@ -6,7 +6,7 @@ With pytest-trio's `autojump_clock`, in-line storage and a seeded scheduler, a t
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Self
@@ -87,6 +87,17 @@ class Faults:
                 raise error or sqlite3.OperationalError("disk I/O error")
 
         (self._after if after else self._before).append((text, fail))
+
+    def commit_before(self, text: str, path: Path, sql: str) -> None:
+        """Commit `sql`, once, just before the first statement that contains `text`."""
+        left = [sql]
+
+        def commit() -> None:
+            if left:
+                with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+                    connection.execute(left.pop())
+
+        self._before.append((text, commit))
 
     @contextmanager
     def hold(self, text: str) -> Iterator[threading.Event]:

@@ -76,11 +76,11 @@ def _fault(pair: Pair, seen: Sequence[Side], found: Sequence[Sequence[Row]], rul
     return ""
 
 
-def ledger_faults(folder: Path, pairs: Sequence[Pair], rows: Sequence[Row]) -> list[str]:
+async def ledger_faults(folder: Path, pairs: Sequence[Pair], rows: Sequence[Row]) -> list[str]:
     """Return what is wrong with the ledger of a folder on which no service runs."""
     database = Database(folder)
     try:
-        report = check_ledger(database.reader)
+        report = await check_ledger(database.reader)
     finally:
         database.close()
     if not report.sound or report.sum_usd_cents != 0 or report.escrow_usd_cents != 0:

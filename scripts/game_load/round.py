@@ -145,7 +145,9 @@ async def play_round(
         finally:
             service.kill()
         known = load_games()
-        faults = faults_of(pairs, crowd.sides, rows, known) or ledger_faults(data, pairs, rows)
+        faults = faults_of(pairs, crowd.sides, rows, known) or await ledger_faults(
+            data, pairs, rows
+        )
     if faults:
         raise Failed(f"{len(faults)} faults: " + "; ".join(faults[:5]))
     return Figures(

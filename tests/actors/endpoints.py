@@ -123,21 +123,25 @@ async def send_test(s: ReadyCore, environment: Environment = "test", partner: st
     return await s.partner(partner).courier(environment).ask(SendTest())
 
 
-def webhook(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> Webhook:
+async def webhook(
+    s: ReadyCore, environment: Environment = "test", partner: str = "acme"
+) -> Webhook:
     """Return an endpoint as its row now is."""
-    found = find_webhook(s.reader, partner, environment)
+    found = await find_webhook(s.reader, partner, environment)
     assert found is not None
     return found
 
 
-def failures(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> int:
+async def failures(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> int:
     """Return an endpoint's run of failures."""
-    return webhook(s, environment, partner).consecutive_failures
+    return (await webhook(s, environment, partner)).consecutive_failures
 
 
-def log(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> list[Attempt]:
+async def log(
+    s: ReadyCore, environment: Environment = "test", partner: str = "acme"
+) -> list[Attempt]:
     """Return the whole attempt log, the newest first."""
-    return log_rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)
+    return await log_rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)
 
 
 def events(

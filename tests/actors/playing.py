@@ -50,9 +50,9 @@ class Player:
         generation = core.account().generations[environment]
         self.player_socket = PlayerSocket(self.key, generation, name, self.socket)
 
-    def enter(self) -> "Player":
+    async def enter(self) -> "Player":
         self.core.parts.presence.enter(self.player_socket)
-        for _, match_id in running_seats_of_player(self.core.reader, *self.key, 100):
+        for _, match_id in await running_seats_of_player(self.core.reader, *self.key, 100):
             self.table(match_id).tell(m.LookAgain())
         return self
 
@@ -96,7 +96,7 @@ async def seated(core: ReadyCore, *players: str, environment: Environment = "tes
 async def at_table(core: ReadyCore, *, name: str | None = None) -> tuple[str, Player, Player]:
     """Return a running match, and its players, who have joined and heard so; the first one is to move."""
     match_id = await seated(core, "ann", "bob")
-    ann, bob = (Player(core, player, name=name).enter() for player in ("ann", "bob"))
+    ann, bob = [await Player(core, player, name=name).enter() for player in ("ann", "bob")]
     for player in (ann, bob):
         await player.join(match_id)
     for player in (ann, bob):
@@ -110,8 +110,8 @@ async def play(match_id: str, players: tuple[Player, Player], *moves: str, ply: 
         assert await players[number % 2].move(match_id, number, move) is None
 
 
-def match_row(core: ReadyCore, match_id: str) -> Match:
+async def match_row(core: ReadyCore, match_id: str) -> Match:
     """Return a match as its row is."""
-    match = find_match(core.reader, "acme", match_id)
+    match = await find_match(core.reader, "acme", match_id)
     assert match is not None
     return match

@@ -132,37 +132,39 @@ class ReadyCore:
         assert isinstance(record, MatchRecord), record
         return record.match
 
-    def row(self, seat: Seat) -> Seat:
+    async def row(self, seat: Seat) -> Seat:
         """Return a seat as its row now is."""
-        now = rows.find_seat(self.reader, seat.partner_id, seat.seat_id)
+        now = await rows.find_seat(self.reader, seat.partner_id, seat.seat_id)
         assert now is not None
         return now
 
-    def by_key(self, key: str, environment: Environment = "test", partner: str = "acme") -> Seat:
-        seat = rows.find_by_idempotency_key(self.reader, partner, environment, key)
+    async def by_key(
+        self, key: str, environment: Environment = "test", partner: str = "acme"
+    ) -> Seat:
+        seat = await rows.find_by_idempotency_key(self.reader, partner, environment, key)
         assert seat is not None
         return seat
 
-    def match_of(self, seat: Seat) -> Match:
-        match_id = self.row(seat).match_id
+    async def match_of(self, seat: Seat) -> Match:
+        match_id = (await self.row(seat)).match_id
         assert match_id is not None
-        match = rows.find_match(self.reader, seat.partner_id, match_id)
+        match = await rows.find_match(self.reader, seat.partner_id, match_id)
         assert match is not None
         return match
 
-    def feed(
+    async def feed(
         self, environment: Environment = "test", partner: str = "acme", after: int = 0
     ) -> list[Seat]:
-        return rows.feed_page(self.reader, partner, environment, after, 10_000)
+        return await rows.feed_page(self.reader, partner, environment, after, 10_000)
 
-    def head(self, environment: Environment = "test", partner: str = "acme") -> rows.Head:
-        return rows.find_head(self.reader, partner, environment)
+    async def head(self, environment: Environment = "test", partner: str = "acme") -> rows.Head:
+        return await rows.find_head(self.reader, partner, environment)
 
-    def count(self, query: str, **params: Any) -> int:
-        return len(self.reader.all(query, **params))
+    async def count(self, query: str, **params: Any) -> int:
+        return len(await self.reader.all(query, **params))
 
-    def check_money(self) -> None:
-        report = check_ledger(self.reader)
+    async def check_money(self) -> None:
+        report = await check_ledger(self.reader)
         assert report.sound, report
 
     async def write_past_the_actors(self, *stmts: Stmt) -> None:

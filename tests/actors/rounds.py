@@ -87,8 +87,10 @@ class Reader:
         self._size = chance.choice((1, 2, 5, 100))
         self._chance = chance
 
-    def read(self) -> bool:
-        page = rows.feed_page(self._s.reader, "acme", self._environment, self.after, self._size)
+    async def read(self) -> bool:
+        page = await rows.feed_page(
+            self._s.reader, "acme", self._environment, self.after, self._size
+        )
         for row in page:
             assert row.position is not None
             assert row.position > self.after
@@ -99,7 +101,7 @@ class Reader:
 
     async def follow(self) -> None:
         while True:
-            if not self.read():
+            if not await self.read():
                 await self._s.parts.bells.wait("acme", self._environment, trio.current_time() + 25)
             await trio.sleep(self._chance.choice((0, 0, 0.1, 3)))
 
@@ -170,11 +172,14 @@ class Round:
 
     async def decide(self) -> None:
         for _ in range(20):
-            running = rows.running_matches_after(self.s.reader, "acme", self.environment, "", 100)
+            running = await rows.running_matches_after(
+                self.s.reader, "acme", self.environment, "", 100
+            )
             if running:
                 match_id = self.chance.choice(running)
                 players = [
-                    seat.player_id for seat in rows.seats_of_match(self.s.reader, "acme", match_id)
+                    seat.player_id
+                    for seat in await rows.seats_of_match(self.s.reader, "acme", match_id)
                 ]
                 winner = self.chance.choice([*players, None])
                 await self.pause(1)
@@ -211,8 +216,11 @@ class Round:
             await to(False)
             await self.insist(off)
             await self.insist(lambda: self.s.close_play("account_inactive"))
-            assert rows.waiting_seats(self.s.reader, "acme", self.environment) == []
-            assert rows.running_matches_after(self.s.reader, "acme", self.environment, "", 1) == []
+            assert await rows.waiting_seats(self.s.reader, "acme", self.environment) == []
+            assert (
+                await rows.running_matches_after(self.s.reader, "acme", self.environment, "", 1)
+                == []
+            )
             await self.pause(10)
             await to(True)
 
@@ -254,6 +262,6 @@ class Round:
             await trio.sleep(CALM_S[self.environment])
             following.cancel_scope.cancel()
         for reader in readers:
-            while reader.read():
+            while await reader.read():
                 pass
         return readers

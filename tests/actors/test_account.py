@@ -59,11 +59,11 @@ class Change:
         self._s = s
         self._expected = expected
 
-    def __enter__(self) -> None:
+    async def __aenter__(self) -> None:
         self._revision = self._s.account().revision
         self._events = len(events(self._s))
 
-    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+    async def __aexit__(self, error: type[BaseException] | None, *_: object) -> None:
         if error is not None:
             return
         new = [
@@ -71,7 +71,7 @@ class Change:
         ]
         assert new == list(self._expected)
         assert self._s.account().revision == self._revision + len(self._expected)
-        assert rows.read_account(self._s.reader, "acme") == self._s.account()
+        assert await rows.read_account(self._s.reader, "acme") == self._s.account()
 
 
 def nothing(s: ReadyCore) -> Change:
@@ -120,7 +120,7 @@ async def test_a_new_account_is_on_holds_nothing_and_invites_its_first_admin(
             None,
             1,
         )
-        assert find_account_of(s.reader, invite_id) == "zebra"
+        assert await find_account_of(s.reader, invite_id) == "zebra"
         assert events(s, "zebra") == [
             ("platform", "account.created", {"name": "Zebra Games"}, at(5))
         ]
@@ -189,7 +189,7 @@ async def test_a_minted_key_is_shown_once_and_kept_as_a_hash(
             "label": "build",
             "last4": key[-4:],
         }
-        assert rows.read_account(s.reader, "acme") == account == s.account()
+        assert await rows.read_account(s.reader, "acme") == account == s.account()
 
 
 async def test_no_key_and_no_secret_is_anywhere_in_the_data_folder(
@@ -211,12 +211,9 @@ async def test_no_key_and_no_secret_is_anywhere_in_the_data_folder(
 
 @pytest.mark.parametrize("label", ["", "  ", "\t"])
 async def test_a_key_needs_a_label(label: str, tmp_path: Path, autojump_clock: MockClock) -> None:
-    async with ready_core(tmp_path) as s:
-        with nothing(s):
-            assert await ask(s, MintKey("ops", "test", label)) == refuse("label_required")
-            assert isinstance(
-                await ask(s, MintKey("ops", "test", "x" * (LABEL_MAX + 1))), BadRequest
-            )
+    async with ready_core(tmp_path) as s, nothing(s):
+        assert await ask(s, MintKey("ops", "test", label)) == refuse("label_required")
+        assert isinstance(await ask(s, MintKey("ops", "test", "x" * (LABEL_MAX + 1))), BadRequest)
 
 
 async def test_a_key_is_revoked_at_once_and_revoking_it_again_changes_nothing(
@@ -225,11 +222,11 @@ async def test_a_key_is_revoked_at_once_and_revoking_it_again_changes_nothing(
     async with ready_core(tmp_path) as s:
         key_id = (await ask(s, MintKey("ops", "test", "build"))).key.key_id
         await until(8)
-        with Change(s, ("ada", "key.revoked", {"keyId": key_id, "environment": "test"})):
+        async with Change(s, ("ada", "key.revoked", {"keyId": key_id, "environment": "test"})):
             revoked = await ask(s, RevokeKey("ada", key_id))
         assert s.account().keys == (revoked,)
         assert revoked.revokes_at == at(8)
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, RevokeKey("ada", key_id)) == revoked
             assert await ask(s, RevokeKey("ada", "key_x")) == refuse("key_not_found")
 
@@ -265,7 +262,7 @@ async def test_a_game_goes_live_by_its_steps(tmp_path: Path, autojump_clock: Moc
     ]
     async with ready_core(tmp_path) as s:
         for by, step, action, after in steps:
-            with Change(s, (by, action, {"gameId": GAME})):
+            async with Change(s, (by, action, {"gameId": GAME})):
                 account = await ask(
                     s, ChangeLicence(by, GAME, step, "why" if by == "platform" else None)
                 )
@@ -276,7 +273,7 @@ async def test_a_step_that_cannot_be_taken_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, ChangeLicence("ops", "ludo", "test_on")) == refuse("unknown_game")
             assert await ask(s, ChangeLicence("ops", GAME, "request_live")) == refuse(
                 "not_licensed_in_test"
@@ -285,7 +282,7 @@ async def test_a_step_that_cannot_be_taken_changes_nothing(
             assert await ask(s, ChangeLicence("ops", GAME, "test_off")) == s.account()
         for step in ("test_on", "request_live", "grant"):
             await ask(s, ChangeLicence("platform", GAME, step))
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, ChangeLicence("ops", GAME, "request_live")) == refuse(
                 "already_live"
             )
@@ -296,17 +293,17 @@ async def test_terms_are_agreed_once_and_only_the_version_on_offer(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, AgreeTerms("ops", 1)) == refuse("terms_already_agreed")
             assert isinstance(await ask(s, AgreeTerms("ops", 2)), BadRequest)
         assert await s.core.directory.catalogue().ask(PublishTerms("New terms")) == TermsPublished(
             2
         )
         assert (await s.seat("alice")).status == "waiting"  # the agreement to the old ones holds
-        with nothing(s):
+        async with nothing(s):
             assert isinstance(await ask(s, AgreeTerms("ops", 1)), BadRequest)
         await until(4)
-        with Change(s, ("ada", "rake_terms.agreed", {"version": 2})):
+        async with Change(s, ("ada", "rake_terms.agreed", {"version": 2})):
             account = await ask(s, AgreeTerms("ada", 2))
         assert (account.agreed_terms_version, account.agreed_terms_at) == (2, at(4))
 
@@ -316,7 +313,7 @@ async def test_prices_are_replaced_as_a_whole_map(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await s.set_tier("gold", 500, 900)
-        with Change(
+        async with Change(
             s,
             ("ops", "prices.set", {"environment": "test", "prices": {"bronze": 100, "gold": 900}}),
         ):
@@ -325,10 +322,12 @@ async def test_prices_are_replaced_as_a_whole_map(
             "test": {"bronze": Price(1, 100), "gold": Price(1, 900)},
             "live": {},
         }
-        with Change(s, ("ops", "prices.set", {"environment": "test", "prices": {"bronze": 120}})):
+        async with Change(
+            s, ("ops", "prices.set", {"environment": "test", "prices": {"bronze": 120}})
+        ):
             account = await ask(s, SetPrices("ops", "test", {"bronze": 120}))
         assert account.prices["test"] == {"bronze": Price(1, 120)}
-        with Change(s, ("ops", "prices.set", {"environment": "test", "prices": {}})):
+        async with Change(s, ("ops", "prices.set", {"environment": "test", "prices": {}})):
             account = await ask(s, SetPrices("ops", "test", {}))
         assert account.prices["test"] == {}
 
@@ -338,7 +337,7 @@ async def test_one_wrong_price_refuses_the_whole_map(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await s.set_prices({"bronze": 120})
-        with nothing(s):
+        async with nothing(s):
             for prices, refusal in (
                 ({"bronze": 130, "none": 130}, refuse("unknown_tier")),
                 ({"bronze": 99}, refuse("below_floor", floorUsdCents=100)),
@@ -355,10 +354,10 @@ async def test_an_origin_is_added_once_and_removed_in_whatever_way_it_is_written
 ) -> None:
     async with ready_core(tmp_path) as s:
         detail = {"environment": "live", "origin": "https://play.acme.example"}
-        with Change(s, ("ops", "origin.added", detail)):
+        async with Change(s, ("ops", "origin.added", detail)):
             account = await ask(s, AddOrigin("ops", "live", "https://Play.Acme.example:443"))
         assert account.origins == {"test": (), "live": ("https://play.acme.example",)}
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, AddOrigin("ops", "live", "https://play.acme.example")) == account
             assert await ask(s, AddOrigin("ops", "live", "http://play.acme.example")) == refuse(
                 "invalid_origin"
@@ -369,7 +368,7 @@ async def test_an_origin_is_added_once_and_removed_in_whatever_way_it_is_written
             assert await ask(s, RemoveOrigin("ops", "test", "https://play.acme.example")) == refuse(
                 "origin_not_found"
             )
-        with Change(s, ("ops", "origin.removed", detail)):
+        async with Change(s, ("ops", "origin.removed", detail)):
             account = await ask(s, RemoveOrigin("ops", "live", "HTTPS://play.acme.example"))
         assert account.origins == {"test": (), "live": ()}
 
@@ -379,7 +378,7 @@ async def test_an_environment_holds_128_origins(tmp_path: Path, autojump_clock: 
         for number in range(MAX_ORIGINS):
             await ask(s, AddOrigin("ops", "test", f"https://o{number}.acme.example"))
         assert MAX_ORIGINS == len(s.account().origins["test"]) == 128
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, AddOrigin("ops", "test", "https://more.acme.example")) == refuse(
                 "too_many_origins"
             )
@@ -395,7 +394,7 @@ async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_kee
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        with Change(s, ("ops", "webhook.saved", {"environment": "test", "url": URL})):
+        async with Change(s, ("ops", "webhook.saved", {"environment": "test", "url": URL})):
             saved = await ask(s, SaveWebhook("ops", "test", URL))
         webhook, secret = saved.webhook, saved.secret
         assert (webhook.url, webhook.enabled, webhook.consecutive_failures, webhook.created_at) == (
@@ -408,18 +407,18 @@ async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_kee
         sealed = s.reader._connection.execute("select sealed_secret from webhook").fetchone()[0]
         await until(9)
         other = "https://hooks.acme-games.com/other"
-        with Change(s, ("ops", "webhook.saved", {"environment": "test", "url": other})):
+        async with Change(s, ("ops", "webhook.saved", {"environment": "test", "url": other})):
             saved = await ask(s, SaveWebhook("ops", "test", other))
         assert saved.secret is None
         again = saved.webhook
-        assert again == find_webhook(s.reader, "acme", "test")
+        assert again == await find_webhook(s.reader, "acme", "test")
         assert (again.url, again.created_at, again.secret_rotated_at) == (other, at(0), at(0))
         assert (
             s.reader._connection.execute("select sealed_secret from webhook").fetchone()[0]
             == sealed
         )
-        assert find_webhook(s.reader, "acme", "live") is None
-        with nothing(s):
+        assert await find_webhook(s.reader, "acme", "live") is None
+        async with nothing(s):
             assert await ask(s, SaveWebhook("ops", "live", "https://localhost/x")) == refuse(
                 "invalid_webhook_url"
             )
@@ -432,14 +431,14 @@ async def test_an_account_is_switched_off_and_on_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, SwitchAccount("ops", True)) == refuse("account_active")
-        with Change(s, ("ada", "account.deactivated", {})):
+        async with Change(s, ("ada", "account.deactivated", {})):
             account = await ask(s, SwitchAccount("ada", False))
         assert (account.active, account.switched_off_by) == (False, "ada")
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, SwitchAccount("ops", False)) == refuse("account_inactive")
-        with Change(s, ("ops", "account.reactivated", {})):
+        async with Change(s, ("ops", "account.reactivated", {})):
             account = await ask(s, SwitchAccount("ops", True))
         assert (account.active, account.switched_off_by) == (True, None)
 
@@ -449,9 +448,9 @@ async def test_what_the_platform_switched_off_only_the_platform_switches_on(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await ask(s, SwitchAccount(PLATFORM, False))
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, SwitchAccount("ops", True)) == refuse("role_forbidden")
-        with Change(s, (PLATFORM, "account.reactivated", {})):
+        async with Change(s, (PLATFORM, "account.reactivated", {})):
             await ask(s, SwitchAccount(PLATFORM, True))
 
 
@@ -460,10 +459,10 @@ async def test_the_platform_takes_over_what_an_admin_has_switched_off(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await ask(s, SwitchAccount("ada", False))
-        with Change(s, (PLATFORM, "account.deactivated", {})):
+        async with Change(s, (PLATFORM, "account.deactivated", {})):
             account = await ask(s, SwitchAccount(PLATFORM, False))
         assert (account.active, account.switched_off_by) == (False, PLATFORM)
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, SwitchAccount(PLATFORM, False)) == refuse("account_inactive")
             assert await ask(s, SwitchAccount("ada", False)) == refuse("account_inactive")
             assert await ask(s, SwitchAccount("ada", True)) == refuse("role_forbidden")
@@ -482,12 +481,12 @@ async def test_a_rate_is_set_in_part_and_never_under_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        with Change(s, ("platform", "account.rate_set", {"burst": 500, "rate": None})):
+        async with Change(s, ("platform", "account.rate_set", {"burst": 500, "rate": None})):
             await ask(s, SetRate(PLATFORM, 500, None))
-        with Change(s, ("platform", "account.rate_set", {"burst": 500, "rate": 100})):
+        async with Change(s, ("platform", "account.rate_set", {"burst": 500, "rate": 100})):
             account = await ask(s, SetRate(PLATFORM, None, 100))
         assert (account.burst, account.rate) == (500, 100)
-        with nothing(s):
+        async with nothing(s):
             for burst, rate in ((0, None), (None, 0), (-1, 5), (10**7, None), (5, 2**63)):
                 assert isinstance(await ask(s, SetRate(PLATFORM, burst, rate)), BadRequest)
 
@@ -513,7 +512,7 @@ async def test_a_command_whose_event_or_row_cannot_be_written_has_no_effect(
 ) -> None:
     faults = Faults()
     async with ready_core(tmp_path, faults=faults) as s:
-        with nothing(s):
+        async with nothing(s):
             faults.fail(text)
             with pytest.raises(Crashed):
                 await ask(s, command)
@@ -536,5 +535,5 @@ async def test_commands_at_once_are_taken_one_by_one_and_none_is_lost(
                 nursery.start_soon(ask, s, MintKey("ops", "test", f"k{number}"))
         assert (len(s.account().origins["test"]), len(s.account().keys)) == (20, 20)
         assert s.account().revision == revision + 40
-        assert rows.read_account(s.reader, "acme") == s.account()
+        assert await rows.read_account(s.reader, "acme") == s.account()
         events(s)

@@ -34,11 +34,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invites, "INVITES_MAX", LIMIT)
 
 
-def kept(s: ReadyCore, partner: str = "acme") -> list[str]:
+async def kept(s: ReadyCore, partner: str = "acme") -> list[str]:
     """Return the addresses of an account's invites, the oldest first."""
     return [
         invite.email.partition("@")[0]
-        for _, invite in reversed(invites_page(s.reader, partner, END, 1000))
+        for _, invite in reversed(await invites_page(s.reader, partner, END, 1000))
     ]
 
 
@@ -55,12 +55,12 @@ async def test_an_account_whose_invites_are_all_pending_gets_no_further_one(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await fill(s)
-        with nothing(s):
+        async with nothing(s):
             refused = await ask(s, CreateInvite(PLATFORM, "x@acme.example", "viewer"))
         assert refused == BadRequest(
             f"an account has at most {LIMIT} pending invites: revoke some, or wait until they expire"
         )
-        assert count_invites(s.reader, "acme") == LIMIT
+        assert await count_invites(s.reader, "acme") == LIMIT
         # What is wrong with the invite itself is told first, and another account has room of its own.
         assert await ask(s, CreateInvite(PLATFORM, "nobody", "viewer")) == refuse("invalid_email")
         await s.open_partner("other")
@@ -77,13 +77,13 @@ async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(
             await ask(s, AcceptInvite("uid-2", second.email, second.invite_id)), Invite
         )
         await invite(s, "new@acme.example", "viewer")
-        assert kept(s) == ["ops", "p1", "p3", "p4", "new"]
-        assert find_account_of(s.reader, second.invite_id) is None
+        assert await kept(s) == ["ops", "p1", "p3", "p4", "new"]
+        assert await find_account_of(s.reader, second.invite_id) is None
         assert s.account().members.keys() == {"uid-2"}, (
             "whom the forgotten invite made a member stays one"
         )
         await invite(s, "newer@acme.example", "viewer")
-        assert kept(s) == ["ops", "p1", "p4", "new", "newer"]
+        assert await kept(s) == ["ops", "p1", "p4", "new", "newer"]
         assert await ask(s, RevokeInvite(PLATFORM, third.invite_id)) == refuse("invite_not_found")
         assert isinstance(
             await ask(s, CreateInvite(PLATFORM, "x@acme.example", "viewer")), BadRequest
@@ -105,7 +105,7 @@ async def test_an_invite_that_nobody_accepted_in_time_makes_room(
         skip(s, 1)
         for number in range(2 * LIMIT):
             made = await invite(s, f"q{number % LIMIT}@acme.example", "viewer")
-            assert count_invites(s.reader, "acme") == LIMIT
+            assert await count_invites(s.reader, "acme") == LIMIT
             if number >= LIMIT - 1:
                 await ask(s, RevokeInvite(PLATFORM, made.invite_id))
 
@@ -117,7 +117,7 @@ async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bo
         for number in range(4 * LIMIT):
             made = await invite(s, f"r{number}@acme.example", "viewer")
             await ask(s, RevokeInvite(PLATFORM, made.invite_id))
-        assert kept(s) == [
+        assert await kept(s) == [
             "ops",
             *(f"r{number}" for number in range(4 * LIMIT - LIMIT + 1, 4 * LIMIT)),
         ]
@@ -179,10 +179,10 @@ async def test_a_secret_whose_row_was_not_written_is_not_given_out(
     async with ready_core(tmp_path, faults=faults) as s:
         await join(s, "ada")
         first = App(s, (await ask(s, EnrollTotp("ada"))).secret)
-        held = find_factor(s.reader, "acme", "ada")
+        held = await find_factor(s.reader, "acme", "ada")
         faults.fail("insert into factor")
         with pytest.raises(Crashed):
             await ask(s, EnrollTotp("ada"))
         faults.heal()
-        assert find_factor(s.reader, "acme", "ada") == held
+        assert await find_factor(s.reader, "acme", "ada") == held
         assert await ask(s, VerifyTotp("ada", first.code())) == SteppedUp(at(15 * 60), at(2 * 60))

@@ -87,10 +87,10 @@ async def test_only_an_active_key_is_rotated_and_a_scheduled_one_can_be_revoked_
         minted = await ask(s, MintKey("ops", "test", "build"))
         old_id, old = minted.key.key_id, minted.text
         rotated = await ask(s, RotateKey("ada", old_id))
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, RotateKey("ada", old_id)) == refuse("key_not_active")
             assert await ask(s, RotateKey("ada", "key_none")) == refuse("key_not_found")
-        with Change(s, ("ada", "key.revoked", {"keyId": old_id, "environment": "test"})):
+        async with Change(s, ("ada", "key.revoked", {"keyId": old_id, "environment": "test"})):
             await ask(s, RevokeKey("ada", old_id))
         assert (is_accepted(s, old), is_accepted(s, rotated.text)) == (False, True)
         assert await ask(s, RotateKey("ada", old_id)) == refuse("key_not_active")
@@ -105,7 +105,7 @@ async def test_a_rotation_is_whole_or_not_at_all(
     faults = Faults()
     async with ready_core(tmp_path, faults=faults) as s:
         old_id = (await ask(s, MintKey("ops", "test", "build"))).key.key_id
-        with nothing(s):
+        async with nothing(s):
             faults.fail(text)
             with pytest.raises(Exception, match="the write failed"):
                 await ask(s, RotateKey("ada", old_id))
@@ -125,13 +125,13 @@ async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(
         account = s.account()
         await until(5)
         s.parts.key_uses.note("acme", used)
-        assert s.parts.key_uses.of("acme", (used, unused)) == {used: at(5)}
-        assert key_uses_of(s.reader, "acme") == {}
+        assert await s.parts.key_uses.of("acme", (used, unused)) == {used: at(5)}
+        assert await key_uses_of(s.reader, "acme") == {}
         await until(ROUND_S + 1)
-        assert key_uses_of(s.reader, "acme") == {used: at(5)}
+        assert await key_uses_of(s.reader, "acme") == {used: at(5)}
         s.parts.key_uses.note("acme", used)
     async with ready_core(tmp_path, seed=1) as s:
-        assert s.parts.key_uses.of("acme", (used, unused)) == {
+        assert await s.parts.key_uses.of("acme", (used, unused)) == {
             used: at(61)
         }  # the stop wrote what no row told of
         assert s.account() == account  # and no account was changed by it
@@ -151,7 +151,7 @@ async def test_a_key_in_steady_use_is_written_once_an_hour(
         s.parts.key_uses.note("acme", "key_1")
         await until(COARSE_S + 3 * ROUND_S + 1)
         assert faults.count("insert into key_use") == 3
-        assert s.parts.key_uses.of("acme", ("key_1",))["key_1"] == at(COARSE_S + 121)
+        assert (await s.parts.key_uses.of("acme", ("key_1",)))["key_1"] == at(COARSE_S + 121)
 
 
 async def test_uses_that_could_not_be_written_are_written_a_minute_later(
@@ -162,7 +162,7 @@ async def test_uses_that_could_not_be_written_are_written_a_minute_later(
         s.parts.key_uses.note("acme", "key_1")
         faults.fail("insert into key_use")
         await until(ROUND_S + 1)
-        assert key_uses_of(s.reader, "acme") == {}
+        assert await key_uses_of(s.reader, "acme") == {}
         faults.heal()
         await until(2 * ROUND_S + 1)
-        assert key_uses_of(s.reader, "acme") == {"key_1": at(0)}
+        assert await key_uses_of(s.reader, "acme") == {"key_1": at(0)}

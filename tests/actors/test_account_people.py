@@ -38,9 +38,9 @@ from tests.actors.test_account import Change, nothing
 ADA = "ada@acme.example"
 
 
-def check_published(s: ReadyCore) -> None:
+async def check_published(s: ReadyCore) -> None:
     """Check that rows and registry say the same of the account."""
-    assert rows.read_account(s.reader, "acme") == s.account()
+    assert await rows.read_account(s.reader, "acme") == s.account()
 
 
 # --- invites --------------------------------------------------------------------------------------------------------------------
@@ -55,13 +55,13 @@ async def test_an_invite_makes_a_member_once(tmp_path: Path, autojump_clock: Moc
             "pending",
             at(INVITE_S),
         )
-        assert find_account_of(s.reader, made.invite_id) == "acme"
+        assert await find_account_of(s.reader, made.invite_id) == "acme"
         await until(4)
-        with Change(
+        async with Change(
             s, ("uid-ada", "invite.accepted", {"inviteId": made.invite_id, "role": "developer"})
         ):
             accepted = await ask(s, AcceptInvite("uid-ada", "ADA@acme.example", made.invite_id))
-        assert accepted == find_invite(s.reader, "acme", made.invite_id)
+        assert accepted == await find_invite(s.reader, "acme", made.invite_id)
         assert (accepted.status(at(4)), accepted.accepted_by) == ("accepted", "uid-ada")
         assert s.account().members == {
             "uid-ada": Member("uid-ada", "ADA@acme.example", "developer", at(4))
@@ -69,8 +69,8 @@ async def test_an_invite_makes_a_member_once(tmp_path: Path, autojump_clock: Moc
         known = s.parts.registry.member("uid-ada")
         assert known is not None
         assert (known.account, known.member.role) == (s.account(), "developer")
-        assert account_of_member(s.reader, "uid-ada") == "acme"
-        with nothing(s):
+        assert await account_of_member(s.reader, "uid-ada") == "acme"
+        async with nothing(s):
             assert await ask(
                 s, AcceptInvite("uid-bob", "ada@acme.example", made.invite_id)
             ) == refuse("already_accepted")
@@ -84,7 +84,7 @@ async def test_an_invite_is_issued_with_its_event_by_whoever_may_grant_the_role(
         await join(s, "dev", "developer")
         made = await ask(s, CreateInvite("ada", ADA, "admin"))
         assert isinstance(made, Invite)
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, CreateInvite("ada", "ada at acme", "admin")) == refuse(
                 "invalid_email"
             )
@@ -100,15 +100,15 @@ async def test_once_a_domain_is_set_invites_outside_it_are_refused(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, SetDomain("ada", ADA, "co.uk")) == refuse("invalid_domain")
             assert await ask(s, SetDomain("ada", ADA, "other.example")) == refuse(
                 "address_outside_domain"
             )
-        with Change(s, ("ada", "account.domain_set", {"domain": "acme.example"})):
+        async with Change(s, ("ada", "account.domain_set", {"domain": "acme.example"})):
             account = await ask(s, SetDomain("ada", ADA, "ACME.Example"))
         assert account.admin_domain == "acme.example"
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, SetDomain("ada", ADA, "acme.example")) == refuse(
                 "domain_already_set"
             )
@@ -129,7 +129,7 @@ async def test_the_reasons_against_accepting_come_in_their_order(
         ids = [one.invite_id for one in made]
         await ask(s, RevokeInvite(PLATFORM, ids[0]))
         await ask(s, AcceptInvite("xen", "x@acme.example", ids[1]))
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, AcceptInvite("eve", "y@acme.example", "ivt_none")) == refuse(
                 "invite_not_found"
             )
@@ -172,12 +172,12 @@ async def test_a_revoked_invite_is_gone_and_an_accepted_one_cannot_be_revoked(
 ) -> None:
     async with ready_core(tmp_path) as s:
         one, two = await invite(s, ADA), await invite(s, ADA)
-        with Change(s, ("ada", "invite.revoked", {"inviteId": one.invite_id})):
+        async with Change(s, ("ada", "invite.revoked", {"inviteId": one.invite_id})):
             revoked = await ask(s, RevokeInvite("ada", one.invite_id))
-        assert revoked == find_invite(s.reader, "acme", one.invite_id)
+        assert revoked == await find_invite(s.reader, "acme", one.invite_id)
         assert revoked.status(at(0)) == "revoked"
         await ask(s, AcceptInvite("ada", ADA, two.invite_id))
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, RevokeInvite("ada", one.invite_id)) == refuse("invite_not_found")
             assert await ask(s, RevokeInvite("ada", two.invite_id)) == refuse("already_accepted")
 
@@ -207,8 +207,8 @@ async def test_invites_are_listed_from_the_newest_on_in_pages(
 ) -> None:
     async with ready_core(tmp_path) as s:
         made = [(await invite(s, f"x{number}@acme.example")).invite_id for number in range(5)]
-        first = invites_page(s.reader, "acme", END, 3)
-        rest = invites_page(s.reader, "acme", first[-1][0], 10)
+        first = await invites_page(s.reader, "acme", END, 3)
+        rest = await invites_page(s.reader, "acme", first[-1][0], 10)
         listed = [one.invite_id for _, one in first + rest]
         assert (listed[:5], len(listed)) == (
             made[::-1],
@@ -256,7 +256,7 @@ async def test_one_invite_that_many_claim_at_once_makes_one_member(
         assert sum(isinstance(reply, Invite) for reply in replies) == 1
         assert replies.count(refuse("already_accepted")) == 19
         assert len(s.account().members) == 1
-        check_published(s)
+        await check_published(s)
 
 
 # --- members --------------------------------------------------------------------------------------------------------------------
@@ -269,14 +269,14 @@ async def test_a_role_is_changed_within_what_the_granter_has(
         await join(s, "ada")
         await join(s, "dev", "developer")
         await join(s, "vic", "viewer")
-        with Change(s, ("ada", "member.role_changed", {"uid": "vic", "role": "developer"})):
+        async with Change(s, ("ada", "member.role_changed", {"uid": "vic", "role": "developer"})):
             member = await ask(s, ChangeRole("ada", "vic", "developer"))
         assert (
             member
             == s.account().members["vic"]
             == Member("vic", "vic@acme.example", "developer", at(0))
         )
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, ChangeRole("dev", "vic", "admin")) == refuse("role_forbidden")
             assert await ask(s, ChangeRole("ada", "nobody", "viewer")) == refuse("member_not_found")
             assert await ask(s, ChangeRole("ada", "vic", "developer")) == member
@@ -290,10 +290,10 @@ async def test_the_last_admin_cannot_be_removed_and_any_other_member_can(
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         ben = await join(s, "ben")
-        with Change(s, ("ada", "member.removed", {"uid": "ben", "role": "admin"})):
+        async with Change(s, ("ada", "member.removed", {"uid": "ben", "role": "admin"})):
             assert await ask(s, RemoveMember("ada", "ben")) == ben
         assert s.parts.registry.member("ben") is None
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, RemoveMember("ada", "ada")) == refuse("last_admin")
             assert await ask(s, RemoveMember("ada", "ben")) == refuse("member_not_found")
 
@@ -312,7 +312,7 @@ async def test_admins_who_remove_each_other_at_once_leave_one(
             nursery.start_soon(ask, s, RemoveMember("ada", "ben", rule=rule))
             nursery.start_soon(ask, s, RemoveMember("ben", "ada", rule=rule))
         assert len(s.account().members) == 1
-        check_published(s)
+        await check_published(s)
 
 
 async def test_a_member_who_was_removed_can_join_again_or_elsewhere_without_their_authenticator(
@@ -324,9 +324,9 @@ async def test_a_member_who_was_removed_can_join_again_or_elsewhere_without_thei
         await join(s, "ben")
         app = await enrol(s, "ben")
         await ask(s, VerifyTotp("ben", app.code()))
-        assert find_factor(s.reader, "acme", "ben").enrolled
+        assert (await find_factor(s.reader, "acme", "ben")).enrolled
         await ask(s, RemoveMember("ada", "ben"))
-        assert find_factor(s.reader, "acme", "ben") == Factor()
+        assert await find_factor(s.reader, "acme", "ben") == Factor()
         await join(s, "ben", "viewer", partner="other")
         known = s.parts.registry.member("ben")
         assert known is not None
@@ -373,7 +373,7 @@ async def test_a_stale_revision_changes_nothing(tmp_path: Path, autojump_clock: 
             SwitchAccount("ada", False, if_revision=seen),
             EmergencyStop("ada", "test", if_revision=seen),
         ]
-        with nothing(s):
+        async with nothing(s):
             for command in commands:
                 assert await ask(s, command) == refuse("partner_changed")
         assert isinstance(
@@ -399,7 +399,7 @@ async def test_a_member_demoted_or_removed_a_moment_ago_changes_nothing(
         app = await enrol(s, "ben")
         await ask(s, VerifyTotp("ben", app.code()))
         await ask(s, RemoveMember("ada", "ben") if role is None else ChangeRole("ada", "ben", role))
-        with nothing(s):
+        async with nothing(s):
             assert await ask(s, RevokeKey("ben", key_id, rule=rule)) == refuse(refusal)
 
 

@@ -29,8 +29,8 @@ async def verify(s: ReadyCore, code: str, uid: str = "ada") -> Any:
     return await ask(s, VerifyTotp(uid, code))
 
 
-def factor(s: ReadyCore, uid: str = "ada") -> Factor:
-    return find_factor(s.reader, "acme", uid)
+async def factor(s: ReadyCore, uid: str = "ada") -> Factor:
+    return await find_factor(s.reader, "acme", uid)
 
 
 def actions(s: ReadyCore) -> list[tuple[str, str]]:
@@ -55,7 +55,7 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
         assert made.otpauth_uri.startswith("otpauth://totp/")
         assert f"secret={made.secret}" in made.otpauth_uri
         assert made.secret not in repr(made)
-        held = factor(s)
+        held = await factor(s)
         assert (held.enrolled, held.pending_sealed_secret is None) == (False, False)
         assert held.pending_sealed_secret is not None
         assert made.secret not in held.pending_sealed_secret
@@ -64,9 +64,9 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
             == made.secret.encode()
         )
         assert await verify(s, App(s, made.secret).wrong()) == WRONG
-        assert not factor(s).enrolled
+        assert not (await factor(s)).enrolled
         assert await verify(s, App(s, made.secret).code()) == SteppedUp(at(WINDOW_S), at(FRESH_S))
-        assert standing(factor(s), at(0)) == Standing(True, at(WINDOW_S), at(FRESH_S), None)
+        assert standing(await factor(s), at(0)) == Standing(True, at(WINDOW_S), at(FRESH_S), None)
         assert actions(s) == [("ada", "totp.enrolled"), ("ada", "totp.activated")]
         assert s.account().revision == revision  # nothing that others have read is another
         await ask(s, AddOrigin("ada", "test", "https://one.example", if_revision=revision))
@@ -78,13 +78,13 @@ async def test_an_authenticator_outlives_a_rotation_of_the_key_ring(
 ) -> None:
     async with ready_core(tmp_path) as s:
         app = await ready(s)
-        sealed = factor(s).sealed_secret
+        sealed = (await factor(s)).sealed_secret
         s.parts.keys.rotate()
         skip(s, STEP_S)
         assert isinstance(await verify(s, app.code()), SteppedUp)
     async with ready_core(tmp_path) as s:
         assert len(s.parts.ring.keys) == 2
-        assert factor(s).sealed_secret == sealed
+        assert (await factor(s)).sealed_secret == sealed
         skip(s, 2 * STEP_S)
         assert isinstance(await verify(s, App(s, app._secret).code()), SteppedUp)
 
@@ -108,10 +108,10 @@ async def test_a_code_works_once_and_one_of_a_step_before_the_last_never(
 ) -> None:
     async with ready_core(tmp_path) as s:
         app = await ready(s)
-        before = factor(s)
+        before = await factor(s)
         for code in (app.code(), app.code(-1)):
             assert await verify(s, code) == SPENT
-            assert factor(s) == before, "a spent code counted"
+            assert await factor(s) == before, "a spent code counted"
         skip(s, STEP_S)
         assert isinstance(await verify(s, app.code()), SteppedUp)
         skip(s, 2 * STEP_S)
@@ -128,14 +128,14 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
         skip(s, STEP_S)
         for code in (app.wrong(), "12345", "x", ""):
             assert await verify(s, code) == WRONG
-        assert factor(s).wrong_codes == MAX_WRONG_CODES - 1
+        assert (await factor(s)).wrong_codes == MAX_WRONG_CODES - 1
         now = s.parts.clock.now()
     async with ready_core(tmp_path, seed=1) as s:
         skip(s, now - s.parts.clock.now())
         assert await verify(s, app.wrong()) == WRONG  # the fifth is answered like those before it
         assert await verify(s, App(s, app._secret).code()) == LOCKED
         assert await ask(s, EnrollTotp("ada")) == LOCKED
-        assert standing(factor(s), now) == Standing(
+        assert standing(await factor(s), now) == Standing(
             True, at(WINDOW_S), at(FRESH_S), now + LOCK_S
         )  # the window stays open
         assert actions(s)[-1] == ("ada", "totp.locked")
@@ -155,7 +155,7 @@ async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(
             for _ in range(MAX_WRONG_CODES - 1):
                 assert await verify(s, app.wrong()) == WRONG
             assert isinstance(await verify(s, app.code()), SteppedUp)
-            assert (factor(s).wrong_codes, factor(s).locked_until) == (0, None)
+            assert ((await factor(s)).wrong_codes, (await factor(s)).locked_until) == (0, None)
 
 
 async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until_then(
@@ -169,7 +169,7 @@ async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until
         assert isinstance(await verify(s, old.code()), SteppedUp)
         assert isinstance(await verify(s, new.code()), SteppedUp)
         assert await verify(s, old.code()) == WRONG
-        assert factor(s).pending_sealed_secret is None
+        assert (await factor(s)).pending_sealed_secret is None
         assert [action for _, action in actions(s)] == [
             "totp.enrolled",
             "totp.activated",
@@ -189,7 +189,7 @@ async def test_the_platform_resets_a_lost_authenticator(
         assert await ask(s, ResetFactor("ada", "ada")) == refuse("role_forbidden")
         assert await ask(s, ResetFactor(PLATFORM, "nobody")) == refuse("member_not_found")
         assert await ask(s, ResetFactor(PLATFORM, "ada")) == s.account().members["ada"]
-        assert factor(s) == Factor()
+        assert await factor(s) == Factor()
         assert actions(s)[-1] == (PLATFORM, "totp.reset")
         assert await verify(s, "000000") == refuse("totp_not_enrolled")
 
@@ -212,7 +212,10 @@ async def test_the_authenticator_of_one_member_opens_nothing_for_another(
         await ready(s, "ben")
         skip(s, STEP_S)
         assert await verify(s, app.code(), "ben") == WRONG
-        assert (factor(s, "ada").wrong_codes, factor(s, "ben").wrong_codes) == (0, 1)
+        assert ((await factor(s, "ada")).wrong_codes, (await factor(s, "ben")).wrong_codes) == (
+            0,
+            1,
+        )
 
 
 @pytest.mark.parametrize("skipped", [0, 1])
@@ -228,7 +231,7 @@ async def test_a_guess_is_counted_though_the_disk_fails_half_way(
             await verify(s, app.code())
         faults.heal()
         # Not counted: nobody looked at the code. Counted: it was looked at, and what it came to is not in rows.
-        assert factor(s).wrong_codes == skipped
+        assert (await factor(s)).wrong_codes == skipped
         assert isinstance(await verify(s, app.code()), SteppedUp)
 
 
@@ -283,5 +286,5 @@ async def _use_at_once(folder: Path, rounds: int) -> None:
                     nursery.start_soon(use, app.code())
             assert sum(isinstance(reply, SteppedUp) for reply in accepted) == 1, number
             assert accepted.count(SPENT) == AT_ONCE - 1
-            assert factor(s).wrong_codes == 0
+            assert (await factor(s)).wrong_codes == 0
         await until(trio.current_time())

@@ -42,17 +42,23 @@ async def test_an_answer_shows_the_endpoint_as_its_row_now_is(
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await until(5)
         saved = await ask(s, SaveWebhook("ada", "live", URL))
-        assert saved.webhook == webhook(s, "live") == Webhook(URL, True, 0, at(5), at(5), None)
+        assert (
+            saved.webhook == await webhook(s, "live") == Webhook(URL, True, 0, at(5), at(5), None)
+        )
         assert len(saved.secret) == 6 + 43
         await until(8)
         rotated = await ask(s, RotateWebhookSecret("bob", "live"))
-        assert rotated.webhook == webhook(s, "live") == Webhook(URL, True, 0, at(5), at(8), None)
+        assert (
+            rotated.webhook == await webhook(s, "live") == Webhook(URL, True, 0, at(5), at(8), None)
+        )
         assert rotated.secret != saved.secret
         await until(9)
         off = await ask(s, DisableWebhook("ada", "live"))
-        assert off == webhook(s, "live") == Webhook(URL, False, 0, at(5), at(8), at(9))
+        assert off == await webhook(s, "live") == Webhook(URL, False, 0, at(5), at(8), at(9))
         again = await ask(s, SaveWebhook("bob", "live", OTHER))
-        assert again.webhook == webhook(s, "live") == Webhook(OTHER, True, 0, at(5), at(8), None)
+        assert (
+            again.webhook == await webhook(s, "live") == Webhook(OTHER, True, 0, at(5), at(8), None)
+        )
         assert again.secret is None
         assert events(s, "webhook.saved") == [
             ("ada", {"environment": "live", "url": URL}, at(5)),
@@ -79,10 +85,10 @@ async def test_a_url_that_breaks_the_rules_changes_nothing(
 ) -> None:
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
-        before, revision = webhook(s), s.account().revision
+        before, revision = await webhook(s), s.account().revision
         assert await ask(s, SaveWebhook("ops", "test", url)) == refuse("invalid_webhook_url")
         assert await ask(s, SaveWebhook("ops", "live", url)) == refuse("invalid_webhook_url")
-        assert (webhook(s), s.account().revision) == (before, revision)
+        assert (await webhook(s), s.account().revision) == (before, revision)
 
 
 async def test_every_registration_row_of_the_case_table_is_saved_or_refused_and_looks_nothing_up(
@@ -117,8 +123,8 @@ async def test_where_an_endpoint_is_on_is_the_same_from_rows_and_in_memory(
         ):
             await change
             assert s.account().webhook_on == on
-            assert rows.read_account(s.reader, "acme") == s.account()
-            assert rows.read_accounts(s.reader)["acme"] == s.account()
+            assert await rows.read_account(s.reader, "acme") == s.account()
+            assert (await rows.read_accounts(s.reader))["acme"] == s.account()
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
         assert s.account().webhook_on == {"test"}
 
@@ -162,5 +168,5 @@ async def test_an_account_that_another_hand_switched_off_ends_the_tries_still_du
             "update partner set active = 0, revision = revision + 1 where partner_id = 'acme'"
         )
         await until(120)  # the registry read it at 60, before the third try
-        assert len(endpoints.posts) == len(log(s)) == 2
-        assert webhook(s).consecutive_failures == 0
+        assert len(endpoints.posts) == len(await log(s)) == 2
+        assert (await webhook(s)).consecutive_failures == 0

@@ -43,7 +43,7 @@ async def test_an_error_while_deadlines_are_told_does_not_end_the_service(
         await until(200)
         monkeypatch.setattr(rows, "due_seats", breaking(rows.due_seats, 1))
         await until(310)
-        assert s.row(seat).end_reason == "no_opponent"
+        assert (await s.row(seat)).end_reason == "no_opponent"
 
 
 class Clocked:

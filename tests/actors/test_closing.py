@@ -18,8 +18,8 @@ from pgs.actors.seating.closing import close_switched_off, switch_off
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.domain.seats import Seat
+from pgs.storage.bulk import BulkRead
 from pgs.storage.database import Database
-from pgs.storage.reader import Reader
 from pgs.storage.transactions import StoreOutage
 from tests.actors.ready_core import (
     FLOOR,
@@ -46,7 +46,7 @@ async def test_waiting_seats_and_running_matches_end_at_once_with_their_stakes_b
         await until(30)
         assert await s.switch(False) == 2
         for seat in (waiting, *playing):
-            row = s.row(seat)
+            row = await s.row(seat)
             assert (row.status, row.end_reason, row.ended_at) == (
                 "no_contest",
                 "account_inactive",
@@ -54,13 +54,16 @@ async def test_waiting_seats_and_running_matches_end_at_once_with_their_stakes_b
             )
         await until(31)
         for seat in (waiting, *playing):
-            assert (s.row(seat).stake_status, money(s.row(seat))) == ("refunded", (0, FLOOR, 0))
-        assert [s.row(seat).revision for seat in (waiting, *playing)] == [2, 3, 3]
-        assert [money(s.row(seat)) for seat in decided] == [
+            assert ((await s.row(seat)).stake_status, money(await s.row(seat))) == (
+                "refunded",
+                (0, FLOOR, 0),
+            )
+        assert [(await s.row(seat)).revision for seat in (waiting, *playing)] == [2, 3, 3]
+        assert [money(await s.row(seat)) for seat in decided] == [
             (PRIZE, 0, 0),
             (0, 0, 2 * FLOOR - PRIZE),
         ]
-        s.check_money()
+        await s.check_money()
 
 
 async def test_no_seat_is_taken_while_the_account_is_off(
@@ -69,7 +72,7 @@ async def test_no_seat_is_taken_while_the_account_is_off(
     async with ready_core(tmp_path) as s:
         await s.switch(False)
         assert await s.ask_seat("alice") == refuse("partner_inactive")
-        assert s.head().seat_seq == 0
+        assert (await s.head()).seat_seq == 0
         await s.switch(True)
         assert (await s.seat("alice")).status == "waiting"
 
@@ -96,7 +99,7 @@ async def test_another_partners_play_goes_on(tmp_path: Path, autojump_clock: Moc
         other = await s.seat("alice", partner="other")
         await s.seat("alice")
         await s.switch(False)
-        assert s.row(other) == other
+        assert await s.row(other) == other
 
 
 async def test_a_pending_seat_is_marked_and_its_stake_goes_back_if_it_is_confirmed_after_all(
@@ -107,10 +110,14 @@ async def test_a_pending_seat_is_marked_and_its_stake_goes_back_if_it_is_confirm
     async with ready_core(tmp_path, port) as s:
         seat = await s.seat("alice")
         assert await s.switch(False) == 0
-        marked = s.row(seat)
-        assert (marked.status, marked.closing, s.feed()) == ("pending", "account_inactive", [])
+        marked = await s.row(seat)
+        assert (marked.status, marked.closing, await s.feed()) == (
+            "pending",
+            "account_inactive",
+            [],
+        )
         await until(10)
-        row = s.row(seat)
+        row = await s.row(seat)
         assert (row.status, row.end_reason, row.confirmed_at, row.ended_at) == (
             "no_contest",
             "account_inactive",
@@ -125,7 +132,7 @@ async def test_a_pending_seat_is_marked_and_its_stake_goes_back_if_it_is_confirm
         )
         assert port.charged == {seat.seat_id: FLOOR}
         assert port.paid == {(row.match_id, seat.seat_id, "refund"): FLOOR}
-        s.check_money()
+        await s.check_money()
 
 
 async def test_a_pending_seats_mark_outlives_the_reactivation(
@@ -139,9 +146,12 @@ async def test_a_pending_seats_mark_outlives_the_reactivation(
         await s.switch(True)
         await s.seat("bob")
         await until(6)
-        assert (s.row(seat).status, s.row(seat).end_reason) == ("no_contest", "account_inactive")
-        assert s.by_key("bob").status == "waiting"
-        s.check_money()
+        assert ((await s.row(seat)).status, (await s.row(seat)).end_reason) == (
+            "no_contest",
+            "account_inactive",
+        )
+        assert (await s.by_key("bob")).status == "waiting"
+        await s.check_money()
 
 
 async def test_a_marked_pending_seat_that_is_declined_is_declined(
@@ -153,8 +163,8 @@ async def test_a_marked_pending_seat_that_is_declined_is_declined(
         seat = await s.seat("alice")
         await s.switch(False)
         await until(6)
-        assert (s.row(seat).status, s.feed()) == ("declined", [])
-        s.check_money()
+        assert ((await s.row(seat)).status, await s.feed()) == ("declined", [])
+        await s.check_money()
 
 
 async def test_the_mark_counts_before_the_closing_has_begun(
@@ -177,8 +187,8 @@ async def test_the_mark_counts_before_the_closing_has_begun(
         assert isinstance(reply, Seated)
         assert (reply.seat.status, reply.seat.end_reason) == ("no_contest", "account_inactive")
         await until(5)
-        assert s.by_key("alice").stake_status == "refunded"
-        s.check_money()
+        assert (await s.by_key("alice")).stake_status == "refunded"
+        await s.check_money()
 
 
 async def test_a_start_finishes_a_closing_that_a_crash_cut_short(
@@ -195,12 +205,12 @@ async def test_a_start_finishes_a_closing_that_a_crash_cut_short(
     async with ready_core(tmp_path, port, seed=1) as s:
         await until(1)
         for seat in seats:
-            assert (s.row(seat).end_reason, s.row(seat).stake_status) == (
+            assert ((await s.row(seat)).end_reason, (await s.row(seat)).stake_status) == (
                 "account_inactive",
                 "refunded",
             )
-        assert s.row(pending).closing == "account_inactive"
-        s.check_money()
+        assert (await s.row(pending)).closing == "account_inactive"
+        await s.check_money()
 
 
 @pytest.mark.parametrize(
@@ -222,15 +232,15 @@ async def test_a_closing_that_broke_half_way_is_taken_up_again_within_a_minute(
         with pytest.raises((Crashed, StoreOutage)):
             await s.switch(False)
         await until(61)  # and once more
-        assert s.row(seats[0]).status == "matched"
+        assert (await s.row(seats[0])).status == "matched"
         faults.heal()
         await until(121)
         for seat in seats:
-            assert (s.row(seat).end_reason, s.row(seat).stake_status) == (
+            assert ((await s.row(seat)).end_reason, (await s.row(seat)).stake_status) == (
                 "account_inactive",
                 "refunded",
             )
-        s.check_money()
+        await s.check_money()
 
 
 async def test_what_a_broken_closing_left_open_plays_on_when_the_account_is_back(
@@ -245,14 +255,14 @@ async def test_what_a_broken_closing_left_open_plays_on_when_the_account_is_back
         faults.heal()
         await s.switch(True)
         await until(200)
-        assert s.row(seat) == seat
+        assert await s.row(seat) == seat
 
 
 async def test_an_account_switched_on_while_the_rows_are_read_is_not_closed(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def late(database: Database, work: Callable[[Reader], object]) -> object:
-        found = work(database.reader)
+    async def late(database: Database, work: BulkRead[object]) -> object:
+        found = await work(database.reader)
         await trio.sleep(5)
         return found
 
@@ -264,7 +274,7 @@ async def test_an_account_switched_on_while_the_rows_are_read_is_not_closed(
         await until(62)
         assert isinstance(await s.partner().account().ask(SwitchAccount("ops", True)), Account)
         await until(120)
-        assert s.row(seat) == seat
+        assert await s.row(seat) == seat
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -282,7 +292,7 @@ async def test_whoever_switches_off_counts_all_that_was_ended_whatever_looks_at_
         assert ended == 3
         assert not s.parts.closings.under_way("acme", "test")
         await until(1)
-        s.check_money()
+        await s.check_money()
 
 
 async def test_a_switching_off_that_is_refused_ends_nothing(
@@ -308,8 +318,8 @@ async def test_a_closing_that_broke_is_not_taken_for_one_under_way(
             await switch_off(s.partner(), SwitchAccount(by="ops", active=False))
         faults.heal()
         await until(121)
-        assert s.row(seat).end_reason == "account_inactive"
-        s.check_money()
+        assert (await s.row(seat)).end_reason == "account_inactive"
+        await s.check_money()
 
 
 async def test_seats_of_an_account_that_is_back_on_are_not_closed_by_a_closing_that_still_pages(
@@ -322,7 +332,7 @@ async def test_seats_of_an_account_that_is_back_on_are_not_closed_by_a_closing_t
         news: list[Seat] = []
 
         async def on_again() -> None:
-            while s.account().active or not s.feed():
+            while s.account().active or not await s.feed():
                 await trio.lowlevel.checkpoint()
             await s.partner().account().ask(SwitchAccount(by="ops", active=True))
             news.extend([await s.seat("alice", f"new{number}") for number in range(20)])
@@ -331,8 +341,8 @@ async def test_seats_of_an_account_that_is_back_on_are_not_closed_by_a_closing_t
             nursery.start_soon(on_again)
             _, ended = await switch_off(s.partner(), SwitchAccount(by="ops", active=False))
         assert 0 < ended < 20
-        assert {s.row(seat).status for seat in news} == {"waiting"}
-        s.check_money()
+        assert {(await s.row(seat)).status for seat in news} == {"waiting"}
+        await s.check_money()
 
 
 async def test_rows_that_cannot_be_read_end_no_closing_for_good(
@@ -346,10 +356,10 @@ async def test_rows_that_cannot_be_read_end_no_closing_for_good(
         faults.fail("where p.active = 0")
         await until(61)
         assert events.count("closing_unreadable") == 1
-        assert s.row(seat).status == "waiting"
+        assert (await s.row(seat)).status == "waiting"
         faults.heal()
         await until(121)
-        assert s.row(seat).end_reason == "account_inactive"
+        assert (await s.row(seat)).end_reason == "account_inactive"
 
 
 async def test_closing_goes_through_every_page(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -360,9 +370,11 @@ async def test_closing_goes_through_every_page(tmp_path: Path, autojump_clock: M
             await s.seat("alice" if number % 2 else "bob", f"p{number}", tier="gold")
         assert await s.switch(False) == 120 + 60
         await until(1)
-        assert {(row.status, row.stake_status) for row in s.feed()} == {("no_contest", "refunded")}
-        assert len(s.feed()) == 240
-        s.check_money()
+        assert {(row.status, row.stake_status) for row in await s.feed()} == {
+            ("no_contest", "refunded")
+        }
+        assert len(await s.feed()) == 240
+        await s.check_money()
 
 
 async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_closed_too(
@@ -401,7 +413,7 @@ async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_clo
                     )  # time for a closing that does not wait to overlook the seat
                     assert closed == []
                     let_the_seat_through.set()
-            assert s.by_key("alice").end_reason == "account_inactive"
+            assert (await s.by_key("alice")).end_reason == "account_inactive"
             assert closed == [1]
 
 
@@ -423,10 +435,16 @@ async def test_play_can_be_closed_for_another_reason_while_the_account_stays_on(
         assert (await s.seat("erin")).status == "waiting"
         await until(6)
         for seat in (bob, waiting, pending):
-            assert (s.row(seat).status, s.row(seat).end_reason) == ("no_contest", "emergency_stop")
-            assert (s.row(seat).stake_status, money(s.row(seat))) == ("refunded", (0, FLOOR, 0))
-        assert s.by_key("erin").status == "waiting"
-        s.check_money()
+            assert ((await s.row(seat)).status, (await s.row(seat)).end_reason) == (
+                "no_contest",
+                "emergency_stop",
+            )
+            assert ((await s.row(seat)).stake_status, money(await s.row(seat))) == (
+                "refunded",
+                (0, FLOOR, 0),
+            )
+        assert (await s.by_key("erin")).status == "waiting"
+        await s.check_money()
 
 
 async def test_one_match_is_voided_and_the_others_play_on(
@@ -441,10 +459,10 @@ async def test_one_match_is_voided_and_the_others_play_on(
         assert await s.partner().seats("live").ask(void) == 0
         assert await s.partner().seats("test").ask(void) == 0
         await until(1)
-        assert [(row.end_reason, row.status) for row in s.feed()] == [
+        assert [(row.end_reason, row.status) for row in await s.feed()] == [
             (None, "matched"),
             (None, "matched"),
             ("platform_void", "no_contest"),
             ("platform_void", "no_contest"),
         ]
-        s.check_money()
+        await s.check_money()

@@ -52,11 +52,13 @@ async def test_tries_begin_0_1_and_5_seconds_after_the_first_or_when_the_one_bef
         nudge(s)
         await until(120)
         assert endpoints.times == times
-        assert [attempt.try_number for attempt in reversed(log(s))] == list(
+        assert [attempt.try_number for attempt in reversed(await log(s))] == list(
             range(1, len(times) + 1)
         )
-        assert [attempt.at for attempt in reversed(log(s))] == [at(int(time)) for time in times]
-        assert failures(s) == (0 if endpoints.ended[-1][2] == 200 else 1)
+        assert [attempt.at for attempt in reversed(await log(s))] == [
+            at(int(time)) for time in times
+        ]
+        assert await failures(s) == (0 if endpoints.ended[-1][2] == 200 else 1)
 
 
 async def test_all_tries_carry_the_same_bytes_and_the_signature_of_the_first_moment(
@@ -144,10 +146,10 @@ async def test_a_status_decides_whether_a_nudge_is_delivered_tried_again_or_give
         nudge(s)
         await until(60)
         assert len(endpoints.posts) == tries
-        assert [(attempt.status_code, attempt.delivered) for attempt in log(s)] == [
+        assert [(attempt.status_code, attempt.delivered) for attempt in await log(s)] == [
             (status, delivered)
         ] * tries
-        assert failures(s) == (0 if delivered else 1)
+        assert await failures(s) == (0 if delivered else 1)
 
 
 async def test_every_try_is_logged_the_newest_first_with_all_that_came_of_it(
@@ -159,7 +161,7 @@ async def test_every_try_is_logged_the_newest_first_with_all_that_came_of_it(
         await until(2)
         nudge(s, "mat_7")
         await until(60)
-        third, second, first = log(s)
+        third, second, first = await log(s)
         assert [(a.seq, a.try_number, a.at) for a in (first, second, third)] == [
             (1, 1, at(2)),
             (2, 2, at(7)),
@@ -193,9 +195,9 @@ async def test_a_failed_nudge_counts_once_however_many_tries_it_took_and_a_lande
         for number in range(5):
             nudge(s)
             await until(20 * (number + 1))
-            runs.append(failures(s))
+            runs.append(await failures(s))
         assert runs == [1, 2, 3, 0, 1]
-        assert webhook(s).enabled
+        assert (await webhook(s)).enabled
         assert events(s, "webhook.disabled") == []
 
 
@@ -209,5 +211,5 @@ async def test_a_run_goes_on_after_a_restart_and_so_does_the_log(
             nudge(s)
             nudge(s)
             await until(10 * (run + 1))
-            assert failures(s) == 2 * (run + 1)
-            assert [attempt.seq for attempt in log(s)] == list(range(2 * (run + 1), 0, -1))
+            assert await failures(s) == 2 * (run + 1)
+            assert [attempt.seq for attempt in await log(s)] == list(range(2 * (run + 1), 0, -1))

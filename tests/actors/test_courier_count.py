@@ -106,14 +106,17 @@ async def test_the_count_is_the_run_of_failures_at_the_end_of_what_completed(
             else:
                 model.failing = random.choice((0.5, 0.97, 1.0))
             await trio.testing.wait_all_tasks_blocked(0.0002)
-            assert (webhook(s).consecutive_failures, webhook(s).enabled) == (
+            assert ((await webhook(s)).consecutive_failures, (await webhook(s)).enabled) == (
                 model.run,
                 model.enabled,
             )
             seen.add(model.run)
         await trio.sleep(60)
-        assert (webhook(s).consecutive_failures, webhook(s).enabled) == (model.run, model.enabled)
+        assert ((await webhook(s)).consecutive_failures, (await webhook(s)).enabled) == (
+            model.run,
+            model.enabled,
+        )
         assert len(events(s, "webhook.disabled")) == model.disablings
-        assert len(log(s)) == len(model.posts)
+        assert len(await log(s)) == len(model.posts)
         assert len(seen) > 6, seen  # the runs were of many lengths
         assert model.cut  # and some nudges were cut

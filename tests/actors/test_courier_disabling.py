@@ -51,18 +51,18 @@ async def test_the_tenth_failed_nudge_in_a_row_disables_the_endpoint(
         await save(s)
         await until(100)
         await fail(s, 9)
-        assert webhook(s) == Webhook(URL, True, 9, at(0), at(0), None)
+        assert await webhook(s) == Webhook(URL, True, 9, at(0), at(0), None)
         assert s.account().webhook_on == {"test"}
         await until(200)
         await fail(s, 1)
-        assert webhook(s) == Webhook(URL, False, 10, at(0), at(0), at(200))
+        assert await webhook(s) == Webhook(URL, False, 10, at(0), at(0), at(200))
         assert s.account().webhook_on == frozenset()
         assert events(s, "webhook.disabled") == [(*DISABLED, at(200))]
-        assert accounts.read_account(s.reader, "acme") == s.account()
+        assert await accounts.read_account(s.reader, "acme") == s.account()
         await fail(s, 5)
         await until(400)
-        assert len(endpoints.posts) == len(log(s)) == 10
-        assert (failures(s), len(events(s, "webhook.disabled"))) == (10, 1)
+        assert len(endpoints.posts) == len(await log(s)) == 10
+        assert (await failures(s), len(events(s, "webhook.disabled"))) == (10, 1)
         assert counted.count("webhook_disabled") == 1
 
 
@@ -76,7 +76,7 @@ async def test_ten_nudges_of_three_tries_each_are_thirty_calls(
             nudge(s)
             await until(10 * (number + 1))
         assert len(endpoints.posts) == 30
-        assert not webhook(s).enabled
+        assert not (await webhook(s)).enabled
 
 
 async def test_one_landed_nudge_among_them_starts_the_count_anew(
@@ -85,9 +85,9 @@ async def test_one_landed_nudge_among_them_starts_the_count_anew(
     async with ready_core(tmp_path, outbound=Endpoints(*[GONE] * 9, OK, *[GONE] * 9, OK)) as s:
         await save(s)
         await fail(s, 19)
-        assert (webhook(s).enabled, failures(s)) == (True, 9)
+        assert ((await webhook(s)).enabled, await failures(s)) == (True, 9)
         await fail(s, 1)
-        assert failures(s) == 0
+        assert await failures(s) == 0
 
 
 async def test_the_endpoints_of_two_environments_count_apart(
@@ -101,9 +101,9 @@ async def test_the_endpoints_of_two_environments_count_apart(
         for _ in range(6):
             nudge(s, environment="live")
             await trio.sleep(0.01)
-        assert (failures(s), failures(s, "live")) == (6, 6)
+        assert (await failures(s), await failures(s, "live")) == (6, 6)
         await fail(s, 4)
-        assert (webhook(s).enabled, webhook(s, "live").enabled) == (False, True)
+        assert ((await webhook(s)).enabled, (await webhook(s, "live")).enabled) == (False, True)
         assert s.account().webhook_on == {"live"}
 
 
@@ -118,14 +118,14 @@ async def test_the_tenth_failure_ends_the_tries_of_what_is_in_flight_and_what_st
             nudge(s, name)
             await trio.sleep(0.01)
         await until(60)
-        assert [attempt.match_id for attempt in log(s)[3::-1]] == [
+        assert [attempt.match_id for attempt in (await log(s))[3::-1]] == [
             "mat_between_tries",
             "mat_the_tenth",
             "mat_landing_late",
             "mat_failing_late",
         ]
         assert len(endpoints.posts) == 13
-        assert (webhook(s).enabled, failures(s)) == (False, 10)
+        assert ((await webhook(s)).enabled, await failures(s)) == (False, 10)
 
 
 async def test_nudges_that_wait_are_dropped_with_the_endpoint(
@@ -140,7 +140,7 @@ async def test_nudges_that_wait_are_dropped_with_the_endpoint(
         assert (
             len(endpoints.posts) == 16
         )  # eight land together, then eight more, two of which are the ninth and tenth failure
-        assert (webhook(s).enabled, failures(s)) == (False, 10)
+        assert ((await webhook(s)).enabled, await failures(s)) == (False, 10)
         await save(s)
         nudge(s)
         await until(120)
@@ -156,7 +156,11 @@ async def test_a_failure_too_many_is_recorded_with_its_event_or_not_at_all(
         await fail(s, 9)
         faults.fail("insert into event")
         await fail(s, 1)
-        assert (webhook(s).enabled, failures(s), webhook(s).disabled_at) == (True, 10, None)
+        assert ((await webhook(s)).enabled, await failures(s), (await webhook(s)).disabled_at) == (
+            True,
+            10,
+            None,
+        )
         assert s.account().webhook_on == {"test"}
         await fail(s, 3)  # nothing is sent though the row says that it is on
         assert len(endpoints.posts) == 10
@@ -164,7 +168,7 @@ async def test_a_failure_too_many_is_recorded_with_its_event_or_not_at_all(
         faults.heal()
         nudge(s)  # the next transition brings it up again
         await trio.sleep(0.01)
-        assert (webhook(s).enabled, failures(s)) == (False, 10)
+        assert ((await webhook(s)).enabled, await failures(s)) == (False, 10)
         assert [event[:2] for event in events(s, "webhook.disabled")] == [DISABLED]
 
 
@@ -180,19 +184,22 @@ async def test_a_crash_between_the_count_and_its_consequence_is_made_good_withou
         faults.fail("insert into event")
         await fail(s, 1)
         faults.heal()
-        assert webhook(s).enabled
+        assert (await webhook(s)).enabled
         if not restarts:
             await until(REPAIR_S + 1)
-            assert (webhook(s).enabled, webhook(s).disabled_at) == (False, at(int(REPAIR_S)))
+            assert ((await webhook(s)).enabled, (await webhook(s)).disabled_at) == (
+                False,
+                at(int(REPAIR_S)),
+            )
             assert [event[:2] for event in events(s, "webhook.disabled")] == [DISABLED]
             return
     async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:
         await trio.sleep(0.01)
-        assert (webhook(s).enabled, failures(s)) == (False, 10)
-        assert webhook(s).disabled_at is not None
+        assert ((await webhook(s)).enabled, await failures(s)) == (False, 10)
+        assert (await webhook(s)).disabled_at is not None
         assert [event[:2] for event in events(s, "webhook.disabled")] == [DISABLED]
         assert s.account().webhook_on == {"live"}
-        assert failures(s, "live") == 0
+        assert await failures(s, "live") == 0
 
 
 async def test_a_run_that_restarts_find_short_of_ten_goes_on_to_ten(
@@ -202,9 +209,9 @@ async def test_a_run_that_restarts_find_short_of_ten_goes_on_to_ten(
         await save(s)
         await fail(s, 9)
     async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:
-        assert (webhook(s).enabled, failures(s)) == (True, 9)
+        assert ((await webhook(s)).enabled, await failures(s)) == (True, 9)
         await fail(s, 1)
-        assert not webhook(s).enabled
+        assert not (await webhook(s)).enabled
 
 
 # --- saved, switched off, rotated -------------------------------------------------------------------------------------------------
@@ -219,13 +226,13 @@ async def test_saving_the_url_again_switches_on_clears_the_run_and_keeps_the_sec
         await fail(s, 10)
         await until(50)
         assert await save(s, OTHER) == ""
-        assert webhook(s) == Webhook(OTHER, True, 0, at(0), at(0), None)
+        assert await webhook(s) == Webhook(OTHER, True, 0, at(0), at(0), None)
         assert s.account().webhook_on == {"test"}
         nudge(s)
         await trio.sleep(0.01)
         assert endpoints.posts[-1].url == OTHER
         assert endpoints.posts[-1].signed_by(secret)
-        assert failures(s) == 1
+        assert await failures(s) == 1
 
 
 async def test_saving_the_url_clears_a_run_that_has_disabled_nothing_yet(
@@ -235,11 +242,11 @@ async def test_saving_the_url_clears_a_run_that_has_disabled_nothing_yet(
         await save(s)
         await fail(s, 9)
         await save(s)
-        assert failures(s) == 0
+        assert await failures(s) == 0
         await fail(s, 9)
-        assert (webhook(s).enabled, failures(s)) == (True, 9)
+        assert ((await webhook(s)).enabled, await failures(s)) == (True, 9)
         await fail(s, 1)
-        assert not webhook(s).enabled
+        assert not (await webhook(s)).enabled
 
 
 @pytest.mark.parametrize("how", ["saved", "switched off", "account off"])
@@ -262,9 +269,9 @@ async def test_saving_switching_off_and_an_account_off_end_the_tries_still_due(
             await s.switch(False)
         await until(60)
         assert len(endpoints.posts) == 4
-        assert [attempt.status_code for attempt in log(s)] == [200, 404, 500, 404]
-        assert failures(s) == (0 if how == "saved" else 1)
-        assert webhook(s).disabled_at == (at(0) if how == "switched off" else None)
+        assert [attempt.status_code for attempt in await log(s)] == [200, 404, 500, 404]
+        assert await failures(s) == (0 if how == "saved" else 1)
+        assert (await webhook(s)).disabled_at == (at(0) if how == "switched off" else None)
         if how == "account off":
             await s.switch(True)
         elif how == "switched off":
@@ -282,13 +289,13 @@ async def test_an_endpoint_that_its_partner_switched_off_tells_who_and_when(
         await fail(s, 4)
         await until(30)
         await switch_off(s)
-        assert webhook(s) == Webhook(URL, False, 4, at(0), at(0), at(30))
+        assert await webhook(s) == Webhook(URL, False, 4, at(0), at(0), at(30))
         assert events(s, "webhook.disabled") == [
             ("ops", {"environment": "test", "consecutiveFailures": 4}, at(30))
         ]
         await until(40)
         await switch_off(s)  # again: no change, no second entry
-        assert webhook(s).disabled_at == at(30)
+        assert (await webhook(s)).disabled_at == at(30)
         assert len(events(s, "webhook.disabled")) == 1
 
 
@@ -302,11 +309,11 @@ async def test_rotating_changes_the_secret_alone_and_leaves_a_nudge_under_way_it
         nudge(s)
         await until(2)
         new = (await ask(s, RotateWebhookSecret("ops", "test"))).secret
-        assert webhook(s) == Webhook(URL, True, 1, at(0), at(2), None)
+        assert await webhook(s) == Webhook(URL, True, 1, at(0), at(2), None)
         assert new != old
         assert events(s, "webhook.secret_rotated") == [("ops", {"environment": "test"}, at(2))]
         await until(20)
-        assert failures(s) == 2  # all three tries were made, and counted
+        assert await failures(s) == 2  # all three tries were made, and counted
         nudge(s)
         await until(21)
         under_way, after = endpoints.posts[1:4], endpoints.posts[4]
@@ -324,7 +331,7 @@ async def test_rotating_neither_switches_on_nor_clears_a_run(
         await save(s)
         await fail(s, 10)
         await ask(s, RotateWebhookSecret("ops", "test"))
-        assert (webhook(s).enabled, failures(s)) == (False, 10)
+        assert ((await webhook(s)).enabled, await failures(s)) == (False, 10)
         await fail(s, 1)
         assert len(endpoints.posts) == 10
 
@@ -359,9 +366,9 @@ async def test_a_count_that_comes_after_a_saving_the_courier_has_not_heard_of_ch
         await until(1)
         await s.write_past_the_actors(webhooks.save_url("acme", "test", OTHER))
         await until(3)
-        assert (failures(s), len(log(s))) == (0, 3)
+        assert (await failures(s), len(await log(s))) == (0, 3)
         await fail(s, 1)
-        assert (failures(s), endpoints.posts[-1].url) == (1, OTHER)
+        assert (await failures(s), endpoints.posts[-1].url) == (1, OTHER)
 
 
 @pytest.mark.parametrize("late", [GONE, OK])
@@ -376,7 +383,7 @@ async def test_a_count_that_comes_after_a_disabling_the_courier_has_not_heard_of
         await until(1)
         await s.write_past_the_actors(webhooks.disable("acme", "test", at(1)))
         await until(3)
-        assert (failures(s), len(log(s))) == (2, 3)
+        assert (await failures(s), len(await log(s))) == (2, 3)
         await fail(s, 1)
         assert len(endpoints.posts) == 3
 
@@ -388,11 +395,11 @@ async def test_a_disabling_for_a_run_that_a_saving_has_cleared_is_left_undone(
         await save(s)
         await save(s)
         answer = await ask(s, DisableWebhook(PLATFORM, "test", 1))
-        assert answer == webhook(s)
-        assert webhook(s).enabled
+        assert answer == await webhook(s)
+        assert (await webhook(s)).enabled
         assert events(s, "webhook.disabled") == []
         await ask(s, DisableWebhook(PLATFORM, "test", 2))
-        assert not webhook(s).enabled
+        assert not (await webhook(s)).enabled
 
 
 async def test_a_webhook_that_is_not_there_can_be_neither_rotated_nor_switched_off(
@@ -435,5 +442,5 @@ async def test_a_saving_at_the_moment_of_the_tenth_failure_leaves_the_endpoint_o
             await trio.lowlevel.checkpoint()
         await save(s)
         await trio.sleep(0.1)
-        assert (webhook(s).enabled, failures(s)) == (True, 0)
+        assert ((await webhook(s)).enabled, await failures(s)) == (True, 0)
         assert s.account().webhook_on == {"test"}

@@ -95,7 +95,7 @@ async def test_an_outcome_that_comes_before_the_courier_hears_of_a_change_counts
         )
         await change(s)  # type: ignore[misc]  # each case is a coroutine function
         await until(30)
-        assert (len(endpoints.posts), len(log(s)), failures(s)) == (1, 1, 0)
+        assert (len(endpoints.posts), len(await log(s)), await failures(s)) == (1, 1, 0)
 
 
 async def test_no_more_than_eight_are_in_flight_when_a_courier_has_broken_and_sends_again(
@@ -122,4 +122,4 @@ async def test_no_more_than_eight_are_in_flight_when_a_courier_has_broken_and_se
         assert endpoints.most_running == IN_FLIGHT_LIMIT
         nudge(s)
         await until(61)
-        assert log(s)[0].delivered
+        assert (await log(s))[0].delivered

@@ -43,8 +43,10 @@ async def test_at_most_eight_are_in_flight_and_the_next_begins_as_one_lands(
         await until(60)
         assert endpoints.most_running == IN_FLIGHT_LIMIT == 8
         assert endpoints.times == [0.0] * 8 + [1.0, 1.1, 1.2]
-        assert {attempt.match_id for attempt in log(s)} == {f"mat_{number}" for number in range(11)}
-        assert [attempt.match_id for attempt in log(s)[2::-1]] == [
+        assert {attempt.match_id for attempt in await log(s)} == {
+            f"mat_{number}" for number in range(11)
+        }
+        assert [attempt.match_id for attempt in (await log(s))[2::-1]] == [
             "mat_8",
             "mat_9",
             "mat_10",
@@ -96,12 +98,12 @@ async def test_beyond_256_that_wait_nudges_merge_into_the_newest(
         assert WAITING_LIMIT == 256
         assert counted["nudge_merged"] == 50
         assert len(endpoints.posts) == 264
-        matches = {attempt.match_id for attempt in log(s)}
+        matches = {attempt.match_id for attempt in await log(s)}
         assert matches == {*(f"mat_{number}" for number in range(263)), "mat_313"}
-        assert len({attempt.nudge_id for attempt in log(s)}) == 264
+        assert len({attempt.nudge_id for attempt in await log(s)}) == 264
         nudge(s, "mat_later")
         await until(61)
-        assert log(s)[0].match_id == "mat_later"
+        assert (await log(s))[0].match_id == "mat_later"
         assert counted["nudge_merged"] == 50
 
 
@@ -114,10 +116,10 @@ async def test_a_hung_endpoint_of_hundreds_of_nudges_is_disabled_after_its_first
         for _ in range(300):
             nudge(s)
         await until(120)
-        assert (webhook(s).enabled, failures(s)) == (False, 10)
+        assert ((await webhook(s)).enabled, await failures(s)) == (False, 10)
         assert endpoints.most_running == 8
         assert len(endpoints.posts) <= 48
-        assert len(log(s)) == len(endpoints.posts)
+        assert len(await log(s)) == len(endpoints.posts)
 
 
 # --- what breaks around it ----------------------------------------------------------------------------------------------------------
@@ -128,12 +130,12 @@ async def works_again(s: ReadyCore, endpoints: Endpoints) -> None:
     endpoints.broken = None
     endpoints.answers.clear()
     endpoints.answers[URL] = [GONE]
-    before, logged, sent = failures(s), len(log(s)), len(endpoints.posts)
+    before, logged, sent = await failures(s), len(await log(s)), len(endpoints.posts)
     for _ in range(8):
         nudge(s)
     await trio.sleep(0.1)
-    assert (len(endpoints.posts) - sent, len(log(s)) - logged) == (8, 8)
-    assert failures(s) == min(before + 8, 10)
+    assert (len(endpoints.posts) - sent, len(await log(s)) - logged) == (8, 8)
+    assert await failures(s) == min(before + 8, 10)
 
 
 async def test_a_fault_of_the_way_out_costs_the_nudge_and_neither_a_place_nor_a_count(
@@ -149,7 +151,7 @@ async def test_a_fault_of_the_way_out_costs_the_nudge_and_neither_a_place_nor_a_
             nudge(s)
         await until(10)
         assert counted["delivery_broke"] == 20
-        assert (failures(s), log(s)) == (0, [])
+        assert (await failures(s), await log(s)) == (0, [])
         await works_again(s, endpoints)
 
 
@@ -166,7 +168,7 @@ async def test_a_log_that_cannot_be_written_costs_lines_and_no_places_in_flight(
             nudge(s)
         await until(60)
         assert len(endpoints.posts) == 60
-        assert (counted["attempt_not_logged"], log(s), failures(s)) == (60, [], 0)
+        assert (counted["attempt_not_logged"], await log(s), await failures(s)) == (60, [], 0)
         faults.heal()
         await works_again(s, endpoints)
 
@@ -191,7 +193,7 @@ async def test_a_courier_that_breaks_lets_go_of_what_it_had_sent(
         faults.heal()
         await until(40)  # after bugs the partner rests
         assert len(endpoints.posts) == 8  # no second tries, and what waited is lost with it
-        assert failures(s) == 0
+        assert await failures(s) == 0
         await works_again(s, endpoints)
 
 
@@ -208,10 +210,10 @@ async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(
         for _ in range(RESTART_LIMIT.restarts + 1):
             s.partner().restarts.crashed(trio.current_time())
         await until(30)
-        assert failures(s) == 2
+        assert await failures(s) == 2
         await until(33)
-        assert failures(s) == 3
-        assert len(log(s)) == 3
+        assert await failures(s) == 3
+        assert len(await log(s)) == 3
 
 
 async def test_an_outcome_for_which_the_writer_has_no_room_is_handed_in_again_and_counts(
@@ -232,7 +234,7 @@ async def test_an_outcome_for_which_the_writer_has_no_room_is_handed_in_again_an
         nudge(s)
         await until(10)
         assert len(refused) == 3
-        assert (failures(s), len(log(s)), len(endpoints.posts)) == (1, 1, 1)
+        assert (await failures(s), len(await log(s)), len(endpoints.posts)) == (1, 1, 1)
 
 
 async def test_a_partner_that_rests_delays_no_other_partners_nudges(
@@ -261,5 +263,5 @@ async def test_a_courier_that_has_long_been_idle_finds_its_endpoint_again(
         assert not s.parts.system.cells  # every actor has given its memory back
         nudge(s)
         await until(1001)
-        assert (failures(s), len(log(s))) == (2, 2)
+        assert (await failures(s), len(await log(s))) == (2, 2)
         assert endpoints.posts[1].signed_by(secret)

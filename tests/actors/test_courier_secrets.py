@@ -47,11 +47,11 @@ async def test_a_secret_is_in_no_log_no_event_and_no_repr(
             for _ in range(10):
                 nudge(s)
             await until(20)
-            assert not webhook(s).enabled
+            assert not (await webhook(s)).enabled
             details = s.reader._connection.execute("select * from event").fetchall()
-            found = find_endpoint(s.reader, "acme", "test")
+            found = await find_endpoint(s.reader, "acme", "test")
             assert found is not None
-            texts = [repr(details), repr(found), repr(webhook(s)), repr(s.account())]
+            texts = [repr(details), repr(found), repr(await webhook(s)), repr(s.account())]
             rows = repr(s.reader._connection.execute("select * from webhook").fetchall())
             rows += repr(s.reader._connection.execute("select * from attempt").fetchall())
         for line in lines:  # tracebacks too, as the log would show them
@@ -73,7 +73,7 @@ async def test_a_secret_opens_with_an_older_key_of_the_ring(
     endpoints = Endpoints()
     async with ready_core(tmp_path, outbound=endpoints) as s:
         secret = await save(s)
-        sealed = s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test")
+        sealed = await s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test")
         s.parts.keys.rotate()
         s.parts.keys.rotate()
         nudge(s)
@@ -81,7 +81,8 @@ async def test_a_secret_opens_with_an_older_key_of_the_ring(
     async with ready_core(tmp_path, outbound=endpoints) as s:
         assert len(s.parts.ring.keys) == 3
         assert (
-            s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test") == sealed
+            await s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test")
+            == sealed
         )
         nudge(s)
         await until(2)
@@ -103,7 +104,9 @@ async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(
         live = await save(s, OTHER, "live")
         for number in range(10):
             nudge(s)
-            match_id = s.match_of([await s.seat(f"{name}{number}") for name in "ab"][-1]).match_id
+            match_id = (
+                await s.match_of([await s.seat(f"{name}{number}") for name in "ab"][-1])
+            ).match_id
             await s.decide(match_id, f"a{number}")
         with pytest.raises(Crashed):
             await send_test(s)
@@ -113,7 +116,7 @@ async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(
         assert endpoints.posts[0].signed_by(live)
         assert counted["webhook_secret_unreadable"] >= 1
         assert counted["partner_degraded"] == 0
-        assert (webhook(s).enabled, failures(s)) == (True, 0)
+        assert ((await webhook(s)).enabled, await failures(s)) == (True, 0)
         new = (await ask(s, RotateWebhookSecret("ops", "test"))).secret
         nudge(s)
         await trio.sleep(0.01)

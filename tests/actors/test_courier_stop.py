@@ -45,8 +45,8 @@ async def test_tries_that_run_when_the_service_stops_finish_are_logged_and_count
         await until(1.5)
     assert trio.current_time() < 5.5
     async with ready_core(tmp_path, outbound=endpoints) as s:
-        assert [attempt.status_code for attempt in log(s)[:4]] == [200, 404, 404, 404]
-        assert failures(s) == 0
+        assert [attempt.status_code for attempt in (await log(s))[:4]] == [200, 404, 404, 404]
+        assert await failures(s) == 0
         assert len(endpoints.posts) == 9
 
 
@@ -60,7 +60,7 @@ async def test_a_failure_that_completes_during_the_stop_counts(
             nudge(s)
         await until(1)
     async with ready_core(tmp_path, outbound=endpoints) as s:
-        assert (failures(s), len(log(s))) == (3, 3)
+        assert (await failures(s), len(await log(s))) == (3, 3)
 
 
 async def test_nothing_new_begins_while_the_service_stops(
@@ -82,8 +82,10 @@ async def test_nothing_new_begins_while_the_service_stops(
     assert len(endpoints.posts) == 8
     assert trio.current_time() == pytest.approx(5.0, abs=0.01)
     async with ready_core(tmp_path, outbound=endpoints) as s:
-        assert failures(s) == 0  # four were cut between their tries, four more after their first
-        assert len(log(s)) == 8
+        assert (
+            await failures(s) == 0
+        )  # four were cut between their tries, four more after their first
+        assert len(await log(s)) == 8
 
 
 async def test_a_stop_without_nudges_waits_for_nothing(

@@ -42,7 +42,7 @@ async def test_a_test_event_is_one_signed_try_whose_attempt_is_the_answer(
         await until(3)
         attempt = await send_test(s)
         assert isinstance(attempt, Attempt)
-        assert log(s) == [attempt]
+        assert await log(s) == [attempt]
         assert (attempt.at, attempt.try_number, attempt.delivered, attempt.status_code) == (
             at(3),
             1,
@@ -75,7 +75,7 @@ async def test_a_test_event_is_tried_once_and_its_failure_is_an_answer_too(
         assert (attempt.delivered, attempt.status_code) == (False, answer.status)
         await until(60)
         assert len(endpoints.posts) == 1
-        assert failures(s) == 0
+        assert await failures(s) == 0
 
 
 async def test_test_events_neither_count_towards_the_ten_failures_nor_reset_them(
@@ -87,18 +87,18 @@ async def test_test_events_neither_count_towards_the_ten_failures_nor_reset_them
         for number in range(12):
             await until(20 * number)
             assert not (await send_test(s)).delivered
-        assert failures(s) == 0
+        assert await failures(s) == 0
         endpoints.answers[URL] = [GONE]
         for _ in range(9):
             nudge(s)
         await until(300)
-        assert failures(s) == 9
+        assert await failures(s) == 9
         endpoints.answers[URL] = [OK, GONE]
         assert (await send_test(s)).delivered
-        assert failures(s) == 9
+        assert await failures(s) == 9
         nudge(s)
         await until(310)
-        assert failures(s) == 10
+        assert await failures(s) == 10
         assert len(events(s, "webhook.disabled")) == 1
 
 
@@ -209,7 +209,7 @@ async def test_an_endpoint_that_is_switched_off_meanwhile_still_answers_its_test
 
             nursery.start_soon(off)
             assert (await send_test(s)).delivered
-        assert failures(s) == 0
+        assert await failures(s) == 0
 
 
 async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(
@@ -229,7 +229,7 @@ async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(
         faults.heal()
         await until(40)
         assert isinstance(await send_test(s), Attempt)
-        assert len(log(s)) == 1
+        assert len(await log(s)) == 1
         assert len(s.parts.deliveries) == 0
 
 

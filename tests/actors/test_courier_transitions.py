@@ -27,18 +27,18 @@ from tests.actors.ready_core import ReadyCore, ready_core, until
 from tests.actors.scripted_settlement import Late, ScriptedSettlement
 
 
-def nudged(
+async def nudged(
     s: ReadyCore, environment: Environment = "test", partner: str = "acme"
 ) -> list[str | None]:
     """Return the match of every nudge, the first sent first; every try of these tests lands."""
-    assert all(attempt.delivered for attempt in log(s, environment, partner))
-    return [attempt.match_id for attempt in reversed(log(s, environment, partner))]
+    assert all(attempt.delivered for attempt in await log(s, environment, partner))
+    return [attempt.match_id for attempt in reversed(await log(s, environment, partner))]
 
 
 async def started(s: ReadyCore, *players: str) -> str:
     """Seat players who find each other; return the match."""
     seats = [await s.seat(player) for player in players]
-    match_id = s.match_of(seats[-1]).match_id
+    match_id = (await s.match_of(seats[-1])).match_id
     await settle()
     return match_id
 
@@ -57,21 +57,21 @@ async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its
         await save(s)
         await s.seat("alice")
         await settle()
-        assert nudged(s) == []  # a seat that waits is in no row of the feed
+        assert await nudged(s) == []  # a seat that waits is in no row of the feed
         seat = await s.seat("bob")
-        match_id = s.match_of(seat).match_id
+        match_id = (await s.match_of(seat)).match_id
         await settle()
-        assert nudged(s) == [match_id]
+        assert await nudged(s) == [match_id]
         await s.decide(match_id, "alice")
         await settle()
-        assert nudged(s) == [match_id] * 2
+        assert await nudged(s) == [match_id] * 2
         await until(30)
-        assert s.match_of(seat).money == "recorded"
-        assert nudged(s) == [match_id] * 3
+        assert (await s.match_of(seat)).money == "recorded"
+        assert await nudged(s) == [match_id] * 3
         await s.decide(match_id, "alice")  # nothing moves
         await s.seat("alice")
         await until(60)
-        assert nudged(s) == [match_id] * 3
+        assert await nudged(s) == [match_id] * 3
 
 
 async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(
@@ -82,11 +82,11 @@ async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(
         await save(s, environment="live")
         seat = await s.seat("alice", environment="live")
         await until(299)
-        assert nudged(s, "live") == []
+        assert await nudged(s, "live") == []
         await until(302)
-        assert s.match_of(seat).end_reason == "no_opponent"
-        assert nudged(s, "live") == [s.match_of(seat).match_id] * 2
-        assert nudged(s, "test") == []
+        assert (await s.match_of(seat)).end_reason == "no_opponent"
+        assert await nudged(s, "live") == [(await s.match_of(seat)).match_id] * 2
+        assert await nudged(s, "test") == []
 
 
 async def test_a_match_nobody_comes_to_nudges_like_any_other(
@@ -96,7 +96,7 @@ async def test_a_match_nobody_comes_to_nudges_like_any_other(
         await save(s)
         match_id = await started(s, "alice", "bob")
         await until(3602)
-        assert nudged(s) == [match_id] * 3
+        assert await nudged(s) == [match_id] * 3
 
 
 async def test_a_match_decided_as_no_contest_nudges_at_its_end_and_for_its_money(
@@ -108,7 +108,7 @@ async def test_a_match_decided_as_no_contest_nudges_at_its_end_and_for_its_money
         command = m.DecideMatch(match_id, "no_contest", None, "decided_by_test_key")
         assert isinstance(await s.partner().seats("test").ask(command), m.MatchRecord)
         await settle()
-        assert nudged(s) == [match_id] * 3
+        assert await nudged(s) == [match_id] * 3
 
 
 async def test_whatever_is_closed_in_one_go_nudges_once_for_each_match(
@@ -121,7 +121,7 @@ async def test_whatever_is_closed_in_one_go_nudges_once_for_each_match(
         await s.seat("carol", "again")
         assert await close_play(s.partner(), "test", "emergency_stop") == 5
         await settle()
-        counted = Counter(nudged(s))
+        counted = Counter(await nudged(s))
         assert [counted.pop(match_id) for match_id in matches] == [3, 3, 3]
         assert sorted(counted.values()) == [2, 2]
 
@@ -177,7 +177,7 @@ async def test_an_environment_without_an_endpoint_that_is_on_sends_nothing(
         await started(s, "carol", "dave")
         await until(60)
         assert endpoints.posts == []
-        assert len(s.feed()) == 4  # the rows are there all the same
+        assert len(await s.feed()) == 4  # the rows are there all the same
 
 
 async def test_an_account_that_is_off_is_sent_nothing_though_its_rows_move(
@@ -193,8 +193,8 @@ async def test_an_account_that_is_off_is_sent_nothing_though_its_rows_move(
         nudge(s)  # one that was told before the account's mark came
         await until(60)
         assert len(endpoints.posts) == 1
-        assert {seat.status for seat in s.feed()} == {"no_contest"}
-        assert all(seat.refund_usd_cents for seat in s.feed())
+        assert {seat.status for seat in await s.feed()} == {"no_contest"}
+        assert all(seat.refund_usd_cents for seat in await s.feed())
         await s.switch(True)
         await started(s, "dave", "erin")
         assert len(endpoints.posts) == 2
@@ -212,13 +212,15 @@ async def test_an_endpoint_that_hangs_or_fails_delays_neither_seats_nor_the_feed
         await save(s, OTHER, partner="zebra")
         before = trio.current_time()
         for number in range(50):
-            match_id = s.match_of([await s.seat(f"{name}{number}") for name in "ab"][-1]).match_id
+            match_id = (
+                await s.match_of([await s.seat(f"{name}{number}") for name in "ab"][-1])
+            ).match_id
             await s.decide(match_id, f"a{number}")
         assert trio.current_time() == before
-        assert len(s.feed()) == 100
+        assert len(await s.feed()) == 100
         for player in ("alice", "bob"):
             await s.seat(player, partner="zebra")
         await settle()
         assert trio.current_time() < before + 0.1
         assert [post.url for post in endpoints.posts].count(OTHER) == 1
-        assert log(s, partner="zebra")[0].delivered
+        assert (await log(s, partner="zebra"))[0].delivered

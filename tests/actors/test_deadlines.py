@@ -37,16 +37,18 @@ async def test_a_partner_that_rests_holds_up_nobodys_deadlines_and_is_told_nothi
             pass
         await until(302)
         assert restarts.degraded(trio.current_time())
-        assert {s.by_key(f"{number}", "live", "aaa").status for number in range(5)} == {"waiting"}
-        assert {s.by_key(f"{number}", "live", "zzz").end_reason for number in range(5)} == {
+        assert {(await s.by_key(f"{number}", "live", "aaa")).status for number in range(5)} == {
+            "waiting"
+        }
+        assert {(await s.by_key(f"{number}", "live", "zzz")).end_reason for number in range(5)} == {
             "no_opponent"
         }
         assert "message_dropped" not in events
         await until(299 + restarts.limit.cool_down_s + 2)
-        assert {s.by_key(f"{number}", "live", "aaa").end_reason for number in range(5)} == {
+        assert {(await s.by_key(f"{number}", "live", "aaa")).end_reason for number in range(5)} == {
             "no_opponent"
         }
-        s.check_money()
+        await s.check_money()
 
 
 async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
@@ -60,10 +62,10 @@ async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
             rows.update_seat(seat, msgspec.structs.replace(seat, due_at=at(100)))
         )
         await until(99)
-        assert s.row(seat).status == "waiting"
+        assert (await s.row(seat)).status == "waiting"
         await until(100 + deadlines.SEARCH_AT_LEAST_S + deadlines.SEARCH_AGAIN_S)
-        assert s.row(seat).end_reason == "no_opponent"
-        s.check_money()
+        assert (await s.row(seat)).end_reason == "no_opponent"
+        await s.check_money()
 
 
 # --- before the next look: the rows have been looked at, nothing was due, and without a word they are looked at again in a minute
@@ -78,9 +80,9 @@ async def test_a_stake_without_an_answer_is_asked_for_again_in_time(
         await until(30)
         await s.ask_seat("alice", environment="live")
         await until(34)
-        assert s.by_key("alice", "live").status == "pending"
+        assert (await s.by_key("alice", "live")).status == "pending"
         await until(37)
-        assert s.by_key("alice", "live").status == "waiting"
+        assert (await s.by_key("alice", "live")).status == "waiting"
 
 
 async def test_a_payout_without_an_answer_is_asked_for_again_in_time(
@@ -94,7 +96,7 @@ async def test_a_payout_without_an_answer_is_asked_for_again_in_time(
         await until(30)
         await s.decide(match_id, "bob")
         await until(34)
-        assert money(s.by_key("bob")) == (None, None, None)
+        assert money(await s.by_key("bob")) == (None, None, None)
         await until(37)
-        assert money(s.by_key("bob")) == (PRIZE, 0, 0)
-        s.check_money()
+        assert money(await s.by_key("bob")) == (PRIZE, 0, 0)
+        await s.check_money()

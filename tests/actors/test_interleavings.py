@@ -31,7 +31,7 @@ _ALL_SEATS = (
 )
 
 
-def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
+async def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
     """Check every row that a round leaves behind, and what its settlement and its readers were told."""
     everyone = [Seat(*row) for row in play.s.reader._connection.execute(_ALL_SEATS)]
     matches = play.s.reader._connection.execute(
@@ -39,7 +39,7 @@ def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
     ).fetchall()
     assert {seat.status for seat in everyone} <= {"ended", "no_contest", "declined"}
     assert all(money == "recorded" for *_, money in matches)
-    assert rows.next_due(play.s.reader) is None
+    assert await rows.next_due(play.s.reader) is None
 
     # One seat for each key, whoever asked and how often.
     keys = [seat.idempotency_key for seat in everyone]
@@ -61,7 +61,7 @@ def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
         assert end_reason != "no_opponent" or started_at is None
 
     # Every cent, in the ledger and at the settlement.
-    play.s.check_money()
+    await play.s.check_money()
     charged = {seat.seat_id: seat.stake_usd_cents for seat in everyone if seat.status != "declined"}
     assert play.port.charged == charged
     paid = {}
@@ -78,7 +78,7 @@ def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
     assert set(feed) == set(charged)
     for reader in readers:
         assert reader.latest == feed
-        assert reader.after == play.s.head(play.environment).feed_position
+        assert reader.after == (await play.s.head(play.environment)).feed_position
 
 
 async def run_round(
@@ -91,7 +91,7 @@ async def run_round(
         async with ready_core(folder, port, seed=seed, faults=faults) as s:
             await s.set_tier("gold", 100, 180)
             play = Round(s, port, chance, faults, environment)
-            check_what_must_hold(play, await play.play())
+            await check_what_must_hold(play, await play.play())
     counts["matches"] += check_history(
         [tx for tx in play.history if tx.partner_id == "acme"], environment
     )
@@ -192,7 +192,7 @@ def test_a_round_runs_the_same_way_every_time(
             await s.set_tier("gold", 100, 180)
             play = Round(s, port, chance, faults, environment)
             histories.append(play.history)
-            check_what_must_hold(play, await play.play())
+            await check_what_must_hold(play, await play.play())
 
     for name in ("once", "again"):
         trio.run(traced, tmp_path / name, clock=MockClock(autojump_threshold=0))

@@ -36,11 +36,11 @@ async def write(
         await s.parts.database.writer.submit(Tx(partner, stmts))
 
 
-def left(s: ReadyCore, partner: str = "acme", environment: Environment = "test") -> list[int]:
+async def left(s: ReadyCore, partner: str = "acme", environment: Environment = "test") -> list[int]:
     """Return the sequences that are still in rows."""
     return [
         attempt.seq
-        for attempt in rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)
+        for attempt in await rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)
     ][::-1]
 
 
@@ -55,13 +55,15 @@ async def test_tries_of_thirty_days_ago_go_and_younger_ones_stay(
         times = [OLD - 86_400, OLD - 1, OLD, OLD + 1, START - 5]
         await write(s, times)
         since = OLD
-        shown = [a.seq for a in rows.attempts_before(s.reader, "acme", "test", NEWEST, since, 10)]
+        shown = [
+            a.seq for a in await rows.attempts_before(s.reader, "acme", "test", NEWEST, since, 10)
+        ]
         assert shown == [5, 4]  # reads are exact, whether or not the rows have gone
         await prune_attempts(s.parts, s.core.directory)
-        assert left(s) == [4, 5]
+        assert await left(s) == [4, 5]
         await until(1)
         await prune_attempts(s.parts, s.core.directory)
-        assert left(s) == [5]
+        assert await left(s) == [5]
 
 
 async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
@@ -77,7 +79,7 @@ async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
 
         async def watched(tx: Tx) -> object:
             written.append(tx)
-            before = s.count(
+            before = await s.count(
                 "attempts.attempts_before",
                 partner_id="acme",
                 environment="test",
@@ -86,7 +88,7 @@ async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
                 page_size=9999,
             )
             outcome = await submit(tx)
-            after = s.count(
+            after = await s.count(
                 "attempts.attempts_before",
                 partner_id="acme",
                 environment="test",
@@ -99,10 +101,10 @@ async def test_every_partner_and_environment_is_pruned_in_pages_of_its_own(
 
         monkeypatch.setattr(s.parts.database.writer, "submit", watched)
         await prune_attempts(s.parts, s.core.directory)
-        assert left(s) == [1601, 1602, 1603]
-        assert left(s, environment="live") == [701]
-        assert left(s, "zebra") == [2]
-        assert left(s, "young") == [1]
+        assert await left(s) == [1601, 1602, 1603]
+        assert await left(s, environment="live") == [701]
+        assert await left(s, "zebra") == [2]
+        assert await left(s, "young") == [1]
         assert all(
             stmt.params["partner_id"] == tx.partner_id for tx in written for stmt in tx.stmts
         )
@@ -119,15 +121,15 @@ async def test_old_tries_are_pruned_every_hour_and_a_broken_disk_does_not_end_it
         await until(1)
         await write(s, [OLD - 5, OLD + 1800, OLD + 5400, START])
         await until(PRUNE_S - 1)
-        assert left(s) == [1, 2, 3, 4]
+        assert await left(s) == [1, 2, 3, 4]
         await until(PRUNE_S + 1)
-        assert left(s) == [3, 4]
+        assert await left(s) == [3, 4]
         faults.fail("delete from attempt")
         await until(2 * PRUNE_S + 1)
-        assert (left(s), counted["pruning_failed"]) == ([3, 4], 1)
+        assert (await left(s), counted["pruning_failed"]) == ([3, 4], 1)
         faults.heal()
         await until(3 * PRUNE_S + 1)
-        assert left(s) == [4]
+        assert await left(s) == [4]
 
 
 async def test_a_start_prunes_what_grew_old_meanwhile(
@@ -138,7 +140,7 @@ async def test_a_start_prunes_what_grew_old_meanwhile(
         await write(s, [OLD - 5, START])
     async with ready_core(tmp_path) as s:
         await trio.sleep(0.01)
-        assert left(s) == [2]
+        assert await left(s) == [2]
 
 
 async def test_a_courier_goes_on_logging_while_its_log_is_pruned_away(
@@ -150,10 +152,10 @@ async def test_a_courier_goes_on_logging_while_its_log_is_pruned_away(
         nudge(s)
         await trio.sleep(0.01)
         await s.write_past_the_actors(rows.delete_old_attempts("acme", "test", NEWEST, START + 9))
-        assert log(s) == []
+        assert await log(s) == []
         nudge(s)
         await trio.sleep(0.01)
-        assert [attempt.seq for attempt in log(s)] == [2]
+        assert [attempt.seq for attempt in await log(s)] == [2]
 
 
 async def test_an_endpoint_short_of_ten_failures_is_left_alone(

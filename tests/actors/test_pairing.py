@@ -18,10 +18,10 @@ async def test_a_stake_joins_the_oldest_waiting_seat(
         for key in ("a1", "a2", "a3"):
             await s.seat("alice", key)
         bob = await s.seat("bob", "b1")
-        assert s.by_key("a1").match_id == bob.match_id
-        assert s.by_key("a2").status == s.by_key("a3").status == "waiting"
+        assert (await s.by_key("a1")).match_id == bob.match_id
+        assert (await s.by_key("a2")).status == (await s.by_key("a3")).status == "waiting"
         carol = await s.seat("carol", "c1")
-        assert s.by_key("a2").match_id == carol.match_id
+        assert (await s.by_key("a2")).match_id == carol.match_id
 
 
 async def test_nobody_is_paired_with_themself(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -29,11 +29,11 @@ async def test_nobody_is_paired_with_themself(tmp_path: Path, autojump_clock: Mo
         for key in ("a1", "a2"):
             assert (await s.seat("alice", key)).status == "waiting"
         await s.seat("bob", "b1")
-        assert (await s.seat("bob", "b2")).match_id == s.by_key("a2").match_id
+        assert (await s.seat("bob", "b2")).match_id == (await s.by_key("a2")).match_id
         assert (await s.seat("bob", "b3")).status == "waiting"
         assert (await s.seat("bob", "b4")).status == "waiting"
-        assert (await s.seat("carol", "c1")).match_id == s.by_key(
-            "b3"
+        assert (await s.seat("carol", "c1")).match_id == (
+            await s.by_key("b3")
         ).match_id  # past nobody: bob's own seats wait in their order
 
 
@@ -47,11 +47,11 @@ async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
         await s.seat("alice", "a2")
         await s.seat("alice", "a3")
         await until(20)
-        assert [s.by_key(key).status for key in ("a1", "a2", "a3")] == ["waiting"] * 3
-        assert s.by_key("a1").confirmed_at > s.by_key("a2").confirmed_at  # type: ignore[operator]  # both are confirmed
+        assert [(await s.by_key(key)).status for key in ("a1", "a2", "a3")] == ["waiting"] * 3
+        assert (await s.by_key("a1")).confirmed_at > (await s.by_key("a2")).confirmed_at  # type: ignore[operator]  # both are confirmed
         for player, key in (("bob", "a1"), ("carol", "a2"), ("dave", "a3")):
-            assert (await s.seat(player)).match_id == s.by_key(key).match_id
-        s.check_money()
+            assert (await s.seat(player)).match_id == (await s.by_key(key)).match_id
+        await s.check_money()
 
 
 async def test_a_seat_whose_stake_is_not_confirmed_is_no_opponent(
@@ -73,7 +73,7 @@ async def test_a_seat_whose_time_is_up_is_no_opponent_though_nobody_has_closed_i
         alice = await s.seat("alice")
         monkeypatch.setattr(s.parts.clock, "now", lambda: at(3600))
         assert (await s.seat("bob")).status == "waiting"
-        assert s.row(alice).match_id is None
+        assert (await s.row(alice)).match_id is None
 
 
 async def test_a_stake_confirmed_late_joins_whoever_waits(
@@ -85,9 +85,9 @@ async def test_a_stake_confirmed_late_joins_whoever_waits(
         alice = await s.seat("alice", "a1")
         await s.seat("bob")
         await until(5)
-        assert s.row(alice).match_id == s.by_key("bob").match_id is not None
-        assert keys_of(s.feed()) == ["bob", "a1"]
-        s.check_money()
+        assert (await s.row(alice)).match_id == (await s.by_key("bob")).match_id is not None
+        assert keys_of(await s.feed()) == ["bob", "a1"]
+        await s.check_money()
 
 
 async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed(
@@ -98,9 +98,9 @@ async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed
     async with ready_core(tmp_path, port) as s:
         alice = await s.seat("alice", "a1")
         await until(20)
-        assert s.row(alice).confirmed_at == at(5)
+        assert (await s.row(alice)).confirmed_at == at(5)
         await s.seat("bob")
-        pairing = s.match_of(alice).pairing
+        pairing = (await s.match_of(alice)).pairing
         assert pairing is not None
         assert msgspec.json.decode(pairing) == {"rule": "test.v1", "waitedSeconds": 15}
 
@@ -122,8 +122,8 @@ async def test_only_stakes_on_the_same_thing_meet(
         await s.set_tier("gold", 100, 180)
         alice = await s.seat("alice")
         assert (await s.seat("bob", **other)).status == "waiting", why
-        assert s.row(alice).status == "waiting"
-        assert (await s.seat("bob", "b2")).match_id == s.row(alice).match_id
+        assert (await s.row(alice)).status == "waiting"
+        assert (await s.seat("bob", "b2")).match_id == (await s.row(alice)).match_id
 
 
 @pytest.mark.parametrize("environment", ["test", "live"])
@@ -137,18 +137,22 @@ async def test_seats_of_two_revisions_of_a_tier_never_meet(
         assert (new.status, new.prize_usd_cents) == ("waiting", 190)
         await s.set_tier("bronze", 100, 180)  # the old numbers again, but a new revision
         assert (await s.seat("carol", environment=environment)).status == "waiting"
-        assert s.row(old).status == s.row(new).status == "waiting"
+        assert (await s.row(old)).status == (await s.row(new)).status == "waiting"
         dave = await s.seat("dave", environment=environment)
         await until(2)
-        assert s.row(dave).match_id == s.by_key("carol", environment).match_id is not None
-        assert s.row(old).status == s.row(new).status == "waiting"
+        assert (
+            (await s.row(dave)).match_id
+            == (await s.by_key("carol", environment)).match_id
+            is not None
+        )
+        assert (await s.row(old)).status == (await s.row(new)).status == "waiting"
 
 
 async def test_equal_numbers_make_no_revision(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with ready_core(tmp_path) as s:
         alice = await s.seat("alice")
         await s.set_tier("bronze", 100, 180)
-        assert (await s.seat("bob")).match_id == s.row(alice).match_id is not None
+        assert (await s.seat("bob")).match_id == (await s.row(alice)).match_id is not None
 
 
 async def test_the_queue_is_the_same_after_a_restart(
@@ -159,5 +163,5 @@ async def test_the_queue_is_the_same_after_a_restart(
             await s.seat("alice", key, game=GAME)
     async with ready_core(tmp_path, seed=1) as s:
         bob = await s.seat("bob")
-        assert s.by_key("a1").match_id == bob.match_id
-        assert (bob.seq, s.head().seat_seq) == (3, 3)
+        assert (await s.by_key("a1")).match_id == bob.match_id
+        assert (bob.seq, (await s.head()).seat_seq) == (3, 3)

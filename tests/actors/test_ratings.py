@@ -19,28 +19,28 @@ from tests.virtual import Faults
 LIVE: Environment = "live"
 
 
-def rating(
+async def rating(
     s: ReadyCore,
     player: str,
     game: str = GAME,
     environment: Environment = LIVE,
     partner: str = "acme",
 ) -> Rating:
-    return find_rating(s.reader, partner, environment, game, player)
+    return await find_rating(s.reader, partner, environment, game, player)
 
 
 async def running(s: ReadyCore, game: str = GAME) -> Seat:
     """Seat alice and bob, and return alice's seat once they have met."""
-    number = len(s.feed(LIVE))
+    number = len(await s.feed(LIVE))
     seats = [
         await s.seat(player, f"{player}{number}", environment=LIVE, game=game)
         for player in ("alice", "bob")
     ]
     for _ in range(200):
-        if s.row(seats[0]).match_id is not None:
+        if (await s.row(seats[0])).match_id is not None:
             break
         await trio.sleep(1)
-    return s.row(seats[0])
+    return await s.row(seats[0])
 
 
 @pytest.mark.parametrize(("winner", "result"), [("alice", "won"), ("bob", "lost"), (None, "drawn")])
@@ -52,10 +52,10 @@ async def test_a_result_moves_both_ratings_as_the_model_says(
         await s.decide(seat.match_id, winner, LIVE)
         outcome = cast("Result", result)
         expected = after_match(("alice", "bob"), (UNRATED, UNRATED), outcome)
-        assert (rating(s, "alice"), rating(s, "bob")) == expected
+        assert (await rating(s, "alice"), await rating(s, "bob")) == expected
         again = await running(s)
         await s.decide(again.match_id, winner, LIVE)
-        assert (rating(s, "alice"), rating(s, "bob")) == after_match(
+        assert (await rating(s, "alice"), await rating(s, "bob")) == after_match(
             ("alice", "bob"), expected, outcome
         )
 
@@ -66,15 +66,17 @@ async def test_ratings_of_games_environments_and_partners_are_apart(
     async with ready_core(tmp_path) as s:
         await s.decide((await running(s)).match_id, "alice", LIVE)
         assert (
-            rating(s, "alice", "reversi")
-            == rating(s, "alice", environment="test")
-            == rating(s, "alice", partner="other")
+            await rating(s, "alice", "reversi")
+            == await rating(s, "alice", environment="test")
+            == await rating(s, "alice", partner="other")
             == UNRATED
         )
         await s.seat("alice", "t1")
         bob = await s.seat("bob", "t2")
         await s.decide(bob.match_id, "bob")
-        assert rating(s, "bob", environment="test") == UNRATED  # test play is no measure of anybody
+        assert (
+            await rating(s, "bob", environment="test") == UNRATED
+        )  # test play is no measure of anybody
 
 
 async def test_the_same_decision_again_moves_nothing(
@@ -83,10 +85,10 @@ async def test_the_same_decision_again_moves_nothing(
     async with ready_core(tmp_path) as s:
         seat = await running(s)
         await s.decide(seat.match_id, "alice", LIVE)
-        once = rating(s, "alice")
+        once = await rating(s, "alice")
         await s.decide(seat.match_id, "alice", LIVE)
         await until(100)  # nor does the recording of its money
-        assert rating(s, "alice") == once
+        assert await rating(s, "alice") == once
         assert once.matches == 1
 
 
@@ -96,7 +98,7 @@ async def test_a_match_without_a_result_moves_nothing(
     async with ready_core(tmp_path) as s:
         absent = await running(s)
         await until(100)
-        assert s.row(absent).end_reason == "both_absent"
+        assert (await s.row(absent)).end_reason == "both_absent"
         voided = await running(s)
         await s.partner().seats(LIVE).ask(m.CloseMatches((voided.match_id or "",), "platform_void"))
         contest = await running(s)
@@ -105,7 +107,7 @@ async def test_a_match_without_a_result_moves_nothing(
             .seats(LIVE)
             .ask(m.DecideMatch(contest.match_id or "", "no_contest", None, "platform_void"))
         )
-        assert rating(s, "alice") == rating(s, "bob") == UNRATED
+        assert await rating(s, "alice") == await rating(s, "bob") == UNRATED
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["not on disk", "on disk"])
@@ -121,10 +123,10 @@ async def test_an_end_that_breaks_and_is_told_again_moves_ratings_once(
             await s.decide(seat.match_id, "alice", LIVE)
         faults.heal()
         await s.decide(seat.match_id, "alice", LIVE)
-        assert (rating(s, "alice"), rating(s, "bob")) == after_match(
+        assert (await rating(s, "alice"), await rating(s, "bob")) == after_match(
             ("alice", "bob"), (UNRATED, UNRATED), "won"
         )
-        assert s.row(seat).result == "won"
+        assert (await s.row(seat)).result == "won"
 
 
 async def test_the_next_wave_knows_what_a_match_has_made_of_who_waits_already(
@@ -139,6 +141,6 @@ async def test_the_next_wave_knows_what_a_match_has_made_of_who_waits_already(
         await s.decide(seat.match_id, "alice", LIVE)
         carol = await s.seat("carol", environment=LIVE)
         await until(12)
-        gap = (rating(s, "alice").mu - UNRATED.mu) / 1_000_000
-        assert f'"ratingGap":{round(gap, 2)}' in (s.match_of(carol).pairing or "")
+        gap = ((await rating(s, "alice")).mu - UNRATED.mu) / 1_000_000
+        assert f'"ratingGap":{round(gap, 2)}' in ((await s.match_of(carol)).pairing or "")
         assert gap > 2

@@ -50,9 +50,9 @@ async def play(s: ReadyCore) -> None:
     await s.ask_seat("late")
     await s.ask_seat("refused")
     await s.decide(bob.match_id, "bob")
-    await s.decide(s.by_key("dave").match_id, None)
+    await s.decide((await s.by_key("dave")).match_id, None)
     await until(12)
-    await s.decide(s.by_key("ivan", "live").match_id, "ivan", "live")
+    await s.decide((await s.by_key("ivan", "live")).match_id, "ivan", "live")
     await s.seat("frank", environment="live")
     await s.seat("grace", environment="live")
     await s.switch(False)
@@ -72,30 +72,31 @@ def script() -> ScriptedSettlement:
     return port
 
 
-def check(s: ReadyCore, port: ScriptedSettlement) -> None:
+async def check(s: ReadyCore, port: ScriptedSettlement) -> None:
     """Every seat has ended, and settlement and rows agree about every cent."""
-    s.check_money()
+    await s.check_money()
     held = 0
     for environment in ("test", "live"):
-        feed = s.feed(environment)
+        feed = await s.feed(environment)
         assert (
-            max((row.position or 0 for row in feed), default=0) == s.head(environment).feed_position
+            max((row.position or 0 for row in feed), default=0)
+            == (await s.head(environment)).feed_position
         )
         for row in feed:
             assert row.status in ("ended", "no_contest"), row
-            assert s.match_of(row).money == "recorded"
+            assert (await s.match_of(row)).money == "recorded"
             assert port.charged[row.seat_id] == row.stake_usd_cents
             held += 1
             kind = "prize" if row.result == "won" else "refund"
             owed = (row.payout_usd_cents or 0) + (row.refund_usd_cents or 0)
             assert port.paid.get((row.match_id or "", row.seat_id, kind), 0) == owed
-    for row in s.feed("live"):
-        rating = find_rating(s.reader, "acme", "live", row.game_id, row.player_id)
+    for row in await s.feed("live"):
+        rating = await find_rating(s.reader, "acme", "live", row.game_id, row.player_id)
         assert rating.matches == (0 if row.result is None else 1)
-    assert rows.next_due(s.reader) is None
+    assert await rows.next_due(s.reader) is None
     assert held == len(port.charged)
     assert len(port.paid) == sum(
-        1 for row in [*s.feed("test"), *s.feed("live")] if row.result != "lost"
+        1 for row in [*await s.feed("test"), *await s.feed("live")] if row.result != "lost"
     )
 
 
@@ -111,7 +112,7 @@ async def test_a_crash_after_any_commit_loses_nothing(
     for number, (folder, port_then) in enumerate(crashes.moments):
         async with ready_core(folder, port_then, seed=number + 1) as s:
             await trio.sleep(4000)
-            check(s, port_then)
+            await check(s, port_then)
 
 
 async def test_a_settlement_that_outlives_the_crash_is_asked_again_and_moves_no_cent_twice(
@@ -127,7 +128,7 @@ async def test_a_settlement_that_outlives_the_crash_is_asked_again_and_moves_no_
         async with ready_core(tmp_path, port, seed=seed) as s:
             await trio.sleep(4000)
     async with ready_core(tmp_path, port, seed=3) as s:
-        check(s, port)
+        await check(s, port)
         assert len(port.charged) == 3
         assert sum(port.charged.values()) == 3 * FLOOR
 
@@ -152,13 +153,13 @@ async def test_a_write_that_fails_half_way_is_undone_and_the_next_try_finds_ever
         faults.fail(text, after=after)
         with pytest.raises(Crashed):
             await s.seat("bob")
-        assert s.head().seat_seq == 1
-        assert s.row(alice) == alice
+        assert (await s.head()).seat_seq == 1
+        assert await s.row(alice) == alice
         faults.heal()
         bob = await s.seat("bob")
-        assert (bob.seq, bob.status, bob.match_id) == (2, "matched", s.row(alice).match_id)
-        assert [row.position for row in s.feed()] == [1, 2]
-        s.check_money()
+        assert (bob.seq, bob.status, bob.match_id) == (2, "matched", (await s.row(alice)).match_id)
+        assert [row.position for row in await s.feed()] == [1, 2]
+        await s.check_money()
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["not on disk", "on disk"])
@@ -177,11 +178,11 @@ async def test_a_commit_of_unknown_outcome_is_read_from_rows(
         assert (reply.replayed, reply.seat.status, reply.seat.match_id) == (
             after,
             "matched",
-            s.row(alice).match_id,
+            (await s.row(alice)).match_id,
         )
         assert (await s.seat("carol")).status == "waiting"
-        assert s.head().seat_seq == 3
-        s.check_money()
+        assert (await s.head()).seat_seq == 3
+        await s.check_money()
 
 
 async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(
@@ -206,10 +207,10 @@ async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(
             await until(2)
             faults.heal()
         assert isinstance(replies[0], Crashed)
-        assert s.by_key("alice").status == "pending"
+        assert (await s.by_key("alice")).status == "pending"
         await until(12)
-        assert s.by_key("alice").status == "waiting"
-        s.check_money()
+        assert (await s.by_key("alice")).status == "waiting"
+        await s.check_money()
 
 
 async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_once(
@@ -223,13 +224,13 @@ async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_o
         await s.decide(bob.match_id, "bob")
         faults.fail("insert into ledger")
         await until(1)
-        assert s.match_of(bob).money == "due"
+        assert (await s.match_of(bob)).money == "due"
         faults.heal()
         await until(12)
-        assert s.match_of(bob).money == "recorded"
-        assert money(s.row(bob)) == (180, 0, 0)
+        assert (await s.match_of(bob)).money == "recorded"
+        assert money(await s.row(bob)) == (180, 0, 0)
         assert len(port.paid) == 1
-        s.check_money()
+        await s.check_money()
 
 
 async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(
@@ -241,10 +242,13 @@ async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(
     await trio.sleep(10_000)
     async with ready_core(tmp_path, seed=1) as s:
         await until(10_001)
-        assert (s.row(waiting).end_reason, s.row(waiting).ended_at) == ("no_opponent", at(10_000))
-        assert {s.row(seat).end_reason for seat in playing} == {"both_absent"}
-        assert {s.row(seat).stake_status for seat in (waiting, *playing)} == {"refunded"}
-        s.check_money()
+        assert ((await s.row(waiting)).end_reason, (await s.row(waiting)).ended_at) == (
+            "no_opponent",
+            at(10_000),
+        )
+        assert {(await s.row(seat)).end_reason for seat in playing} == {"both_absent"}
+        assert {(await s.row(seat)).stake_status for seat in (waiting, *playing)} == {"refunded"}
+        await s.check_money()
 
 
 async def test_deadlines_outlive_rows_that_cannot_be_read(
@@ -258,10 +262,10 @@ async def test_deadlines_outlive_rows_that_cannot_be_read(
         faults.fail("where due_at <=")
         await until(310)
         assert "deadlines_unreadable" in events
-        assert s.row(seat).status == "waiting"
+        assert (await s.row(seat)).status == "waiting"
         faults.heal()
         await until(312)
-        assert s.row(seat).end_reason == "no_opponent"
+        assert (await s.row(seat)).end_reason == "no_opponent"
 
 
 async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(
@@ -273,14 +277,14 @@ async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(
         async with ready_core(tmp_path / "twin", seed=5) as twin:
             await twin.seat("zoe", "z1")
             await twin.seat("zoe", "z2")
-            foreign = twin.by_key("z2")
-        head = s.head()
+            foreign = await twin.by_key("z2")
+        head = await s.head()
         await s.write_past_the_actors(
             rows.insert_seat(foreign),
             *rows.book("acme", "test", charge(foreign), at(0)),
             rows.move_head("acme", "test", head, rows.Head(2, 0)),
         )
         bob = await s.seat("bob")
-        assert (bob.seq, bob.match_id) == (3, s.row(alice).match_id)
-        assert (await s.seat("carol")).match_id == s.by_key("z2").match_id
-        s.check_money()
+        assert (bob.seq, bob.match_id) == (3, (await s.row(alice)).match_id)
+        assert (await s.seat("carol")).match_id == (await s.by_key("z2")).match_id
+        await s.check_money()

@@ -1,6 +1,5 @@
 """The published snapshots: at once in this process, a minute for what was written past it, ten minutes without a reading."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -30,10 +29,9 @@ from pgs.domain.keys import hash_key
 from pgs.domain.tiers import TierRevision
 from pgs.storage import accounts as rows
 from pgs.storage import terms, tiers
-from pgs.storage.bulk import read_in_bulk
+from pgs.storage.bulk import BulkRead, read_in_bulk
 from pgs.storage.database import Database
 from pgs.storage.events import Event, insert_event
-from pgs.storage.reader import Reader
 from pgs.storage.transactions import ReadFailed
 from tests.actors.people import enrol, join
 from tests.actors.ready_core import FLOOR, GAME, PRIZE, ReadyCore, at, ready_core, until
@@ -108,13 +106,13 @@ async def test_a_deactivation_written_past_the_actor_closes_play(
         off = msgspec.structs.replace(s.account(), active=False, switched_off_by="platform")
         await s.write_past_the_actors(rows.update_partner(s.account(), off))
         await until(59.9)
-        assert s.row(seats[2]).status == "waiting"
+        assert (await s.row(seats[2])).status == "waiting"
         await until(61)
-        assert [s.row(seat).end_reason for seat in seats] == ["account_inactive"] * 3
-        assert {s.row(seat).stake_status for seat in seats} == {"refunded"}
+        assert [(await s.row(seat)).end_reason for seat in seats] == ["account_inactive"] * 3
+        assert {(await s.row(seat)).stake_status for seat in seats} == {"refunded"}
         assert await s.ask_seat("alice", "late") == refuse("partner_inactive")
-        assert s.row(other) == other
-        s.check_money()
+        assert await s.row(other) == other
+        await s.check_money()
 
 
 async def test_the_account_actor_takes_over_what_was_written_past_it(
@@ -130,7 +128,7 @@ async def test_the_account_actor_takes_over_what_was_written_past_it(
         account = await s.partner().account().ask(AddOrigin("ops", "live", "https://acme.example"))
         assert isinstance(account, Account)
         assert (account.burst, account.rate, account.licences[GAME].test) == (7, 8, True)
-        assert rows.read_account(s.reader, "acme") == account == s.account()
+        assert await rows.read_account(s.reader, "acme") == account == s.account()
 
 
 async def test_a_conflict_with_a_write_past_the_actor_is_decided_anew_and_undoes_nothing(
@@ -147,8 +145,8 @@ async def test_a_conflict_with_a_write_past_the_actor_is_decided_anew_and_undoes
             was.revision + 2,
             ("https://acme.example",),
         )
-        assert rows.read_account(s.reader, "acme") == account == s.account()
-        assert s.count("accounts.origins_of", partner_id="acme") == 1
+        assert await rows.read_account(s.reader, "acme") == account == s.account()
+        assert await s.count("accounts.origins_of", partner_id="acme") == 1
 
 
 async def test_a_conflict_that_makes_the_command_pointless_is_refused(
@@ -183,7 +181,7 @@ async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(
         )
         with pytest.raises(Crashed):
             await s.partner().account().ask(AddOrigin("ops", "live", "https://acme.example"))
-        assert rows.read_account(s.reader, "acme") == was == s.account()
+        assert await rows.read_account(s.reader, "acme") == was == s.account()
 
 
 async def test_the_last_good_reading_serves_until_it_is_600_seconds_old_then_nothing(
@@ -296,8 +294,8 @@ class SlowReading:
         self._seconds = seconds
         monkeypatch.setattr(module, "read_in_bulk", self._read)
 
-    async def _read(self, database: Database, work: Callable[[Reader], object]) -> object:
-        found = work(database.reader)
+    async def _read(self, database: Database, work: BulkRead[object]) -> object:
+        found = await work(database.reader)
         await trio.sleep(self._seconds)
         return found
 
@@ -378,4 +376,4 @@ async def test_a_reading_from_before_an_event_that_raised_no_revision_is_not_pub
 
         monkeypatch.setattr(registry_module, "read_in_bulk", read)
         assert await s.parts.registry.refresh() == []
-        assert s.account() == rows.read_account(s.reader, "acme")
+        assert s.account() == await rows.read_account(s.reader, "acme")

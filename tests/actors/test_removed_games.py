@@ -55,14 +55,14 @@ async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(
         kept = await pair(s, "reversi", game="reversi")
     with without_the_game():
         async with ready_core(tmp_path) as s:
-            assert {s.match_of(seat).status for seat in removed} == {"started"}, (
+            assert {(await s.match_of(seat)).status for seat in removed} == {"started"}, (
                 "nobody waits for it"
             )
             await settle()
-            assert {ended_as(s.match_of(seat)) for seat in removed} == {VOID}
-            assert {money(s.row(seat)) for seat in removed} == {(0, 100, 0)}
-            assert s.match_of(kept).status == "started"
-            s.check_money()
+            assert {ended_as(await s.match_of(seat)) for seat in removed} == {VOID}
+            assert {money(await s.row(seat)) for seat in removed} == {(0, 100, 0)}
+            assert (await s.match_of(kept)).status == "started"
+            await s.check_money()
 
 
 async def test_a_match_at_which_somebody_had_played_ends_too(
@@ -74,7 +74,7 @@ async def test_a_match_at_which_somebody_had_played_ends_too(
     with without_the_game():
         async with ready_core(tmp_path) as s:
             await settle()
-            assert ended_as(s.match_of(s.by_key("ann"))) == VOID
+            assert ended_as(await s.match_of(await s.by_key("ann"))) == VOID
 
 
 async def test_what_one_start_leaves_open_the_next_one_ends(
@@ -87,13 +87,13 @@ async def test_what_one_start_leaves_open_the_next_one_ends(
         faults.fail("update match set", skip=closing.PAGE)  # the first page's ends pass
         async with ready_core(tmp_path, faults=faults) as s:
             await settle()
-            assert [s.match_of(seat).status for seat in seats].count("started") == 1
+            assert [(await s.match_of(seat)).status for seat in seats].count("started") == 1
         async with ready_core(tmp_path) as s:
             await settle()
-            assert {ended_as(s.match_of(seat))[:2] for seat in seats} == {VOID[:2]}
+            assert {ended_as(await s.match_of(seat))[:2] for seat in seats} == {VOID[:2]}
             await until(70)
-            assert {ended_as(s.match_of(seat)) for seat in seats} == {VOID}
-            s.check_money()
+            assert {ended_as(await s.match_of(seat)) for seat in seats} == {VOID}
+            await s.check_money()
 
 
 async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(
@@ -110,13 +110,16 @@ async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(
             for _ in range(4):
                 s.partner().restarts.crashed(now)
             await settle()
-            assert ({s.match_of(seat).status for seat in acme}, ended_as(s.match_of(beta))) == (
+            assert (
+                {(await s.match_of(seat)).status for seat in acme},
+                ended_as(await s.match_of(beta)),
+            ) == (
                 {"started"},
                 VOID,
             )
             assert events.count("void_put_off") == 1, "not once for each page"
             await until(61)
-            assert {ended_as(s.match_of(seat)) for seat in acme} == {VOID}
+            assert {ended_as(await s.match_of(seat)) for seat in acme} == {VOID}
 
 
 async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(
@@ -128,9 +131,9 @@ async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(
         async with ready_core(tmp_path) as s:
             with s.parts.closings.begun("acme", ENVIRONMENTS):
                 await settle()
-                assert s.match_of(acme).status == "started"
+                assert (await s.match_of(acme)).status == "started"
             await until(61)
-            assert ended_as(s.match_of(acme)) == VOID
+            assert ended_as(await s.match_of(acme)) == VOID
 
 
 async def test_seats_that_wait_for_such_a_game_expire_by_themselves(
@@ -141,9 +144,9 @@ async def test_seats_that_wait_for_such_a_game_expire_by_themselves(
     with without_the_game():
         async with ready_core(tmp_path) as s:
             await until(299)
-            assert s.by_key("ann", "live").status == "waiting"
+            assert (await s.by_key("ann", "live")).status == "waiting"
             await until(301)
-            seat = s.by_key("ann", "live")
+            seat = await s.by_key("ann", "live")
             assert (seat.status, seat.end_reason, money(seat)) == (
                 "no_contest",
                 "no_opponent",
@@ -161,6 +164,6 @@ async def test_a_match_that_such_seats_come_to_after_the_start_ends_within_a_min
                 s, "late"
             )  # an actor asks for no licence: it does what a wave would do with seats of before
             await until(59)
-            assert s.match_of(seat).status == "started"
+            assert (await s.match_of(seat)).status == "started"
             await until(61)
-            assert ended_as(s.match_of(seat)) == VOID
+            assert ended_as(await s.match_of(seat)) == VOID

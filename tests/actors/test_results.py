@@ -29,16 +29,16 @@ async def test_positions_leave_no_gap_and_rise_in_the_order_of_commits(
         seen: list[tuple[int, list[int]]] = []
         await s.seat("alice")
         bob = await s.seat("bob")
-        seen.append((s.head().feed_position, [row.position or 0 for row in s.feed()]))
+        seen.append(((await s.head()).feed_position, [row.position or 0 for row in await s.feed()]))
         await s.seat("carol")
         await s.decide(bob.match_id, "bob")
-        seen.append((s.head().feed_position, [row.position or 0 for row in s.feed()]))
+        seen.append(((await s.head()).feed_position, [row.position or 0 for row in await s.feed()]))
         await until(1)
-        seen.append((s.head().feed_position, [row.position or 0 for row in s.feed()]))
+        seen.append(((await s.head()).feed_position, [row.position or 0 for row in await s.feed()]))
         await until(3601)
-        seen.append((s.head().feed_position, [row.position or 0 for row in s.feed()]))
+        seen.append(((await s.head()).feed_position, [row.position or 0 for row in await s.feed()]))
         assert seen == [(2, [1, 2]), (4, [3, 4]), (6, [5, 6]), (8, [5, 6, 8])]
-        assert [row.revision for row in s.feed()] == [3, 3, 2]
+        assert [row.revision for row in await s.feed()] == [3, 3, 2]
 
 
 async def test_the_feeds_of_two_environments_and_partners_count_apart(
@@ -56,7 +56,7 @@ async def test_the_feeds_of_two_environments_and_partners_count_apart(
                 await s.seat(player, environment=environment, partner=partner)
         await until(1)  # live seats are paired once a second
         for environment, partner in places:
-            feed = s.feed(environment, partner)
+            feed = await s.feed(environment, partner)
             assert [(row.position, row.environment, row.partner_id) for row in feed] == [
                 (1, environment, partner),
                 (2, environment, partner),
@@ -72,30 +72,30 @@ async def test_a_reader_who_follows_cursors_ends_with_the_last_revision_of_every
         latest: dict[str, Seat] = {}
         after = 0
 
-        def read_a_page() -> bool:
+        async def read_a_page() -> bool:
             nonlocal after
-            for row in s.feed(after=after)[:limit]:
+            for row in (await s.feed(after=after))[:limit]:
                 assert row.position is not None
                 assert row.seat_id not in latest or latest[row.seat_id].revision < row.revision
                 latest[row.seat_id] = row
                 after = row.position
-            return after < s.head().feed_position
+            return after < (await s.head()).feed_position
 
         for number in range(30):
             await s.seat(f"p{chance.randrange(6)}", f"k{number}")
-            for row in s.feed():
+            for row in await s.feed():
                 if (
                     row.status == "matched"
                     and chance.random() < 0.3
-                    and s.row(row).status == "matched"
+                    and (await s.row(row)).status == "matched"
                 ):
                     await s.decide(row.match_id, chance.choice([row.player_id, None]))
             await trio.sleep(chance.random() * 2)
-            read_a_page()
+            await read_a_page()
         await trio.sleep(8000)
-        while read_a_page():
+        while await read_a_page():
             pass
-        assert latest == {row.seat_id: row for row in s.feed()}
+        assert latest == {row.seat_id: row for row in await s.feed()}
         assert len(latest) == 30
         assert all(money(row) != (None, None, None) for row in latest.values())
 
@@ -110,12 +110,12 @@ async def test_all_of_a_matchs_money_appears_at_one_moment(
         bob = await s.seat("bob")
         await s.decide(bob.match_id, None)
         moments = set()
-        while s.match_of(bob).money == "due":
-            moments.add(tuple(money(row) for row in s.feed()))
+        while (await s.match_of(bob)).money == "due":
+            moments.add(tuple(money(row) for row in await s.feed()))
             await trio.lowlevel.checkpoint()
             await trio.sleep(0.01)
         assert moments == {((None, None, None), (None, None, None))}
-        assert [money(row) for row in s.feed()] == [(0, 100, 0), (0, 100, 0)]
+        assert [money(row) for row in await s.feed()] == [(0, 100, 0), (0, 100, 0)]
 
 
 # --- held calls -----------------------------------------------------------------------------------------------------------------
@@ -293,4 +293,4 @@ async def test_the_rows_of_a_match_come_in_the_order_of_their_seats_or_of_the_wa
         bob = await s.seat("bob")
         await s.decide(bob.match_id, None)
         await until(1)
-        assert keys_of(s.feed()) == ["alice", "bob"]
+        assert keys_of(await s.feed()) == ["alice", "bob"]

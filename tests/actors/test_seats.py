@@ -44,13 +44,13 @@ async def test_a_stake_confirmed_in_time_waits_and_is_charged(
             "order 7",
         )
         assert (seat.seated_at, seat.confirmed_at, seat.expires_at) == (at(0), at(0), at(3600))
-        assert s.row(seat) == seat
-        assert s.reader.all("ledger.balances") == [
+        assert await s.row(seat) == seat
+        assert await s.reader.all("ledger.balances") == [
             ("test", "escrow", FLOOR, 1),
             ("test", "player", -FLOOR, 1),
         ]
-        assert s.feed() == []
-        s.check_money()
+        assert await s.feed() == []
+        await s.check_money()
 
 
 @PORTS
@@ -62,7 +62,7 @@ async def test_the_second_stake_is_matched_at_once_and_both_rows_start(
         await until(7)
         bob = await s.seat("bob")
         assert (bob.status, bob.opponent_player_id) == ("matched", "alice")
-        first, second = s.feed()
+        first, second = await s.feed()
         assert (first.seat_id, first.status, first.opponent_player_id, first.match_id) == (
             alice.seat_id,
             "matched",
@@ -77,7 +77,7 @@ async def test_the_second_stake_is_matched_at_once_and_both_rows_start(
             (2, 1, at(7), at(7)),
         ]
         assert money(first) == money(second) == NOTHING
-        match = s.match_of(bob)
+        match = await s.match_of(bob)
         assert (match.status, match.started_at, match.prize_usd_cents, match.money) == (
             "started",
             at(7),
@@ -85,7 +85,7 @@ async def test_the_second_stake_is_matched_at_once_and_both_rows_start(
             "none",
         )
         assert match.pairing == '{"rule":"test.v1","waitedSeconds":7}'
-        s.check_money()
+        await s.check_money()
 
 
 @PORTS
@@ -97,7 +97,7 @@ async def test_a_decided_match_ends_both_rows_and_its_money_comes_in_one_transit
         alice, bob = await s.seat("alice"), await s.seat("bob")
         await until(9)
         await s.decide(bob.match_id, "alice")
-        ended = s.feed()
+        ended = await s.feed()
         assert [
             (row.player_id, row.status, row.result, row.end_reason, row.ended_at) for row in ended
         ] == [
@@ -108,18 +108,18 @@ async def test_a_decided_match_ends_both_rows_and_its_money_comes_in_one_transit
             (3, 2, NOTHING),
             (4, 2, NOTHING),
         ]
-        assert s.match_of(bob).money == "due"
+        assert (await s.match_of(bob)).money == "due"
         await until(10)
-        paid = s.feed()
+        paid = await s.feed()
         assert [(row.position, row.revision, money(row)) for row in paid] == [
             (5, 3, (PRIZE, 0, 0)),
             (6, 3, (0, 0, 2 * FLOOR - PRIZE)),
         ]
         assert {row.stake_status for row in paid} == {"confirmed"}
-        assert (s.match_of(bob).money, s.match_of(bob).due_at) == ("recorded", None)
+        assert ((await s.match_of(bob)).money, (await s.match_of(bob)).due_at) == ("recorded", None)
         if fake is not None:
             assert fake.paid == {(bob.match_id, alice.seat_id, "prize"): PRIZE}
-        s.check_money()
+        await s.check_money()
 
 
 @PORTS
@@ -131,11 +131,13 @@ async def test_a_drawn_match_gives_both_stakes_back(
         bob = await s.seat("bob")
         await s.decide(bob.match_id, None)
         await until(1)
-        assert [(row.status, row.result, row.stake_status, money(row)) for row in s.feed()] == [
+        assert [
+            (row.status, row.result, row.stake_status, money(row)) for row in await s.feed()
+        ] == [
             ("ended", "drawn", "refunded", (0, FLOOR, 0)),
             ("ended", "drawn", "refunded", (0, FLOOR, 0)),
         ]
-        s.check_money()
+        await s.check_money()
 
 
 @PORTS
@@ -150,9 +152,9 @@ async def test_a_match_decided_as_no_contest_gives_both_stakes_back(
         await until(1)
         assert [
             (row.status, row.result, row.end_reason, row.stake_status, money(row), row.revision)
-            for row in s.feed()
+            for row in await s.feed()
         ] == [("no_contest", None, "decided_by_test_key", "refunded", (0, FLOOR, 0), 3)] * 2
-        s.check_money()
+        await s.check_money()
 
 
 @PORTS
@@ -166,9 +168,9 @@ async def test_an_expired_seat_ends_to_the_second_in_a_match_of_its_own_and_retu
         seat = await s.seat("alice", environment=environment)
         assert seat.expires_at == at(2 + wait_s)
         await until(2 + wait_s - 0.001)
-        assert s.row(seat) == seat
+        assert await s.row(seat) == seat
         await until(2 + wait_s)
-        row = s.row(seat)
+        row = await s.row(seat)
         assert (row.status, row.end_reason, row.ended_at, row.started_at) == (
             "no_contest",
             "no_opponent",
@@ -178,17 +180,17 @@ async def test_an_expired_seat_ends_to_the_second_in_a_match_of_its_own_and_retu
         assert (row.opponent_player_id, row.result) == (None, None)
         assert (row.stake_status, money(row)) == ("refunded", (0, FLOOR, 0))
         assert (row.position, row.revision) == (2, 2)
-        match = s.match_of(seat)
+        match = await s.match_of(seat)
         assert (match.status, match.end_reason, match.started_at, match.ended_at) == (
             "no_contest",
             "no_opponent",
             None,
             at(2 + wait_s),
         )
-        assert s.feed(environment) == [row]
+        assert await s.feed(environment) == [row]
         if fake is not None:
             assert fake.paid == {(row.match_id, seat.seat_id, "refund"): FLOOR}
-        s.check_money()
+        await s.check_money()
 
 
 @PORTS
@@ -202,19 +204,19 @@ async def test_a_match_to_which_nobody_comes_ends_to_the_second_as_both_absent(
         bob = await s.seat("bob", environment=environment)
         begun = 5 if environment == "test" else 6  # live seats meet in the next wave
         await until(begun)
-        assert s.row(bob).status == "matched"
+        assert (await s.row(bob)).status == "matched"
         await until(begun + absence_s - 0.001)
-        assert s.row(bob).status == "matched"
+        assert (await s.row(bob)).status == "matched"
         await until(begun + absence_s)
         for seat in (alice, bob):
-            row = s.row(seat)
+            row = await s.row(seat)
             assert (row.status, row.end_reason, row.ended_at) == (
                 "no_contest",
                 "both_absent",
                 at(begun + absence_s),
             )
             assert (row.stake_status, money(row), row.revision) == ("refunded", (0, FLOOR, 0), 3)
-        s.check_money()
+        await s.check_money()
 
 
 async def test_a_decision_can_be_repeated_but_not_changed(
@@ -225,7 +227,7 @@ async def test_a_decision_can_be_repeated_but_not_changed(
         bob = await s.seat("bob")
         ended = await s.decide(bob.match_id, "alice")
         await until(1)
-        feed = s.feed()
+        feed = await s.feed()
         again = await s.decide(bob.match_id, "alice")
         assert (again.status, again.winner_player_id, again.ended_at) == (
             "ended",
@@ -236,7 +238,7 @@ async def test_a_decision_can_be_repeated_but_not_changed(
         for outcome, winner in (("ended", "bob"), ("ended", None), ("no_contest", None)):
             command = DecideMatch(ended.match_id, outcome, winner, "decided_by_test_key")  # type: ignore[arg-type]  # the cases are plain text
             assert await seats.ask(command) == refuse("match_already_decided")
-        assert s.feed() == feed
+        assert await s.feed() == feed
 
 
 async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_players(
@@ -247,7 +249,7 @@ async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_playe
         await s.seat("alice", environment="live")
         live = await s.seat("bob", environment="live")
         await until(1)
-        live = s.row(live)
+        live = await s.row(live)
         assert live.match_id is not None
         await s.seat("alice")
         bob = await s.seat("bob")
@@ -257,7 +259,7 @@ async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_playe
         assert await s.partner("other").seats("test").ask(foreign) == refuse("match_not_found")
         stranger = DecideMatch(bob.match_id or "", "ended", "carol", "decided_by_test_key")
         assert isinstance(await s.partner().seats("test").ask(stranger), BadRequest)
-        assert s.row(bob).status == "matched"
+        assert (await s.row(bob)).status == "matched"
 
 
 # --- what a stake must be -----------------------------------------------------------------------------------------------------
@@ -271,7 +273,7 @@ async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_en
         ended = [await s.seat(player) for player in ("carol", "dave")]
         await s.decide(ended[1].match_id, "dave")
         await until(1)
-        seats = [s.row(seat) for seat in (alice, bob, *ended)]
+        seats = [await s.row(seat) for seat in (alice, bob, *ended)]
         ids = tuple(seat.seat_id for seat in seats)
         assert (
             await s.partner()
@@ -279,8 +281,8 @@ async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_en
             .ask(CloseSeats((*ids, "sea_unknown"), "account_inactive"))
             == 0
         )
-        assert [s.row(seat) for seat in seats] == seats
-        assert s.match_of(alice).status == "started"
+        assert [await s.row(seat) for seat in seats] == seats
+        assert (await s.match_of(alice)).status == "started"
 
 
 async def test_what_an_environment_is_told_of_a_seat_of_the_other_changes_nothing(
@@ -290,19 +292,19 @@ async def test_what_an_environment_is_told_of_a_seat_of_the_other_changes_nothin
         live = await s.seat("alice", environment="live")
         ref = s.partner().seats("test")
         assert await ref.ask(CloseSeats((live.seat_id,), "account_inactive")) == 0
-        assert s.row(live) == live
-        assert (s.feed("test"), s.head("test").feed_position) == ([], 0)
-        s.check_money()
+        assert await s.row(live) == live
+        assert (await s.feed("test"), (await s.head("test")).feed_position) == ([], 0)
+        await s.check_money()
 
 
 async def refusal(
     s: ReadyCore, cents: int = FLOOR, tier: str = "bronze", environment: Environment = "test"
 ) -> object:
     """Return why a stake is refused; it must leave nothing behind."""
-    before = s.head(environment)
+    before = await s.head(environment)
     reply = await s.ask_seat("alice", "refused", cents, tier=tier, environment=environment)
     assert isinstance(reply, Refusal)
-    assert s.head(environment) == before
+    assert await s.head(environment) == before
     return reply
 
 
@@ -315,7 +317,7 @@ async def test_an_unpriced_tier_charges_its_floor_whatever_stake_passes(
         for cents in (FLOOR, FLOOR + 33, PRIZE):
             seat = await s.seat("alice", f"k{cents}", cents)
             assert (seat.stake_usd_cents, seat.sent_usd_cents) == (FLOOR, cents)
-        s.check_money()
+        await s.check_money()
 
 
 async def test_a_priced_tier_takes_its_price_alone(
@@ -330,7 +332,7 @@ async def test_a_priced_tier_takes_its_price_alone(
         assert (
             await s.seat("alice", environment="live")
         ).stake_usd_cents == FLOOR  # the other environment has no price
-        s.check_money()
+        await s.check_money()
 
 
 async def test_a_price_that_fell_outside_its_tier_stays_unpriced_until_it_is_set_again(
@@ -377,13 +379,13 @@ async def test_a_tier_whose_prize_is_over_twice_its_floor_is_locked_everywhere(
         await s.set_tier("rich", 100, 200)
         assert (await s.seat("alice", cents=100, tier="rich")).prize_usd_cents == 200
         await s.seat("bob", cents=100, tier="rich")
-        await s.decide(s.row(s.by_key("bob")).match_id, "bob")
+        await s.decide((await s.row(await s.by_key("bob"))).match_id, "bob")
         await until(1)
-        assert [(row.player_id, money(row)) for row in s.feed()] == [
+        assert [(row.player_id, money(row)) for row in await s.feed()] == [
             ("alice", (0, 0, 0)),
             ("bob", (200, 0, 0)),
         ]
-        s.check_money()
+        await s.check_money()
 
 
 async def test_unlocking_a_tier_offers_it_again(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -404,7 +406,7 @@ async def test_rake_is_what_both_stakes_leave_over_the_prize_and_the_loser_pays_
         await s.set_prices({"gold": 110})
         dear = await s.seat("bob", "b1", 110, tier="gold")
         assert (cheap.stake_usd_cents, dear.stake_usd_cents) == (105, 110)
-        assert s.row(cheap).match_id == dear.match_id  # a price makes no revision
+        assert (await s.row(cheap)).match_id == dear.match_id  # a price makes no revision
         await s.decide(
             dear.match_id, "alice"
         )  # 215 staked, 110 won: 105 kept, less than the loser's 110
@@ -421,8 +423,8 @@ async def test_rake_is_what_both_stakes_leave_over_the_prize_and_the_loser_pays_
         last = [await s.seat(player, f"{player}4", 62, tier="gold") for player in ("alice", "bob")]
         await s.decide(last[1].match_id, "bob")  # 124 staked, 62 won: 62 kept
         await until(1)
-        assert [money(s.row(seat)) for seat in (cheap, dear)] == [(110, 0, 0), (0, 0, 105)]
-        assert [money(s.row(seat)) for seat in (left, right)] == [(110, 0, 0), (0, 0, 105)]
-        assert [money(s.row(seat)) for seat in both] == [(0, 0, 110), (110, 0, 0)]
-        assert [money(s.row(seat)) for seat in last] == [(0, 0, 62), (62, 0, 0)]
-        s.check_money()
+        assert [money(await s.row(seat)) for seat in (cheap, dear)] == [(110, 0, 0), (0, 0, 105)]
+        assert [money(await s.row(seat)) for seat in (left, right)] == [(110, 0, 0), (0, 0, 105)]
+        assert [money(await s.row(seat)) for seat in both] == [(0, 0, 110), (110, 0, 0)]
+        assert [money(await s.row(seat)) for seat in last] == [(0, 0, 62), (62, 0, 0)]
+        await s.check_money()

@@ -37,7 +37,7 @@ async def test_an_answer_within_ten_seconds_is_waited_for(
             at(9 + 3600),
         )
         assert len(port.asked) == 1
-        s.check_money()
+        await s.check_money()
 
 
 @pytest.mark.parametrize("never", ["hang", Late(10.5, "confirmed")])
@@ -47,14 +47,19 @@ async def test_without_an_answer_the_call_is_refused_at_ten_seconds_and_the_seat
     async with ready_core(tmp_path, scripted(alice=[never])) as s:
         assert await s.ask_seat("alice") == AGAIN
         assert trio.current_time() == 10
-        seat = s.by_key("alice")
+        seat = await s.by_key("alice")
         assert (seat.status, seat.stake_status, seat.confirmed_at, seat.expires_at) == (
             "pending",
             "pending",
             None,
             None,
         )
-        assert (seat.match_id, money(seat), s.feed(), s.reader.all("ledger.balances")) == (
+        assert (
+            seat.match_id,
+            money(seat),
+            await s.feed(),
+            await s.reader.all("ledger.balances"),
+        ) == (
             None,
             (None, None, None),
             [],
@@ -70,7 +75,7 @@ async def test_an_answer_that_is_none_refuses_the_call_at_once(
     async with ready_core(tmp_path, scripted(alice=[fault]), on_event=events.append) as s:
         assert await s.ask_seat("alice") == AGAIN
         assert trio.current_time() == 0
-        assert s.by_key("alice").status == "pending"
+        assert (await s.by_key("alice")).status == "pending"
         assert ("settlement_unanswered" if fault == "unpublished" else "child_crashed") in events
 
 
@@ -80,7 +85,7 @@ async def test_each_retry_that_finds_no_answer_is_refused_again_and_charges_noth
     port = scripted(alice=["hang", "hang", "hang", "confirmed"])
     async with ready_core(tmp_path, port) as s:
         assert await s.ask_seat("alice") == AGAIN
-        pending = s.by_key("alice")
+        pending = await s.by_key("alice")
         for _ in range(2):
             assert await s.ask_seat("alice") == AGAIN
         last = await s.ask_seat("alice")
@@ -91,8 +96,8 @@ async def test_each_retry_that_finds_no_answer_is_refused_again_and_charges_noth
             pending.seat_id,
         )
         assert port.charged == {pending.seat_id: FLOOR}
-        assert s.head().seat_seq == 1
-        s.check_money()
+        assert (await s.head()).seat_seq == 1
+        await s.check_money()
 
 
 async def test_a_stake_that_settlement_calls_pending_is_answered_as_such(
@@ -110,7 +115,7 @@ async def test_a_stake_that_settlement_calls_pending_is_answered_as_such(
             ("waiting", True),
         ]
         assert trio.current_time() == 0
-        s.check_money()
+        await s.check_money()
 
 
 async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirmation(
@@ -120,21 +125,21 @@ async def test_recovery_asks_again_by_itself_and_the_seat_waits_from_its_confirm
     async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         await until(14.9)
-        assert s.by_key("alice").status == "pending"
+        assert (await s.by_key("alice")).status == "pending"
         await until(15)
-        seat = s.by_key("alice")
+        seat = await s.by_key("alice")
         assert [round(when) for when, _ in port.asked] == [0, 5, 10, 15]
         assert (seat.status, seat.confirmed_at, seat.expires_at) == (
             "waiting",
             at(15),
             at(15 + 3600),
         )
-        assert (seat.revision, s.feed()) == (0, [])
-        s.check_money()
+        assert (seat.revision, await s.feed()) == (0, [])
+        await s.check_money()
         await until(15 + 3599.9)
-        assert s.row(seat).status == "waiting"
+        assert (await s.row(seat)).status == "waiting"
         await until(15 + 3600)
-        assert s.row(seat).end_reason == "no_opponent"
+        assert (await s.row(seat)).end_reason == "no_opponent"
         assert len(port.asked) == 4
 
 
@@ -150,7 +155,7 @@ async def test_recovery_asks_ever_more_seldom_but_at_least_once_a_minute(
         assert gaps[0] == 5
         assert gaps == sorted(gaps)
         assert gaps[-1] == 60
-        assert s.by_key("alice").status == "pending"
+        assert (await s.by_key("alice")).status == "pending"
 
 
 async def test_a_declined_stake_is_bound_to_its_key_and_replayed(
@@ -171,9 +176,9 @@ async def test_a_declined_stake_is_bound_to_its_key_and_replayed(
         assert await s.ask_seat("bob", "alice") == refuse("idempotency_key_conflict")
         assert (await s.seat("bob")).status == "waiting"
         await until(4000)
-        assert s.row(first.seat) == first.seat
-        assert [row.player_id for row in s.feed()] == ["bob"]
-        s.check_money()
+        assert await s.row(first.seat) == first.seat
+        assert [row.player_id for row in await s.feed()] == ["bob"]
+        await s.check_money()
 
 
 async def test_a_pending_stake_that_is_declined_later_is_never_played(
@@ -184,8 +189,8 @@ async def test_a_pending_stake_that_is_declined_later_is_never_played(
         late = await s.ask_seat("alice")
         assert isinstance(late, m.Seated)
         assert (late.seat.status, late.replayed) == ("declined", True)
-        assert (s.feed(), s.reader.all("ledger.balances")) == ([], [])
-        assert s.row(late.seat).due_at is None
+        assert (await s.feed(), await s.reader.all("ledger.balances")) == ([], [])
+        assert (await s.row(late.seat)).due_at is None
 
 
 async def test_two_calls_with_one_key_at_once_wait_for_one_answer(
@@ -212,7 +217,7 @@ async def test_two_calls_with_one_key_at_once_wait_for_one_answer(
             True,
             True,
         ]
-        assert (len(port.asked), s.head().seat_seq) == (1, 1)
+        assert (len(port.asked), (await s.head()).seat_seq) == (1, 1)
 
 
 async def test_two_calls_at_once_take_one_seat_with_an_instant_settlement_too(
@@ -234,8 +239,8 @@ async def test_two_calls_at_once_take_one_seat_with_an_instant_settlement_too(
             True,
             True,
         ]
-        assert s.head().seat_seq == 1
-        s.check_money()
+        assert (await s.head()).seat_seq == 1
+        await s.check_money()
 
 
 @pytest.mark.parametrize(
@@ -262,7 +267,7 @@ async def test_a_key_is_bound_to_its_four_values_as_sent(
         assert await s.ask_seat("alice", "k", 120, ref="another reference") == m.Seated(
             seat, replayed=True
         )
-        assert s.head().seat_seq == 1
+        assert (await s.head()).seat_seq == 1
 
 
 async def test_a_replay_tells_the_seats_status_of_now_whatever_the_tier_has_become(
@@ -277,7 +282,7 @@ async def test_a_replay_tells_the_seats_status_of_now_whatever_the_tier_has_beco
         await until(1)
         seat = await s.seat("alice", "k", 120)
         assert (seat.status, seat.result, seat.payout_usd_cents) == ("ended", "won", PRIZE)
-        assert s.head().seat_seq == 2
+        assert (await s.head()).seat_seq == 2
 
 
 async def test_a_key_belongs_to_one_partner_and_environment(
@@ -318,7 +323,7 @@ async def test_a_call_that_waits_for_its_stake_when_the_service_stops_is_told_so
     async with ready_core(tmp_path, scripted()) as s:
         seat = await s.seat("alice")
         assert (seat.status, seat.seated_at) == ("waiting", at(0))
-        s.check_money()
+        await s.check_money()
 
 
 # --- payouts ------------------------------------------------------------------------------------------------------------------
@@ -335,18 +340,25 @@ async def test_money_is_recorded_once_settlement_has_confirmed_all_of_a_match(
         await s.decide(bob.match_id, None)
         await until(4)
         for seat in (alice, bob):
-            assert (s.row(seat).revision, money(s.row(seat))) == (2, (None, None, None))
+            assert ((await s.row(seat)).revision, money(await s.row(seat))) == (
+                2,
+                (None, None, None),
+            )
         await until(40)
         for seat in (alice, bob):
-            assert (s.row(seat).revision, money(s.row(seat)), s.row(seat).stake_status) == (
+            assert (
+                (await s.row(seat)).revision,
+                money(await s.row(seat)),
+                (await s.row(seat)).stake_status,
+            ) == (
                 3,
                 (0, FLOOR, 0),
                 "refunded",
             )
         assert port.payouts_asked[bob.match_id or "", bob.seat_id] == 3
         assert port.paid == {(bob.match_id, seat.seat_id, "refund"): FLOOR for seat in (alice, bob)}
-        assert s.match_of(bob).due_at is None
-        s.check_money()
+        assert (await s.match_of(bob)).due_at is None
+        await s.check_money()
 
 
 async def test_one_match_whose_payout_hangs_holds_up_no_other(
@@ -361,8 +373,8 @@ async def test_one_match_whose_payout_hangs_holds_up_no_other(
         await s.decide(pairs[0][1].match_id, "alice")
         await s.decide(pairs[1][1].match_id, "carol")
         await until(1)
-        assert [s.match_of(pair[1]).money for pair in pairs] == ["due", "recorded"]
-        s.check_money()
+        assert [(await s.match_of(pair[1])).money for pair in pairs] == ["due", "recorded"]
+        await s.check_money()
 
 
 async def test_an_open_payout_is_asked_for_at_least_once_a_minute(
@@ -378,7 +390,7 @@ async def test_an_open_payout_is_asked_for_at_least_once_a_minute(
         asked = sum(port.payouts_asked.values())
         await until(3600)
         assert sum(port.payouts_asked.values()) == asked + 10
-        assert s.match_of(bob).money == "due"
+        assert (await s.match_of(bob)).money == "due"
 
 
 async def test_word_of_a_payout_that_comes_twice_or_for_a_match_that_runs_changes_nothing(
@@ -391,13 +403,13 @@ async def test_word_of_a_payout_that_comes_twice_or_for_a_match_that_runs_change
         ]
         await s.decide(pairs[0][1].match_id, "alice")
         await until(1)
-        before = s.feed()
+        before = await s.feed()
         for match_id in (pairs[0][1].match_id, pairs[1][1].match_id, "mat_x"):
             assert s.partner().seats("test").tell(m.PaidOut(match_id or ""))
         await until(2)
-        assert s.feed() == before
+        assert await s.feed() == before
         assert "actor_broke" not in events
-        s.check_money()
+        await s.check_money()
 
 
 async def test_word_of_a_stake_that_comes_twice_or_for_no_seat_changes_nothing(
@@ -413,8 +425,8 @@ async def test_word_of_a_stake_that_comes_twice_or_for_no_seat_changes_nothing(
         ):
             assert seats.tell(message)
         await until(1)
-        assert s.row(seat) == seat
-        s.check_money()
+        assert await s.row(seat) == seat
+        await s.check_money()
 
 
 async def test_a_deadline_that_is_told_too_early_or_too_late_changes_nothing(
@@ -431,5 +443,5 @@ async def test_a_deadline_that_is_told_too_early_or_too_late_changes_nothing(
             s.partner().seats("test").tell(m.SeatDue(waiting.seat_id))  # the other environment's
         s.partner().seats("test").tell(m.MatchDue(bob.match_id or ""))
         await until(1)
-        assert s.row(waiting) == waiting
-        assert [row.status for row in s.feed()] == ["matched", "matched"]
+        assert await s.row(waiting) == waiting
+        assert [row.status for row in await s.feed()] == ["matched", "matched"]

@@ -36,17 +36,17 @@ async def play(s: ReadyCore) -> None:
     await s.seat("dave", environment="live")
 
 
-def check_stopped(s: ReadyCore) -> None:
+async def check_stopped(s: ReadyCore) -> None:
     """Check that everything of test was ended for that reason with its stakes back, and nothing of live."""
     for key in ("alice", "bob", "carol"):
-        seat = s.by_key(key)
+        seat = await s.by_key(key)
         assert (seat.status, seat.end_reason, money(seat)) == (
             "no_contest",
             "emergency_stop",
             (0, FLOOR, 0),
         )
-    assert s.by_key("dave", "live").status == "waiting"
-    s.check_money()
+    assert (await s.by_key("dave", "live")).status == "waiting"
+    await s.check_money()
 
 
 async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alone(
@@ -55,15 +55,15 @@ async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alon
     async with ready_core(tmp_path) as s:
         await play(s)
         await until(3)
-        with Change(s, ("ada", "emergency_stop.ordered", {"environment": "test"})):
+        async with Change(s, ("ada", "emergency_stop.ordered", {"environment": "test"})):
             assert await emergency_stop(s.partner(), STOP) == Stopped("test", at(3), 2)
         assert s.account().generations == {"test": 1, "live": 0}
-        assert unfinished_stops(s.reader) == []
+        assert await unfinished_stops(s.reader) == []
         await until(4)
-        check_stopped(s)
+        await check_stopped(s)
         assert (await s.seat("erin")).status == "waiting"  # new play is none of the stop's business
         await until(200)
-        assert s.by_key("erin").end_reason != "emergency_stop"
+        assert (await s.by_key("erin")).end_reason != "emergency_stop"
 
 
 async def test_every_stop_kills_the_tokens_since_the_last_one(
@@ -79,11 +79,11 @@ async def test_every_stop_kills_the_tokens_since_the_last_one(
 async def test_a_refused_stop_stops_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with ready_core(tmp_path) as s:
         await play(s)
-        with nothing(s):
+        async with nothing(s):
             assert await emergency_stop(
                 s.partner(), EmergencyStop("ada", "test", if_revision=0)
             ) == refuse("partner_changed")
-        assert s.by_key("carol").status == "waiting"
+        assert (await s.by_key("carol")).status == "waiting"
 
 
 async def test_a_stop_whose_process_dies_after_the_mark_is_finished_by_the_next(
@@ -96,8 +96,8 @@ async def test_a_stop_whose_process_dies_after_the_mark_is_finished_by_the_next(
     async with ready_core(tmp_path, seed=1) as s:
         assert s.account().generations["test"] == 1
         await until(trio.current_time() + 1)
-        check_stopped(s)
-        assert unfinished_stops(s.reader) == []
+        await check_stopped(s)
+        assert await unfinished_stops(s.reader) == []
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(
         faults.fail(text)
         with pytest.raises(Exception):  # noqa: B017, PT011  whatever the store raised
             await emergency_stop(s.partner(), STOP)
-        assert find_stop(s.reader, "acme", "test") == 1
+        assert await find_stop(s.reader, "acme", "test") == 1
         faults.heal()
         await until(1 + REPAIR_S)
         await until(2 + REPAIR_S)
-        check_stopped(s)
-        assert unfinished_stops(s.reader) == []
+        await check_stopped(s)
+        assert await unfinished_stops(s.reader) == []
 
 
 @pytest.mark.parametrize(
@@ -133,12 +133,12 @@ async def test_what_was_begun_is_finished_when_its_caller_leaves(
         await play(s)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(work, s.partner(), command)
-            while s.by_key("carol").status == "waiting":
+            while (await s.by_key("carol")).status == "waiting":
                 await trio.lowlevel.checkpoint()
             nursery.cancel_scope.cancel()
         await until(1)
-        assert {s.by_key(key).status for key in ("alice", "bob", "carol")} == {"no_contest"}
-        assert unfinished_stops(s.reader) == []
+        assert {(await s.by_key(key)).status for key in ("alice", "bob", "carol")} == {"no_contest"}
+        assert await unfinished_stops(s.reader) == []
 
 
 async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(
@@ -148,9 +148,9 @@ async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(
         await ask(s, STOP)
         await ask(s, STOP)
         await ask(s, StopFinished("test", 1))
-        assert find_stop(s.reader, "acme", "test") == 2
+        assert await find_stop(s.reader, "acme", "test") == 2
         await ask(s, StopFinished("test", 2))
-        assert find_stop(s.reader, "acme", "test") is None
+        assert await find_stop(s.reader, "acme", "test") is None
 
 
 async def test_a_deactivation_counts_what_it_ended(
@@ -175,7 +175,7 @@ async def test_nothing_is_stopped_while_the_service_stops(
         with pytest.raises(Exception, match="stopping"):
             await emergency_stop(s.partner(), STOP)
         s.parts.system.stopping = False
-        assert find_stop(s.reader, "acme", "test") is None
+        assert await find_stop(s.reader, "acme", "test") is None
 
 
 async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play_alone(
@@ -197,7 +197,7 @@ async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play
         await ask(s, STOP)
         monkeypatch.setattr(stopping, "read_in_bulk", late)
         await until(REPAIR_S + 1)
-        assert s.by_key("erin").status == "waiting"
+        assert (await s.by_key("erin")).status == "waiting"
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -210,4 +210,4 @@ async def test_who_stops_counts_all_that_was_ended_whatever_looks_at_the_marks_m
         async with again_and_again(finish_stops, s):
             assert await emergency_stop(s.partner(), STOP) == Stopped("test", at(0), 2)
         await until(1)
-        check_stopped(s)
+        await check_stopped(s)

@@ -1,5 +1,7 @@
 """The table: playing a match, who is here, and how it ends."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from unittest import mock
 
@@ -52,8 +54,11 @@ async def test_a_match_is_played_to_its_end_and_the_winner_is_paid(
                 result,
                 "completed",
             )
-        assert [money(s.by_key(player)) for player in ("ann", "bob")] == [(180, 0, 0), (0, 0, 20)]
-        s.check_money()
+        assert [money(await s.by_key(player)) for player in ("ann", "bob")] == [
+            (180, 0, 0),
+            (0, 0, 20),
+        ]
+        await s.check_money()
 
 
 async def test_a_move_is_in_rows_before_anybody_hears_of_it(
@@ -63,12 +68,17 @@ async def test_a_move_is_in_rows_before_anybody_hears_of_it(
         match_id, ann, bob = await at_table(s)
         kept: list[int] = []
 
-        def count(text: str) -> bool:
-            kept.append(len(moves_of_match(s.reader, "acme", match_id)))
-            return True
+        with closing(sqlite3.connect(s.parts.database.path)) as rows:
 
-        with mock.patch.object(bob.socket, "send", count):
-            await play(match_id, (ann, bob), *A_WINS[:3])
+            def count(text: str) -> bool:
+                (moves,) = rows.execute(
+                    "select count(*) from move where match_id = ?", (match_id,)
+                ).fetchone()
+                kept.append(moves)
+                return True
+
+            with mock.patch.object(bob.socket, "send", count):
+                await play(match_id, (ann, bob), *A_WINS[:3])
         assert kept == [1, 2, 3]
 
 
@@ -84,7 +94,7 @@ async def test_a_move_that_cannot_be_written_was_not_played(
         assert bob.take() == []
         faults.heal()
         assert await ann.move(match_id, 0, "b2") is None
-        assert [move.move for move in moves_of_match(s.reader, "acme", match_id)] == ["b2"]
+        assert [move.move for move in await moves_of_match(s.reader, "acme", match_id)] == ["b2"]
         assert bob.take()[-1]["move"] == "b2"
 
 
@@ -107,7 +117,7 @@ async def test_a_refused_move_changes_nothing(
         match_id, ann, bob = await at_table(s)
         await play(match_id, (ann, bob), "a1", "b1")
         assert await {"ann": ann, "bob": bob}[who].move(match_id, ply, move) == reason
-        played = [row.move for row in moves_of_match(s.reader, "acme", match_id)]
+        played = [row.move for row in await moves_of_match(s.reader, "acme", match_id)]
         assert played == (["a1", "b1", "c1"] if move == "c1" else ["a1", "b1"])
 
 
@@ -146,13 +156,13 @@ async def test_a_player_may_resign_out_of_turn(tmp_path: Path, autojump_clock: M
             ("won", "resigned"),
             ("lost", "resigned"),
         ]
-        assert match_row(s, match_id).winner_player_id == "ann"
+        assert (await match_row(s, match_id)).winner_player_id == "ann"
 
 
 async def test_nobody_else_joins_or_moves(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with ready_core(tmp_path) as s:
         match_id, _, _ = await at_table(s)
-        eve = Player(s, "eve").enter()
+        eve = await Player(s, "eve").enter()
         assert await eve.join(match_id) == refuse("match_not_found")
         assert await eve.move(match_id, 0, "a1") == "match_not_found"
         assert await eve.resign("mat_nowhere") == "match_not_found"
@@ -167,7 +177,7 @@ async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await s.seat("ann")
-        ann, idle = Player(s, "ann").enter(), Player(s, "bob").enter()
+        ann, idle = await Player(s, "ann").enter(), await Player(s, "bob").enter()
         ann.player_socket.waiting = True
         await s.seat("bob")
         await settle()
@@ -188,12 +198,12 @@ async def test_the_other_player_hears_who_comes_and_goes(
 ) -> None:
     async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
-        ann = Player(s, "ann").enter()
+        ann = await Player(s, "ann").enter()
         await ann.join(match_id)
         (snapshot,) = ann.take()
         assert snapshot["opponent"] == {"playerId": "bob", "connected": False}
         assert "deadlineAtMs" not in snapshot
-        bob = Player(s, "bob", name="Bob").enter()
+        bob = await Player(s, "bob", name="Bob").enter()
         await settle()
         bob.leave()
         await settle()
@@ -217,7 +227,7 @@ async def test_a_newer_socket_takes_the_place_of_the_older(
 ) -> None:
     async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
-        newer = Player(s, "bob").enter()
+        newer = await Player(s, "bob").enter()
         assert bob.socket.code == 4409
         bob.leave()
         await settle()
@@ -238,7 +248,7 @@ async def test_a_lost_connection_resumes_with_a_snapshot(
         seq = bob.take()[-1]["seq"]
         bob.leave()
         await play(match_id, (ann, bob), "a2", ply=2)
-        again = Player(s, "bob").enter()
+        again = await Player(s, "bob").enter()
         snapshot = await again.join(match_id)
         assert isinstance(snapshot, Snapshot)
         assert (snapshot.ply, snapshot.turn, snapshot.you) == (3, 1, 1)
@@ -251,11 +261,11 @@ async def test_an_account_that_is_switched_off_closes_its_sockets_at_once(
 ) -> None:
     async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
-        idle = Player(s, "idle").enter()
+        idle = await Player(s, "idle").enter()
         await s.switch(False)
         assert [player.socket.code for player in (ann, bob, idle)] == [4403] * 3
         await settle()
-        assert match_row(s, match_id).end_reason == "account_inactive"
+        assert (await match_row(s, match_id)).end_reason == "account_inactive"
         assert await ann.move(match_id, 0, "a1") == "match_over"
 
 
@@ -263,7 +273,7 @@ async def test_an_emergency_stop_closes_the_sockets_of_its_environment(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        here = [Player(s, "ann").enter(), Player(s, "ann", "live").enter()]
+        here = [await Player(s, "ann").enter(), await Player(s, "ann", "live").enter()]
         await s.partner().account().ask(EmergencyStop("ops", "test"))
         assert [player.socket.code for player in here] == [4403, None]
 
@@ -272,7 +282,7 @@ async def test_sockets_close_once_the_registry_has_been_unreadable_too_long(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        ann = Player(s, "ann").enter()
+        ann = await Player(s, "ann").enter()
         with mock.patch.object(s.parts.registry, "refresh", trio.sleep_forever):
             await until(599)
             assert ann.socket.code is None
@@ -310,7 +320,7 @@ async def test_a_match_that_ended_in_rows_alone_takes_no_move(
         ):  # as if word of the end were still on its way
             await s.decide(match_id, "bob")
         assert await ann.move(match_id, 0, "a1") == "match_over"
-        assert moves_of_match(s.reader, "acme", match_id) == []
+        assert await moves_of_match(s.reader, "acme", match_id) == []
         assert [player.kinds()[-1] for player in (ann, bob)] == ["ended", "ended"]
 
 
@@ -334,13 +344,13 @@ async def test_a_game_that_is_installed_no_more_voids_its_matches(
         match_id = await seated(s, "ann", "bob")
         nobody_came = await seated(s, "carol", "dave")
         with mock.patch.dict(s.parts.games, clear=True):
-            ann = Player(s, "ann").enter()
+            ann = await Player(s, "ann").enter()
             assert isinstance(await ann.join(match_id), Snapshot)
             await settle()
-            assert match_row(s, match_id).end_reason == "platform_void"
+            assert (await match_row(s, match_id)).end_reason == "platform_void"
             assert ann.kinds() == ["snapshot", "ended"]
             await until(3601)
-            assert match_row(s, nobody_came).end_reason == "platform_void"
+            assert (await match_row(s, nobody_came)).end_reason == "platform_void"
 
 
 # --- what it costs -------------------------------------------------------------------------------------------------------------------
@@ -354,7 +364,7 @@ async def test_matches_that_nobody_joins_cost_no_table(
         for match_id in matches[:10]:
             await s.decide(match_id, None)
         await until(3601)
-        assert [match_row(s, match_id).status for match_id in matches] == ["ended"] * 10 + [
+        assert [(await match_row(s, match_id)).status for match_id in matches] == ["ended"] * 10 + [
             "no_contest"
         ] * 10
         assert s.partner()._tables == {}
@@ -399,9 +409,14 @@ async def test_a_clock_for_each_side_is_told_with_every_message(
             assert snapshot.remaining_ms == pytest.approx((293_000, 280_000), abs=1)
             assert snapshot.deadline_at_ms == pytest.approx(at(310) * 1000, abs=1)
             await until(309)
-            assert match_row(s, match_id).status == "started", "longer than an actor may be idle"
+            assert (await match_row(s, match_id)).status == "started", (
+                "longer than an actor may be idle"
+            )
             await until(311)
-            assert (match_row(s, match_id).winner_player_id, match_row(s, match_id).end_reason) == (
+            assert (
+                (await match_row(s, match_id)).winner_player_id,
+                (await match_row(s, match_id)).end_reason,
+            ) == (
                 "ann",
                 "forfeit_timeout",
             )
@@ -413,7 +428,10 @@ async def test_points_are_on_the_seats(tmp_path: Path, autojump_clock: MockClock
         decision = MatchDecision("ended", "bob", "completed", (20, 44))
         s.partner().seats("test").tell(m.EndPlay(match_id, decision))
         await settle()
-        assert [(s.by_key(player).score, s.by_key(player).result) for player in ("ann", "bob")] == [
+        assert [
+            ((await s.by_key(player)).score, (await s.by_key(player)).result)
+            for player in ("ann", "bob")
+        ] == [
             (20, "lost"),
             (44, "won"),
         ]

@@ -39,9 +39,9 @@ async def test_whoever_does_not_move_in_time_forfeits(
         await play(match_id, (ann, bob), "a1")
         assert bob.take()[-1]["deadlineAtMs"] == pytest.approx(at(50) * 1000, abs=1)
         await until(49.9)
-        assert match_row(s, match_id).status == "started"
+        assert (await match_row(s, match_id)).status == "started"
         await until(50.1)
-        assert ended_as(match_row(s, match_id)) == ("ann", "forfeit_timeout")
+        assert ended_as(await match_row(s, match_id)) == ("ann", "forfeit_timeout")
         assert [player.take()[-1]["result"] for player in (ann, bob)] == ["won", "lost"]
 
 
@@ -52,7 +52,7 @@ async def test_a_move_after_the_time_is_no_move(tmp_path: Path, autojump_clock: 
             await until(30.1)
             assert await ann.move(match_id, 0, "a1") == "match_over"
         await trio.testing.wait_all_tasks_blocked()
-        assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout")
+        assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
 async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(
@@ -61,7 +61,7 @@ async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(
     async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         await until(100)
-        bob = Player(s, "bob").enter()
+        bob = await Player(s, "bob").enter()
         await bob.join(match_id)
         assert "deadlineAtMs" not in bob.take()[0]
         await until(159)
@@ -71,7 +71,7 @@ async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(
         assert (started["type"], started["opponent"]["connected"]) == ("presence", False)
         assert started["deadlineAtMs"] == pytest.approx(at(190) * 1000, abs=2)
         await until(191)
-        assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout"), (
+        assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout"), (
             "it was the absent player's move"
         )
 
@@ -79,7 +79,7 @@ async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(
 async def test_joining_by_call_is_being_there(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
-        ann = Player(s, "ann").enter()
+        ann = await Player(s, "ann").enter()
         await ann.join(match_id)
         await until(5)
         snapshot = await s.partner().table(match_id).ask(m.JoinTable("bob", "Bob", None))
@@ -101,17 +101,17 @@ async def test_the_first_player_to_come_keeps_a_match_from_ending_as_absent(
             await seated(s, f"ann{pair}", f"bob{pair}", environment="test") for pair in "12"
         ]
         await until(3599)
-        ann = Player(s, "ann2").enter()
+        ann = await Player(s, "ann2").enter()
         await until(3601)
-        assert match_row(s, nobody).end_reason == "both_absent"
-        assert match_row(s, somebody).status == "started"
+        assert (await match_row(s, nobody)).end_reason == "both_absent"
+        assert (await match_row(s, somebody)).status == "started"
         await ann.join(somebody)
         assert await ann.move(somebody, 0, "a1") is None, (
             "the side to move need not wait for the other"
         )
         assert ann.take()[-1]["ply"] == 1
         await until(3659 + 31)
-        assert ended_as(match_row(s, somebody)) == ("ann2", "forfeit_timeout")
+        assert ended_as(await match_row(s, somebody)) == ("ann2", "forfeit_timeout")
 
 
 async def test_a_match_that_both_have_left_still_forfeits(
@@ -122,7 +122,7 @@ async def test_a_match_that_both_have_left_still_forfeits(
         ann.leave()
         bob.leave()
         await until(31)
-        assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout")
+        assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
 async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(
@@ -132,7 +132,7 @@ async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(
         with mock.patch.object(s.parts.alarms, "set"):
             match_id, _, _ = await at_table(s)
             await until(33)
-        assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout")
+        assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
 # --- going and coming back -----------------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ async def test_an_outage_gives_the_players_their_time_back(
         seq = ann.take()[-1]["seq"]
     await until(1000)
     async with ready_core(tmp_path) as s:
-        ann, bob = Player(s, "ann").enter(), Player(s, "bob").enter()
+        ann, bob = await Player(s, "ann").enter(), await Player(s, "bob").enter()
         snapshot = await ann.join(match_id)
         assert isinstance(snapshot, Snapshot)
         assert (snapshot.ply, snapshot.turn, snapshot.state["board"][0]) == (2, 0, (0, 1, None))
@@ -156,7 +156,7 @@ async def test_an_outage_gives_the_players_their_time_back(
         assert snapshot.seq > seq
         await play(match_id, (ann, bob), *A_WINS[2:], ply=2)
         await trio.testing.wait_all_tasks_blocked()
-        assert ended_as(match_row(s, match_id)) == ("ann", "completed")
+        assert ended_as(await match_row(s, match_id)) == ("ann", "completed")
 
 
 async def test_a_clock_goes_on_after_an_outage_even_if_nobody_comes_back(
@@ -168,12 +168,12 @@ async def test_a_clock_goes_on_after_an_outage_even_if_nobody_comes_back(
     await until(1000)
     async with ready_core(tmp_path) as s:
         await until(1029)
-        assert (match_row(s, match_id).status, match_row(s, match_id).due_at) == (
+        assert ((await match_row(s, match_id)).status, (await match_row(s, match_id)).due_at) == (
             "started",
             at(1031),
         ), "not told again every second"
         await until(1032)
-        assert ended_as(match_row(s, match_id)) == ("ann", "forfeit_timeout")
+        assert ended_as(await match_row(s, match_id)) == ("ann", "forfeit_timeout")
 
 
 async def test_the_wait_for_the_second_player_begins_anew_after_an_outage(
@@ -181,17 +181,17 @@ async def test_the_wait_for_the_second_player_begins_anew_after_an_outage(
 ) -> None:
     async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
-        await Player(s, "bob", name="Bob").enter().join(match_id)
+        await (await Player(s, "bob", name="Bob").enter()).join(match_id)
     await until(1000)
     async with ready_core(tmp_path) as s:
-        ann = Player(s, "ann").enter()
+        ann = await Player(s, "ann").enter()
         await ann.join(match_id)
         assert ann.take()[-1]["opponent"] == {
             "playerId": "bob",
             "displayName": "Bob",
             "connected": False,
         }
-        presence = find_attendance(s.reader, "acme", match_id)
+        presence = await find_attendance(s.reader, "acme", match_id)
         assert presence is not None
         assert presence.clocks_ms == pytest.approx(at(1000) * 1000, abs=1), (
             "both have been there, if not at once"
@@ -203,16 +203,16 @@ async def test_after_an_outage_a_player_is_waited_for_once_more(
 ) -> None:
     async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
-        await Player(s, "bob").enter().join(match_id)
+        await (await Player(s, "bob").enter()).join(match_id)
         await until(30)
     await until(1000)
     async with ready_core(tmp_path) as s:
         await until(1059)
-        assert find_attendance(s.reader, "acme", match_id) == Attendance((None, at(0) * 1000))
+        assert await find_attendance(s.reader, "acme", match_id) == Attendance((None, at(0) * 1000))
         await until(1089)
-        assert match_row(s, match_id).status == "started"
+        assert (await match_row(s, match_id)).status == "started"
         await until(1092)
-        assert ended_as(match_row(s, match_id)) == ("bob", "forfeit_timeout")
+        assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
 async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(
@@ -226,10 +226,10 @@ async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(
             assert ann.kinds()[-1] == "moved"
     async with ready_core(tmp_path) as s:
         await until(29)
-        assert match_row(s, match_id).status == "started"
+        assert (await match_row(s, match_id)).status == "started"
         await until(33)
-        assert ended_as(match_row(s, match_id)) == ("ann", "completed")
-        assert s.by_key("bob").result == "lost"
+        assert ended_as(await match_row(s, match_id)) == ("ann", "completed")
+        assert (await s.by_key("bob")).result == "lost"
 
 
 async def test_a_table_asks_again_until_its_match_has_ended(
@@ -240,10 +240,10 @@ async def test_a_table_asks_again_until_its_match_has_ended(
         with mock.patch.dict(seats._HANDLERS, {m.EndPlay: _nothing}):
             with pytest.raises(Crashed):
                 await bob.resign(match_id)
-            assert match_row(s, match_id).status == "started"
+            assert (await match_row(s, match_id)).status == "started"
             await until(9)
         await until(11)
-        assert ended_as(match_row(s, match_id)) == ("ann", "resigned")
+        assert ended_as(await match_row(s, match_id)) == ("ann", "resigned")
         assert ann.kinds()[-1] == "ended"
 
 
@@ -277,9 +277,9 @@ async def test_moves_that_the_game_no_longer_takes_void_the_match(
     events: list[str] = []
     async with ready_core(tmp_path, on_event=events.append) as s:
         with mock.patch.object(TicTacToe, "apply", side_effect=ValueError):
-            await Player(s, "ann").enter().join(match_id)
+            await (await Player(s, "ann").enter()).join(match_id)
             await trio.testing.wait_all_tasks_blocked()
-        assert match_row(s, match_id).end_reason == "platform_void"
+        assert (await match_row(s, match_id)).end_reason == "platform_void"
         assert "moves_unreadable" in events
 
 
@@ -292,7 +292,7 @@ async def test_a_disk_that_fails_for_a_while_costs_no_match(
         await play(match_id, (ann, bob), "a1")
         faults.fail("update match set")
         await until(35)
-        assert match_row(s, match_id).status == "started"
+        assert (await match_row(s, match_id)).status == "started"
         faults.heal()
         await until(45)
-        assert ended_as(match_row(s, match_id)) == ("ann", "forfeit_timeout")
+        assert ended_as(await match_row(s, match_id)) == ("ann", "forfeit_timeout")

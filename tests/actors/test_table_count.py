@@ -95,5 +95,5 @@ async def test_a_table_whose_match_has_ended_or_that_was_idle_is_not_open(
             await until(IDLE_CLOSE_S - 5)
             assert shown(s) == 1
             await until(IDLE_CLOSE_S + 5)
-            assert match_row(s, idle).status == "started"
+            assert (await match_row(s, idle)).status == "started"
             assert shown(s) == 0

@@ -63,13 +63,13 @@ async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
     async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(slowly), mock.patch.dict(s.parts.games, clear=why == "platform_void"):
             match_id = await seated(s, "ann", "bob")
-            ann = Player(s, "ann").enter()
+            ann = await Player(s, "ann").enter()
             started = Asked(s, match_id, nursery)
             begun = trio.current_time()
             if why == "resigned":
                 started.ask(m.Resign("bob"))
             elif why == "forfeit_timeout":
-                Player(s, "bob").enter()
+                await Player(s, "bob").enter()
                 begun += 30
             await until(begun + 1)
             asked = Asked(s, match_id, nursery)
@@ -81,14 +81,17 @@ async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
                 asked.ask(command)
                 await trio.testing.wait_all_tasks_blocked()
             await until(begun + 2.5)
-            assert match_row(s, match_id).status == "started"
+            assert (await match_row(s, match_id)).status == "started"
             assert (started.answers, asked.answers, ann.take()) == ([], [], [])
             await until(begun + 4.5)
-        assert match_row(s, match_id).end_reason == why
+        assert (await match_row(s, match_id)).end_reason == why
         over, again, snapshot = asked.answers
         assert (over, again) == ("match_over", "match_over")
         assert isinstance(snapshot, Snapshot)
-        assert (snapshot.status, snapshot.end_reason) == (match_row(s, match_id).status, why)
+        assert (snapshot.status, snapshot.end_reason) == (
+            (await match_row(s, match_id)).status,
+            why,
+        )
         assert started.answers == ([None] if why == "resigned" else []), (
             "who resigned was not refused"
         )
@@ -104,7 +107,7 @@ async def test_a_match_whose_last_move_is_written_is_over_at_once(
             match_id, ann, bob = await at_table(s)
             await play(match_id, (ann, bob), *A_WINS)
             assert await bob.move(match_id, 5, "c3") == "match_over"
-            assert match_row(s, match_id).status == "started"
+            assert (await match_row(s, match_id)).status == "started"
     with ends_are(never):
         async with ready_core(tmp_path) as s:
             bob = Player(s, "bob")
@@ -131,9 +134,9 @@ async def test_an_end_that_a_crash_undoes_was_told_to_nobody(
         assert asked.answers == [Crashed, Crashed]
         assert ann.take() == bob.take() == []
     async with ready_core(tmp_path) as s:
-        assert match_row(s, match_id).status == "started"
-        assert await Player(s, "ann").enter().move(match_id, 0, "a1") is None
-        assert [move.move for move in moves_of_match(s.reader, "acme", match_id)] == ["a1"]
+        assert (await match_row(s, match_id)).status == "started"
+        assert await (await Player(s, "ann").enter()).move(match_id, 0, "a1") is None
+        assert [move.move for move in await moves_of_match(s.reader, "acme", match_id)] == ["a1"]
 
 
 async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(
@@ -154,9 +157,9 @@ async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(
             assert moved.answers == []
             await until(7)
             assert moved.answers == [Overloaded], "nothing was done"
-            assert moves_of_match(s.reader, "acme", match_id) == []
+            assert await moves_of_match(s.reader, "acme", match_id) == []
         await until(11)
-        assert match_row(s, match_id).end_reason == "resigned"
+        assert (await match_row(s, match_id)).end_reason == "resigned"
         assert ann.kinds() == ["ended"]
 
 
@@ -174,7 +177,7 @@ async def test_only_so_many_wait_for_an_end(tmp_path: Path, autojump_clock: Mock
             await until(4)
         assert len(asked.answers) == HELD_MAX + 1
         assert asked.answers.count(None) == 1
-        assert match_row(s, match_id).end_reason == "resigned"
+        assert (await match_row(s, match_id)).end_reason == "resigned"
 
 
 async def test_who_resigns_in_a_match_that_ends_otherwise_hears_that_it_is_over(

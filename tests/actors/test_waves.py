@@ -45,8 +45,8 @@ async def rate(s: ReadyCore, **points: float) -> None:
     await s.write_past_the_actors(*stmts)
 
 
-def pairing(s: ReadyCore, seat: Seat) -> dict[str, Any]:
-    explanation = s.match_of(seat).pairing
+async def pairing(s: ReadyCore, seat: Seat) -> dict[str, Any]:
+    explanation = (await s.match_of(seat)).pairing
     assert explanation is not None
     found: dict[str, Any] = json.loads(explanation)
     return found
@@ -75,14 +75,14 @@ async def test_live_seats_meet_in_the_next_wave_and_not_before(
         await until(7)
         (bob,) = await sit(s, "bob")
         await until(7.999)
-        assert s.row(bob).status == s.row(alice).status == "waiting"
+        assert (await s.row(bob)).status == (await s.row(alice)).status == "waiting"
         await until(8)
-        assert s.row(bob).match_id == s.row(alice).match_id is not None
-        assert [(row.idempotency_key, row.started_at) for row in s.feed(LIVE)] == [
+        assert (await s.row(bob)).match_id == (await s.row(alice)).match_id is not None
+        assert [(row.idempotency_key, row.started_at) for row in await s.feed(LIVE)] == [
             ("alice", at(8)),
             ("bob", at(8)),
         ]
-        assert pairing(s, bob) == {
+        assert await pairing(s, bob) == {
             "rule": "live.v1",
             "waitedSeconds": 8,
             "ratingGap": 0.0,
@@ -97,7 +97,7 @@ async def test_skill_decides_who_meets_whom(tmp_path: Path, autojump_clock: Mock
         await rate(s, alice=20, bob=30, carol=20.5, dave=29)
         await sit(s, "alice", "bob", "carol", "dave")
         await until(1)
-        opponents = {row.player_id: row.opponent_player_id for row in s.feed(LIVE)}
+        opponents = {row.player_id: row.opponent_player_id for row in await s.feed(LIVE)}
         assert opponents == {"alice": "carol", "carol": "alice", "bob": "dave", "dave": "bob"}
 
 
@@ -110,11 +110,13 @@ async def test_a_wide_gap_meets_once_both_have_waited_for_it(
             s, "alice", "bob"
         )  # five points apart: 20 s for the one that the cap lacks
         await until(19)
-        assert s.row(bob).status == "waiting"
+        assert (await s.row(bob)).status == "waiting"
         await until(20)
-        assert pairing(s, bob) | {"waves": 20, "ratingGap": 5.0, "waitedSeconds": 20} == pairing(
-            s, bob
-        )
+        assert await pairing(s, bob) | {
+            "waves": 20,
+            "ratingGap": 5.0,
+            "waitedSeconds": 20,
+        } == await pairing(s, bob)
 
 
 async def test_whom_nobody_suits_to_the_end_gets_the_stake_back(
@@ -124,8 +126,8 @@ async def test_whom_nobody_suits_to_the_end_gets_the_stake_back(
         await rate(s, alice=5, bob=30)
         seats = await sit(s, "alice", "bob")
         await until(302)
-        assert [s.row(seat).end_reason for seat in seats] == ["no_opponent"] * 2
-        s.check_money()
+        assert [(await s.row(seat)).end_reason for seat in seats] == ["no_opponent"] * 2
+        await s.check_money()
 
 
 async def test_nobody_is_paired_with_themself_nor_with_another_pool(
@@ -139,7 +141,7 @@ async def test_nobody_is_paired_with_themself_nor_with_another_pool(
         seats += await sit(s, "carol", game="reversi")
         seats += await sit(s, "dave", partner="other")
         await until(200)
-        assert [s.row(seat).status for seat in seats] == ["waiting"] * 5
+        assert [(await s.row(seat)).status for seat in seats] == ["waiting"] * 5
 
 
 async def test_a_stake_that_is_not_confirmed_takes_no_part_in_a_wave(
@@ -151,10 +153,10 @@ async def test_a_stake_that_is_not_confirmed_takes_no_part_in_a_wave(
         bob = await s.seat("bob", environment=LIVE)
         (alice,) = await sit(s, "alice")
         await until(5)
-        assert (s.row(bob).status, s.row(alice).status) == ("pending", "waiting")
+        assert ((await s.row(bob)).status, (await s.row(alice)).status) == ("pending", "waiting")
         await until(10)
-        assert s.row(bob).match_id == s.row(alice).match_id is not None
-        assert keys_of(s.feed(LIVE)) == ["bob", "alice"]
+        assert (await s.row(bob)).match_id == (await s.row(alice)).match_id is not None
+        assert keys_of(await s.feed(LIVE)) == ["bob", "alice"]
 
 
 async def test_an_expired_seat_is_not_paired_though_nobody_has_closed_it_yet(
@@ -165,10 +167,10 @@ async def test_an_expired_seat_is_not_paired_though_nobody_has_closed_it_yet(
         alice, bob = await sit(s, "alice", "bob")
         monkeypatch.setattr(s.parts.clock, "now", lambda: at(300))
         await until(30)
-        assert s.row(alice).match_id is s.row(bob).match_id is None
+        assert (await s.row(alice)).match_id is (await s.row(bob)).match_id is None
         (carol, dave) = await sit(s, "carol", "dave")
         await until(32)
-        assert s.row(carol).match_id == s.row(dave).match_id is not None
+        assert (await s.row(carol)).match_id == (await s.row(dave)).match_id is not None
 
 
 async def test_there_is_a_pulse_only_while_two_wait_for_the_same(
@@ -202,7 +204,7 @@ async def test_a_test_seat_starts_no_pulse(
         await until(20)
         assert moments == []
         bob = await s.seat("bob")
-        assert pairing(s, bob) == {"rule": "test.v1", "waitedSeconds": 20}
+        assert await pairing(s, bob) == {"rule": "test.v1", "waitedSeconds": 20}
 
 
 async def test_who_waits_at_a_restart_is_paired_without_anybody_asking(
@@ -211,9 +213,9 @@ async def test_who_waits_at_a_restart_is_paired_without_anybody_asking(
     async with ready_core(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
     async with ready_core(tmp_path, seed=1) as s:
-        assert s.row(alice).status == "waiting"
+        assert (await s.row(alice)).status == "waiting"
         await until(1.5)
-        assert s.row(bob).match_id == s.row(alice).match_id is not None
+        assert (await s.row(bob)).match_id == (await s.row(alice)).match_id is not None
 
 
 async def test_a_start_that_cannot_read_who_waits_looks_again(
@@ -226,10 +228,10 @@ async def test_a_start_that_cannot_read_who_waits_looks_again(
     async with ready_core(tmp_path, seed=1, faults=faults, on_event=events.append) as s:
         await until(30)
         assert "lobbies_unreadable" in events
-        assert s.row(alice).status == "waiting"
+        assert (await s.row(alice)).status == "waiting"
         faults.heal()
         await until(62)
-        assert s.row(alice).status == "matched"
+        assert (await s.row(alice)).status == "matched"
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["not on disk", "on disk"])
@@ -244,10 +246,10 @@ async def test_a_wave_that_breaks_is_followed_by_another(
         await until(1.5)
         faults.heal()
         await until(3.5)
-        assert s.row(alice).match_id == s.row(bob).match_id is not None
-        assert [row.position for row in s.feed(LIVE)] == [1, 2]
-        assert [row.revision for row in s.feed(LIVE)] == [1, 1]
-        s.check_money()
+        assert (await s.row(alice)).match_id == (await s.row(bob)).match_id is not None
+        assert [row.position for row in await s.feed(LIVE)] == [1, 2]
+        assert [row.revision for row in await s.feed(LIVE)] == [1, 1]
+        await s.check_money()
 
 
 async def test_an_actor_that_broke_in_between_has_one_pulse_again(
@@ -278,10 +280,10 @@ async def test_rows_that_cannot_be_read_put_a_wave_off(
         alice, bob = await sit(s, "alice", "bob")
         faults.fail("from rating")
         await until(5)
-        assert s.row(alice).status == "waiting"
+        assert (await s.row(alice)).status == "waiting"
         faults.heal()
         await until(7)
-        assert s.row(alice).match_id == s.row(bob).match_id is not None
+        assert (await s.row(alice)).match_id == (await s.row(bob)).match_id is not None
 
 
 async def test_a_great_wave_is_committed_page_by_page_and_stakes_come_in_between(
@@ -300,9 +302,9 @@ async def test_a_great_wave_is_committed_page_by_page_and_stakes_come_in_between
         monkeypatch.setattr(s.parts.database.writer, "submit", counted)
         await until(1)
         assert [size for size in sizes if size] == [3, 3, 3, 1]
-        assert {s.row(seat).status for seat in seats} == {"matched"}
-        assert [row.position for row in s.feed(LIVE)] == list(range(1, 21))
-        assert {pairing(s, seat)["waves"] for seat in seats} == {1}
+        assert {(await s.row(seat)).status for seat in seats} == {"matched"}
+        assert [row.position for row in await s.feed(LIVE)] == list(range(1, 21))
+        assert {(await pairing(s, seat))["waves"] for seat in seats} == {1}
 
 
 async def test_a_pair_whose_seat_was_closed_before_its_page_is_dropped(
@@ -322,13 +324,13 @@ async def test_a_pair_whose_seat_was_closed_before_its_page_is_dropped(
 
         monkeypatch.setattr(s.parts.database.writer, "submit", closed_meanwhile)
         await until(5)
-        assert [s.row(seat).status for seat in seats] == [
+        assert [(await s.row(seat)).status for seat in seats] == [
             "matched",
             "matched",
             "waiting",
             "no_contest",
         ]
-        s.check_money()
+        await s.check_money()
 
 
 async def test_an_account_that_is_off_has_no_waves(
@@ -338,5 +340,7 @@ async def test_an_account_that_is_off_has_no_waves(
         alice, bob = await sit(s, "alice", "bob")
         await s.partner().account().ask(SwitchAccount("ops", False))
         await until(5)
-        assert s.row(alice).match_id is None or s.row(alice).end_reason == "account_inactive"
-        assert s.row(bob).started_at is None
+        assert (await s.row(alice)).match_id is None or (
+            await s.row(alice)
+        ).end_reason == "account_inactive"
+        assert (await s.row(bob)).started_at is None

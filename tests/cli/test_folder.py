@@ -97,13 +97,13 @@ async def test_a_command_on_a_stopped_service_says_nothing_but_its_answer_and_pa
     async with open_core(
         Config(data_dir=tmp_path)
     ) as core:  # opening pays nothing yet: the first reading of rows comes after this line
-        assert not is_money_due(core.parts.database.reader)
+        assert not await is_money_due(core.parts.database.reader)
 
 
 async def test_a_voided_match_of_a_stopped_service_is_paid_back_at_once(tmp_path: Path) -> None:
     await prepare(tmp_path, "ann", "bob")
     async with open_core(Config(data_dir=tmp_path)) as core:
-        rows = core.parts.database.reader.all(
+        rows = await core.parts.database.reader.all(
             "matches.running_matches_after",
             partner_id="acme",
             environment="test",
@@ -113,10 +113,10 @@ async def test_a_voided_match_of_a_stopped_service_is_paid_back_at_once(tmp_path
         match_id = rows[0][0]
     assert isinstance(await Operator(tmp_path).ask(MATCH_VOID, MatchId(match_id)), Done)
     async with open_core(Config(data_dir=tmp_path)) as core:
-        match = find_match(core.parts.database.reader, "acme", match_id)
+        match = await find_match(core.parts.database.reader, "acme", match_id)
         assert match is not None
         assert match.status == "no_contest"
-        assert not is_money_due(core.parts.database.reader)
+        assert not await is_money_due(core.parts.database.reader)
 
 
 async def test_payouts_that_do_not_come_hold_a_command_up_no_longer_than_their_bound(

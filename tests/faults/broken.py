@@ -8,7 +8,7 @@ from typing import Any
 import trio
 
 from pgs.actors.core import Core
-from pgs.storage.transactions import Outcome, ReadFailed, Tx, WriteFailed
+from pgs.storage.transactions import Outcome, Params, ReadFailed, Tx, WriteFailed
 from pgs.storage.writer import Writer
 
 
@@ -18,10 +18,10 @@ def reads_fail(core: Core, *queries: str) -> Iterator[None]:
     reader = core.parts.database.reader
     read = reader._read
 
-    def broken(work: Callable[[sqlite3.Connection], Any], name: str) -> Any:
+    def broken(name: str, work: Callable[..., Any], params: Params) -> Any:
         if not queries or name in queries:
             raise ReadFailed(name, sqlite3.OperationalError("disk I/O error"))
-        return read(work, name)
+        return read(name, work, params)
 
     vars(reader)["_read"] = broken
     try:

@@ -65,13 +65,13 @@ async def _play(s: ReadyCore, folder: Path, partner: str) -> tuple[Seat, Seat]:
     first = await _insist(folder, lambda: s.seat("alice", partner=partner))
     second = await _insist(folder, lambda: s.seat("bob", partner=partner))
     if second.match_id is None:  # it was seated by a commit that landed without a word
-        second = s.row(second)
+        second = await s.row(second)
     await _insist(folder, lambda: s.decide(second.match_id, "alice", partner=partner))
     with trio.fail_after(1000):
-        while s.row(first).rake_usd_cents is None:
+        while (await s.row(first)).rake_usd_cents is None:
             await trio.sleep(1)
             _check(folder)
-    return s.row(first), s.row(second)
+    return await s.row(first), await s.row(second)
 
 
 async def _play_all(s: ReadyCore, folder: Path) -> None:
@@ -85,10 +85,10 @@ async def _play_all(s: ReadyCore, folder: Path) -> None:
         for partner in PARTNERS:
             nursery.start_soon(one, partner)
     _check(folder)
-    s.check_money()
+    await s.check_money()
     for won, lost in ended.values():
         assert (money(won), money(lost)) == ((PRIZE, 0, 0), (0, 0, 2 * FLOOR - PRIZE))
-    assert s.parts.database.reader.all("ledger.balances") == [
+    assert await s.parts.database.reader.all("ledger.balances") == [
         ("test", "escrow", 0, 4 * len(PARTNERS)),
         ("test", "player", (PRIZE - 2 * FLOOR) * len(PARTNERS), 3 * len(PARTNERS)),
         ("test", "rake", (2 * FLOOR - PRIZE) * len(PARTNERS), len(PARTNERS)),
@@ -166,7 +166,7 @@ async def test_the_ledger_sums_to_zero_while_one_partners_job_fails_again_and_ag
                     nursery.start_soon(seat, partner)
         assert outcomes == {"acme": "waiting", "bravo": Crashed, "cargo": "waiting"}
         assert faults.count("commit") > commits
-        s.check_money()
+        await s.check_money()
         with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
             connection.execute("drop trigger broken")
         await trio.sleep(ASIDE)
@@ -206,7 +206,7 @@ async def test_the_ledger_sums_to_zero_when_the_queue_is_full(
                 for partner in PARTNERS:
                     nursery.start_soon(seat, partner)
             assert len(refused) == len(PARTNERS) - 1
-            assert s.count("ledger.unbalanced_transfers", page_size=9) == 0
+            assert await s.count("ledger.unbalanced_transfers", page_size=9) == 0
             await _play_all(s, tmp_path)
 
 
@@ -235,10 +235,10 @@ async def test_the_ledger_sums_to_zero_while_the_disk_stalls_and_after(
                         let_go.set()
                 faults.heal()
                 _check(tmp_path)
-            while s.by_key("alice").rake_usd_cents is None:  # noqa: ASYNC110 -- as above
+            while (await s.by_key("alice")).rake_usd_cents is None:  # noqa: ASYNC110 -- as above
                 await trio.sleep(0.001)
             _check(tmp_path)
-            s.check_money()
+            await s.check_money()
 
 
 async def test_the_ledger_sums_to_zero_after_a_process_ends_over_a_stalled_disk(

@@ -49,11 +49,15 @@ def config_for(folder: Path, **settings: Any) -> Config:
     return Config(data_dir=folder, **(listeners | settings))
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Return once a condition holds that something else in this run brings about."""
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Return once a condition holds that something else in this run brings about.
+
+    A condition that reads rows is an async function.
+    """
     with trio.fail_after(PATIENCE_S):
         while True:
-            if condition():
+            holds = condition()
+            if holds if isinstance(holds, bool) else await holds:
                 return
             await trio.sleep(0.005)
 
@@ -90,7 +94,7 @@ async def in_process(
             resolver=resolver,
             versions=versions,
         ) as service:
-            if not service.core.parts.catalogue.current().tiers["test"]:
+            if not (await service.core.parts.catalogue.current()).tiers["test"]:
                 await make_tiers(service.core)
             public = Client(
                 f"http://{settings['listen']}" if "listen" in settings else service.base_url
@@ -163,7 +167,7 @@ class SharedService:
         self._leave = trio.Event()
         self._token = trio.lowlevel.current_trio_token()
         async with running(self._config) as service:
-            if not service.core.parts.catalogue.current().tiers["test"]:
+            if not (await service.core.parts.catalogue.current()).tiers["test"]:
                 await make_tiers(service.core)
             self.core, self._base_url, self._internal_url = (
                 service.core,

@@ -123,7 +123,7 @@ async def test_an_account_switched_off_past_the_actor_is_off_after_a_reading(
     key = await open_for_play(office)
     token = await mint(office.service.public, key, "ann")
     seat = ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "a")))
-    was = read_account(office.service.core.parts.database.reader, "acme")
+    was = await read_account(office.service.core.parts.database.reader, "acme")
     assert was is not None
     off = msgspec.structs.replace(
         was, active=False, switched_off_by="platform", revision=was.revision + 1
@@ -137,11 +137,15 @@ async def test_an_account_switched_off_past_the_actor_is_off_after_a_reading(
     account = await office.done("GET", "account")
     assert account["active"] is False
     check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
-    await until(lambda: _status(office, seat["seatId"]) == "no_contest")
+
+    async def is_closed() -> bool:
+        return await _status(office, seat["seatId"]) == "no_contest"
+
+    await until(is_closed)
 
 
-def _status(office: Office, seat_id: str) -> str:
-    seat = find_seat(office.service.core.parts.database.reader, "acme", seat_id)
+async def _status(office: Office, seat_id: str) -> str:
+    seat = await find_seat(office.service.core.parts.database.reader, "acme", seat_id)
     assert seat is not None
     return seat.status
 
@@ -260,7 +264,7 @@ async def test_a_deactivation_ends_all_play_before_it_answers(office: Office) ->
         async with socket_of(public.base_url, token):
             pass
     assert (refused.value.status, refused.value.body["reason"]) == (403, "partner_inactive")
-    assert _status(office, waiting) == "no_contest"
+    assert await _status(office, waiting) == "no_contest"
     # On again: the rows are there, with the stakes given back, and the token of before is good again.
     await office.done("POST", "account/reactivate")
     assert (

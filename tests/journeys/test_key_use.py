@@ -13,8 +13,8 @@ async def test_a_key_is_used_by_every_call_that_it_authenticates_and_by_no_other
     async with in_process(tmp_path) as service:
         partner = await service.partner()
 
-        def used(environment: Environment) -> bool:
-            return partner.key_ids[environment] in service.core.parts.key_uses.of(
+        async def used(environment: Environment) -> bool:
+            return partner.key_ids[environment] in await service.core.parts.key_uses.of(
                 partner.partner_id, tuple(partner.key_ids.values())
             )
 
@@ -23,13 +23,13 @@ async def test_a_key_is_used_by_every_call_that_it_authenticates_and_by_no_other
             401,
             "invalid_key",
         )
-        assert not used("test")
+        assert not await used("test")
         ok(await service.public.call("GET", "/partner/me", partner.test))
-        assert used("test")
-        assert not used("live")
+        assert await used("test")
+        assert not await used("live")
         check_refusal(
             await service.public.call("GET", "/partner/results?cursor=x", partner.live),
             400,
             "invalid_cursor",
         )
-        assert used("live")
+        assert await used("live")

@@ -75,7 +75,7 @@ async def test_a_seat_that_finds_nobody_ends_in_a_match_of_its_own_and_is_refund
             1,
         )
         assert ok(await _seat(service, key, "bob", "b"))["status"] == "waiting"
-        assert check_ledger(service.core.parts.database.reader).sound
+        assert (await check_ledger(service.core.parts.database.reader)).sound
 
 
 async def test_a_match_nobody_comes_to_is_no_contest_and_refunded(
@@ -121,7 +121,7 @@ async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right
         assert rows.keys() == {"alice", "bob", "carol", "dave"}
         assert {row["endReason"] for row in rows.values()} == {"account_inactive"}
         assert {row["refundUsdCents"] for row in rows.values()} == {100}
-        assert check_ledger(service.core.parts.database.reader).sound
+        assert (await check_ledger(service.core.parts.database.reader)).sound
         assert ok(await _seat(service, partner.test, "erin", "e"))["status"] == "waiting"
 
 
@@ -241,7 +241,7 @@ async def test_a_settlement_that_says_nothing_in_time_leaves_the_seat_pending(
         gate.opened.set()
         reply = await _seat(service, key, "alice", "one")
         assert (ok(reply)["status"], reply.header("idempotent-replayed")) == ("waiting", "true")
-        assert check_ledger(service.core.parts.database.reader).sound
+        assert (await check_ledger(service.core.parts.database.reader)).sound
 
 
 @pytest.mark.slow  # a pending stake is asked about again after 5 s

@@ -310,14 +310,12 @@ async def test_a_restart_takes_nothing_but_the_connection(tmp_path: Path) -> Non
         match_id = await match(service.public, partner.test, "ann", "bob")
         ann, _ = [await nursery.start(stay, service.public.base_url, token) for token in tokens]
         await ann.send("move", matchId=match_id, ply=0, move="b2")
-        await until(
-            lambda: (
-                len(
-                    moves_of_match(service.core.parts.database.reader, partner.partner_id, match_id)
-                )
-                == 1
-            )
-        )
+
+        async def has_moved() -> bool:
+            reader = service.core.parts.database.reader
+            return len(await moves_of_match(reader, partner.partner_id, match_id)) == 1
+
+        await until(has_moved)
     assert told == [1001, 1001]
     async with (
         in_process(tmp_path) as service,

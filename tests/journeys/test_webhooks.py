@@ -109,8 +109,10 @@ class Hooked:
             )
         )
 
-        def is_settled() -> bool:
-            found = find_match(self.core.parts.database.reader, self.partner.partner_id, match_id)
+        async def is_settled() -> bool:
+            found = await find_match(
+                self.core.parts.database.reader, self.partner.partner_id, match_id
+            )
             return found is not None and found.money == "recorded"
 
         await until(is_settled)
@@ -122,10 +124,20 @@ class Hooked:
             "webhook"
         )
 
-    def attempts(self) -> list[Attempt]:
+    async def until_logged(self, tries: int) -> None:
+        """Return once the attempt log has so many tries."""
+
+        async def is_logged() -> bool:
+            return len(await self.attempts()) == tries
+
+        await until(is_logged)
+
+    async def attempts(self) -> list[Attempt]:
         """Return the attempt log, the oldest first."""
         reader = self.core.parts.database.reader
-        return attempts_before(reader, self.partner.partner_id, "test", NEWEST, 0, 1000)[::-1]
+        return (await attempts_before(reader, self.partner.partner_id, "test", NEWEST, 0, 1000))[
+            ::-1
+        ]
 
     async def account(self, command: Any) -> Any:
         """Return the account's answer."""
@@ -192,13 +204,13 @@ def check_nudge(request: bytes, hooked: Hooked) -> None:
 async def test_a_match_nudges_at_its_start_at_its_end_and_for_its_money(tmp_path: Path) -> None:
     async with listening() as endpoint, served(tmp_path, endpoint) as hooked:
         match_id = await hooked.play()
-        await until(lambda: len(hooked.attempts()) == 3)
+        await hooked.until_logged(3)
         assert len(endpoint.requests) == 3
         for request in endpoint.requests:
             check_nudge(request, hooked)
             assert match_id.encode() not in request
         assert [
-            (a.match_id, a.try_number, a.delivered, a.status_code) for a in hooked.attempts()
+            (a.match_id, a.try_number, a.delivered, a.status_code) for a in await hooked.attempts()
         ] == [(match_id, 1, True, 204)] * 3
         shown = await hooked.webhook()
         assert shown.keys() == {
@@ -226,12 +238,14 @@ async def test_ten_failed_nudges_show_in_the_account_read_and_outlive_a_restart(
             endpoint.answer = GONE
             for number in range(4):
                 await hooked.play(number)
-            await until(
-                lambda: (
-                    len(hooked.attempts()) >= 10
+
+            async def is_disabled() -> bool:
+                return (
+                    len(await hooked.attempts()) >= 10
                     and not hooked.core.parts.registry.account("acme").webhook_on
                 )
-            )
+
+            await until(is_disabled)
             shown = await hooked.webhook()
             assert (shown["enabled"], shown["consecutiveFailures"]) == (False, 10)
             assert shown["disabledAt"] >= shown["createdAt"]
@@ -240,7 +254,7 @@ async def test_ten_failed_nudges_show_in_the_account_read_and_outlive_a_restart(
         assert failed in (10, 11, 12)  # what was in flight with the tenth may still arrive
         async with served(tmp_path, endpoint, hooked.partner, hooked.secret) as again:
             assert await again.webhook() == shown
-            assert {a.response_body for a in again.attempts()} == {"not here!"}
+            assert {a.response_body for a in await again.attempts()} == {"not here!"}
             await again.play(5)
             await again.account(SaveWebhook("ops", "test", endpoint.url))
             saved = await again.webhook()
@@ -259,7 +273,7 @@ async def test_a_redirect_is_not_followed_and_a_landed_nudge_ends_the_run(tmp_pa
             + b"\r\nContent-Length: 0\r\n\r\n"
         )
         await hooked.play()
-        await until(lambda: len(hooked.attempts()) == 3)
+        await hooked.until_logged(3)
         assert len(endpoint.requests) == 3
         assert (await hooked.webhook())["consecutiveFailures"] == 3
         endpoint.answer = NO_CONTENT
@@ -271,7 +285,7 @@ async def test_a_redirect_is_not_followed_and_a_landed_nudge_ends_the_run(tmp_pa
         ) == (True, True, 3)
         check_nudge(endpoint.requests[-1], hooked)
         await hooked.play(1)
-        await until(lambda: len(hooked.attempts()) == 7)
+        await hooked.until_logged(7)
         assert (await hooked.webhook())["consecutiveFailures"] == 0
 
 
@@ -298,13 +312,13 @@ async def test_tries_reach_the_endpoint_after_0_1_and_5_seconds_with_the_same_by
         seat = seat_body("alice", "a"), seat_body("bob", "b")
         for body in seat:
             ok(await hooked.client.call("POST", "/partner/matches", hooked.partner.test, body))
-        await until(lambda: len(hooked.attempts()) == 3)
+        await hooked.until_logged(3)
         first, second, third = endpoint.times
         assert 0.95 <= second - first < 3  # never early but for the machine's own delays
         assert 4.95 <= third - first < 9
         (request,) = set(endpoint.requests)
         check_nudge(request, hooked)
-        assert [(a.try_number, a.status_code) for a in hooked.attempts()] == [
+        assert [(a.try_number, a.status_code) for a in await hooked.attempts()] == [
             (1, 503),
             (2, 503),
             (3, 503),
@@ -343,7 +357,7 @@ async def test_a_stop_gives_hanging_tries_their_five_seconds_and_no_more(tmp_pat
                 stopped_at = trio.current_time()
         assert trio.current_time() - stopped_at < 10
         async with served(tmp_path, endpoint, hooked.partner, hooked.secret) as again:
-            assert [(a.try_number, a.status_code, a.error) for a in again.attempts()] == [
+            assert [(a.try_number, a.status_code, a.error) for a in await again.attempts()] == [
                 (1, None, "no response within 5 seconds")
             ] * 3
             assert (await again.webhook())[

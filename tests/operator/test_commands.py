@@ -304,7 +304,7 @@ async def test_a_lost_authenticator_is_dropped_and_its_member_enrols_another(
 
 
 async def test_a_match_is_voided_by_its_id_alone(operator: Operator) -> None:
-    match_id = _running_match(operator.config.data_dir)
+    match_id = await _running_match(operator.config.data_dir)
     voided = await operator.done(MATCH_VOID, MatchId(match_id))
     assert (voided.partner_id, voided.environment, voided.status, voided.end_reason) == (
         "acme",
@@ -316,10 +316,10 @@ async def test_a_match_is_voided_by_its_id_alone(operator: Operator) -> None:
     assert (await operator.refused(MATCH_VOID, MatchId("mat_0"))).reason == "match_not_found"
 
 
-def _running_match(folder: Path) -> str:
+async def _running_match(folder: Path) -> str:
     reader = Reader(connect(folder / "pgs.db", query_only=True))
     try:
-        ((match_id,),) = reader.all(
+        ((match_id,),) = await reader.all(
             "matches.running_matches_after",
             partner_id="acme",
             environment="test",

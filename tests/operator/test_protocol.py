@@ -254,13 +254,13 @@ async def test_what_was_asked_for_is_done_though_the_caller_has_gone(tmp_path: P
         async with await connect(tmp_path) as stream:
             await stream.send_all(encode_request("partner.deactivate", {"partnerId": "acme"}))
         with trio.fail_after(5):
-            while not _is_off_and_closed(core):
+            while not await _is_off_and_closed(core):
                 await still_serves(tmp_path)
 
 
-def _is_off_and_closed(core: Core) -> bool:
+async def _is_off_and_closed(core: Core) -> bool:
     account = core.parts.registry.account("acme")
-    open_play = core.parts.database.reader.all(
+    open_play = await core.parts.database.reader.all(
         "matches.running_matches_after",
         partner_id="acme",
         environment="test",

@@ -64,7 +64,7 @@ async def test_seeded_partners_can_play_at_once_with_the_keys_in_the_file(tmp_pa
             account = core.parts.registry.account(entry["partnerId"])
             assert account is not None
             assert account.agreed_terms_version == 1
-        tiers = core.parts.catalogue.current()
+        tiers = await core.parts.catalogue.current()
         for environment in ENVIRONMENTS:
             tier = tiers.find(environment, f"{environment}-bronze")
             assert tier is not None

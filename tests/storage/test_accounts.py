@@ -54,9 +54,9 @@ async def test_an_account_comes_back_as_it_was_written_from_either_reading(
 ) -> None:
     plain = account("other")
     assert await commit(database, *all_of(FULL), rows.insert_partner(plain)) is Outcome.COMMITTED
-    assert rows.read_account(database.reader, "acme") == FULL
-    assert rows.read_accounts(database.reader) == {"acme": FULL, "other": plain}
-    assert rows.read_account(database.reader, "nobody") is None
+    assert await rows.read_account(database.reader, "acme") == FULL
+    assert await rows.read_accounts(database.reader) == {"acme": FULL, "other": plain}
+    assert await rows.read_account(database.reader, "nobody") is None
 
 
 async def test_an_update_writes_every_column_and_leaves_other_partners_alone(
@@ -78,21 +78,21 @@ async def test_an_update_writes_every_column_and_leaves_other_partners_alone(
         event_seq=11,
     )
     assert await commit(database, rows.update_partner(account(), after)) is Outcome.COMMITTED
-    assert rows.read_accounts(database.reader) == {"acme": after, "other": account("other")}
+    assert await rows.read_accounts(database.reader) == {"acme": after, "other": account("other")}
     assert await commit(database, rows.update_partner(account(), after)) is Outcome.CONFLICT
 
 
 async def test_an_account_is_opened_once(database: Database) -> None:
     await commit(database, rows.insert_partner(account()))
     assert await commit(database, rows.insert_partner(account(name="Impostor"))) is Outcome.CONFLICT
-    assert rows.read_account(database.reader, "acme") == account()
+    assert await rows.read_account(database.reader, "acme") == account()
 
 
 async def test_one_hash_is_one_key_of_one_partner(database: Database) -> None:
     await commit(database, *all_of(FULL), rows.insert_partner(account("other")))
     stolen = ApiKey("key_9", "test", "nine", "hash1", "aaaa", 1)
     assert await commit(database, *rows.insert_key("other", stolen)) is Outcome.CONFLICT
-    assert rows.read_account(database.reader, "other") == account("other")
+    assert await rows.read_account(database.reader, "other") == account("other")
 
 
 async def test_a_revocation_concerns_one_key(database: Database) -> None:
@@ -100,7 +100,7 @@ async def test_a_revocation_concerns_one_key(database: Database) -> None:
     assert (
         await commit(database, rows.schedule_revocation("acme", "key_1", 77)) is Outcome.COMMITTED
     )
-    read = rows.read_account(database.reader, "acme")
+    read = await rows.read_account(database.reader, "acme")
     assert read is not None
     assert [key.revokes_at for key in read.keys] == [77, 99]
     assert await commit(database, rows.schedule_revocation("other", "key_1", 1)) is Outcome.CONFLICT
@@ -117,7 +117,7 @@ async def test_licences_origins_and_prices_are_replaced_where_they_are_meant(
         *rows.replace_prices("acme", "live", {"bronze": Price(3, 130)}),
         *rows.replace_prices("acme", "test", {"bronze": Price(3, 140)}),
     )
-    read = rows.read_account(database.reader, "acme")
+    read = await rows.read_account(database.reader, "acme")
     assert read is not None
     assert read.licences == {"chess": Licence(True, "withdrawn"), "reversi": Licence(True)}
     assert read.origins == {"test": ("http://localhost:1",), "live": ("https://b.example",)}
@@ -147,8 +147,8 @@ async def test_open_play_of_an_account_that_is_off_is_found(
     open_play: Stmt, found: bool, database: Database
 ) -> None:
     await commit(database, rows.insert_partner(account()), open_play)
-    assert rows.switched_off_with_open_play(database.reader) == []
+    assert await rows.switched_off_with_open_play(database.reader) == []
     await commit(database, rows.update_partner(account(), account(active=False)))
-    assert rows.switched_off_with_open_play(database.reader) == (
+    assert await rows.switched_off_with_open_play(database.reader) == (
         [("acme", "test")] if found else []
     )

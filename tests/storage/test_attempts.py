@@ -50,7 +50,7 @@ async def test_a_try_is_read_as_it_was_logged(database: Database) -> None:
     )
     test = attempt(3, 102, test=True)
     assert await log(database, FIRST, landed, test) is Outcome.COMMITTED
-    assert rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10) == [
+    assert await rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10) == [
         test,
         landed,
         FIRST,
@@ -61,15 +61,15 @@ async def test_the_log_is_read_newest_first_by_sequence_page_by_page(database: D
     await log(
         database, *(attempt(seq, 200 - seq) for seq in range(1, 8))
     )  # whatever the clock says
-    first = rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 3)
-    then = rows.attempts_before(database.reader, "acme", "test", first[-1].seq, 0, 3)
+    first = await rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 3)
+    then = await rows.attempts_before(database.reader, "acme", "test", first[-1].seq, 0, 3)
     assert [a.seq for a in (*first, *then)] == [7, 6, 5, 4, 3, 2]
 
 
 async def test_what_is_as_old_as_the_bound_is_not_shown(database: Database) -> None:
     await log(database, attempt(1, 99), attempt(2, 100), attempt(3, 101))
     assert [
-        a.seq for a in rows.attempts_before(database.reader, "acme", "test", NEWEST, 100, 10)
+        a.seq for a in await rows.attempts_before(database.reader, "acme", "test", NEWEST, 100, 10)
     ] == [3]
 
 
@@ -83,8 +83,10 @@ async def test_each_endpoint_has_a_log_of_its_own(database: Database) -> None:
         ("zebra", "test"),
         ("zebra", "live"),
     ]
-    assert [rows.newest_seq(database.reader, *of) for of in logs] == [1, 2, 3, 0]
-    assert [len(rows.attempts_before(database.reader, *of, NEWEST, 0, 10)) for of in logs] == [
+    assert [await rows.newest_seq(database.reader, *of) for of in logs] == [1, 2, 3, 0]
+    assert [
+        len(await rows.attempts_before(database.reader, *of, NEWEST, 0, 10)) for of in logs
+    ] == [
         1,
         2,
         3,
@@ -95,22 +97,22 @@ async def test_each_endpoint_has_a_log_of_its_own(database: Database) -> None:
 async def test_a_sequence_is_taken_once(database: Database) -> None:
     await log(database, FIRST)
     assert await log(database, attempt(1, 500)) is Outcome.CONFLICT
-    assert rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10) == [FIRST]
+    assert await rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10) == [FIRST]
 
 
 async def test_the_last_test_event_is_found_among_what_came_after_it(database: Database) -> None:
-    assert rows.newest_test_at(database.reader, "acme", "test", 0) is None
+    assert await rows.newest_test_at(database.reader, "acme", "test", 0) is None
     await log(
         database,
         attempt(1, 90, test=True),
         attempt(2, 100, test=True),
         *(attempt(seq, 100 + seq) for seq in range(3, 9)),
     )
-    assert rows.newest_test_at(database.reader, "acme", "test", 99) == 100
-    assert rows.newest_test_at(database.reader, "acme", "test", 0) == 100
-    assert rows.newest_test_at(database.reader, "acme", "test", 100) is None
-    assert rows.newest_test_at(database.reader, "acme", "live", 0) is None
-    assert rows.newest_test_at(database.reader, "zebra", "test", 0) is None
+    assert await rows.newest_test_at(database.reader, "acme", "test", 99) == 100
+    assert await rows.newest_test_at(database.reader, "acme", "test", 0) == 100
+    assert await rows.newest_test_at(database.reader, "acme", "test", 100) is None
+    assert await rows.newest_test_at(database.reader, "acme", "live", 0) is None
+    assert await rows.newest_test_at(database.reader, "zebra", "test", 0) is None
 
 
 async def test_the_oldest_tries_are_found_across_partners_a_page_at_a_time(
@@ -119,17 +121,17 @@ async def test_the_oldest_tries_are_found_across_partners_a_page_at_a_time(
     await log(database, *(attempt(seq, 100 + seq) for seq in range(1, 6)))
     await log(database, attempt(1, 90), attempt(2, 300), environment="live")
     await log(database, attempt(7, 95), partner="zebra")
-    assert rows.oldest_attempts(database.reader, 89, 10) == []
-    assert rows.oldest_attempts(database.reader, 100, 10) == [
+    assert await rows.oldest_attempts(database.reader, 89, 10) == []
+    assert await rows.oldest_attempts(database.reader, 100, 10) == [
         ("acme", "live", 1),
         ("zebra", "test", 7),
     ]
-    assert rows.oldest_attempts(database.reader, 200, 4) == [
+    assert await rows.oldest_attempts(database.reader, 200, 4) == [
         ("acme", "live", 1),
         ("acme", "test", 2),
         ("zebra", "test", 7),
     ]
-    assert rows.oldest_attempts(database.reader, 200, 10) == [
+    assert await rows.oldest_attempts(database.reader, 200, 10) == [
         ("acme", "live", 1),
         ("acme", "test", 5),
         ("zebra", "test", 7),
@@ -142,11 +144,11 @@ async def test_only_old_tries_of_one_endpoint_are_removed(database: Database) ->
     await log(database, attempt(1, 100), partner="zebra")
     await database.writer.submit(Tx("acme", (rows.delete_old_attempts("acme", "test", 3, 101),)))
     assert [
-        a.seq for a in rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10)
+        a.seq for a in await rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10)
     ] == [4, 2]
     assert (
-        rows.newest_seq(database.reader, "acme", "live")
-        == rows.newest_seq(database.reader, "zebra", "test")
+        await rows.newest_seq(database.reader, "acme", "live")
+        == await rows.newest_seq(database.reader, "zebra", "test")
         == 1
     )
 

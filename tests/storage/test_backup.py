@@ -166,13 +166,13 @@ async def test_every_feed_of_a_restored_copy_goes_on_beyond_a_gap_and_seat_seque
     with open_store(tmp_path / "copy") as copy:
         assert take_over(copy, START)
         floor = (START - FEED_EPOCH) * POSITIONS_A_SECOND + FEED_GAP
-        assert find_head(copy.reader, "acme", "test") == Head(7, floor)
-        assert find_head(copy.reader, "acme", "live") == Head(
+        assert await find_head(copy.reader, "acme", "test") == Head(7, floor)
+        assert await find_head(copy.reader, "acme", "live") == Head(
             0, floor
         )  # its first seat may have come after the copy
         assert not take_over(copy, START + 1000)
     assert not take_over(database, START)
-    assert find_head(database.reader, "acme", "test") == Head(7, 12)
+    assert await find_head(database.reader, "acme", "test") == Head(7, 12)
 
 
 async def test_a_clock_that_is_far_behind_still_leaves_the_gap(
@@ -182,7 +182,7 @@ async def test_a_clock_that_is_far_behind_still_leaves_the_gap(
     await back_up(database, tmp_path / "copy")
     with open_store(tmp_path / "copy") as copy:
         assert take_over(copy, 0)
-        assert find_head(copy.reader, "acme", "test") == Head(7, 12 + FEED_GAP)
+        assert await find_head(copy.reader, "acme", "test") == Head(7, 12 + FEED_GAP)
 
 
 async def test_a_later_restore_of_the_same_copy_starts_beyond_an_earlier_one(
@@ -194,7 +194,7 @@ async def test_a_later_restore_of_the_same_copy_starts_beyond_an_earlier_one(
         await back_up(database, tmp_path / f"copy{number}")
         with open_store(tmp_path / f"copy{number}") as copy:
             take_over(copy, at)
-            positions.append(find_head(copy.reader, "acme", "test").feed_position)
+            positions.append((await find_head(copy.reader, "acme", "test")).feed_position)
     assert positions[1] - positions[0] >= 60 * POSITIONS_A_SECOND
 
 
@@ -203,11 +203,11 @@ async def test_a_restored_copys_backup_is_marked_again(database: Database, tmp_p
     await back_up(database, tmp_path / "one")
     with open_store(tmp_path / "one") as one:
         take_over(one, START)
-        was = find_head(one.reader, "acme", "test").feed_position
+        was = (await find_head(one.reader, "acme", "test")).feed_position
         await back_up(one, tmp_path / "two")
     with open_store(tmp_path / "two") as two:
         assert take_over(two, START)
-        assert find_head(two.reader, "acme", "test").feed_position > was
+        assert (await find_head(two.reader, "acme", "test")).feed_position > was
 
 
 def test_positions_stay_exact_for_every_json_reader_for_centuries() -> None:

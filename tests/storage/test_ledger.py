@@ -40,14 +40,14 @@ def insert(*seats: Seat) -> list[Stmt]:
 
 
 async def test_an_empty_ledger_is_sound(database: Database) -> None:
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     assert report.sound
     assert report.balances == []
 
 
 async def test_a_ledger_is_sound_at_every_step_of_a_match(database: Database) -> None:
     await commit(database, *insert(waiting(3)), *book(ledger.charge(waiting(3))))
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (True, 100, 100)
     match, pair = settled()
     charges = [stmt for each in pair for stmt in book(ledger.charge(each))]
@@ -58,7 +58,7 @@ async def test_a_ledger_is_sound_at_every_step_of_a_match(database: Database) ->
         *charges,
         *book(ledger.settlement(match.match_id, pair)),
     )
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     assert report.sound
     assert report.balances == [
         ("test", "escrow", 100, 5),
@@ -70,7 +70,7 @@ async def test_a_ledger_is_sound_at_every_step_of_a_match(database: Database) ->
         *insert(seat(4, status="declined", stake_status="declined")),
         *insert(seat(5, status="pending", stake_status="pending")),
     )
-    assert check_ledger(database.reader).sound
+    assert (await check_ledger(database.reader)).sound
 
 
 async def test_a_transfer_out_of_balance_is_named(database: Database) -> None:
@@ -78,7 +78,7 @@ async def test_a_transfer_out_of_balance_is_named(database: Database) -> None:
         database,
         *book(Transfer("odd", "charge", (Line("player", "sea_1", -5), Line("rake", "sea_1", 6)))),
     )
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     assert (report.sound, report.sum_usd_cents, report.unbalanced_transfers) == (
         False,
         1,
@@ -92,7 +92,7 @@ async def test_two_faults_that_cancel_out_are_both_named(database: Database) -> 
         *book(Transfer("a", "charge", (Line("player", "sea_1", -5),))),
         *book(Transfer("b", "charge", (Line("player", "sea_1", 5),))),
     )
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     assert (report.sound, report.sum_usd_cents, report.unbalanced_transfers) == (
         False,
         0,
@@ -104,24 +104,24 @@ async def test_a_confirmed_stake_without_its_charge_is_named_and_a_charge_withou
     database: Database,
 ) -> None:
     await commit(database, *insert(waiting(1)))
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     assert (report.sound, report.seats_charged_other_than_once, report.open_stakes_usd_cents) == (
         False,
         ["acme sea_001"],
         100,
     )
     await commit(database, *book(ledger.charge(waiting(1))))
-    assert check_ledger(database.reader).sound
+    assert (await check_ledger(database.reader)).sound
     pending = seat(2, status="pending", stake_status="pending")
     await commit(database, *insert(pending), *book(ledger.charge(pending)))
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     assert (report.sound, report.seats_charged_other_than_once) == (False, ["acme sea_002"])
 
 
 async def test_a_charge_of_another_amount_is_named(database: Database) -> None:
     cheap = msgspec.structs.replace(waiting(1), stake_usd_cents=90)
     await commit(database, *insert(waiting(1)), *book(ledger.charge(cheap)))
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     assert (report.sound, report.seats_charged_other_than_once) == (False, ["acme sea_001"])
 
 
@@ -132,7 +132,7 @@ async def test_escrow_that_holds_other_than_the_open_stakes_is_not_sound(
     await commit(
         database, *insert(*pair), *[stmt for each in pair for stmt in book(ledger.charge(each))]
     )
-    report = check_ledger(database.reader)  # money recorded on the seats, and never settled
+    report = await check_ledger(database.reader)  # money recorded on the seats, and never settled
     assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (False, 200, 0)
 
 
@@ -145,7 +145,7 @@ async def test_a_report_lists_a_bounded_number_of_faults(database: Database) -> 
             for stmt in book(Transfer(f"t{n}", "charge", (Line("rake", "s", 1),)))
         ),
     )
-    assert len(check_ledger(database.reader).unbalanced_transfers) == SHOWN_LIMIT
+    assert len((await check_ledger(database.reader)).unbalanced_transfers) == SHOWN_LIMIT
 
 
 SOUND = LedgerReport([("test", "escrow", 0, 2)], 0, [], [], [], [], [], 100, 100)

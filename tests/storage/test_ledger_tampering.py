@@ -12,6 +12,7 @@ from pgs.storage.database import Database
 from pgs.storage.ledger import LedgerReport, check_ledger
 from tests.actors.ready_core import FLOOR, PRIZE, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
+from tests.virtual import Faults
 
 SEATS, MATCHES, CHARGES, STRAY, TRANSFERS = (
     "seats_settled_other_than_booked",
@@ -51,7 +52,7 @@ async def _play(folder: Path) -> None:
         await s.seat("dave", PENDING, tier="gold")
         await s.ask_seat("erin", DECLINED, tier="gold")
         await until(302)
-        s.check_money()
+        await s.check_money()
 
 
 async def _tampered(folder: Path, sql: str) -> LedgerReport:
@@ -61,7 +62,7 @@ async def _tampered(folder: Path, sql: str) -> LedgerReport:
         assert connection.total_changes > 0, "it changed nothing"
     database = Database(folder, inline=True)
     try:
-        return check_ledger(database.reader)
+        return await check_ledger(database.reader)
     finally:
         database.close()
 
@@ -287,13 +288,13 @@ async def test_a_report_is_of_one_moment_whatever_is_committed_while_it_is_made(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     await _play(tmp_path)
-    database = Database(tmp_path, inline=True)
+    faults = Faults()
+    database = Database(tmp_path, inline=True, factory=faults.factory)
     try:
-        with database.reader.snapshot():
-            assert check_ledger(database.reader).sound
-            with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
-                connection.execute(_SEAT.format("payout_usd_cents = 5", WON))
-            assert check_ledger(database.reader).sound
-        assert not check_ledger(database.reader).sound
+        # The payout changes just before the last query of the report.
+        changed = _SEAT.format("payout_usd_cents = 5", WON)
+        faults.commit_before("select l.partner_id, l.transfer_id", database.path, changed)
+        assert (await check_ledger(database.reader)).sound
+        assert not (await check_ledger(database.reader)).sound
     finally:
         database.close()

@@ -20,10 +20,10 @@ async def test_moves_come_back_in_order(tmp_path: Path) -> None:
         moves = [Move(ply, ply % 2, f"m{ply}", ply, (ply, ply)) for ply in (2, 0, 1)]
         for move in moves:
             await store.writer.submit(Tx("acme", (rows.insert_move("acme", "mat_1", move),)))
-        assert rows.moves_of_match(store.reader, "acme", "mat_1") == sorted(
+        assert await rows.moves_of_match(store.reader, "acme", "mat_1") == sorted(
             moves, key=lambda move: move.ply
         )
-        assert rows.moves_of_match(store.reader, "other", "mat_1") == []
+        assert await rows.moves_of_match(store.reader, "other", "mat_1") == []
 
 
 async def test_a_second_move_of_one_ply_conflicts(tmp_path: Path) -> None:
@@ -34,21 +34,23 @@ async def test_a_second_move_of_one_ply_conflicts(tmp_path: Path) -> None:
         )
         assert await store.writer.submit(first) is Outcome.COMMITTED
         assert await store.writer.submit(second) is Outcome.CONFLICT
-        assert [move.move for move in rows.moves_of_match(store.reader, "acme", "mat_1")] == ["a1"]
+        assert [move.move for move in await rows.moves_of_match(store.reader, "acme", "mat_1")] == [
+            "a1"
+        ]
 
 
 async def test_presence_is_one_row_a_match(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
-        assert rows.find_attendance(store.reader, "acme", "mat_1") is None
+        assert await rows.find_attendance(store.reader, "acme", "mat_1") is None
         for presence in (Attendance((None, 5)), Attendance((9, 5), 9, ("Ann", None))):
             await store.writer.submit(Tx("acme", (rows.put_attendance("acme", "mat_1", presence),)))
-            assert rows.find_attendance(store.reader, "acme", "mat_1") == presence
+            assert await rows.find_attendance(store.reader, "acme", "mat_1") == presence
 
 
 @pytest.mark.parametrize("ended", [False, True])
 async def test_a_move_conflicts_once_its_match_has_ended(ended: bool, tmp_path: Path) -> None:
     async with ready_core(tmp_path) as s:
-        match = s.match_of([await s.seat(player) for player in ("ann", "bob")][1])
+        match = await s.match_of([await s.seat(player) for player in ("ann", "bob")][1])
         stmts: tuple[Stmt, ...] = (
             rows.insert_move("acme", match.match_id, A_MOVE),
             rows.set_due("acme", match.match_id, 7),
@@ -58,8 +60,10 @@ async def test_a_move_conflicts_once_its_match_has_ended(ended: bool, tmp_path: 
             await s.write_past_the_actors(update_match(match, over))
         outcome = await s.parts.database.writer.submit(Tx("acme", stmts))
         assert outcome is (Outcome.CONFLICT if ended else Outcome.COMMITTED)
-        assert len(rows.moves_of_match(s.reader, "acme", match.match_id)) == (0 if ended else 1)
-        row = find_match(s.reader, "acme", match.match_id)
+        assert len(await rows.moves_of_match(s.reader, "acme", match.match_id)) == (
+            0 if ended else 1
+        )
+        row = await find_match(s.reader, "acme", match.match_id)
         assert row is not None
         assert (row.due_at == 7) is not ended
 
@@ -68,12 +72,12 @@ async def test_a_player_is_in_what_has_not_ended(tmp_path: Path) -> None:
     async with ready_core(tmp_path) as s:
         keys = [await s.seat("ann", key) for key in ("one", "two", "three")]
         (matched,) = [await s.seat("bob")]
-        assert rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == [
+        assert await rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == [
             (keys[0].seat_id, matched.match_id)
         ]
-        assert rows.expecting_seats_of_player(s.reader, "acme", "test", "ann", 9) == [
+        assert await rows.expecting_seats_of_player(s.reader, "acme", "test", "ann", 9) == [
             (seat.seat_id, "waiting") for seat in keys[1:]
         ]
-        assert len(rows.expecting_seats_of_player(s.reader, "acme", "test", "ann", 1)) == 1
+        assert len(await rows.expecting_seats_of_player(s.reader, "acme", "test", "ann", 1)) == 1
         await s.decide(matched.match_id, None)
-        assert rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == []
+        assert await rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == []

@@ -31,19 +31,22 @@ async def test_members_come_back_with_their_accounts_in_the_order_of_joining(
         *members.insert_member("acme", ADA),
         *members.insert_member("acme", BEN),
     )
-    read = accounts.read_account(database.reader, "acme")
+    read = await accounts.read_account(database.reader, "acme")
     assert read is not None
     assert list(read.members.items()) == [("ben", BEN), ("ada", ADA)]
-    assert accounts.read_accounts(database.reader) == {"acme": read, "other": account("other")}
-    assert members.find_account_of(database.reader, "ada") == "acme"
-    assert members.find_account_of(database.reader, "nobody") is None
+    assert await accounts.read_accounts(database.reader) == {
+        "acme": read,
+        "other": account("other"),
+    }
+    assert await members.find_account_of(database.reader, "ada") == "acme"
+    assert await members.find_account_of(database.reader, "nobody") is None
 
 
 async def test_one_uid_is_a_member_of_one_account(database: Database) -> None:
     await commit(database, *members.insert_member("acme", ADA))
     assert await commit(database, *members.insert_member("acme", ADA)) is Outcome.CONFLICT
     assert await commit(database, *members.insert_member("other", ADA)) is Outcome.CONFLICT
-    assert members.find_account_of(database.reader, "ada") == "acme"
+    assert await members.find_account_of(database.reader, "ada") == "acme"
 
 
 async def test_a_removed_member_leaves_nothing_behind(database: Database) -> None:
@@ -55,8 +58,8 @@ async def test_a_removed_member_leaves_nothing_behind(database: Database) -> Non
     )
     assert await commit(database, *members.delete_member("acme", "ada")) is Outcome.COMMITTED
     assert await commit(database, *members.delete_member("acme", "ada")) is Outcome.CONFLICT
-    assert factors.find_factor(database.reader, "acme", "ada") == Factor()
-    assert factors.find_factor(database.reader, "acme", "ben") == FULL
+    assert await factors.find_factor(database.reader, "acme", "ada") == Factor()
+    assert await factors.find_factor(database.reader, "acme", "ben") == FULL
     assert await commit(database, *members.insert_member("other", ADA)) is Outcome.COMMITTED
     assert await commit(database, *members.delete_member("acme", "ada")) is Outcome.CONFLICT
 
@@ -69,7 +72,7 @@ async def test_a_role_is_given_to_that_member_alone(database: Database) -> None:
         *members.insert_member("acme", BEN),
     )
     assert await commit(database, members.set_role("acme", "ada", "developer")) is Outcome.COMMITTED
-    read = accounts.read_account(database.reader, "acme")
+    read = await accounts.read_account(database.reader, "acme")
     assert read is not None
     assert {uid: member.role for uid, member in read.members.items()} == {
         "ada": "developer",
@@ -80,15 +83,15 @@ async def test_a_role_is_given_to_that_member_alone(database: Database) -> None:
 
 async def test_an_invite_is_accepted_or_revoked_once(database: Database) -> None:
     await commit(database, *invites.insert_invite("acme", 3, INVITE))
-    assert invites.find_invite(database.reader, "acme", "ivt_1") == INVITE
-    assert invites.find_invite(database.reader, "other", "ivt_1") is None
-    assert invites.find_account_of(database.reader, "ivt_1") == "acme"
+    assert await invites.find_invite(database.reader, "acme", "ivt_1") == INVITE
+    assert await invites.find_invite(database.reader, "other", "ivt_1") is None
+    assert await invites.find_account_of(database.reader, "ivt_1") == "acme"
     assert (
         await commit(database, invites.accept_invite("acme", "ivt_1", "ada")) is Outcome.COMMITTED
     )
     assert await commit(database, invites.accept_invite("acme", "ivt_1", "ben")) is Outcome.CONFLICT
     assert await commit(database, invites.revoke_invite("acme", "ivt_1", START)) is Outcome.CONFLICT
-    read = invites.find_invite(database.reader, "acme", "ivt_1")
+    read = await invites.find_invite(database.reader, "acme", "ivt_1")
     assert read is not None
     assert (read.accepted_by, read.revoked_at) == ("ada", None)
 
@@ -110,8 +113,8 @@ async def test_an_authenticator_comes_back_as_it_was_written(
     await commit(
         database, factors.put_factor("acme", "ada", FULL), factors.put_factor("acme", "ada", factor)
     )
-    assert factors.find_factor(database.reader, "acme", "ada") == factor
-    assert factors.find_factor(database.reader, "other", "ada") == Factor()
+    assert await factors.find_factor(database.reader, "acme", "ada") == factor
+    assert await factors.find_factor(database.reader, "other", "ada") == Factor()
 
 
 def _event(seq: int) -> events.Event:
@@ -124,9 +127,12 @@ async def test_the_event_log_is_read_from_the_newest_on_in_pages(database: Datab
         *(events.insert_event("acme", _event(seq)) for seq in (1, 2, 3, 4)),
         events.insert_event("other", _event(9)),
     )
-    assert events.events_page(database.reader, "acme", events.END, 2) == [_event(4), _event(3)]
-    assert events.events_page(database.reader, "acme", 3, 5) == [_event(2), _event(1)]
-    assert events.events_page(database.reader, "acme", 1, 5) == []
+    assert await events.events_page(database.reader, "acme", events.END, 2) == [
+        _event(4),
+        _event(3),
+    ]
+    assert await events.events_page(database.reader, "acme", 3, 5) == [_event(2), _event(1)]
+    assert await events.events_page(database.reader, "acme", 1, 5) == []
     assert await commit(database, events.insert_event("acme", _event(4))) is Outcome.CONFLICT
 
 
@@ -136,10 +142,13 @@ async def test_a_stop_is_forgotten_only_by_who_finished_that_very_one(database: 
     )
     await commit(database, stops.put_stop("acme", "test", 2, START))
     await commit(database, stops.delete_stop("acme", "test", 1))
-    assert stops.unfinished_stops(database.reader) == [("acme", "live", 5), ("acme", "test", 2)]
+    assert await stops.unfinished_stops(database.reader) == [
+        ("acme", "live", 5),
+        ("acme", "test", 2),
+    ]
     await commit(database, stops.delete_stop("acme", "test", 2))
-    assert stops.find_stop(database.reader, "acme", "test") is None
-    assert stops.find_stop(database.reader, "acme", "live") == 5
+    assert await stops.find_stop(database.reader, "acme", "test") is None
+    assert await stops.find_stop(database.reader, "acme", "live") == 5
 
 
 async def test_a_keys_last_use_replaces_the_one_before(database: Database) -> None:
@@ -147,4 +156,4 @@ async def test_a_keys_last_use_replaces_the_one_before(database: Database) -> No
         database, key_uses.put_key_use("acme", "key_1", 1), key_uses.put_key_use("acme", "key_1", 2)
     )
     await commit(database, key_uses.put_key_use("other", "key_2", 3))
-    assert key_uses.key_uses_of(database.reader, "acme") == {"key_1": 2}
+    assert await key_uses.key_uses_of(database.reader, "acme") == {"key_1": 2}

@@ -19,26 +19,26 @@ async def save(database: Database, was: Rating, rating: Rating, partner: str = "
     )
 
 
-def find(
+async def find(
     database: Database, partner: str = "acme", game: str = "chess", player: str = "alice"
 ) -> Rating:
-    return rows.find_rating(database.reader, partner, "live", game, player)
+    return await rows.find_rating(database.reader, partner, "live", game, player)
 
 
 async def test_a_rating_is_read_as_it_was_saved_and_anybody_else_has_none(
     database: Database,
 ) -> None:
     assert await save(database, UNRATED, FIRST) is Outcome.COMMITTED
-    assert find(database) == FIRST
+    assert await find(database) == FIRST
     assert (
-        find(database, "other")
-        == find(database, game="reversi")
-        == find(database, player="bob")
+        await find(database, "other")
+        == await find(database, game="reversi")
+        == await find(database, player="bob")
         == UNRATED
     )
     second = Rating(26_000_000, 7_900_000, 2, "carol")
     assert await save(database, FIRST, second) is Outcome.COMMITTED
-    assert find(database) == second
+    assert await find(database) == second
 
 
 @pytest.mark.parametrize("was", [UNRATED, Rating(1, 1, 2)])
@@ -47,7 +47,7 @@ async def test_a_rating_that_another_match_has_moved_conflicts(
 ) -> None:
     await save(database, UNRATED, FIRST)
     assert await save(database, was, Rating(1, 1, was.matches + 1)) is Outcome.CONFLICT
-    assert find(database) == FIRST
+    assert await find(database) == FIRST
 
 
 async def test_a_crowd_is_two_live_seats_that_wait_for_the_same(database: Database) -> None:
@@ -72,4 +72,4 @@ async def test_a_crowd_is_two_live_seats_that_wait_for_the_same(database: Databa
         await sit(number, "spread", tier_revision=number)
     await sit(1, "lonely")
     await sit(2, "lonely", status="ended")
-    assert rows.partners_with_a_crowd(database.reader) == ["crowd"]
+    assert await rows.partners_with_a_crowd(database.reader) == ["crowd"]

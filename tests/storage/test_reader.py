@@ -15,21 +15,21 @@ async def test_a_read_that_fails_says_of_what(tmp_path: Path, faults: Faults) ->
     with open_store(tmp_path, faults) as database:
         faults.fail("select")
         with pytest.raises(ReadFailed) as failed:
-            database.reader.all("tiers.locks")
+            await database.reader.all("tiers.locks")
         assert failed.value.noun == "tiers"
         with pytest.raises(ReadFailed) as failed:
-            database.reader.one("seats.find_head", partner_id="p", environment="test")
+            await database.reader.one("seats.find_head", partner_id="p", environment="test")
         assert failed.value.noun == "seats"
 
 
-def test_a_read_with_a_missing_parameter_is_a_bug_and_no_outage(tmp_path: Path) -> None:
+async def test_a_read_with_a_missing_parameter_is_a_bug_and_no_outage(tmp_path: Path) -> None:
     with open_store(tmp_path) as database, pytest.raises(sqlite3.ProgrammingError):
-        database.reader.one("seats.find_head", partner_id="p")
+        await database.reader.one("seats.find_head", partner_id="p")
 
 
-def test_a_reader_cannot_write(tmp_path: Path) -> None:
+async def test_a_reader_cannot_write(tmp_path: Path) -> None:
     with open_store(tmp_path) as database, pytest.raises(StoreOutage, match="readonly"):
-        database.reader.one(
+        await database.reader.one(
             "tiers.insert_lock", environment="test", tier_id="bronze", game_id="chess"
         )
 
@@ -38,7 +38,7 @@ async def test_a_second_reader_reads_on_a_thread_of_its_own(tmp_path: Path) -> N
     with open_store(tmp_path) as database:
         await database.writer.submit(tx_of(lock("chess")))
         reader = database.second_reader()
-        assert await trio.to_thread.run_sync(reader.all, "tiers.locks") == [
+        assert await trio.to_thread.run_sync(lambda: trio.run(reader.all, "tiers.locks")) == [
             ("test", "bronze", "chess")
         ]
         reader.close()

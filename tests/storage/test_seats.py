@@ -62,11 +62,11 @@ async def test_a_seat_comes_back_as_it_was_written_field_by_field(database: Data
     assert (
         await commit(database, rows.insert_seat(plain), rows.insert_seat(full)) is Outcome.COMMITTED
     )
-    assert rows.find_seat(database.reader, "acme", "sea_001") == plain
-    assert rows.find_seat(database.reader, "acme", "sea_9") == full
-    assert rows.find_by_idempotency_key(database.reader, "acme", "live", "k:9") == full
-    assert rows.find_by_idempotency_key(database.reader, "acme", "test", "k:9") is None
-    assert rows.find_seat(database.reader, "other", "sea_9") is None
+    assert await rows.find_seat(database.reader, "acme", "sea_001") == plain
+    assert await rows.find_seat(database.reader, "acme", "sea_9") == full
+    assert await rows.find_by_idempotency_key(database.reader, "acme", "live", "k:9") == full
+    assert await rows.find_by_idempotency_key(database.reader, "acme", "test", "k:9") is None
+    assert await rows.find_seat(database.reader, "other", "sea_9") is None
 
 
 async def test_a_match_comes_back_as_it_was_written_field_by_field(database: Database) -> None:
@@ -89,9 +89,9 @@ async def test_a_match_comes_back_as_it_was_written_field_by_field(database: Dat
     )
     assert None not in msgspec.structs.astuple(full)
     await commit(database, rows.insert_match(match("mat_1")), rows.insert_match(full))
-    assert rows.find_match(database.reader, "acme", "mat_1") == match("mat_1")
-    assert rows.find_match(database.reader, "acme", "mat_9") == full
-    assert rows.find_match(database.reader, "other", "mat_9") is None
+    assert await rows.find_match(database.reader, "acme", "mat_1") == match("mat_1")
+    assert await rows.find_match(database.reader, "acme", "mat_9") == full
+    assert await rows.find_match(database.reader, "other", "mat_9") is None
 
 
 async def test_an_update_writes_every_field_that_a_seat_changes_in_its_life(
@@ -101,22 +101,22 @@ async def test_an_update_writes_every_field_that_a_seat_changes_in_its_life(
     await commit(database, rows.insert_seat(was))
     confirmed = rules.confirm(was, 70)
     assert await commit(database, rows.update_seat(was, confirmed)) is Outcome.COMMITTED
-    assert rows.find_seat(database.reader, "acme", "sea_001") == confirmed
+    assert await rows.find_seat(database.reader, "acme", "sea_001") == confirmed
     started, (first, _) = rules.start(confirmed, seat(2), "mat_1", "{}", 80)
     first = msgspec.structs.replace(first, position=1)
     await commit(database, rows.insert_match(started), rows.update_seat(confirmed, first))
-    assert rows.find_seat(database.reader, "acme", "sea_001") == first
+    assert await rows.find_seat(database.reader, "acme", "sea_001") == first
     ended, (over,) = rules.end(
         started, (first,), MatchDecision("ended", first.player_id, "resigned"), 90
     )
     over = msgspec.structs.replace(over, position=2, score=3)
     await commit(database, rows.update_match(started, ended), rows.update_seat(first, over))
-    assert rows.find_seat(database.reader, "acme", "sea_001") == over
-    assert rows.find_match(database.reader, "acme", "mat_1") == ended
+    assert await rows.find_seat(database.reader, "acme", "sea_001") == over
+    assert await rows.find_match(database.reader, "acme", "mat_1") == ended
     recorded, (paid,) = rules.record_money(ended, (over,), 99)
     await commit(database, rows.update_match(ended, recorded), rows.update_seat(over, paid))
-    assert rows.find_seat(database.reader, "acme", "sea_001") == paid
-    assert rows.find_match(database.reader, "acme", "mat_1") == recorded
+    assert await rows.find_seat(database.reader, "acme", "sea_001") == paid
+    assert await rows.find_match(database.reader, "acme", "mat_1") == recorded
 
 
 async def test_a_row_that_has_moved_on_conflicts_and_keeps_what_it_is(database: Database) -> None:
@@ -133,7 +133,7 @@ async def test_a_row_that_has_moved_on_conflicts_and_keeps_what_it_is(database: 
             await commit(database, rows.update_seat(stale, seat(1, status="matched")))
             is Outcome.CONFLICT
         )
-    assert rows.find_seat(database.reader, "acme", "sea_001") == gone
+    assert await rows.find_seat(database.reader, "acme", "sea_001") == gone
     over = match("mat_1", status="ended", money="due")
     assert await commit(database, rows.update_match(match("mat_1"), over)) is Outcome.COMMITTED
     assert await commit(database, rows.update_match(match("mat_1"), over)) is Outcome.CONFLICT
@@ -178,7 +178,7 @@ async def test_what_must_be_unique_conflicts(changes: dict[str, Any], database: 
 
 async def test_a_head_is_raised_only_from_where_it_stands(database: Database) -> None:
     zero, one, two = rows.Head(), rows.Head(1, 0), rows.Head(1, 2)
-    assert rows.find_head(database.reader, "acme", "test") == zero
+    assert await rows.find_head(database.reader, "acme", "test") == zero
     for was, head in ((zero, one), (one, two)):
         assert (
             await commit(database, rows.move_head("acme", "test", was, head)) is Outcome.COMMITTED
@@ -188,8 +188,8 @@ async def test_a_head_is_raised_only_from_where_it_stands(database: Database) ->
             await commit(database, rows.move_head("acme", "test", was, rows.Head(9, 9)))
             is Outcome.CONFLICT
         )
-    assert rows.find_head(database.reader, "acme", "test") == two
-    assert rows.find_head(database.reader, "acme", "live") == zero
+    assert await rows.find_head(database.reader, "acme", "test") == two
+    assert await rows.find_head(database.reader, "acme", "live") == zero
 
 
 async def test_the_waiting_and_the_open_and_the_playing_are_found_in_order(
@@ -215,18 +215,21 @@ async def test_the_waiting_and_the_open_and_the_playing_are_found_in_order(
         *(rows.insert_seat(each) for each in seats),
         rows.insert_seat(seat(20, environment="live")),
     )
-    assert [each.seq for each in rows.waiting_seats(database.reader, "acme", "test")] == [3, 8]
-    assert rows.open_seats_after(database.reader, "acme", "test", "", 10) == [
+    assert [each.seq for each in await rows.waiting_seats(database.reader, "acme", "test")] == [
+        3,
+        8,
+    ]
+    assert await rows.open_seats_after(database.reader, "acme", "test", "", 10) == [
         "sea_003",
         "sea_007",
         "sea_008",
     ]
-    assert rows.open_seats_after(database.reader, "acme", "test", "sea_003", 1) == ["sea_007"]
+    assert await rows.open_seats_after(database.reader, "acme", "test", "sea_003", 1) == ["sea_007"]
     assert [
         match_id
-        for _, match_id in running_seats_of_player(database.reader, "acme", "test", "p5", 9)
+        for _, match_id in await running_seats_of_player(database.reader, "acme", "test", "p5", 9)
     ] == ["mat_1"]
-    assert running_seats_of_player(database.reader, "acme", "live", "p5", 9) == []
+    assert await running_seats_of_player(database.reader, "acme", "live", "p5", 9) == []
     matches = [
         match("mat_3"),
         match("mat_1"),
@@ -234,8 +237,13 @@ async def test_the_waiting_and_the_open_and_the_playing_are_found_in_order(
         match("mat_4", environment="live"),
     ]
     await commit(database, *(rows.insert_match(each) for each in matches))
-    assert rows.running_matches_after(database.reader, "acme", "test", "", 10) == ["mat_1", "mat_3"]
-    assert rows.running_matches_after(database.reader, "acme", "test", "mat_1", 10) == ["mat_3"]
+    assert await rows.running_matches_after(database.reader, "acme", "test", "", 10) == [
+        "mat_1",
+        "mat_3",
+    ]
+    assert await rows.running_matches_after(database.reader, "acme", "test", "mat_1", 10) == [
+        "mat_3"
+    ]
 
 
 async def test_who_waits_comes_in_the_order_of_the_sequence_whatever_the_seats_ids(
@@ -246,7 +254,7 @@ async def test_who_waits_comes_in_the_order_of_the_sequence_whatever_the_seats_i
         for number, name in enumerate("cab", start=1)
     ]
     await commit(database, *(rows.insert_seat(each) for each in seats))
-    assert rows.waiting_seats(database.reader, "acme", "test") == seats
+    assert await rows.waiting_seats(database.reader, "acme", "test") == seats
 
 
 async def test_a_player_is_in_the_matches_that_run_and_in_no_other(database: Database) -> None:
@@ -266,9 +274,9 @@ async def test_a_player_is_in_the_matches_that_run_and_in_no_other(database: Dat
         seat(22, player_id="bob", status="matched", match_id="mat_22"),
     ]
     await commit(database, *(rows.insert_seat(each) for each in (*own, *foreign)))
-    listed = running_seats_of_player(database.reader, "acme", "test", "ann", 9)
+    listed = await running_seats_of_player(database.reader, "acme", "test", "ann", 9)
     assert [match_id for _, match_id in listed] == ["mat_7", "mat_1"]  # the oldest seat first
-    assert running_seats_of_player(database.reader, "acme", "test", "ann", 1) == listed[:1]
+    assert await running_seats_of_player(database.reader, "acme", "test", "ann", 1) == listed[:1]
 
 
 async def test_the_feed_shows_rows_behind_a_position_in_order(database: Database) -> None:
@@ -280,18 +288,18 @@ async def test_the_feed_shows_rows_behind_a_position_in_order(database: Database
         rows.insert_seat(seat(7, position=3, environment="live")),
     )
 
-    def page(after: int, size: int, environment: Environment = "test") -> list[int | None]:
+    async def page(after: int, size: int, environment: Environment = "test") -> list[int | None]:
         return [
             each.position
-            for each in rows.feed_page(database.reader, "acme", environment, after, size)
+            for each in await rows.feed_page(database.reader, "acme", environment, after, size)
         ]
 
-    assert page(0, 10) == [2, 4, 5, 9]
-    assert page(0, 2) == [2, 4]
-    assert page(4, 10) == [5, 9]
-    assert page(9, 10) == []
-    assert page(0, 10, "live") == [3]
-    assert rows.feed_page(database.reader, "other", "test", 0, 10) == []
+    assert await page(0, 10) == [2, 4, 5, 9]
+    assert await page(0, 2) == [2, 4]
+    assert await page(4, 10) == [5, 9]
+    assert await page(9, 10) == []
+    assert await page(0, 10, "live") == [3]
+    assert await rows.feed_page(database.reader, "other", "test", 0, 10) == []
 
 
 async def test_what_is_due_comes_page_by_page_the_longest_due_first_and_nothing_twice(
@@ -324,7 +332,7 @@ async def test_what_is_due_comes_page_by_page_the_longest_due_first_and_nothing_
         ),
     ):
         found: list[rows.Due] = []
-        while page := find(database.reader, 20, found[-1] if found else None, 7):
+        while page := await find(database.reader, 20, found[-1] if found else None, 7):
             assert len(page) <= 7
             found += page
         assert [(each.due_at, each.row_id) for each in found] == sorted(ids)
@@ -332,13 +340,13 @@ async def test_what_is_due_comes_page_by_page_the_longest_due_first_and_nothing_
 
 
 async def test_the_next_due_is_the_earliest_of_seats_and_matches(database: Database) -> None:
-    assert rows.next_due(database.reader) is None
+    assert await rows.next_due(database.reader) is None
     await commit(database, rows.insert_seat(seat(1)), rows.insert_match(match("mat_0")))
-    assert rows.next_due(database.reader) is None
+    assert await rows.next_due(database.reader) is None
     await commit(database, rows.insert_match(match("mat_1", due_at=40)))
-    assert rows.next_due(database.reader) == 40
+    assert await rows.next_due(database.reader) == 40
     await commit(database, rows.insert_seat(seat(2, due_at=30)))
-    assert rows.next_due(database.reader) == 30
+    assert await rows.next_due(database.reader) == 30
 
 
 async def test_a_transfer_is_booked_once(database: Database) -> None:
@@ -354,19 +362,19 @@ async def test_the_looked_up_rows_are_found_by_an_index(database: Database) -> N
     plans: list[str] = []
     connection.set_trace_callback(plans.append)
     reader = database.reader
-    rows.find_seat(reader, "acme", "s")
-    rows.find_by_idempotency_key(reader, "acme", "test", "k")
-    rows.waiting_seats(reader, "acme", "test")
-    rows.seats_of_match(reader, "acme", "m")
-    rows.feed_page(reader, "acme", "test", 0, 10)
-    rows.find_head(reader, "acme", "test")
-    rows.find_match(reader, "acme", "m")
-    running_seats_of_player(reader, "acme", "test", "p", 5)
-    rows.due_seats(reader, 10, None, 5)
-    rows.due_matches(reader, 10, None, 5)
-    rows.next_due(reader)
-    rows.open_seats_after(reader, "acme", "test", "", 5)
-    rows.running_matches_after(reader, "acme", "test", "", 5)
+    await rows.find_seat(reader, "acme", "s")
+    await rows.find_by_idempotency_key(reader, "acme", "test", "k")
+    await rows.waiting_seats(reader, "acme", "test")
+    await rows.seats_of_match(reader, "acme", "m")
+    await rows.feed_page(reader, "acme", "test", 0, 10)
+    await rows.find_head(reader, "acme", "test")
+    await rows.find_match(reader, "acme", "m")
+    await running_seats_of_player(reader, "acme", "test", "p", 5)
+    await rows.due_seats(reader, 10, None, 5)
+    await rows.due_matches(reader, 10, None, 5)
+    await rows.next_due(reader)
+    await rows.open_seats_after(reader, "acme", "test", "", 5)
+    await rows.running_matches_after(reader, "acme", "test", "", 5)
     connection.set_trace_callback(None)
     assert len(plans) == 14
     for statement in plans:

@@ -10,31 +10,23 @@ from typing import Any
 import pytest
 import trio
 
+from pgs.domain.accounts import Account
 from pgs.storage.accounts import insert_origin, insert_partner, read_account, read_accounts
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.database import Database
-from pgs.storage.reader import Reader, at_one_moment
+from pgs.storage.reader import Query, Reader
 from pgs.storage.tiers import read_catalogue
 from pgs.storage.transactions import ReadFailed, Tx
 from tests.making import account
 from tests.virtual import Faults, open_store
 
 
-def _between(faults: Faults, database: Database, text: str, sql: str) -> None:
-    """Commit a statement just before the first query that contains `text`."""
-    left = [sql]
-
-    def commit() -> None:
-        if left:
-            with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
-                connection.execute(left.pop())
-
-    faults._before.append((text, commit))
+async def _one_account(reader: Reader) -> dict[str, Account | None]:
+    return {"acme": await read_account(reader, "acme")}
 
 
 @pytest.mark.parametrize(
     "read",
-    [read_accounts, lambda reader: {"acme": read_account(reader, "acme")}],
+    [read_accounts, _one_account],
     ids=["all accounts", "one account"],
 )
 async def test_an_account_is_read_as_of_one_moment(
@@ -48,58 +40,62 @@ async def test_an_account_is_read_as_of_one_moment(
                 (insert_partner(account()), insert_origin("acme", "test", "http://localhost:1", 1)),
             )
         )
-        before = read(database.reader)
-        _between(faults, database, "from origin", "delete from origin where partner_id = 'acme'")
-        assert read(database.reader) == before
+        before = await read(database.reader)
+        faults.commit_before(
+            "from origin", database.path, "delete from origin where partner_id = 'acme'"
+        )
+        assert await read(database.reader) == before
         faults.heal()
-        assert read(database.reader)["acme"].origins["test"] == ()
+        assert (await read(database.reader))["acme"].origins["test"] == ()
 
 
 async def test_the_tier_book_is_read_as_of_one_moment(tmp_path: Path) -> None:
     faults = Faults()
     with open_store(tmp_path, faults) as database:
-        before = read_catalogue(database.reader)
-        _between(
-            faults,
-            database,
+        before = await read_catalogue(database.reader)
+        faults.commit_before(
             "from terms",
+            database.path,
             "insert into terms (version, text, published_at) values (99, 'new', 1)",
         )
-        assert read_catalogue(database.reader) == before
+        assert await read_catalogue(database.reader) == before
         faults.heal()
-        assert read_catalogue(database.reader).offered_terms_version == 99
+        assert (await read_catalogue(database.reader)).offered_terms_version == 99
 
 
 async def test_a_moment_ends_with_its_reading_also_when_that_fails(tmp_path: Path) -> None:
     faults = Faults()
 
-    @at_one_moment
-    def read_twice(reader: Reader) -> Any:
-        return reader.all("accounts.partners"), read_account(reader, "acme")
+    async def read_both(reader: Reader) -> Any:
+        return await reader.together(Query("accounts.partners"), Query("accounts.keys"))
 
     with open_store(tmp_path, faults) as database:
         faults.fail("from api_key")
         await database.writer.submit(Tx("acme", (insert_partner(account()),)))
         with pytest.raises(ReadFailed):
-            read_twice(database.reader)
+            await read_both(database.reader)
         faults.heal()
         with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
             connection.execute("update partner set name = 'Later'")
-        rows, one = read_twice(database.reader)
-        assert (rows[0][1], one.name) == ("Later", "Later")
+        partners, keys = await read_both(database.reader)
+        assert (partners[0][1], keys) == ("Later", [])
 
 
 async def test_a_long_check_keeps_no_other_reading_waiting(tmp_path: Path) -> None:
     """Needs threads, and so real time; what it waits for are events."""
     begun, end = threading.Event(), threading.Event()
 
-    def check(reader: Reader) -> None:
+    async def check(reader: Reader) -> None:
         begun.set()
         end.wait(30)
 
     with open_store(tmp_path, inline=False) as database, trio.fail_after(30):
+
+        async def check_all() -> None:
+            await read_in_bulk(database, check, database.check_limit)
+
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(read_in_bulk, database, check, database.check_limit)
+            nursery.start_soon(check_all)
             await trio.to_thread.run_sync(begun.wait)
             assert await read_in_bulk(database, read_accounts) == {}
             end.set()

@@ -12,7 +12,7 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
 
 
 async def test_a_new_database_offers_the_first_terms_and_no_tier(database: Database) -> None:
-    catalogue = rows.read_catalogue(database.reader)
+    catalogue = await rows.read_catalogue(database.reader)
     assert (catalogue.tiers, catalogue.offered_terms_version) == ({"test": {}, "live": {}}, 1)
 
 
@@ -30,7 +30,7 @@ async def test_a_book_holds_every_revision_in_order_and_the_locks(database: Data
         rows.set_lock("test", "bronze", "chess", locked=True),
         rows.set_lock("test", "bronze", "reversi", locked=True),
     )
-    assert rows.read_catalogue(database.reader).tiers == {
+    assert (await rows.read_catalogue(database.reader)).tiers == {
         "test": {
             "bronze": Tier("test", "bronze", (first, second), frozenset({"chess", "reversi"}))
         },
@@ -40,7 +40,9 @@ async def test_a_book_holds_every_revision_in_order_and_the_locks(database: Data
         await commit(database, rows.set_lock("test", "bronze", "chess", locked=False))
         is Outcome.COMMITTED
     )
-    assert rows.read_catalogue(database.reader).tiers["test"]["bronze"].locked_games == {"reversi"}
+    assert (await rows.read_catalogue(database.reader)).tiers["test"]["bronze"].locked_games == {
+        "reversi"
+    }
 
 
 async def test_what_is_there_already_and_what_is_gone_already_conflicts(database: Database) -> None:
@@ -57,9 +59,9 @@ async def test_what_is_there_already_and_what_is_gone_already_conflicts(database
         insert_terms(1, "Other terms", 2),
     ):
         assert await commit(database, stmt) is Outcome.CONFLICT
-    assert rows.read_catalogue(database.reader).tiers["test"]["bronze"].current == revision
+    assert (await rows.read_catalogue(database.reader)).tiers["test"]["bronze"].current == revision
 
 
 async def test_the_newest_terms_are_on_offer(database: Database) -> None:
     await commit(database, insert_terms(3, "Third", 3), insert_terms(2, "Second", 4))
-    assert rows.read_catalogue(database.reader).offered_terms_version == 3
+    assert (await rows.read_catalogue(database.reader)).offered_terms_version == 3

@@ -75,7 +75,7 @@ async def test_there_is_one_of_it(tmp_path: Path, what: str) -> None:
     with open_store(tmp_path) as database:
         assert await database.writer.submit(Tx("acme", first())) is Outcome.COMMITTED
         assert await database.writer.submit(Tx("acme", (marker, *second()))) is Outcome.CONFLICT
-        assert seats.find_seat(database.reader, "acme", "sea_99") is None, (
+        assert await seats.find_seat(database.reader, "acme", "sea_99") is None, (
             "a part of the refused transaction was written"
         )
 

@@ -13,16 +13,16 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
 
 
 async def test_a_new_endpoint_is_on_and_shown_without_its_secret(database: Database) -> None:
-    assert rows.find_webhook(database.reader, "acme", "test") is None
+    assert await rows.find_webhook(database.reader, "acme", "test") is None
     assert (
         await commit(database, rows.insert_webhook("acme", "test", URL, "sealed", 5))
         is Outcome.COMMITTED
     )
-    webhook = rows.find_webhook(database.reader, "acme", "test")
+    webhook = await rows.find_webhook(database.reader, "acme", "test")
     assert webhook == Webhook(URL, True, 0, 5, 5, None)
     assert "sealed" not in repr(webhook)
-    assert rows.find_webhook(database.reader, "acme", "live") is None
-    assert rows.find_webhook(database.reader, "other", "test") is None
+    assert await rows.find_webhook(database.reader, "acme", "live") is None
+    assert await rows.find_webhook(database.reader, "other", "test") is None
     assert (
         await commit(database, rows.insert_webhook("acme", "test", OTHER, "sealed too", 6))
         is Outcome.CONFLICT
@@ -36,6 +36,10 @@ async def test_saving_a_url_switches_on_and_leaves_the_rest(database: Database) 
         rows.insert_webhook("acme", "live", URL, "sealed", 6),
     )
     assert await commit(database, rows.save_url("acme", "test", OTHER)) is Outcome.COMMITTED
-    assert rows.find_webhook(database.reader, "acme", "test") == Webhook(OTHER, True, 0, 5, 5, None)
-    assert rows.find_webhook(database.reader, "acme", "live") == Webhook(URL, True, 0, 6, 6, None)
+    assert await rows.find_webhook(database.reader, "acme", "test") == Webhook(
+        OTHER, True, 0, 5, 5, None
+    )
+    assert await rows.find_webhook(database.reader, "acme", "live") == Webhook(
+        URL, True, 0, 6, 6, None
+    )
     assert await commit(database, rows.save_url("nobody", "test", OTHER)) is Outcome.CONFLICT

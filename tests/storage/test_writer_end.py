@@ -60,7 +60,7 @@ def test_closing_after_the_run_finishes_what_nobody_waits_for_any_more(
         trio.run(leave_writes_behind)
     database.close()
     with open_store(tmp_path) as again:
-        assert locked_games(again) == {"a", "b"}
+        assert trio.run(locked_games, again) == {"a", "b"}
 
 
 async def test_closing_finishes_what_has_queued_in_line_too(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ async def test_closing_finishes_what_has_queued_in_line_too(tmp_path: Path) -> N
         database.close()
         submit.close()
     with open_store(tmp_path) as again:
-        assert locked_games(again) == {"a"}
+        assert await locked_games(again) == {"a"}
 
 
 async def test_a_write_after_closing_is_refused(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ async def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
     monkeypatch.setattr(writer_module, "CLOSE_GRACE_S", 30)
     database.close()
     with open_store(tmp_path) as again:
-        assert locked_games(again) == {"a"}
+        assert await locked_games(again) == {"a"}
 
 
 @INLINE

@@ -35,7 +35,7 @@ async def test_writes_of_the_same_moment_share_one_commit(
         assert outcomes == [Outcome.COMMITTED] * 100
         # In-line, whatever one round of the event loop submits is a group; a thread first ends the commit that it held up.
         assert faults.count("commit") == (1 if inline else 2)
-        assert len(locked_games(database)) == 100
+        assert len(await locked_games(database)) == 100
 
 
 async def test_a_group_has_a_limit(
@@ -90,7 +90,7 @@ async def test_a_write_that_fails_in_a_group_fails_alone(
     assert outcomes[2] is Outcome.CONFLICT
     assert isinstance(outcomes[3], KeyError)
     assert outcomes[4] is Outcome.COMMITTED
-    assert locked_games(threaded) == {"a", "e"}
+    assert await locked_games(threaded) == {"a", "e"}
     assert faults.count("commit") == 1 + 2
 
 
@@ -107,6 +107,6 @@ async def test_a_commit_that_fails_leaves_the_outcome_of_the_whole_group_unknown
         )
         assert [type(result) for result in outcomes] == [OutcomeUnknown] * 5
         assert len({id(result) for result in outcomes}) == 5, "callers would share one traceback"
-        assert locked_games(database) == set()
+        assert await locked_games(database) == set()
         faults.heal()
         assert await submit_all(database, *txs) == [Outcome.COMMITTED] * 5

@@ -14,12 +14,12 @@ from tests.virtual import Faults, open_store
 async def test_a_committed_write_is_read_at_once(tmp_path: Path, inline: bool) -> None:
     with open_store(tmp_path, inline=inline) as database:
         database.start()
-        assert locked_games(database) == set()
+        assert await locked_games(database) == set()
         assert (
             await database.writer.submit(tx_of(lock("chess"), lock("reversi"))) is Outcome.COMMITTED
         )
-        assert locked_games(database) == {"chess", "reversi"}
-        assert database.reader.one("terms.newest_terms") is not None
+        assert await locked_games(database) == {"chess", "reversi"}
+        assert await database.reader.one("terms.newest_terms") is not None
 
 
 @INLINE
@@ -32,7 +32,7 @@ async def test_a_unique_index_that_disagrees_is_a_conflict_and_nothing_is_done(
         assert (
             await database.writer.submit(tx_of(lock("reversi"), lock("chess"))) is Outcome.CONFLICT
         )
-        assert locked_games(database) == {"chess"}
+        assert await locked_games(database) == {"chess"}
 
 
 @INLINE
@@ -45,7 +45,7 @@ async def test_a_statement_that_touches_other_rows_than_expected_is_a_conflict_a
             await database.writer.submit(tx_of(lock("chess"), unlock("reversi")))
             is Outcome.CONFLICT
         )
-        assert locked_games(database) == set()
+        assert await locked_games(database) == set()
         assert (
             await database.writer.submit(tx_of(lock("chess"), unlock("reversi", None)))
             is Outcome.COMMITTED
@@ -62,7 +62,7 @@ async def test_a_statement_that_the_disk_refuses_fails_the_write_and_nothing_is_
         faults.fail("delete from tier_lock", sqlite3.OperationalError("database or disk is full"))
         with pytest.raises(WriteFailed, match="disk is full"):
             await database.writer.submit(tx_of(lock("chess"), unlock("chess")))
-        assert locked_games(database) == set()
+        assert await locked_games(database) == set()
         faults.heal()
         assert await database.writer.submit(tx_of(lock("chess"))) is Outcome.COMMITTED
 
@@ -76,7 +76,7 @@ async def test_a_transaction_that_cannot_begin_fails_and_nothing_is_done(
         faults.fail("begin immediate")
         with pytest.raises(WriteFailed):
             await database.writer.submit(tx_of(lock("chess")))
-        assert locked_games(database) == set()
+        assert await locked_games(database) == set()
 
 
 @INLINE
@@ -89,7 +89,7 @@ async def test_a_commit_that_fails_leaves_the_outcome_unknown(
         faults.fail("commit", after=landed)
         with pytest.raises(OutcomeUnknown, match="disk I/O error"):
             await database.writer.submit(tx_of(lock("chess")))
-        assert locked_games(database) == ({"chess"} if landed else set())
+        assert await locked_games(database) == ({"chess"} if landed else set())
         faults.heal()
         assert await database.writer.submit(tx_of(lock("reversi"))) is Outcome.COMMITTED
 
@@ -119,5 +119,5 @@ async def test_a_bug_in_a_statement_is_no_outage(
         database.start()
         with pytest.raises(error):
             await database.writer.submit(tx_of(lock("chess"), stmt))
-        assert locked_games(database) == set()
+        assert await locked_games(database) == set()
         assert await database.writer.submit(tx_of(lock("chess"))) is Outcome.COMMITTED

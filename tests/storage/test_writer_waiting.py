@@ -35,7 +35,7 @@ async def test_a_full_queue_is_an_answer_and_nothing_is_done(
             with pytest.raises(WriterFull):
                 await threaded.writer.submit(tx_of(lock("late")))
             release.set()
-    assert locked_games(threaded) == {"game-0", "game-1", "game-2"}
+    assert await locked_games(threaded) == {"game-0", "game-1", "game-2"}
     assert await threaded.writer.submit(tx_of(lock("late"))) is Outcome.COMMITTED
 
 
@@ -57,7 +57,7 @@ async def test_a_stalled_disk_is_noticed_and_so_is_its_recovery(
             nursery.start_soon(submit, "b")
             await until(threaded.writer.stalled)
             assert outcomes == []
-            assert locked_games(threaded) == set(), "readers do not wait for the disk"
+            assert await locked_games(threaded) == set(), "readers do not wait for the disk"
             release.set()
     assert outcomes == [Outcome.COMMITTED] * 2
     assert not threaded.writer.stalled()
@@ -102,7 +102,7 @@ async def test_a_caller_who_stops_waiting_stops_no_write(
     assert scope.cancelled_caught
     assert release.is_set()
     await until(lambda: threaded.writer.waiting == 0)
-    assert locked_games(threaded) == {"a"}
+    assert await locked_games(threaded) == {"a"}
 
 
 @INLINE
@@ -117,4 +117,4 @@ async def test_a_caller_who_was_cancelled_before_writes_nothing(
         assert scope.cancelled_caught
         assert database.writer.waiting == 0
         await database.writer.submit(tx_of(lock("b")))
-        assert locked_games(database) == {"b"}
+        assert await locked_games(database) == {"b"}

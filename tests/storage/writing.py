@@ -33,8 +33,8 @@ def tx_of(*stmts: Stmt) -> Tx:
     return Tx("platform", stmts)
 
 
-def locked_games(database: Database) -> set[str]:
-    return {game for _, _, game in database.reader.all("tiers.locks")}
+async def locked_games(database: Database) -> set[str]:
+    return {game for _, _, game in await database.reader.all("tiers.locks")}
 
 
 async def submit_or_error(database: Database, tx: Tx) -> Outcome | Exception:

@@ -167,7 +167,7 @@ async def test_matches_outlive_kills_and_lose_no_move_that_was_shown(server: Ser
                 "drawn": (0, 100),
             }[result]
     database = Database(server.folder)
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     database.close()
     assert report.sound, report
     assert report.escrow_usd_cents == 0

@@ -149,7 +149,7 @@ async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: S
                 == 200
             )
     database = Database(server.folder)
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     database.close()
     assert report.sound, report
     charged = sum(len(backend.seats) for backend in backends) * 100

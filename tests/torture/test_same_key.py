@@ -69,7 +69,7 @@ async def test_fifty_identical_calls_at_once_charge_once_for_each_of_two_hundred
         "all but one of each key's calls must be told that they were replays"
     )
     database = Database(server.folder)
-    report = check_ledger(database.reader)
+    report = await check_ledger(database.reader)
     database.close()
     assert report.sound
     assert report.escrow_usd_cents == PARTNERS * 100

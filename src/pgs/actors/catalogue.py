@@ -47,7 +47,7 @@ class CatalogueActor(DispatchingActor):
         wrong = check_numbers(command.floor_usd_cents, command.prize_usd_cents)
         if wrong is not None:
             return wrong
-        tier = self._catalogue.current().find(command.environment, command.tier_id)
+        tier = (await self._catalogue.current()).find(command.environment, command.tier_id)
         was = tier.current if tier else None
         name = (command.name or (was.name if was else command.tier_id)).strip()
         if not name or len(name) > LABEL_MAX:
@@ -64,7 +64,7 @@ class CatalogueActor(DispatchingActor):
         return TierSet(new.revision)
 
     async def _lock_tier(self, command: LockTier, envelope: Envelope) -> TierLocked | Refusal:
-        tier = self._catalogue.current().find(command.environment, command.tier_id)
+        tier = (await self._catalogue.current()).find(command.environment, command.tier_id)
         if tier is None:
             return refuse("unknown_tier")
         if command.game_id not in GAMES:
@@ -83,7 +83,7 @@ class CatalogueActor(DispatchingActor):
     ) -> TermsPublished | BadRequest:
         if not command.text.strip() or len(command.text) > TERMS_MAX:
             return BadRequest(f"terms must be 1 to {TERMS_MAX} characters")
-        version = self._catalogue.current().offered_terms_version + 1
+        version = (await self._catalogue.current()).offered_terms_version + 1
         await self._write(insert_terms(version, command.text, self._clock.now()))
         return TermsPublished(version)
 
@@ -91,7 +91,7 @@ class CatalogueActor(DispatchingActor):
         """Commit statements and publish the catalogue that follows from them. Raises `Stale`."""
         if await self._database.writer.submit(Tx(PLATFORM, stmts)) is Outcome.CONFLICT:
             raise Stale
-        self._catalogue.publish(rows.read_catalogue(self._database.reader))
+        self._catalogue.publish(await rows.read_catalogue(self._database.reader))
 
     HANDLERS: ClassVar[Mapping[type[Message], Handler]] = {
         SetTier: _set_tier,

@@ -69,7 +69,7 @@ async def _on_the_folder(config: Config, line: bytes, *, stay: bool) -> Answer:
         answer = await execute(core, line)
         if stay:
             with suppress(StoreOutage), trio.move_on_after(PAYOUTS_S):
-                while is_money_due(core.parts.database.reader):  # noqa: ASYNC110 - what is booked is told to rows alone
+                while await is_money_due(core.parts.database.reader):  # noqa: ASYNC110 - what is booked is told to rows alone
                     await trio.sleep(LOOK_FOR_PAYOUTS_S)
         return answer
 

@@ -17,19 +17,19 @@ from pgs.storage.webhooks import find_webhook
 T = TypeVar("T")
 
 
-def find_account(core: Core, partner_id: str) -> Account | BadRequest:
+async def find_account(core: Core, partner_id: str) -> Account | BadRequest:
     """Return a partner's account as its rows have it, or the complaint that there is none."""
-    account = read_account(core.parts.database.reader, partner_id)
+    account = await read_account(core.parts.database.reader, partner_id)
     return account or BadRequest(
         f"There is no partner {partner_id}; `pgs partner list` names those there are."
     )
 
 
-def record_of(core: Core, account: Account) -> PartnerRecord:
+async def record_of(core: Core, account: Account) -> PartnerRecord:
     """Return an account as operators see it at this moment."""
     parts = core.parts
     found = {
-        environment: find_webhook(parts.database.reader, account.partner_id, environment)
+        environment: await find_webhook(parts.database.reader, account.partner_id, environment)
         for environment in ENVIRONMENTS
     }
     webhooks = {
@@ -41,7 +41,7 @@ def record_of(core: Core, account: Account) -> PartnerRecord:
 
 async def ask_account(core: Core, partner_id: str, command: Command[T]) -> T | BadRequest:
     """Return what the actor of a partner that there is answers to a command."""
-    known = find_account(core, partner_id)
+    known = await find_account(core, partner_id)
     if isinstance(known, BadRequest):
         return known
     return await core.directory.partner(partner_id).account().ask(command)
@@ -52,4 +52,4 @@ async def change_account(
 ) -> PartnerRecord | Refusal | BadRequest:
     """Return the account as operators see it after a command has changed it."""
     reply = await ask_account(core, partner_id, command)
-    return record_of(core, reply) if isinstance(reply, Account) else reply
+    return await record_of(core, reply) if isinstance(reply, Account) else reply

@@ -78,7 +78,7 @@ async def make_ready(
     for game_id in games:
         for step in TO_LIVE:
             await ask(ChangeLicence(PLATFORM, game_id, step))
-    await ask(AgreeTerms(PLATFORM, core.parts.catalogue.current().offered_terms_version))
+    await ask(AgreeTerms(PLATFORM, (await core.parts.catalogue.current()).offered_terms_version))
     for environment, registered in (origins or {}).items():
         for origin in registered:
             await ask(AddOrigin(PLATFORM, environment, origin))

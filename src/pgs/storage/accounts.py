@@ -5,144 +5,120 @@ from typing import Any
 
 from pgs.domain.accounts import Account, ApiKey, Licence, in_order
 from pgs.domain.environments import ENVIRONMENTS, Environment
+from pgs.domain.members import Member
 from pgs.domain.tiers import Price
-from pgs.storage.members import by_account
-from pgs.storage.reader import Reader, at_one_moment
+from pgs.storage.reader import Query, Reader, Row
 from pgs.storage.transactions import Stmt
 
+_COLUMNS = (
+    "partner_id",
+    "name",
+    "active",
+    "switched_off_by",
+    "revision",
+    "burst",
+    "rate",
+    "pin_test",
+    "pin_live",
+    "generation_test",
+    "generation_live",
+    "admin_domain",
+    "agreed_terms_version",
+    "agreed_terms_at",
+    "event_seq",
+    "created_at",
+)
+"""The columns of a partner's own row, in the order of the queries."""
 
-@at_one_moment
-def read_accounts(reader: Reader) -> dict[str, Account]:
-    """Return every account by its id."""
-    return _assemble(
-        reader.all("accounts.partners"),
-        reader.all("accounts.keys"),
-        reader.all("accounts.licences"),
-        reader.all("accounts.origins"),
-        reader.all("accounts.prices"),
-        reader.all("webhooks.switched_on"),
-        reader.all("members.members"),
+_SAME_NAMED = tuple(name for name in _COLUMNS if name in Account.__struct_fields__)
+"""The columns that are fields of `Account` under the same name."""
+
+_PARTS = (
+    "accounts.keys",
+    "accounts.licences",
+    "accounts.origins",
+    "accounts.prices",
+    "webhooks.switched_on",
+    "members.members",
+)
+"""The queries of what belongs to accounts; each has a twin `..._of` for one account."""
+
+
+async def read_accounts(reader: Reader) -> dict[str, Account]:
+    """Return every account by its id, all as of one moment."""
+    partners, *parts = await reader.together(
+        Query("accounts.partners"), *(Query(name) for name in _PARTS)
+    )
+    grouped = [_by_account(rows) for rows in parts]
+    return {
+        row[0]: _account(row, *(rows_of.get(row[0], []) for rows_of in grouped)) for row in partners
+    }
+
+
+async def read_account(reader: Reader, partner_id: str) -> Account | None:
+    """Return one account as of one moment."""
+    one: dict[str, Any] = {"partner_id": partner_id}
+    partners, *parts = await reader.together(
+        Query("accounts.find_partner", one), *(Query(f"{name}_of", one) for name in _PARTS)
+    )
+    if not partners:
+        return None
+    return _account(partners[0], *([row[1:] for row in rows] for rows in parts))
+
+
+def _by_account(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return rows by their first column, the account's id, and without it."""
+    rows_of: dict[str, list[Row]] = {}
+    for partner_id, *rest in rows:
+        rows_of.setdefault(partner_id, []).append(tuple(rest))
+    return rows_of
+
+
+def _account(
+    row: Row,
+    keys: list[Row],
+    licences: list[Row],
+    origins: list[Row],
+    prices: list[Row],
+    webhooks_on: list[Row],
+    members: list[Row],
+) -> Account:
+    columns = dict(zip(_COLUMNS, row, strict=True))
+    fields: dict[str, Any] = {name: columns[name] for name in _SAME_NAMED}
+    return Account(
+        **fields
+        | {
+            "active": bool(columns["active"]),
+            "pins": {name: columns[f"pin_{name}"] for name in ENVIRONMENTS},
+            "generations": {name: columns[f"generation_{name}"] for name in ENVIRONMENTS},
+            "keys": in_order(ApiKey(*key) for key in keys),
+            "licences": {game: Licence(bool(test), *rest) for game, test, *rest in licences},
+            "origins": {
+                name: tuple(sorted(origin for of, origin in origins if of == name))
+                for name in ENVIRONMENTS
+            },
+            "prices": {
+                name: {tier_id: Price(*price) for of, tier_id, *price in prices if of == name}
+                for name in ENVIRONMENTS
+            },
+            "webhook_on": frozenset(environment for (environment,) in webhooks_on),
+            "members": {member[0]: Member(*member) for member in members},
+        }
     )
 
 
-@at_one_moment
-def read_account(reader: Reader, partner_id: str) -> Account | None:
-    """Return one account."""
-    row = reader.one("accounts.find_partner", partner_id=partner_id)
-    if row is None:
-        return None
-    return _assemble(
-        [row],
-        reader.all("accounts.keys_of", partner_id=partner_id),
-        reader.all("accounts.licences_of", partner_id=partner_id),
-        reader.all("accounts.origins_of", partner_id=partner_id),
-        reader.all("accounts.prices_of", partner_id=partner_id),
-        reader.all("webhooks.switched_on_of", partner_id=partner_id),
-        reader.all("members.members_of", partner_id=partner_id),
-    )[partner_id]
-
-
-def _assemble(
-    partners: Iterable[tuple[Any, ...]],
-    keys: Iterable[tuple[Any, ...]],
-    licences: Iterable[tuple[Any, ...]],
-    origins: Iterable[tuple[Any, ...]],
-    prices: Iterable[tuple[Any, ...]],
-    webhooks_on: Iterable[tuple[Any, ...]],
-    members: Iterable[tuple[Any, ...]],
-) -> dict[str, Account]:
-    keys_of: dict[str, list[ApiKey]] = {}
-    for partner_id, *key in keys:
-        keys_of.setdefault(partner_id, []).append(ApiKey(*key))
-    licences_of: dict[str, dict[str, Licence]] = {}
-    for partner_id, game_id, test, live, note in licences:
-        licences_of.setdefault(partner_id, {})[game_id] = Licence(bool(test), live, note)
-    origins_of: dict[tuple[str, Environment], list[str]] = {}
-    for partner_id, environment, origin in origins:
-        origins_of.setdefault((partner_id, environment), []).append(origin)
-    prices_of: dict[tuple[str, Environment], dict[str, Price]] = {}
-    for partner_id, environment, tier_id, tier_revision, entry in prices:
-        prices_of.setdefault((partner_id, environment), {})[tier_id] = Price(tier_revision, entry)
-    webhook_on: dict[str, set[Environment]] = {}
-    for partner_id, environment in webhooks_on:
-        webhook_on.setdefault(partner_id, set()).add(environment)
-    members_of = by_account(members)
-    accounts = {}
-    for row in partners:
-        (
-            partner_id,
-            name,
-            active,
-            off_by,
-            revision,
-            burst,
-            rate,
-            pin_test,
-            pin_live,
-            gen_test,
-            gen_live,
-            domain,
-            agreed,
-            agreed_at,
-            seq,
-            at,
-        ) = row
-        accounts[partner_id] = Account(
-            partner_id=partner_id,
-            name=name,
-            active=bool(active),
-            switched_off_by=off_by,
-            revision=revision,
-            burst=burst,
-            rate=rate,
-            pins={"test": pin_test, "live": pin_live},
-            generations={"test": gen_test, "live": gen_live},
-            admin_domain=domain,
-            agreed_terms_version=agreed,
-            agreed_terms_at=agreed_at,
-            event_seq=seq,
-            created_at=at,
-            keys=in_order(keys_of.get(partner_id, ())),
-            licences=licences_of.get(partner_id, {}),
-            origins={
-                environment: tuple(sorted(origins_of.get((partner_id, environment), ())))
-                for environment in ENVIRONMENTS
-            },
-            prices={
-                environment: prices_of.get((partner_id, environment), {})
-                for environment in ENVIRONMENTS
-            },
-            webhook_on=frozenset(webhook_on.get(partner_id, ())),
-            members=members_of.get(partner_id, {}),
-        )
-    return accounts
-
-
 def _columns(account: Account) -> dict[str, Any]:
-    return {
-        "partner_id": account.partner_id,
-        "name": account.name,
-        "active": int(account.active),
-        "switched_off_by": account.switched_off_by,
-        "revision": account.revision,
-        "burst": account.burst,
-        "rate": account.rate,
-        "pin_test": account.pins["test"],
-        "pin_live": account.pins["live"],
-        "generation_test": account.generations["test"],
-        "generation_live": account.generations["live"],
-        "admin_domain": account.admin_domain,
-        "agreed_terms_version": account.agreed_terms_version,
-        "agreed_terms_at": account.agreed_terms_at,
-        "event_seq": account.event_seq,
-    }
+    columns: dict[str, Any] = {name: getattr(account, name) for name in _SAME_NAMED}
+    columns["active"] = int(account.active)
+    for name in ENVIRONMENTS:
+        columns[f"pin_{name}"] = account.pins[name]
+        columns[f"generation_{name}"] = account.generations[name]
+    return columns
 
 
 def insert_partner(account: Account) -> Stmt:
     """Return the statement that adds an account; a second one of its id conflicts."""
-    return Stmt(
-        "accounts.insert_partner", _columns(account) | {"created_at": account.created_at}, 1
-    )
+    return Stmt("accounts.insert_partner", _columns(account), 1)
 
 
 def update_partner(was: Account, account: Account) -> Stmt:
@@ -237,9 +213,9 @@ def replace_prices(
     )
 
 
-def switched_off_with_open_play(reader: Reader) -> list[tuple[str, Environment]]:
+async def switched_off_with_open_play(reader: Reader) -> list[tuple[str, Environment]]:
     """Return the partners and environments whose account is off while seats or matches of theirs are still open."""
-    rows = reader.all("accounts.switched_off_with_open_seats") + reader.all(
+    rows = await reader.all("accounts.switched_off_with_open_seats") + await reader.all(
         "accounts.switched_off_with_running_matches"
     )
     return sorted({(row[0], row[1]) for row in rows})

@@ -41,23 +41,25 @@ def insert_attempt(partner_id: str, environment: Environment, attempt: Attempt) 
     return Stmt("attempts.insert_attempt", params, 1)
 
 
-def newest_seq(reader: Reader, partner_id: str, environment: Environment) -> int:
+async def newest_seq(reader: Reader, partner_id: str, environment: Environment) -> int:
     """Return the sequence of the last try that was logged, 0 before the first."""
-    row = reader.one("attempts.newest_attempt", partner_id=partner_id, environment=environment)
+    row = await reader.one(
+        "attempts.newest_attempt", partner_id=partner_id, environment=environment
+    )
     return int(row[0]) if row else 0
 
 
-def newest_test_at(
+async def newest_test_at(
     reader: Reader, partner_id: str, environment: Environment, since: int
 ) -> int | None:
     """Return when the last test event was sent, if that was after `since`."""
-    row = reader.one(
+    row = await reader.one(
         "attempts.newest_test", partner_id=partner_id, environment=environment, since=since
     )
     return int(row[0]) if row else None
 
 
-def attempts_before(
+async def attempts_before(
     reader: Reader,
     partner_id: str,
     environment: Environment,
@@ -66,7 +68,7 @@ def attempts_before(
     page_size: int,
 ) -> list[Attempt]:
     """Return tries logged after `since`, the newest first, from below the sequence `before` on."""
-    rows = reader.all(
+    rows = await reader.all(
         "attempts.attempts_before",
         partner_id=partner_id,
         environment=environment,
@@ -84,11 +86,11 @@ def _attempt(*row: Any) -> Attempt:
     )
 
 
-def oldest_attempts(
+async def oldest_attempts(
     reader: Reader, until: int, page_size: int
 ) -> list[tuple[str, Environment, int]]:
     """Return where the oldest tries of `until` or earlier lie: partner, environment, and the highest sequence among them."""
-    rows = reader.all("attempts.oldest_attempts", until=until, page_size=page_size)
+    rows = await reader.all("attempts.oldest_attempts", until=until, page_size=page_size)
     return [(partner_id, environment, seq) for partner_id, environment, seq in rows]
 
 

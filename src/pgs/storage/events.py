@@ -22,7 +22,7 @@ class Event(msgspec.Struct, frozen=True):
     detail: str
 
 
-def events_page(
+async def events_page(
     reader: Reader, partner_id: str, before: int, page_size: int, *, with_invites: bool = True
 ) -> list[Event]:
     """Return entries under a sequence, the newest first; from `END` the list begins.
@@ -31,7 +31,7 @@ def events_page(
     """
     return [
         Event(*row)
-        for row in reader.all(
+        for row in await reader.all(
             "events.events_page",
             partner_id=partner_id,
             before=before,

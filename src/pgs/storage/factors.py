@@ -7,9 +7,9 @@ from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 
-def find_factor(reader: Reader, partner_id: str, uid: str) -> Factor:
+async def find_factor(reader: Reader, partner_id: str, uid: str) -> Factor:
     """Return a member's authenticator; `Factor()` where there is none."""
-    row = reader.one("factors.find_factor", partner_id=partner_id, uid=uid)
+    row = await reader.one("factors.find_factor", partner_id=partner_id, uid=uid)
     return Factor(*row) if row else Factor()
 
 

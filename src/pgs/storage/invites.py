@@ -10,37 +10,37 @@ END = 2**53
 """Sequence number above every real one, where a list that shows the newest first begins."""
 
 
-def find_account_of(reader: Reader, invite_id: str) -> str | None:
+async def find_account_of(reader: Reader, invite_id: str) -> str | None:
     """Return the id of the account that an invite is for."""
-    row = reader.one("invites.find_account_of", invite_id=invite_id)
+    row = await reader.one("invites.find_account_of", invite_id=invite_id)
     return row[0] if row else None
 
 
-def find_invite(reader: Reader, partner_id: str, invite_id: str) -> Invite | None:
+async def find_invite(reader: Reader, partner_id: str, invite_id: str) -> Invite | None:
     """Return an invite of an account."""
-    row = reader.one("invites.find_invite", partner_id=partner_id, invite_id=invite_id)
+    row = await reader.one("invites.find_invite", partner_id=partner_id, invite_id=invite_id)
     return Invite(*row) if row else None
 
 
-def invites_page(
+async def invites_page(
     reader: Reader, partner_id: str, before: int, page_size: int
 ) -> list[tuple[int, Invite]]:
     """Return invites of an account under a sequence, the newest first, each with its own; from `END` the list begins."""
-    rows = reader.all(
+    rows = await reader.all(
         "invites.invites_page", partner_id=partner_id, before=before, page_size=page_size
     )
     return [(seq, Invite(*rest)) for seq, *rest in rows]
 
 
-def count_invites(reader: Reader, partner_id: str) -> int:
+async def count_invites(reader: Reader, partner_id: str) -> int:
     """Return how many invites of an account are kept, in whatever state."""
-    row = reader.one("invites.count_invites", partner_id=partner_id)
+    row = await reader.one("invites.count_invites", partner_id=partner_id)
     return int(row[0]) if row else 0
 
 
-def oldest_settled(reader: Reader, partner_id: str, now: int) -> str | None:
+async def oldest_settled(reader: Reader, partner_id: str, now: int) -> str | None:
     """Return the id of the oldest invite that is not pending at `now`; None when all are."""
-    row = reader.one("invites.oldest_settled", partner_id=partner_id, now=now)
+    row = await reader.one("invites.oldest_settled", partner_id=partner_id, now=now)
     return row[0] if row else None
 
 

@@ -4,9 +4,9 @@ from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 
-def key_uses_of(reader: Reader, partner_id: str) -> dict[str, int]:
+async def key_uses_of(reader: Reader, partner_id: str) -> dict[str, int]:
     """Return the epoch seconds of each key's last noted use, by key id; a key that was never used is absent."""
-    return dict(reader.all("key_uses.key_uses_of", partner_id=partner_id))
+    return dict(await reader.all("key_uses.key_uses_of", partner_id=partner_id))
 
 
 def put_key_use(partner_id: str, key_id: str, used_at: int) -> Stmt:

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from pgs.storage.reader import Reader, at_one_moment
+from pgs.storage.reader import Query, Reader, Row
+from pgs.storage.transactions import Params
 
 SHOWN_LIMIT = 100
 """Faults listed in one report. More of them would not say more."""
@@ -38,26 +39,40 @@ class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
         )
 
 
-@at_one_moment
-def check_ledger(reader: Reader) -> LedgerReport:
+async def check_ledger(reader: Reader) -> LedgerReport:
     """Return the report on the whole ledger, as it stands at one moment."""
-    balances = [(row[0], row[1], row[2], row[3]) for row in reader.all("ledger.balances")]
-    escrow, open_stakes = reader.one("ledger.escrow"), reader.one("ledger.open_escrow")
+    shown: Params = {"page_size": SHOWN_LIMIT}
+    (
+        balances,
+        escrow,
+        open_escrow,
+        unbalanced,
+        charged,
+        settled,
+        matches,
+        stray,
+    ) = await reader.together(
+        Query("ledger.balances"),
+        Query("ledger.escrow"),
+        Query("ledger.open_escrow"),
+        Query("ledger.unbalanced_transfers", shown),
+        Query("ledger.seats_charged_other_than_once", shown),
+        Query("ledger.seats_settled_other_than_booked", shown),
+        Query("ledger.matches_that_do_not_add_up", shown),
+        Query("ledger.stray_lines", shown),
+    )
     return LedgerReport(
-        balances=balances,
+        balances=[(row[0], row[1], row[2], row[3]) for row in balances],
         sum_usd_cents=sum(row[2] for row in balances),
-        unbalanced_transfers=_named(reader, "ledger.unbalanced_transfers"),
-        seats_charged_other_than_once=_named(reader, "ledger.seats_charged_other_than_once"),
-        seats_settled_other_than_booked=_named(reader, "ledger.seats_settled_other_than_booked"),
-        matches_that_do_not_add_up=_named(reader, "ledger.matches_that_do_not_add_up"),
-        stray_lines=[
-            f"{row[0]} {row[1]}, line {row[2]}"
-            for row in reader.all("ledger.stray_lines", page_size=SHOWN_LIMIT)
-        ],
-        escrow_usd_cents=escrow[0] if escrow else 0,
-        open_stakes_usd_cents=open_stakes[0] if open_stakes else 0,
+        unbalanced_transfers=_named(unbalanced),
+        seats_charged_other_than_once=_named(charged),
+        seats_settled_other_than_booked=_named(settled),
+        matches_that_do_not_add_up=_named(matches),
+        stray_lines=[f"{row[0]} {row[1]}, line {row[2]}" for row in stray],
+        escrow_usd_cents=escrow[0][0],
+        open_stakes_usd_cents=open_escrow[0][0],
     )
 
 
-def _named(reader: Reader, query: str) -> list[str]:
-    return [f"{row[0]} {row[1]}" for row in reader.all(query, page_size=SHOWN_LIMIT)]
+def _named(rows: list[Row]) -> list[str]:
+    return [f"{row[0]} {row[1]}" for row in rows]

@@ -1,6 +1,5 @@
 """Members of accounts in rows."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from pgs.domain.members import Member
@@ -8,18 +7,9 @@ from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 
-def by_account(found: Iterable[tuple[Any, ...]]) -> dict[str, dict[str, Member]]:
-    """Return members by their account's id and their uid, from rows of `members.members` or `members.members_of`."""
-    members: dict[str, dict[str, Member]] = {}
-    for partner_id, *member in found:
-        made = Member(*member)
-        members.setdefault(partner_id, {})[made.uid] = made
-    return members
-
-
-def find_account_of(reader: Reader, uid: str) -> str | None:
+async def find_account_of(reader: Reader, uid: str) -> str | None:
     """Return the id of the account of which somebody is a member."""
-    row = reader.one("members.find_account_of", uid=uid)
+    row = await reader.one("members.find_account_of", uid=uid)
     return row[0] if row else None
 
 

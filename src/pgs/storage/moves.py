@@ -44,26 +44,26 @@ def set_due(partner_id: str, match_id: str, due_at: int) -> Stmt:
     )
 
 
-def find_attendance(reader: Reader, partner_id: str, match_id: str) -> Attendance | None:
+async def find_attendance(reader: Reader, partner_id: str, match_id: str) -> Attendance | None:
     """Return who has been at a match; None when nobody has."""
-    row = reader.one("moves.find_attendance", partner_id=partner_id, match_id=match_id)
+    row = await reader.one("moves.find_attendance", partner_id=partner_id, match_id=match_id)
     return Attendance((row[0], row[1]), row[2], (row[3], row[4])) if row else None
 
 
-def moves_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Move]:
+async def moves_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Move]:
     """Return the moves of a match in order."""
-    rows = reader.all("moves.moves_of_match", partner_id=partner_id, match_id=match_id)
+    rows = await reader.all("moves.moves_of_match", partner_id=partner_id, match_id=match_id)
     return [
         Move(ply, side, move, at_ms, (left_0, left_1))
         for ply, side, move, at_ms, left_0, left_1 in rows
     ]
 
 
-def running_seats_of_player(
+async def running_seats_of_player(
     reader: Reader, partner_id: str, environment: Environment, player_id: str, page_size: int
 ) -> list[tuple[str, str]]:
     """Return seat and match of what a player is playing, the oldest first."""
-    rows = reader.all(
+    rows = await reader.all(
         "moves.running_seats_of_player",
         partner_id=partner_id,
         environment=environment,
@@ -73,11 +73,11 @@ def running_seats_of_player(
     return [(seat_id, match_id) for seat_id, match_id in rows]
 
 
-def expecting_seats_of_player(
+async def expecting_seats_of_player(
     reader: Reader, partner_id: str, environment: Environment, player_id: str, page_size: int
 ) -> list[tuple[str, str]]:
     """Return id and status of the seats in which a player waits for an opponent or for the stake, the oldest first."""
-    rows = reader.all(
+    rows = await reader.all(
         "moves.expecting_seats_of_player",
         partner_id=partner_id,
         environment=environment,

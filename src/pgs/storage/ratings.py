@@ -6,11 +6,11 @@ from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 
-def find_rating(
+async def find_rating(
     reader: Reader, partner_id: str, environment: Environment, game_id: str, player_id: str
 ) -> Rating:
     """Return a player's rating at a game; the one that everybody begins with, if there is none yet."""
-    row = reader.one(
+    row = await reader.one(
         "ratings.find_rating",
         partner_id=partner_id,
         environment=environment,
@@ -46,10 +46,10 @@ def save_rating(
     )
 
 
-def partners_with_a_crowd(reader: Reader) -> list[str]:
+async def partners_with_a_crowd(reader: Reader) -> list[str]:
     """Return the partners that have two live seats or more waiting for the same thing."""
     return list(
         dict.fromkeys(
-            str(partner_id) for (partner_id,) in reader.all("ratings.partners_with_a_crowd")
+            str(partner_id) for (partner_id,) in await reader.all("ratings.partners_with_a_crowd")
         )
     )

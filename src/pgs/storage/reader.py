@@ -1,56 +1,68 @@
-"""Reads of the database, on the caller's own thread."""
+"""Reads of the database, by named query.
 
-from __future__ import annotations
+A read is a coroutine, since a network database will stand behind it. On SQLite it runs on the
+caller's thread and never suspends: a look-up by key costs less than a hop to another thread.
+"""
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
 
 from pgs.storage.queries import QUERIES
-from pgs.storage.transactions import BUGS, ReadFailed, SqlValue
+from pgs.storage.transactions import BUGS, Params, ReadFailed, SqlValue
 
-P = ParamSpec("P")
-T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A named query with its parameters, as a value."""
+
+    name: str
+    params: Params = {}
 
 
 class Reader:
-    """Reads on the caller's own thread: a look-up by key costs less than a hop to another one."""
+    """Reads over one connection, on the thread of whoever awaits them."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def one(self, name: str, **params: SqlValue) -> tuple[Any, ...] | None:
+    async def one(self, name: str, **params: SqlValue) -> Row | None:
         """Return the first row of a query, or None. Raises `ReadFailed`."""
-        row: tuple[Any, ...] | None = self._read(
-            lambda connection: QUERIES[name](connection, **params), name
-        )
+        row: Row | None = self._read(name, QUERIES[name], params)
         return row
 
-    def all(self, name: str, **params: SqlValue) -> list[tuple[Any, ...]]:
+    async def all(self, name: str, **params: SqlValue) -> list[Row]:
         """Return every row of a query. Raises `ReadFailed`."""
-        rows: list[tuple[Any, ...]] = self._read(
-            lambda connection: list(QUERIES[name](connection, **params)), name
-        )
-        return rows
+        return self._rows(name, params)
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Let all reads of a block see the database as the first of them does. Await nothing in it. Raises `ReadFailed`."""
-        if self._connection.in_transaction:  # within another block
-            yield
-            return
-        self._read(lambda connection: connection.execute("begin"), "snapshot")
+    async def together(self, *queries: Query) -> list[list[Row]]:
+        """Return the rows of each query, all as of one moment. Raises `ReadFailed`.
+
+        Without it, the writer may commit between any two reads.
+        """
+        self._read("reader.begin", lambda connection: connection.execute("begin"), {})
         try:
-            yield
+            return [self._rows(query.name, query.params) for query in queries]
         finally:
-            with suppress(sqlite3.Error):  # it wrote nothing
+            with suppress(sqlite3.Error):  # nothing was written
                 self._connection.execute("rollback")
 
-    def _read(self, read: Callable[[sqlite3.Connection], Any], name: str) -> Any:
+    def _rows(self, name: str, params: Params) -> list[Row]:
+        def fetch(connection: sqlite3.Connection, **given: SqlValue) -> list[Row]:
+            found = QUERIES[name](connection, **given)
+            # A query for one row returns a tuple or None, any other an iterator of rows.
+            return [found] if isinstance(found, tuple) else list(found or ())
+
+        rows: list[Row] = self._read(name, fetch, params)
+        return rows
+
+    def _read(self, name: str, read: Callable[..., Any], params: Params) -> Any:
         try:
-            return read(self._connection)
+            return read(self._connection, **params)
         except BUGS:
             raise
         except sqlite3.Error as error:
@@ -59,14 +71,3 @@ class Reader:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
-
-
-def at_one_moment(read: Callable[Concatenate[Reader, P], T]) -> Callable[Concatenate[Reader, P], T]:
-    """Return `read`, made to see the database as its first query does: on another thread the writer commits between any two."""
-
-    @wraps(read)
-    def reading(reader: Reader, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with reader.snapshot():
-            return read(reader, *args, **kwargs)
-
-    return reading

@@ -130,17 +130,17 @@ def book(partner_id: str, environment: Environment, transfer: Transfer, at: int)
         )
 
 
-def find_seat(reader: Reader, partner_id: str, seat_id: str) -> Seat | None:
+async def find_seat(reader: Reader, partner_id: str, seat_id: str) -> Seat | None:
     """Return a seat of a partner."""
-    row = reader.one("seats.find_seat", partner_id=partner_id, seat_id=seat_id)
+    row = await reader.one("seats.find_seat", partner_id=partner_id, seat_id=seat_id)
     return Seat(*row) if row else None
 
 
-def find_by_idempotency_key(
+async def find_by_idempotency_key(
     reader: Reader, partner_id: str, environment: Environment, idempotency_key: str
 ) -> Seat | None:
     """Return the seat that an idempotency key made."""
-    row = reader.one(
+    row = await reader.one(
         "seats.find_by_idempotency_key",
         partner_id=partner_id,
         environment=environment,
@@ -149,29 +149,33 @@ def find_by_idempotency_key(
     return Seat(*row) if row else None
 
 
-def waiting_seats(reader: Reader, partner_id: str, environment: Environment) -> list[Seat]:
+async def waiting_seats(reader: Reader, partner_id: str, environment: Environment) -> list[Seat]:
     """Return the seats that wait for an opponent, the oldest first."""
     return [
         Seat(*row)
-        for row in reader.all("seats.waiting_seats", partner_id=partner_id, environment=environment)
+        for row in await reader.all(
+            "seats.waiting_seats", partner_id=partner_id, environment=environment
+        )
     ]
 
 
-def seats_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Seat]:
+async def seats_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Seat]:
     """Return the seats of a match, the older first."""
     return [
         Seat(*row)
-        for row in reader.all("seats.seats_of_match", partner_id=partner_id, match_id=match_id)
+        for row in await reader.all(
+            "seats.seats_of_match", partner_id=partner_id, match_id=match_id
+        )
     ]
 
 
-def feed_page(
+async def feed_page(
     reader: Reader, partner_id: str, environment: Environment, after: int, page_size: int
 ) -> list[Seat]:
     """Return the rows of the feed that stand after a position, in order."""
     return [
         Seat(*row)
-        for row in reader.all(
+        for row in await reader.all(
             "seats.feed_page",
             partner_id=partner_id,
             environment=environment,
@@ -181,30 +185,32 @@ def feed_page(
     ]
 
 
-def find_head(reader: Reader, partner_id: str, environment: Environment) -> Head:
+async def find_head(reader: Reader, partner_id: str, environment: Environment) -> Head:
     """Return the head of a partner's environment."""
-    row = reader.one("seats.find_head", partner_id=partner_id, environment=environment)
+    row = await reader.one("seats.find_head", partner_id=partner_id, environment=environment)
     return Head(*row) if row else Head()
 
 
-def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | None:
+async def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | None:
     """Return a match of a partner."""
-    row = reader.one("matches.find_match", partner_id=partner_id, match_id=match_id)
+    row = await reader.one("matches.find_match", partner_id=partner_id, match_id=match_id)
     return Match(*row) if row else None
 
 
-def due_seats(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:
+async def due_seats(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:
     """Return seats that are due, the longest due first, from behind `after` on."""
-    return _due(reader, "seats.due_seats", until, after, page_size)
+    return await _due(reader, "seats.due_seats", until, after, page_size)
 
 
-def due_matches(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:
+async def due_matches(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:
     """Return matches that are due, the longest due first, from behind `after` on."""
-    return _due(reader, "matches.due_matches", until, after, page_size)
+    return await _due(reader, "matches.due_matches", until, after, page_size)
 
 
-def _due(reader: Reader, query: str, until: int, after: Due | None, page_size: int) -> list[Due]:
-    rows = reader.all(
+async def _due(
+    reader: Reader, query: str, until: int, after: Due | None, page_size: int
+) -> list[Due]:
+    rows = await reader.all(
         query,
         until=until,
         after_due_at=after.due_at if after else -1,
@@ -215,26 +221,29 @@ def _due(reader: Reader, query: str, until: int, after: Due | None, page_size: i
     return [Due(*row) for row in rows]
 
 
-def is_money_due(reader: Reader) -> bool:
+async def is_money_due(reader: Reader) -> bool:
     """Return whether any match has ended whose money is not booked yet."""
-    return reader.one("matches.unpaid") is not None
+    return await reader.one("matches.unpaid") is not None
 
 
-def next_due(reader: Reader) -> int | None:
+async def next_due(reader: Reader) -> int | None:
     """Return when the next seat or match is due, in epoch seconds."""
     times = [
         row[0]
-        for row in (reader.one("seats.next_due_seat"), reader.one("matches.next_due_match"))
+        for row in (
+            await reader.one("seats.next_due_seat"),
+            await reader.one("matches.next_due_match"),
+        )
         if row and row[0] is not None
     ]
     return min(times, default=None)
 
 
-def open_seats_after(
+async def open_seats_after(
     reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int
 ) -> list[str]:
     """Return ids of seats that wait for an opponent or for their stake, in the order of their ids."""
-    rows = reader.all(
+    rows = await reader.all(
         "seats.open_seats_after",
         partner_id=partner_id,
         environment=environment,
@@ -244,11 +253,11 @@ def open_seats_after(
     return [seat_id for (seat_id,) in rows]
 
 
-def running_matches_after(
+async def running_matches_after(
     reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int
 ) -> list[str]:
     """Return ids of matches that run, in the order of their ids."""
-    rows = reader.all(
+    rows = await reader.all(
         "matches.running_matches_after",
         partner_id=partner_id,
         environment=environment,
@@ -258,16 +267,16 @@ def running_matches_after(
     return [match_id for (match_id,) in rows]
 
 
-def running_games(reader: Reader) -> list[str]:
+async def running_games(reader: Reader) -> list[str]:
     """Return the ids of the games of all matches that run. It reads as many rows as there are such matches."""
-    return [game_id for (game_id,) in reader.all("matches.running_games")]
+    return [game_id for (game_id,) in await reader.all("matches.running_games")]
 
 
-def running_matches_of_game(
+async def running_matches_of_game(
     reader: Reader, game_id: str, after: RunningMatch | None, page_size: int
 ) -> list[RunningMatch]:
     """Return matches of a game that run, from behind `after` on, those of a partner's environment together."""
-    rows = reader.all(
+    rows = await reader.all(
         "matches.running_matches_of_game",
         game_id=game_id,
         after_partner_id=after.partner_id if after else "",

@@ -28,15 +28,15 @@ def delete_stop(partner_id: str, environment: Environment, generation: int) -> S
     return Stmt("stops.delete_stop", params)
 
 
-def unfinished_stops(reader: Reader) -> list[tuple[str, Environment, int]]:
+async def unfinished_stops(reader: Reader) -> list[tuple[str, Environment, int]]:
     """Return partners and environments whose stop is not finished, with the generation that it began."""
     return [
         (partner_id, environment, generation)
-        for partner_id, environment, generation in reader.all("stops.stops")
+        for partner_id, environment, generation in await reader.all("stops.stops")
     ]
 
 
-def find_stop(reader: Reader, partner_id: str, environment: Environment) -> int | None:
+async def find_stop(reader: Reader, partner_id: str, environment: Environment) -> int | None:
     """Return the generation of the stop that is not finished, None where there is none."""
-    row = reader.one("stops.find_stop", partner_id=partner_id, environment=environment)
+    row = await reader.one("stops.find_stop", partner_id=partner_id, environment=environment)
     return row[0] if row else None

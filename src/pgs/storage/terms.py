@@ -14,15 +14,15 @@ class Terms(msgspec.Struct, frozen=True):
     published_at: int
 
 
-def offered_terms(reader: Reader) -> Terms | None:
+async def offered_terms(reader: Reader) -> Terms | None:
     """Return the terms on offer: the newest version. None where there are none."""
-    row = reader.one("terms.newest_terms")
+    row = await reader.one("terms.newest_terms")
     return Terms(*row) if row else None
 
 
-def find_terms(reader: Reader, version: int) -> Terms | None:
+async def find_terms(reader: Reader, version: int) -> Terms | None:
     """Return a version of the terms."""
-    row = reader.one("terms.find_terms", version=version)
+    row = await reader.one("terms.find_terms", version=version)
     return Terms(*row) if row else None
 
 

@@ -2,27 +2,28 @@
 
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.tiers import Tier, TierCatalogue, TierRevision
-from pgs.storage.reader import Reader, at_one_moment
-from pgs.storage.terms import offered_terms
+from pgs.storage.reader import Query, Reader
+from pgs.storage.terms import Terms
 from pgs.storage.transactions import Stmt
 
 
-@at_one_moment
-def read_catalogue(reader: Reader) -> TierCatalogue:
-    """Return every tier with all its revisions and locks, and the terms on offer."""
+async def read_catalogue(reader: Reader) -> TierCatalogue:
+    """Return every tier with its revisions and locks, and the terms on offer, as of one moment."""
+    tier_rows, lock_rows, terms = await reader.together(
+        Query("tiers.tiers"), Query("tiers.locks"), Query("terms.newest_terms")
+    )
     revisions: dict[tuple[Environment, str], list[TierRevision]] = {}
-    for environment, tier_id, *rest in reader.all("tiers.tiers"):
+    for environment, tier_id, *rest in tier_rows:
         revisions.setdefault((environment, tier_id), []).append(TierRevision(*rest))
     locks: dict[tuple[Environment, str], set[str]] = {}
-    for environment, tier_id, game_id in reader.all("tiers.locks"):
+    for environment, tier_id, game_id in lock_rows:
         locks.setdefault((environment, tier_id), set()).add(game_id)
     tiers: dict[Environment, dict[str, Tier]] = {environment: {} for environment in ENVIRONMENTS}
     for (environment, tier_id), history in revisions.items():
         tiers[environment][tier_id] = Tier(
             environment, tier_id, tuple(history), frozenset(locks.get((environment, tier_id), ()))
         )
-    terms = offered_terms(reader)
-    return TierCatalogue(tiers, terms.version if terms else 0)
+    return TierCatalogue(tiers, Terms(*terms[0]).version if terms else 0)
 
 
 def insert_revision(

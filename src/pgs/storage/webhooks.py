@@ -11,9 +11,9 @@ from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 
-def find_webhook(reader: Reader, partner_id: str, environment: Environment) -> Webhook | None:
+async def find_webhook(reader: Reader, partner_id: str, environment: Environment) -> Webhook | None:
     """Return a partner's endpoint in an environment, without its secret."""
-    row = reader.one("webhooks.find_webhook", partner_id=partner_id, environment=environment)
+    row = await reader.one("webhooks.find_webhook", partner_id=partner_id, environment=environment)
     if row is None:
         return None
     url, enabled, failures, created_at, rotated_at, disabled_at = row
@@ -35,17 +35,19 @@ class Endpoint(HidesSecrets, msgspec.Struct, frozen=True):
     sealed_secret: str
 
 
-def find_endpoint(reader: Reader, partner_id: str, environment: Environment) -> Endpoint | None:
+async def find_endpoint(
+    reader: Reader, partner_id: str, environment: Environment
+) -> Endpoint | None:
     """Return a partner's endpoint in an environment, with its sealed secret."""
-    row = reader.one("webhooks.find_endpoint", partner_id=partner_id, environment=environment)
+    row = await reader.one("webhooks.find_endpoint", partner_id=partner_id, environment=environment)
     return Endpoint(row[0], bool(row[1]), *row[2:]) if row else None
 
 
-def failing_endpoints(
+async def failing_endpoints(
     reader: Reader, failures: int, page_size: int
 ) -> list[tuple[str, Environment]]:
     """Return partners and environments whose endpoint is on after so many failures in a row."""
-    rows = reader.all("webhooks.failing_endpoints", failures=failures, page_size=page_size)
+    rows = await reader.all("webhooks.failing_endpoints", failures=failures, page_size=page_size)
     return [(partner_id, environment) for partner_id, environment in rows]
 
 

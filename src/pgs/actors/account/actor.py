@@ -50,7 +50,7 @@ class AccountActor(DispatchingActor):
 
     async def load(self) -> None:
         """Read the account from rows."""
-        self._account = rows.read_account(self._parts.database.reader, self._partner_id)
+        self._account = await rows.read_account(self._parts.database.reader, self._partner_id)
 
     async def _create(self, command: CreatePartner, envelope: Envelope) -> object:
         if self._account is not None:
@@ -82,7 +82,7 @@ class AccountActor(DispatchingActor):
             return await self._apply_rule(command, envelope)
         except Stale:
             reader = self._parts.database.reader
-            invite = find_invite(reader, self._partner_id, command.invite_id)
+            invite = await find_invite(reader, self._partner_id, command.invite_id)
             if invite is None or invite.accepted_by is None:
                 raise
         await self.load()
@@ -166,7 +166,7 @@ class AccountActor(DispatchingActor):
         return None
 
     async def _read_factor(self, uid: str) -> Factor:
-        return find_factor(self._parts.database.reader, self._partner_id, uid)
+        return await find_factor(self._parts.database.reader, self._partner_id, uid)
 
     async def _carry_out(self, decision: AccountDecision, by: str) -> object:
         """Commit what a rule decided, and return the reply. Raises `Stale`."""

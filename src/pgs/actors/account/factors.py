@@ -23,7 +23,7 @@ ISSUER: Final = "Partner Game Service"
 
 async def read_factor(reader: Reader, account: Account, command: EnrollTotp, now: int) -> Factor:
     """Return the caller's authenticator."""
-    return rows.find_factor(reader, account.partner_id, command.by)
+    return await rows.find_factor(reader, account.partner_id, command.by)
 
 
 def enrol_totp(

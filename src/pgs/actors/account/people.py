@@ -42,25 +42,25 @@ async def read_kept_invites(
     reader: Reader, account: Account, command: CreateInvite, now: int
 ) -> KeptInvites:
     """Return what the account holds of invites."""
-    count = invite_rows.count_invites(reader, account.partner_id)
+    count = await invite_rows.count_invites(reader, account.partner_id)
     if count < invites.INVITES_MAX:
         return KeptInvites(count, None)  # nothing has to make room
-    return KeptInvites(count, invite_rows.oldest_settled(reader, account.partner_id, now))
+    return KeptInvites(count, await invite_rows.oldest_settled(reader, account.partner_id, now))
 
 
 async def read_invite(
     reader: Reader, account: Account, command: RevokeInvite, now: int
 ) -> Invite | None:
     """Return the invite that the command names."""
-    return invite_rows.find_invite(reader, account.partner_id, command.invite_id)
+    return await invite_rows.find_invite(reader, account.partner_id, command.invite_id)
 
 
 async def read_invite_and_membership(
     reader: Reader, account: Account, command: AcceptInvite, now: int
 ) -> InviteAndMembership:
     """Return the invite that the command names, and where its caller is a member."""
-    invite = invite_rows.find_invite(reader, account.partner_id, command.invite_id)
-    return InviteAndMembership(invite, member_rows.find_account_of(reader, command.by))
+    invite = await invite_rows.find_invite(reader, account.partner_id, command.invite_id)
+    return InviteAndMembership(invite, await member_rows.find_account_of(reader, command.by))
 
 
 def create_invite(

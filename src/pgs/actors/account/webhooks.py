@@ -34,8 +34,8 @@ async def read_webhook(
     now: int,
 ) -> StoredWebhook | None:
     """Return the endpoint of the command's environment."""
-    webhook = rows.find_webhook(reader, account.partner_id, command.environment)
-    endpoint = rows.find_endpoint(reader, account.partner_id, command.environment)
+    webhook = await rows.find_webhook(reader, account.partner_id, command.environment)
+    endpoint = await rows.find_endpoint(reader, account.partner_id, command.environment)
     if webhook is None or endpoint is None:
         return None
     return StoredWebhook(webhook, endpoint.saved_seq)

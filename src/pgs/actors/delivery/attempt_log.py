@@ -38,7 +38,7 @@ class AttemptLog:
     async def load(self) -> None:
         """Read the newest sequence number from rows."""
         reader = self._parts.database.reader
-        self._newest_seq = rows.newest_seq(reader, self._partner_id, self._environment)
+        self._newest_seq = await rows.newest_seq(reader, self._partner_id, self._environment)
 
     async def record(self, done: TryDone, endpoint: Endpoint | None) -> Recorded:
         """Return the try as logged, after telling the account's live stream of it.

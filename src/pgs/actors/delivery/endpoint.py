@@ -41,7 +41,7 @@ async def read_endpoint(
     parts: Parts, partner_id: str, environment: Environment
 ) -> KnownEndpoint | None:
     """Return a partner's endpoint in an environment with its secret opened, None without one."""
-    row = rows.find_endpoint(parts.database.reader, partner_id, environment)
+    row = await rows.find_endpoint(parts.database.reader, partner_id, environment)
     if row is None:
         return None
     context = webhook_context(partner_id, environment)

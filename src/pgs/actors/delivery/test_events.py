@@ -50,7 +50,7 @@ async def newest_test_ms(parts: Parts, partner_id: str, environment: Environment
     if in_flight is not None:
         return in_flight
     since = parts.clock.now() - TEST_EVERY_S
-    logged = rows.newest_test_at(parts.database.reader, partner_id, environment, since)
+    logged = await rows.newest_test_at(parts.database.reader, partner_id, environment, since)
     return None if logged is None else logged * 1000
 
 
@@ -61,7 +61,7 @@ async def seconds_until_test(
 
     In seconds, from 1 to `TEST_EVERY_S`. `now`: epoch seconds.
     """
-    tested_at = rows.newest_test_at(reader, partner_id, environment, now - TEST_EVERY_S)
+    tested_at = await rows.newest_test_at(reader, partner_id, environment, now - TEST_EVERY_S)
     if tested_at is None:  # it is in flight, and not in the log yet
         return TEST_EVERY_S
     return min(max(1, tested_at + TEST_EVERY_S + 1 - now), TEST_EVERY_S)

@@ -37,7 +37,7 @@ async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
     reader, now = parts.database.reader, parts.clock.now()
     for find, message in ((rows.due_seats, SeatDue), (rows.due_matches, MatchDue)):
         last: rows.Due | None = None
-        while page := find(reader, now, last, PAGE):
+        while page := await find(reader, now, last, PAGE):
             for due in page:
                 partner = directory.partner(due.partner_id)
                 # A resting partner is told after its rest.
@@ -45,7 +45,7 @@ async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
                     partner.seats(due.environment).tell(message(due.row_id))
             last = page[-1]
             await trio.sleep(PAGE_PAUSE_S)
-    upcoming, latest = rows.next_due(reader), now + SEARCH_AT_LEAST_S
+    upcoming, latest = await rows.next_due(reader), now + SEARCH_AT_LEAST_S
     parts.deadlines.searched(latest if upcoming is None else min(upcoming, latest))
 
 

@@ -67,16 +67,17 @@ class TableActor:
 
     async def load(self) -> None:
         """Come back to where the rows are. A clock that ran goes on with what was left at the last row."""
-        reader, now_ms = self._parts.database.reader, self._parts.clock.now_ms()
-        self._read_match()
+        reader = self._parts.database.reader
+        await self._read_match()
+        self._presence = (
+            await rows.find_attendance(reader, self._partner_id, self._match_id) or Attendance()
+        )
+        self._moves = await rows.moves_of_match(reader, self._partner_id, self._match_id)
+        now_ms = self._parts.clock.now_ms()
         self._seq = now_ms  # so that the numbers of one match never go back, whatever became of its earlier tables
         self._ending, self._ask_at = None, 0.0
-        self._presence = (
-            rows.find_attendance(reader, self._partner_id, self._match_id) or Attendance()
-        )
         # The whole wait for the second player is given again: how much of it had passed is not in rows.
         self._wait_until_ms = now_ms + START_AFTER_MS
-        self._moves = rows.moves_of_match(reader, self._partner_id, self._match_id)
         self._rules = self._parts.games.get(self._match.game_id) if self._match else None
         self._replay()
         self._allowance = allowance_of(self._rules)
@@ -91,11 +92,13 @@ class TableActor:
         self._announce_end()
         self._ask_for_end()
 
-    def _read_match(self) -> None:
+    async def _read_match(self) -> None:
         reader = self._parts.database.reader
-        match = seat_rows.find_match(reader, self._partner_id, self._match_id)
+        match = await seat_rows.find_match(reader, self._partner_id, self._match_id)
         if match is not None and (self._match is None or match.status != self._match.status):
-            self._seats = tuple(seat_rows.seats_of_match(reader, self._partner_id, self._match_id))
+            self._seats = tuple(
+                await seat_rows.seats_of_match(reader, self._partner_id, self._match_id)
+            )
         self._match = match
 
     def _replay(self) -> None:
@@ -141,7 +144,7 @@ class TableActor:
             return await self._join(message)
         if isinstance(message, m.Resign):
             return await self._resign(message)
-        self._read_match()
+        await self._read_match()
         await self._catch_up()
         self._announce_end()
         self._ask_for_end()

@@ -95,13 +95,15 @@ async def close_play(
     await partner.seats(environment).ask(CloseSeats((), end_reason))
     closed, after = 0, ""
     while wanted() and (
-        page := rows.open_seats_after(reader, partner.partner_id, environment, after, PAGE)
+        page := await rows.open_seats_after(reader, partner.partner_id, environment, after, PAGE)
     ):
         closed += await partner.seats(environment).ask(CloseSeats(tuple(page), end_reason))
         after = page[-1]
     after = ""
     while wanted() and (
-        page := rows.running_matches_after(reader, partner.partner_id, environment, after, PAGE)
+        page := await rows.running_matches_after(
+            reader, partner.partner_id, environment, after, PAGE
+        )
     ):
         closed += await partner.seats(environment).ask(CloseMatches(tuple(page), end_reason))
         after = page[-1]

@@ -1,6 +1,6 @@
 """A plan: the row changes of one decision, gathered into one transaction with the feed positions that they take."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -101,12 +101,11 @@ class Plan:
         return Tx(self._partner_id, tuple(self._stmts))
 
 
-def rate_players(plan: Plan, seats: Sequence[Seat], look_up: Callable[[str, str], Rating]) -> None:
-    """Plan what a match of two that ended with a result says of its players' skill. `look_up`: game id, player id → rating so far."""
+def rate_players(plan: Plan, seats: Sequence[Seat], before: tuple[Rating, Rating]) -> None:
+    """Move both players' ratings by a match that ended with a result. `before`: as rows have them."""
     one, two = seats
     if one.result is None:
         return
-    before = look_up(one.game_id, one.player_id), look_up(two.game_id, two.player_id)
     after = after_match((one.player_id, two.player_id), before, one.result)
     for seat, was, rating in zip(seats, before, after, strict=True):
         plan.rate(seat.game_id, seat.player_id, was, rating)

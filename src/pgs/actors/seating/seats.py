@@ -9,7 +9,6 @@ In the test environment a confirmed stake is paired at once. In live it waits fo
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -46,6 +45,7 @@ from pgs.domain import ids, ledger, live_pairing, pairing
 from pgs.domain import seats as rules
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.ratings import Rating
 from pgs.domain.seats import Match, MatchDecision, Seat
 from pgs.domain.tiers import Tier, stake_of
 from pgs.storage import moves
@@ -73,8 +73,7 @@ class SeatsActor:
         self._parts = partner.parts
         self._reader = partner.parts.database.reader
         self._head = rows.Head()
-        self._rating = partial(find_rating, self._reader, self._partner_id, environment)
-        self._lobby = Lobby(self._rating)
+        self._lobby = Lobby()
         self._pulse: Pulse | None = None
         self._asking: dict[
             str, list[tuple[Envelope, bool]]
@@ -82,9 +81,9 @@ class SeatsActor:
 
     async def load(self) -> None:
         """Rebuild the head and the lobby from rows."""
-        self._head = rows.find_head(self._reader, self._partner_id, self._environment)
-        self._lobby = Lobby(self._rating)
-        for seat in rows.waiting_seats(self._reader, self._partner_id, self._environment):
+        self._head = await rows.find_head(self._reader, self._partner_id, self._environment)
+        self._lobby = Lobby()
+        for seat in await rows.waiting_seats(self._reader, self._partner_id, self._environment):
             self._lobby.place(seat)
         self._keep_pulse()
 
@@ -103,7 +102,7 @@ class SeatsActor:
     # --- staking -------------------------------------------------------------------------------------------------------------
 
     async def _stake(self, command: StakeSeat, envelope: Envelope) -> object:
-        known = rows.find_by_idempotency_key(
+        known = await rows.find_by_idempotency_key(
             self._reader, self._partner_id, self._environment, command.idempotency_key
         )
         if known is not None:
@@ -179,7 +178,7 @@ class SeatsActor:
         return LATER
 
     async def _charge_answered(self, message: ChargeAnswered, _: Envelope) -> None:
-        seat = self._seat(message.seat_id)
+        seat = await self._seat(message.seat_id)
         if (
             seat is not None
             and seat.status == "pending"
@@ -229,6 +228,7 @@ class SeatsActor:
     async def _wave(self, command: Wave, _: Envelope) -> float | None:
         if command.pulse is None or command.pulse is not self._pulse:
             return None  # it was an earlier life's; the load before this message has started what is needed
+        await self._learn_ratings()
         plan = self._plan()
         account = self._parts.registry.account(self._partner_id)
         if account is not None and account.active:  # whoever switched it off has the seats closed
@@ -250,6 +250,16 @@ class SeatsActor:
         self._pulse = None
         return None
 
+    async def _learn_ratings(self) -> None:
+        if not self._lobby.unfinished:
+            for game_id, player_id in self._lobby.unrated():
+                self._lobby.learn(game_id, player_id, await self._rating(game_id, player_id))
+
+    async def _rating(self, game_id: str, player_id: str) -> Rating:
+        return await find_rating(
+            self._reader, self._partner_id, self._environment, game_id, player_id
+        )
+
     def _keep_pulse(self) -> None:
         if self._pulse is None and self._environment == "live" and self._lobby.crowded:
             self._pulse = Pulse(self._partner, self._environment)
@@ -259,10 +269,10 @@ class SeatsActor:
     async def _decide(
         self, command: DecideMatch, _: Envelope
     ) -> MatchRecord | Refusal | BadRequest:
-        match = self._match(command.match_id)
+        match = await self._match(command.match_id)
         if match is None:
             return refuse("match_not_found")
-        seats = tuple(rows.seats_of_match(self._reader, self._partner_id, match.match_id))
+        seats = tuple(await rows.seats_of_match(self._reader, self._partner_id, match.match_id))
         if command.winner_player_id is not None and all(
             seat.player_id != command.winner_player_id for seat in seats
         ):
@@ -278,7 +288,7 @@ class SeatsActor:
             )
         return await self._end_now(match, decision)
 
-    def _end(
+    async def _end(
         self, plan: Plan, match: Match, seats: tuple[Seat, ...], decision: MatchDecision
     ) -> Match:
         ended, after = rules.end(match, seats, decision, plan.now)
@@ -286,11 +296,12 @@ class SeatsActor:
         for was, seat in zip(seats, after, strict=True):
             plan.update(was, seat)
         if self._environment == "live" and decision.outcome == "ended":
-            rate_players(plan, after, self._rating)
+            one, two = [await self._rating(seat.game_id, seat.player_id) for seat in after]
+            rate_players(plan, after, (one, two))
         return ended
 
     async def _end_play(self, message: EndPlay, _: Envelope) -> None:
-        match = self._match(message.match_id)
+        match = await self._match(message.match_id)
         if (
             match is None or match.status != "started"
         ):  # its table learns of that end, if it has not yet
@@ -300,10 +311,10 @@ class SeatsActor:
 
     async def _end_now(self, match: Match, decision: MatchDecision) -> MatchRecord:
         plan = self._plan()
-        ended = self._end(
+        ended = await self._end(
             plan,
             match,
-            tuple(rows.seats_of_match(self._reader, self._partner_id, match.match_id)),
+            tuple(await rows.seats_of_match(self._reader, self._partner_id, match.match_id)),
             decision,
         )
         await self._commit(plan)
@@ -315,13 +326,13 @@ class SeatsActor:
         decision = MatchDecision("no_contest", None, command.end_reason)
         closed = []
         for match_id in command.match_ids:
-            match = self._match(match_id)
+            match = await self._match(match_id)
             if match is not None and match.status == "started":
                 begin = len(plan.seats)
-                ended = self._end(
+                ended = await self._end(
                     plan,
                     match,
-                    tuple(rows.seats_of_match(self._reader, self._partner_id, match_id)),
+                    tuple(await rows.seats_of_match(self._reader, self._partner_id, match_id)),
                     decision,
                 )
                 closed.append((ended, tuple(plan.seats[begin:])))
@@ -333,7 +344,7 @@ class SeatsActor:
         plan = self._plan()
         closed = []
         for seat_id in command.seat_ids:
-            seat = self._seat(seat_id)
+            seat = await self._seat(seat_id)
             if seat is not None and seat.status == "waiting":
                 closed.append(self._close_alone(plan, seat, command.end_reason))
             elif seat is not None and seat.status == "pending" and seat.closing is None:
@@ -355,7 +366,7 @@ class SeatsActor:
     # --- what falls due --------------------------------------------------------------------------------------------------------
 
     async def _seat_due(self, message: SeatDue, _: Envelope) -> None:
-        seat = self._seat(message.seat_id)
+        seat = await self._seat(message.seat_id)
         plan = self._plan()
         if seat is None or seat.due_at is None or seat.due_at > plan.now:
             return
@@ -371,7 +382,7 @@ class SeatsActor:
             self._partner.settlement().tell(AskCharge(seat))
 
     async def _match_due(self, message: MatchDue, _: Envelope) -> None:
-        match = self._match(message.match_id)
+        match = await self._match(message.match_id)
         plan = self._plan()
         if match is None or match.due_at is None or match.due_at > plan.now:
             return
@@ -379,7 +390,7 @@ class SeatsActor:
             installed = match.game_id in self._parts.games
             if (
                 installed
-                and moves.find_attendance(self._reader, self._partner_id, match.match_id)
+                and await moves.find_attendance(self._reader, self._partner_id, match.match_id)
                 is not None
             ):
                 self._partner.table(match.match_id).tell(
@@ -391,7 +402,7 @@ class SeatsActor:
                 MatchDecision("no_contest", None, "both_absent" if installed else "platform_void"),
             )
         else:
-            seats = tuple(rows.seats_of_match(self._reader, self._partner_id, match.match_id))
+            seats = tuple(await rows.seats_of_match(self._reader, self._partner_id, match.match_id))
             plan.update_match(
                 match,
                 msgspec.structs.replace(
@@ -410,11 +421,11 @@ class SeatsActor:
             )
 
     async def _paid_out(self, message: PaidOut, _: Envelope) -> None:
-        match = self._match(message.match_id)
+        match = await self._match(message.match_id)
         if match is None or match.money != "due":
             return
         plan = self._plan()
-        seats = tuple(rows.seats_of_match(self._reader, self._partner_id, match.match_id))
+        seats = tuple(await rows.seats_of_match(self._reader, self._partner_id, match.match_id))
         recorded, after = rules.record_money(match, seats, plan.now)
         plan.update_match(match, recorded)
         for was, seat in zip(seats, after, strict=True):
@@ -459,12 +470,12 @@ class SeatsActor:
         ):
             courier.tell(Nudge(match_id))
 
-    def _seat(self, seat_id: str) -> Seat | None:
-        seat = rows.find_seat(self._reader, self._partner_id, seat_id)
+    async def _seat(self, seat_id: str) -> Seat | None:
+        seat = await rows.find_seat(self._reader, self._partner_id, seat_id)
         return seat if seat is not None and seat.environment == self._environment else None
 
-    def _match(self, match_id: str) -> Match | None:
-        match = rows.find_match(self._reader, self._partner_id, match_id)
+    async def _match(self, match_id: str) -> Match | None:
+        match = await rows.find_match(self._reader, self._partner_id, match_id)
         return match if match is not None and match.environment == self._environment else None
 
     @staticmethod

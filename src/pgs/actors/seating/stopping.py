@@ -73,7 +73,7 @@ async def _finish(partner: PartnerActors, environment: Environment, generation: 
     # Whoever ordered it may be at it, or be through since the rows were read: what was taken after that must be left alone.
     if parts.closings.under_way(partner.partner_id, environment):
         return
-    if find_stop(parts.database.reader, partner.partner_id, environment) != generation:
+    if await find_stop(parts.database.reader, partner.partner_id, environment) != generation:
         return
     with parts.closings.begun(partner.partner_id, (environment,)):
         await close_play(partner, environment, EMERGENCY)

@@ -7,7 +7,6 @@ paired, one that could not be answered is asked again, and one that a broken act
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable
 
 import trio
 
@@ -37,9 +36,7 @@ SPARE_RATINGS = 1000
 class Lobby:
     """The seats that wait in one environment of a partner, by pool, the oldest first; in live with their players' ratings."""
 
-    def __init__(self, look_up: Callable[[str, str], Rating]) -> None:
-        """`look_up` returns a player's rating at a game: game id, player id."""
-        self._look_up = look_up
+    def __init__(self) -> None:
         self._pools: dict[Pool, dict[str, Seat]] = {}
         self._waves: dict[Pool, int] = defaultdict(
             int
@@ -89,8 +86,29 @@ class Lobby:
         if (game_id, player_id) in self._ratings:
             self._ratings[game_id, player_id] = rating
 
+    def unrated(self) -> list[tuple[str, str]]:
+        """Return game and player of every rating that the next wave needs and the lobby lacks."""
+        wanted = {
+            (seat.game_id, seat.player_id): None
+            for queue in self._pools.values()
+            if len(queue) > 1
+            for seat in queue.values()
+        }
+        unknown = [key for key in wanted if key not in self._ratings]
+        if unknown and len(self._ratings) + len(unknown) > len(self._joined) + SPARE_RATINGS:
+            self._ratings.clear()
+            return list(wanted)
+        return unknown
+
+    def learn(self, game_id: str, player_id: str, rating: Rating) -> None:
+        """Keep a player's rating as rows have it."""
+        self._ratings[game_id, player_id] = rating
+
     def next_pairs(self, now: int) -> list[Pair]:
-        """Return up to `PAGE` pairs that may be committed now: the rest of the last wave's, or a new wave's."""
+        """Return up to `PAGE` pairs that may be committed now: the rest of the last wave's, or a new wave's.
+
+        A new wave needs the ratings that `unrated` names.
+        """
         if not self._decided:
             self._decided.extend(
                 pair for pool in tuple(self._pools) for pair in self._wave(pool, now)
@@ -111,7 +129,11 @@ class Lobby:
         self._waves[pool] = number = self._waves[pool] + 1
         return pair_wave(
             [
-                Waiting(seat, self._rating(seat), number - self._joined[seat.seat_id])
+                Waiting(
+                    seat,
+                    self._ratings[seat.game_id, seat.player_id],
+                    number - self._joined[seat.seat_id],
+                )
                 for seat in queue.values()
             ],
             now,
@@ -119,15 +141,6 @@ class Lobby:
 
     def _waits(self, seat: Seat, now: int) -> bool:
         return is_open(seat, now) and self._pools.get(pool_of(seat), {}).get(seat.seat_id) is seat
-
-    def _rating(self, seat: Seat) -> Rating:
-        key = (seat.game_id, seat.player_id)
-        rating = self._ratings.get(key)
-        if rating is None:
-            if len(self._ratings) >= len(self._joined) + SPARE_RATINGS:
-                self._ratings.clear()
-            rating = self._ratings[key] = self._look_up(*key)
-        return rating
 
 
 class Pulse:

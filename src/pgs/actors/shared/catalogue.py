@@ -22,10 +22,10 @@ class PublishedCatalogue:
         """Return the catalogue, or None when its rows have been unreadable too long."""
         return None if self._age.is_closed(now) else self._catalogue
 
-    def current(self) -> TierCatalogue:
+    async def current(self) -> TierCatalogue:
         """Return the catalogue, however old it is. Raises `ReadFailed` if it was never read."""
         if self._catalogue is None:
-            self._catalogue = rows.read_catalogue(self._database.reader)
+            self._catalogue = await rows.read_catalogue(self._database.reader)
         return self._catalogue
 
     def publish(self, catalogue: TierCatalogue) -> None:

@@ -41,9 +41,9 @@ class KeyUses:
         """Note that a key has just authenticated."""
         self._used[partner_id, key_id] = self._clock.now()
 
-    def of(self, partner_id: str, key_ids: tuple[str, ...]) -> dict[str, int]:
+    async def of(self, partner_id: str, key_ids: tuple[str, ...]) -> dict[str, int]:
         """Return the epoch seconds at which a partner's keys were last used, by key id, without those never used. Raises `ReadFailed`."""
-        known = key_uses_of(self._database.reader, partner_id)
+        known = await key_uses_of(self._database.reader, partner_id)
         for key_id in key_ids:
             used_at = self._used.get((partner_id, key_id))
             if used_at is not None:

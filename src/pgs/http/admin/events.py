@@ -37,7 +37,7 @@ async def list_events(call: AdminCall) -> Answer:
     if not isinstance(wanted, Wanted):
         return wanted
     before = wanted.after if isinstance(wanted.after, int) else END
-    found = events_page(
+    found = await events_page(
         call.services.parts.database.reader,
         call.principal.account.partner_id,
         before,

@@ -151,7 +151,9 @@ async def factor_of(services: Services, known: KnownMember | None) -> Factor:
     """Return a member's authenticator from rows; `Factor()` for somebody who is not a member."""
     if known is None:
         return Factor()
-    return find_factor(services.parts.database.reader, known.account.partner_id, known.member.uid)
+    return await find_factor(
+        services.parts.database.reader, known.account.partner_id, known.member.uid
+    )
 
 
 def _with_revision(caller: Caller, headers: Headers) -> Caller | Refusal | BadRequest:

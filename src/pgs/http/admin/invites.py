@@ -52,7 +52,7 @@ async def list_invites(call: AdminCall) -> Answer:
     if not isinstance(wanted, Wanted):
         return wanted
     before = wanted.after if isinstance(wanted.after, int) else END
-    found = invites_page(
+    found = await invites_page(
         call.services.parts.database.reader,
         call.principal.account.partner_id,
         before,
@@ -75,7 +75,7 @@ async def accept_invite(call: AdminCall) -> Answer:
     """Make the caller a member, who needs no account for this call."""
     services, caller = call.services, call.principal
     invite_id = call.path["invite_id"]
-    partner_id = find_account_of(services.parts.database.reader, invite_id)
+    partner_id = await find_account_of(services.parts.database.reader, invite_id)
     if partner_id is None:
         return refuse("invite_not_found")
     command = AcceptInvite(caller.uid, caller.identity.email, invite_id, if_revision=caller.seen)

@@ -84,7 +84,7 @@ async def list_keys(call: AdminCall) -> Answer:
         return wanted
     account = account_now(call)
     shown, page = cut(call, _KIND, wanted, follow(account.keys, wanted, _id), _id)
-    used = _used(call, account)
+    used = await _used(call, account)
     return KeyPage([_record(call, key, used) for key in shown], page.next_cursor, page.has_more)
 
 
@@ -92,8 +92,8 @@ def _id(key: ApiKey) -> str:
     return key.key_id
 
 
-def _used(call: AdminCall, account: Account) -> dict[str, int]:
-    return call.services.parts.key_uses.of(
+async def _used(call: AdminCall, account: Account) -> dict[str, int]:
+    return await call.services.parts.key_uses.of(
         account.partner_id, tuple(key.key_id for key in account.keys)
     )
 
@@ -147,7 +147,7 @@ async def revoke_key(call: AdminCall) -> Answer:
     reply = await change(call, RevokeKey, call.path["key_id"])
     if not isinstance(reply, ApiKey):
         return reply
-    return _record(call, reply, _used(call, account_now(call)))
+    return _record(call, reply, await _used(call, account_now(call)))
 
 
 ENDPOINTS = (

@@ -29,7 +29,7 @@ class Agreement(msgspec.Struct, frozen=True):
 
 async def read_terms(call: AdminCall) -> Answer:
     """Return the terms on offer and the account's agreement."""
-    offered, account = offered_terms(call.services.parts.database.reader), account_now(call)
+    offered, account = await offered_terms(call.services.parts.database.reader), account_now(call)
     return TermsRecord(
         offered_version=offered.version if offered else UNSET,
         text=offered.text if offered else UNSET,

@@ -93,7 +93,7 @@ def attempt_record(attempt: Attempt) -> AttemptRecord:
 
 async def read_webhook(call: AdminCall) -> Answer:
     """Return the endpoint of an environment."""
-    found = find_webhook(
+    found = await find_webhook(
         call.services.parts.database.reader, call.principal.account.partner_id, environment_of(call)
     )
     return WebhookState(webhook_record(found) if found else UNSET)
@@ -158,7 +158,7 @@ async def list_attempts(call: AdminCall) -> Answer:
         return wanted
     before = wanted.after if isinstance(wanted.after, int) else NEWEST
     since = parts.clock.now() - KEEP_ATTEMPTS_S
-    found = attempts_before(
+    found = await attempts_before(
         parts.database.reader,
         call.principal.account.partner_id,
         environment,

@@ -11,15 +11,15 @@ from pgs.http.game.session import NOT_STORED, GameCall
 from pgs.storage.seats import find_match, seats_of_match
 
 
-def check_own(services: Services, session: Session, match_id: str) -> Refusal | None:
+async def check_own(services: Services, session: Session, match_id: str) -> Refusal | None:
     """Return why a match is none of the player's, or None."""
     if not ids.is_id(ids.MATCH, match_id):
         return refuse("match_not_found")
     reader = services.parts.database.reader
-    match = find_match(reader, session.partner_id, match_id)
+    match = await find_match(reader, session.partner_id, match_id)
     if match is not None and match.environment != session.claims.environment:
         return refuse("cross_environment_join")
-    seats = seats_of_match(reader, session.partner_id, match_id) if match is not None else []
+    seats = await seats_of_match(reader, session.partner_id, match_id) if match is not None else []
     return (
         None
         if any(seat.player_id == session.claims.player_id for seat in seats)
@@ -30,7 +30,7 @@ def check_own(services: Services, session: Session, match_id: str) -> Refusal | 
 async def join_match(call: GameCall) -> Answer:
     """Return the match as the player sees it. From now on they have been there."""
     services, session, match_id = call.services, call.principal, call.path["match_id"]
-    fault = check_own(services, session, match_id)
+    fault = await check_own(services, session, match_id)
     if fault is not None:
         return fault
     command = JoinTable(session.claims.player_id, session.claims.display_name, None)

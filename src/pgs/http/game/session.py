@@ -48,11 +48,11 @@ class Welcome(GameSession, frozen=True, tag_field="type", tag="welcome", rename=
     """The socket's first message."""
 
 
-def read_own(services: Services, session: Session) -> dict[str, Any]:
+async def read_own(services: Services, session: Session) -> dict[str, Any]:
     """Return the fields of a session, as it now is."""
     claims, reader = session.claims, services.parts.database.reader
-    running = running_seats_of_player(reader, *session.player, LISTED_MAX)
-    expecting = expecting_seats_of_player(reader, *session.player, LISTED_MAX)
+    running = await running_seats_of_player(reader, *session.player, LISTED_MAX)
+    expecting = await expecting_seats_of_player(reader, *session.player, LISTED_MAX)
     return {
         "player_uid": player_uid(claims),
         "player_id": claims.player_id,
@@ -85,7 +85,7 @@ def theme_of(session: Session) -> dict[str, Any]:
 
 async def read_session(call: GameCall) -> Reply:
     """Return the session."""
-    return Reply(GameSession(**read_own(call.services, call.principal)), NOT_STORED)
+    return Reply(GameSession(**await read_own(call.services, call.principal)), NOT_STORED)
 
 
 ENDPOINTS = (

@@ -111,8 +111,8 @@ class Talk:
 
     async def _converse(self, socket: AcceptedSocket, player_socket: PlayerSocket) -> None:
         try:
-            socket.send(frames.encode(Welcome(**read_own(self._services, self._session))))
-            running = running_seats_of_player(
+            socket.send(frames.encode(Welcome(**await read_own(self._services, self._session))))
+            running = await running_seats_of_player(
                 self._parts.database.reader, *self._session.player, LISTED_MAX
             )
         except StoreOutage:
@@ -164,11 +164,13 @@ class Talk:
             # Marked before the rows are read: a match that begins from here on greets this socket.
             player_socket.waiting = True
             reader, player = self._parts.database.reader, self._session.player
-            running = running_seats_of_player(reader, *player, 1)
+            running = await running_seats_of_player(reader, *player, 1)
             if not running:
                 waiting = [
                     seat_id
-                    for seat_id, status in expecting_seats_of_player(reader, *player, LISTED_MAX)
+                    for seat_id, status in await expecting_seats_of_player(
+                        reader, *player, LISTED_MAX
+                    )
                     if status == "waiting"
                 ]
                 player_socket.connection.send(
@@ -176,7 +178,7 @@ class Talk:
                 )
                 return None
             match_id = running[0][1]
-        fault = self._check_own(match_id)
+        fault = await self._check_own(match_id)
         if fault is not None:
             return fault
         player_socket.waiting = False
@@ -191,10 +193,10 @@ class Talk:
     async def _act(
         self, message: frames.MakeMove | frames.GiveUp, player_socket: PlayerSocket
     ) -> str | None:
-        fault = self._check_own(message.match_id)
+        fault = await self._check_own(message.match_id)
         if fault is not None:
             return fault
-        if message.match_id not in self._met and self._runs(message.match_id):
+        if message.match_id not in self._met and await self._runs(message.match_id):
             # Who acts in a match is told what becomes of it, even where only the call was used to join.
             fault = await self._join(message.match_id, player_socket)
             if fault is not None:
@@ -206,17 +208,17 @@ class Talk:
             return await table.ask(m.Resign(self._player_id))
         assert_never(message)
 
-    def _check_own(self, match_id: str) -> str | None:
+    async def _check_own(self, match_id: str) -> str | None:
         if match_id in self._own:
             return None
-        fault = check_own(self._services, self._session, match_id)
+        fault = await check_own(self._services, self._session, match_id)
         if fault is not None:
             return fault.reason
         _remember(self._own, match_id)
         return None
 
-    def _runs(self, match_id: str) -> bool:
-        match = find_match(self._parts.database.reader, self._session.partner_id, match_id)
+    async def _runs(self, match_id: str) -> bool:
+        match = await find_match(self._parts.database.reader, self._session.partner_id, match_id)
         return match is not None and match.status == "started"
 
     @property

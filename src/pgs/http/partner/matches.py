@@ -62,10 +62,12 @@ def match_record(match: Match, seats: tuple[Seat, ...]) -> MatchRecord:
 async def read_match(call: Call) -> Answer:
     """Return a match of the key's environment."""
     reader, principal = call.services.parts.database.reader, call.principal
-    match = find_match(reader, principal.partner_id, call.path["match_id"])
+    match = await find_match(reader, principal.partner_id, call.path["match_id"])
     if match is None or match.environment != principal.environment:
         return refuse("match_not_found")
-    return match_record(match, tuple(seats_of_match(reader, principal.partner_id, match.match_id)))
+    return match_record(
+        match, tuple(await seats_of_match(reader, principal.partner_id, match.match_id))
+    )
 
 
 ENDPOINTS = (

@@ -55,7 +55,7 @@ async def read_me(call: Call) -> Me:
     )
     catalogue = parts.catalogue.published(trio.current_time())
     tiers = catalogue.tiers[environment] if catalogue else None
-    webhook = find_webhook(parts.database.reader, account.partner_id, environment)
+    webhook = await find_webhook(parts.database.reader, account.partner_id, environment)
     return Me(
         partner_id=account.partner_id,
         name=account.name,

@@ -115,7 +115,7 @@ async def read_results(call: Call) -> Answer:
         if not isinstance(position, int):
             return refuse("invalid_cursor")
         after = position
-    page = _page(call, after, limit)
+    page = await _page(call, after, limit)
     if page.results or wait_s == 0:
         return page
     with services.parts.bells.hold(principal.partner_id) as held:
@@ -132,13 +132,13 @@ async def read_results(call: Call) -> Answer:
             refusal = recheck(services, principal)
             if refusal is not None:
                 return refusal
-            page = _page(call, after, limit)
+            page = await _page(call, after, limit)
     return page
 
 
-def _page(call: Call, after: int, limit: int) -> ResultsPage:
+async def _page(call: Call, after: int, limit: int) -> ResultsPage:
     principal, parts = call.principal, call.services.parts
-    seats = feed_page(
+    seats = await feed_page(
         parts.database.reader, principal.partner_id, principal.environment, after, limit + 1
     )
     shown = seats[:limit]

@@ -108,10 +108,10 @@ def _shown(reply: Seated) -> SeatRecord | Refusal:
 async def read_seat(call: Call) -> Answer:
     """Return a seat of the key's environment, with how it was paired."""
     reader, principal = call.services.parts.database.reader, call.principal
-    seat = find_seat(reader, principal.partner_id, call.path["seat_id"])
+    seat = await find_seat(reader, principal.partner_id, call.path["seat_id"])
     if seat is None or seat.environment != principal.environment:
         return refuse("seat_not_found")
-    match = find_match(reader, principal.partner_id, seat.match_id) if seat.match_id else None
+    match = await find_match(reader, principal.partner_id, seat.match_id) if seat.match_id else None
     return seat_record(seat, match.pairing if match else None)
 
 

@@ -75,7 +75,7 @@ async def mint_session(call: Call) -> MintedSession:
     base_url = call.services.base_url
     prefix = "test/" if claims.environment == "test" else ""
     player = (principal.partner_id, principal.environment, request.player_id)
-    running = running_seats_of_player(parts.database.reader, *player, LISTED_MAX)
+    running = await running_seats_of_player(parts.database.reader, *player, LISTED_MAX)
     return MintedSession(
         session_token=sign_session(claims, parts.ring),
         token_type="Bearer",  # noqa: S106  the scheme's name, no secret

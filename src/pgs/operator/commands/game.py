@@ -27,7 +27,7 @@ class LicenceStep(Args, frozen=True):
 
 async def step_licence(core: Core, args: LicenceStep) -> PartnerRecord | Refusal | BadRequest:
     """Grant or deny a request for live access, or withdraw what was granted."""
-    known = find_account(core, args.partner_id)
+    known = await find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
     answer = await change_account(

@@ -21,16 +21,13 @@ async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRe
     """End a match without a contest: both stakes go back."""
     partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
 
-    def find(reader: Reader) -> Match | None:
+    async def find(reader: Reader) -> Match | None:
         # A match is named within its partner: a look-up by key in each of them, some microseconds apiece.
-        return next(
-            (
-                match
-                for partner_id in partner_ids
-                if (match := find_match(reader, partner_id, args.match_id))
-            ),
-            None,
-        )
+        for partner_id in partner_ids:
+            match = await find_match(reader, partner_id, args.match_id)
+            if match is not None:
+                return match
+        return None
 
     match = await read_in_bulk(core.parts.database, find)
     if match is None:

@@ -77,7 +77,7 @@ async def create_partner(core: Core, args: NewPartner) -> PartnerCreated | Refus
     )
     if not isinstance(reply, lifecycle.PartnerCreated):
         return reply
-    return PartnerCreated.of(record_of(core, reply.account), invite_id=reply.invite_id)
+    return PartnerCreated.of(await record_of(core, reply.account), invite_id=reply.invite_id)
 
 
 async def list_partners(core: Core, args: PartnersAfter) -> PartnerPage:
@@ -92,22 +92,22 @@ async def list_partners(core: Core, args: PartnersAfter) -> PartnerPage:
 
 async def show_partner(core: Core, args: PartnerId) -> PartnerRecord | BadRequest:
     """Return everything that decides a partner's calls."""
-    account = find_account(core, args.partner_id)
-    return account if isinstance(account, BadRequest) else record_of(core, account)
+    account = await find_account(core, args.partner_id)
+    return account if isinstance(account, BadRequest) else await record_of(core, account)
 
 
 async def deactivate_partner(
     core: Core, args: PartnerId
 ) -> PartnerSwitchedOff | Refusal | BadRequest:
     """Switch an account off, then end its seats and matches: once the mark is in rows, no new ones come up, whatever happens here."""
-    known = find_account(core, args.partner_id)
+    known = await find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
     reply, ended = await switch_off(
         core.directory.partner(args.partner_id), lifecycle.SwitchAccount(by=PLATFORM, active=False)
     )
     return (
-        PartnerSwitchedOff.of(record_of(core, reply), ended=ended)
+        PartnerSwitchedOff.of(await record_of(core, reply), ended=ended)
         if isinstance(reply, Account)
         else reply
     )
@@ -115,13 +115,13 @@ async def deactivate_partner(
 
 async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Refusal | BadRequest:
     """Switch an account on, once nothing is open of the time before."""
-    known = find_account(core, args.partner_id)
+    known = await find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
     reply = await switch_on(
         core.directory.partner(args.partner_id), lifecycle.SwitchAccount(by=PLATFORM, active=True)
     )
-    return record_of(core, reply) if isinstance(reply, Account) else reply
+    return await record_of(core, reply) if isinstance(reply, Account) else reply
 
 
 async def set_partner(core: Core, args: PartnerRate) -> PartnerRecord | Refusal | BadRequest:

@@ -38,8 +38,8 @@ class TierOfGame(Args, frozen=True):
     game_id: Id
 
 
-def _tier(core: Core, environment: Environment, tier_id: str) -> Tier:
-    tier = core.parts.catalogue.current().find(environment, tier_id)
+async def _tier(core: Core, environment: Environment, tier_id: str) -> Tier:
+    tier = (await core.parts.catalogue.current()).find(environment, tier_id)
     if tier is None:
         raise RuntimeError(f"tier {tier_id} is gone")
     return tier
@@ -53,7 +53,7 @@ async def set_tier(core: Core, args: TierNumbers) -> TierRecord | Refusal | BadR
         )
     )
     return (
-        tier_record(_tier(core, args.environment, args.tier_id))
+        tier_record(await _tier(core, args.environment, args.tier_id))
         if isinstance(reply, m.TierSet)
         else reply
     )
@@ -67,13 +67,13 @@ async def set_lock(core: Core, args: TierOfGame, *, locked: bool) -> TierLocked 
     if isinstance(reply, Refusal):
         return reply
     return TierLocked.of(
-        tier_record(_tier(core, args.environment, args.tier_id)), changed=reply.changed
+        tier_record(await _tier(core, args.environment, args.tier_id)), changed=reply.changed
     )
 
 
 async def list_tiers(core: Core, args: NoArgs) -> TierList:
     """Return every tier."""
-    tiers = core.parts.catalogue.current().tiers
+    tiers = (await core.parts.catalogue.current()).tiers
     return TierList(
         [
             tier_record(tiers[environment][tier_id])
