@@ -9,7 +9,7 @@ from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.services import Services
 from pgs.http.embed import make_embed
 from pgs.http.game.auth import authenticate_session
-from pgs.http.identity import IdentityVerifier
+from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.outbound.fetch import JsonClient
 from pgs.http.pages import make_pages
 from pgs.http.surface import ENDPOINTS, WEBSOCKETS

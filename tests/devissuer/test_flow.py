@@ -13,11 +13,13 @@ import pytest
 import trio
 
 from pgs.clock import SystemRng, TrioClock
-from pgs.devissuer import DevelopmentIssuer, NotLoopback, Person, development_issuer
 from pgs.devissuer.grants import CODE_LIFETIME_S, CODES_MAX, Grants
+from pgs.devissuer.issuer import DevelopmentIssuer, NotLoopback, development_issuer
+from pgs.devissuer.people import Person
 from pgs.devissuer.signing import Signer
 from pgs.domain.errors import refuse
-from pgs.http.identity import Identity, IdentityVerifier
+from pgs.http.identity.tokens import Identity
+from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.outbound.fetch import JsonClient
 from tests.http.internet import client_context
 from tests.virtual import START, SeededRng

@@ -11,7 +11,7 @@ from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
 from pgs.domain import base64url
-from pgs.http.identity import IdentityVerifier
+from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.outbound.fetch import Json, NotFetched
 from tests.virtual import START, clock
 

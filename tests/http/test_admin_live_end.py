@@ -16,7 +16,7 @@ from pgs.http.admin import live
 from pgs.http.admin.gate import AdminCall, Caller
 from pgs.http.api.endpoint import Stream
 from pgs.http.api.services import Services
-from pgs.http.identity import Identity
+from pgs.http.identity.tokens import Identity
 from tests.actors.people import ask, invite, join
 from tests.actors.ready_core import ReadyCore, ready_core
 from tests.virtual import START

@@ -7,8 +7,9 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.domain.errors import Refusal, refuse
-from pgs.http.identity import Identity, IdentityVerifier
 from pgs.http.identity.jwks import FRESH_S, REFETCH_S, RETRY_S, KeyCache, PublicKey, read_keys
+from pgs.http.identity.tokens import Identity
+from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.outbound.fetch import Json
 from tests.http.identity import (
     ALGORITHMS,

@@ -9,9 +9,8 @@ from joserfc.jwk import RSAKey
 from trio.testing import MockClock
 
 from pgs.domain.errors import Refusal, refuse
-from pgs.http.identity import Identity
 from pgs.http.identity.jwks import read_keys
-from pgs.http.identity.tokens import NOT_BEFORE_LEEWAY_S, TOKEN_MAX
+from pgs.http.identity.tokens import NOT_BEFORE_LEEWAY_S, TOKEN_MAX, Identity
 from tests.http.identity import (
     ALGORITHMS,
     AUDIENCE,

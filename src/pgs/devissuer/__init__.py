@@ -1,9 +1,5 @@
-"""An OpenID Connect issuer for development: on this machine alone, for whoever opens its page. Never part of a deployment.
+"""An OpenID Connect issuer for development, which listens on this machine alone.
 
-It asks for no password. The demo and the tests sign in with it; `pgs serve` is told of a real issuer by its settings.
+It asks for no password and is never part of a deployment. The demo and the tests sign in with it;
+the settings of `pgs serve` name a real issuer.
 """
-
-from pgs.devissuer.issuer import DevelopmentIssuer, NotLoopback, development_issuer
-from pgs.devissuer.people import Person
-
-__all__ = ["DevelopmentIssuer", "NotLoopback", "Person", "development_issuer"]

@@ -1,6 +1,6 @@
-"""The authorization code grant with PKCE, as authlib has it: its server and grant classes, which know of no web framework.
+"""The authorization code grant with PKCE, by authlib's server and grant classes.
 
-authlib is untyped, and holds what it is given in its own objects: everything of it stays in this file.
+They need no web framework. authlib is untyped, so all use of it is in this file.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import msgspec
-from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]  # authlib has no types
+from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]  # no types
     AuthorizationServer,
     ClientMixin,
     InvalidRequestError,
@@ -16,13 +16,16 @@ from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]  # authlib 
     OAuth2Payload,
     OAuth2Request,
 )
-from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant  # type: ignore[import-untyped]  # authlib has no types
-from authlib.oauth2.rfc7636 import CodeChallenge  # type: ignore[import-untyped]  # authlib has no types
+from authlib.oauth2.rfc6749.grants import (  # type: ignore[import-untyped]  # no types
+    AuthorizationCodeGrant,
+)
+from authlib.oauth2.rfc7636 import CodeChallenge  # type: ignore[import-untyped]  # no types
 
 from pgs.clock import Clock, Rng
 from pgs.devissuer.people import Person
 from pgs.devissuer.signing import LIFETIME_S, Signer
 from pgs.domain import base64url
+from pgs.domain.secrets import HidesSecrets
 
 CODE_LIFETIME_S: Final = 60
 """Seconds that a sign-in code is valid. The browser takes it to its client at once."""
@@ -33,16 +36,18 @@ CODES_MAX: Final = 1000
 SCOPES: Final = ("openid", "email", "profile")
 
 
-class Reply(msgspec.Struct, frozen=True):
-    """An answer to the browser or to the client. `body` is JSON, or empty beside a redirect."""
+class Reply(HidesSecrets, msgspec.Struct, frozen=True):
+    """An answer to the browser or to the client. `body` is JSON, empty for a redirect."""
+
+    SECRETS = frozenset({"body", "headers"})
 
     status: int
     body: dict[str, Any]
     headers: tuple[tuple[str, str], ...] = ()
 
 
-class _Client(ClientMixin):  # type: ignore[misc]  # nor has what is derived from it
-    """The one client: public, for it runs in a browser, with the addresses that it may be sent back to."""
+class _Client(ClientMixin):  # type: ignore[misc]  # its base has no types
+    """The one client. It is public, because it runs in a browser."""
 
     def __init__(self, client_id: str) -> None:
         self.client_id = client_id
@@ -52,7 +57,7 @@ class _Client(ClientMixin):  # type: ignore[misc]  # nor has what is derived fro
         return self.client_id
 
     def get_default_redirect_uri(self) -> None:
-        """None: a request names its own."""
+        """Return None: every request names its own."""
 
     def get_allowed_scope(self, scope: str | None) -> str:
         return " ".join(word for word in (scope or "").split() if word in SCOPES)
@@ -71,7 +76,7 @@ class _Client(ClientMixin):  # type: ignore[misc]  # nor has what is derived fro
 
 
 class _Code(msgspec.Struct, frozen=True):
-    """What a code stands for. authlib asks for these names."""
+    """What a code stands for. authlib prescribes the names."""
 
     client_id: str
     redirect_uri: str
@@ -89,7 +94,7 @@ class _Code(msgspec.Struct, frozen=True):
         return self.scope
 
 
-class _Payload(OAuth2Payload):  # type: ignore[misc]  # nor has what is derived from it
+class _Payload(OAuth2Payload):  # type: ignore[misc]  # its base has no types
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._lists: dict[str, list[str]] = {}
         for name, value in pairs:
@@ -104,8 +109,8 @@ class _Payload(OAuth2Payload):  # type: ignore[misc]  # nor has what is derived 
         return self._lists
 
 
-class _Request(OAuth2Request):  # type: ignore[misc]  # nor has what is derived from it
-    """A request whose parameters come from one place: the query of an authorization, the form of a token request."""
+class _Request(OAuth2Request):  # type: ignore[misc]  # its base has no types
+    """A request with its parameters: the query of an authorization, the form of a token request."""
 
     def __init__(self, method: str, uri: str, parameters: str) -> None:
         super().__init__(method, uri)
@@ -120,8 +125,11 @@ class _Request(OAuth2Request):  # type: ignore[misc]  # nor has what is derived 
         return self.payload.data
 
 
-class _Pkce(CodeChallenge):  # type: ignore[misc]  # nor has what is derived from it
-    """PKCE that cannot be left out. authlib lets a request without a challenge pass, and takes one without a method for `plain`."""
+class _Pkce(CodeChallenge):  # type: ignore[misc]  # its base has no types
+    """PKCE that cannot be left out.
+
+    authlib accepts a request without a challenge, and takes one without a method as `plain`.
+    """
 
     SUPPORTED_CODE_CHALLENGE_METHOD = ("S256",)
 
@@ -133,8 +141,8 @@ class _Pkce(CodeChallenge):  # type: ignore[misc]  # nor has what is derived fro
         super().validate_code_challenge(grant, redirect_uri)
 
 
-class _Server(AuthorizationServer):  # type: ignore[misc]  # nor has what is derived from it
-    """authlib's server on our requests and replies. Its grants reach what they store through it."""
+class _Server(AuthorizationServer):  # type: ignore[misc]  # its base has no types
+    """authlib's server with our requests and replies. Its grants store their codes in it."""
 
     def __init__(self, client: _Client, signer: Signer, clock: Clock, rng: Rng) -> None:
         super().__init__(scopes_supported=None)
@@ -156,19 +164,19 @@ class _Server(AuthorizationServer):  # type: ignore[misc]  # nor has what is der
         }
 
     def save_token(self, token: object, request: object) -> None:
-        """Nothing: a token is good because it is signed."""
+        """Store nothing: a token is valid because it is signed."""
 
     def create_oauth2_request(self, request: _Request) -> _Request:
         return request
 
     def send_signal(self, name: str, *_: object, **__: object) -> None:
-        """Nobody listens."""
+        """Send nothing: there are no receivers."""
 
     def handle_response(self, status: int, body: Any, headers: list[tuple[str, str]]) -> Reply:
         return Reply(status, body or {}, tuple(headers))
 
 
-class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # nor has what is derived from it
+class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # its base has no types
     TOKEN_ENDPOINT_AUTH_METHODS = ("none",)
 
     def generate_authorization_code(self) -> str:
@@ -191,7 +199,7 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # nor has what is d
         )
 
     def query_authorization_code(self, code: str, client: _Client) -> _Code | None:
-        """Take the code out: one try, right or wrong."""
+        """Return what the code stands for, and forget it: a code can be tried once."""
         found: _Code | None = self.server.codes.pop(code, None)
         return (
             found
@@ -202,13 +210,13 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # nor has what is d
         )
 
     def delete_authorization_code(self, authorization_code: _Code) -> None:
-        """It is gone already."""
+        """Do nothing: `query_authorization_code` has deleted it."""
 
     def authenticate_user(self, authorization_code: _Code) -> Person:
         return authorization_code.person
 
     def create_token_response(self) -> tuple[int, dict[str, Any], list[tuple[str, str]]]:
-        """Add the identity token, which is what OpenID Connect adds to the grant."""
+        """Return authlib's response with the identity token that OpenID Connect adds."""
         status, token, headers = super().create_token_response()
         code: _Code = self.request.authorization_code
         if "openid" in code.scope.split():
@@ -219,7 +227,10 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # nor has what is d
 
 
 class Grants:
-    """The two endpoints. Parameters come as the browser sent them: percent-encoded, `query` of the address or `form` of the body."""
+    """The authorization and the token endpoint.
+
+    `query` and `form` are percent-encoded, as the browser or the client sent them.
+    """
 
     def __init__(self, client_id: str, signer: Signer, clock: Clock, rng: Rng) -> None:
         self._client = _Client(client_id)
@@ -227,11 +238,11 @@ class Grants:
         self._issuer = signer.issuer
 
     def allow_redirects(self, *uris: str) -> None:
-        """Let the client be sent back to these addresses, compared character by character."""
+        """Accept these redirect URIs, which are compared character by character."""
         self._client.redirect_uris.update(uris)
 
     def ask(self, query: str) -> Reply | None:
-        """Return None where a page may ask who signs in, else the error."""
+        """Return None if a page may ask who signs in, else the error."""
 
         def check(request: _Request) -> None:
             self._server.get_consent_grant(request)
@@ -239,7 +250,7 @@ class Grants:
         return self._answer(check, "GET", "/authorize", query)
 
     def decide(self, query: str, person: Person | None) -> Reply:
-        """Return the redirect back to the client, with a code for `person`, or with `access_denied` for nobody."""
+        """Return the redirect to the client: with a code for `person`, `access_denied` for None."""
 
         def decide(request: _Request) -> Reply:
             grant = self._server.get_consent_grant(request, person)
@@ -249,7 +260,7 @@ class Grants:
         return self._answer(decide, "POST", "/authorize", query) or Reply(500, {})
 
     def redeem(self, form: str) -> Reply:
-        """Return the tokens for a code, or an error as RFC 6749, section 5.2, has it."""
+        """Return the tokens for a code, or an error by RFC 6749, section 5.2."""
         return self._answer(self._redeem, "POST", "/token", form) or Reply(500, {})
 
     def _redeem(self, request: _Request) -> Reply:
@@ -267,7 +278,7 @@ class Grants:
             status, body, headers = error()
             return Reply(status, body or {}, tuple(headers))
         except ValueError:
-            # Too many parameters, or one that authlib cannot repeat in its error.
+            # Too many parameters, or one that authlib cannot quote in its error.
             return Reply(400, {"error": "invalid_request"})
 
 

@@ -29,7 +29,7 @@ _LIMITS: Final = ServerLimits(max_connections=256, grace_s=1.0)
 """Limits of the development issuer's listener: a few browsers, and an end that nobody has to wait
 for."""
 
-# Its client runs in a page of another origin; there are no cookies that this could expose.
+# Its client runs in a page of another origin. There are no cookies that this could expose.
 _FROM_ANYWHERE: Final = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
 
 _log = structlog.get_logger("pgs.devissuer")
@@ -40,7 +40,7 @@ class NotLoopback(ValueError):
 
 
 class DevelopmentIssuer:
-    """What `development_issuer` gives: `issuer` is its address, as its tokens and the service's settings name it."""
+    """A running issuer. `issuer` is its URL, as in its tokens and in the service's settings."""
 
     def __init__(
         self,
@@ -61,19 +61,19 @@ class DevelopmentIssuer:
 
     @property
     def jwks_url(self) -> str:
-        """Where its keys are."""
+        """The URL of its keys."""
         return f"{self.issuer}/jwks.json"
 
     def allow_redirects(self, *uris: str) -> None:
-        """Let the client be sent back to these addresses after signing in, compared character by character."""
+        """Accept these redirect URIs, which are compared character by character."""
         self._grants.allow_redirects(*uris)
 
     def mint_token(self, person: Person, *, lifetime_s: int = LIFETIME_S, **claims: object) -> str:
-        """Return a token as the flow would give it. `claims` replace those that it would have; one that is None is left out."""
+        """Return a token like one of the flow. `claims` replace its claims; None removes one."""
         return self._signer.token(person, {"exp": self._clock.now() + lifetime_s, **claims})
 
     def make_app(self) -> QuartTrio:
-        """Return its endpoints as an application."""
+        """Return the application that serves its endpoints."""
         app = QuartTrio("pgs.devissuer", static_folder=None)
         app.config.update(PROVIDE_AUTOMATIC_OPTIONS=False, MAX_CONTENT_LENGTH=_FORM_MAX)
         grants, people = self._grants, {person.uid: person for person in self.people}
@@ -130,7 +130,7 @@ def _json(status: int, body: object) -> Response:
 
 
 def _to_browser(reply: Reply) -> Response:
-    """Redirect where authlib found a client to redirect to, else say on a page what is wrong with the request."""
+    """Return the redirect, or a page with the error if there is no client to redirect to."""
     if reply.status == 302:
         return Response("", status=302, headers={**HEADERS, **dict(reply.headers)})
     words = str(
@@ -152,9 +152,10 @@ async def development_issuer(
     audience: str | None = None,
     redirect_uris: Sequence[str] = (),
 ) -> AsyncIterator[DevelopmentIssuer]:
-    """Run an issuer for a block, on a loopback address alone: `NotLoopback` for any other, before anything listens. Else as `bind` raises.
+    """Run an issuer for a block. Raises `NotLoopback`, and what `bind` raises.
 
-    Port 0 takes a free one. `audience` is what access tokens are for (by default the client); identity tokens are for the client.
+    `listen` must be a loopback address; port 0 takes a free port. `audience` is the audience of
+    access tokens, by default the client; identity tokens are for the client.
     """
     host = listen.rpartition(":")[0]
     if not is_loopback_host(host.removeprefix("[").removesuffix("]")):

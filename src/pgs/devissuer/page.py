@@ -16,8 +16,11 @@ _STYLE: Final = (
 _STYLE_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
 HEADERS: Final = {
-    # No form-action: browsers apply it to the redirect that answers the form, too.
-    "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'",
+    # No form-action: browsers would apply it to the redirect after the form as well.
+    "Content-Security-Policy": (
+        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}';"
+        " base-uri 'none'; frame-ancestors 'none'"
+    ),
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -25,15 +28,17 @@ HEADERS: Final = {
 
 
 def sign_in_page(people: Sequence[Person]) -> str:
-    """Return the page. Its form goes back to the address that it was loaded from, query and all."""
+    """Return the page. Its form is posted to the page's own URL with its query."""
     buttons = "".join(
-        f'<button name="person" value="{escape(person.uid)}">{escape(person.name)}<small>{escape(person.email)}'
+        f'<button name="person" value="{escape(person.uid)}">{escape(person.name)}'
+        f"<small>{escape(person.email)}"
         f"{'' if person.email_verified else ' (not verified)'}</small></button>"
         for person in people
     )
     return _document(
         "Sign in",
-        '<p class="warning">This is a development sign-in. It asks for no password and is never to be used in production.</p>'
+        '<p class="warning">This is a development sign-in. It asks for no password and is never to'
+        " be used in production.</p>"
         f'<form method="post">{buttons}<button name="person" value="">Cancel</button></form>',
     )
 
@@ -45,6 +50,7 @@ def error_page(words: str) -> str:
 
 def _document(title: str, content: str) -> str:
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'<!doctype html><html lang="en"><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width">'
         f"<title>{title}</title><style>{_STYLE}</style><h1>{title}</h1>{content}</html>"
     )

@@ -1,10 +1,10 @@
-"""Who can sign in."""
+"""The people who can sign in."""
 
 import msgspec
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody whom the issuer vouches for. `uid` becomes the token's `sub`."""
+    """Somebody who can sign in. `uid` becomes the token's `sub`."""
 
     uid: str
     name: str

@@ -9,7 +9,7 @@ from joserfc.jwk import RSAKey
 from pgs.clock import Clock
 from pgs.devissuer.people import Person
 
-ALGORITHM: Final = "RS256"  # the one that every OpenID Connect client knows
+ALGORITHM: Final = "RS256"  # every OpenID Connect client knows it
 
 LIFETIME_S: Final = 3600
 """Seconds that a token of the development issuer is valid: an hour, as with common issuers."""
@@ -19,7 +19,7 @@ _RSA_BITS: Final = 2048
 
 
 class Signer:
-    """Signs as `issuer`, for `audience`, with a key of its own that is made here and never leaves memory."""
+    """Signs tokens of `issuer` for `audience` with a new key, which never leaves memory."""
 
     def __init__(self, issuer: str, audience: str, clock: Clock) -> None:
         self.issuer = issuer
@@ -32,7 +32,10 @@ class Signer:
         return {"keys": [self._key.as_dict(private=False, alg=ALGORITHM, use="sig")]}
 
     def token(self, person: Person, claims: Mapping[str, object]) -> str:
-        """Return a signed token about `person`. `claims` replace the usual ones; one that is None is left out."""
+        """Return a signed token about `person`. `claims` replace the usual ones.
+
+        A claim that is None is left out.
+        """
         now = self._clock.now()
         usual: dict[str, object] = {
             "iss": self.issuer,

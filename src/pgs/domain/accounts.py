@@ -1,4 +1,7 @@
-"""A partner's account as the key API and every check sees it: immutable, replaced whole by its owner."""
+"""A partner's account, as every call and check sees it.
+
+An account is immutable. The account actor replaces it whole.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -11,7 +14,7 @@ from pgs.domain.tiers import Price
 
 
 class ApiKey(msgspec.Struct, frozen=True):
-    """A key's record. The key itself is nowhere; `key_hash` finds it."""
+    """A key's record. The service does not keep the key itself; it is found by its `key_hash`."""
 
     key_id: str
     environment: Environment
@@ -22,7 +25,7 @@ class ApiKey(msgspec.Struct, frozen=True):
     revokes_at: int | None = None
 
     def is_revoked(self, now: int) -> bool:
-        """Return whether the key has ceased to authenticate; one scheduled for revocation works until its second."""
+        """Return whether the key has stopped working; it works until just before `revokes_at`."""
         return self.revokes_at is not None and now >= self.revokes_at
 
     def status(self, now: int) -> str:
@@ -33,12 +36,15 @@ class ApiKey(msgspec.Struct, frozen=True):
 
 
 def in_order(keys: Iterable[ApiKey]) -> tuple[ApiKey, ...]:
-    """Return keys as every account holds them, the oldest first: in one order, whether they come from rows or from memory."""
+    """Return keys as every account holds them: the oldest first, then by their id."""
     return tuple(sorted(keys, key=lambda key: (key.created_at, key.key_id)))
 
 
 class Licence(msgspec.Struct, frozen=True):
-    """What a partner may do with one game. `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`."""
+    """What a partner may do with one game.
+
+    `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`.
+    """
 
     test: bool = False
     live: str = "none"
@@ -52,8 +58,9 @@ class Licence(msgspec.Struct, frozen=True):
 class Account(msgspec.Struct, frozen=True):
     """Everything that decides a partner's calls. `revision` rises with every write.
 
-    Two readings of one account are equal: `keys` stand as `in_order` has them, origins alphabetically. `generations` counts an
-    environment's emergency stops; a session token of an earlier one is dead.
+    An account read twice from the same rows is equal: `keys` are in the order of `in_order`,
+    origins in alphabetical order. `generations` counts the emergency stops of each environment; a
+    session token of an earlier generation is dead.
     """
 
     partner_id: str
@@ -85,7 +92,7 @@ class Account(msgspec.Struct, frozen=True):
 
 
 class Webhook(msgspec.Struct, frozen=True):
-    """A webhook endpoint as shown to its partner: never with its secret."""
+    """A webhook endpoint without its secret, as its partner sees it. Times in epoch seconds."""
 
     url: str
     enabled: bool
@@ -98,7 +105,10 @@ class Webhook(msgspec.Struct, frozen=True):
 def check_licence(
     account: Account, environment: Environment, game_id: str, installed: Collection[str]
 ) -> Refusal | None:
-    """Return why a partner cannot launch a game in an environment, or None. A game not installed is licensed nowhere."""
+    """Return why a partner cannot launch a game in an environment, or None.
+
+    A game that is not installed is not licensed.
+    """
     licence = account.licences.get(game_id)
     if licence is None or game_id not in installed:
         return refuse("game_not_licensed")

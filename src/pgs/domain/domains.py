@@ -1,4 +1,4 @@
-"""An account's admin domain: once it is set, only addresses of exactly that domain are invited."""
+"""An account's admin domain. Once it is set, only addresses of exactly that domain are invited."""
 
 from pgs.domain.emails import email_domain, normalise_email
 from pgs.domain.errors import Refusal, refuse
@@ -6,27 +6,31 @@ from pgs.domain.hosts import is_dotted_name, is_public_suffix
 
 
 def normalise_domain(text: str) -> str | None:
-    """Return the domain in lower-case ASCII, or None when it is no domain that one organisation can have. Takes any string.
+    """Return the domain in lower-case ASCII, or None if one organisation cannot own it.
 
-    A public suffix (`com`, `co.uk`, `github.io`) is everybody's and refused. A suffix that the list does not know is not one: a name
-    below it will do.
+    Takes any string. A public suffix (`com`, `co.uk`, `github.io`) is refused. A top-level name
+    that the list of public suffixes does not know is accepted with a name below it.
     """
-    # Read as part of an address, so that a domain and the addresses in it are always spelled alike.
+    # Parsed as part of an address, so that a domain and the addresses in it are spelled alike.
     address = f"x@{text}"
     domain = email_domain(address)
     if domain is None or not is_dotted_name(domain) or is_public_suffix(domain):
         return None
-    # Letters of other scripts stand as they are or as an A-label. What IDNA would have to map (`acme。com`) is refused.
+    # Letters of other scripts may be written as they are or as an A-label (`xn--`). A spelling
+    # that IDNA would have to map (`acme。com`) is refused.
     return domain if text.lower() == domain or address.lower() == normalise_email(address) else None
 
 
 def inside(email: str, domain: str) -> bool:
-    """Return whether an address is of a domain, as `normalise_domain` gave it: of that very one, not of one below it."""
+    """Return whether an address is of exactly this domain, which `normalise_domain` returned."""
     return email_domain(email) == domain
 
 
 def set_domain(text: str, current: str | None, caller_email: str) -> str | Refusal:
-    """Return the domain to set, or why it cannot be. `current` is the account's; it is set once. The caller must be inside."""
+    """Return the domain to set, or why it cannot be set.
+
+    `current` is the account's domain, None if it has none. The caller's address must be inside.
+    """
     domain = normalise_domain(text)
     if domain is None:
         return refuse("invalid_domain")

@@ -1,6 +1,7 @@
-"""E-mail addresses: which ones are taken, how they are stored, and when two are the same.
+"""E-mail addresses: which are accepted, how they are stored, and when two are the same.
 
-The service sends no mail. An address is only ever compared with the verified one of who signed in, so nothing is looked up.
+The service sends no mail. It only compares an address with the verified one of somebody who signs
+in, so it looks up no name.
 """
 
 from typing import Final
@@ -14,33 +15,35 @@ refused before any costlier check."""
 
 
 def normalise_email(text: str) -> str | None:
-    """Return the address as it is stored and shown, or None when it is not one. Takes any string.
+    """Return the address as it is stored and shown, or None if it is not one. Takes any string.
 
-    Its case stays before the `@`; the domain comes out in lower case. Names that never leave one network (`.local`, `.localhost`,
-    `.invalid`, …) are refused; `.test` and `.example` are not, since accounts are tried out with them.
+    The part before the `@` keeps its case; the domain is in lower case. Names that never leave one
+    network (`.local`, `.localhost`, `.invalid`, …) are refused. `.test` and `.example` are
+    accepted, since people try accounts out with them.
     """
     parsed = _parse(text)
     return None if parsed is None else parsed.normalized
 
 
 def same_address(one: str, other: str) -> bool:
-    """Return whether two addresses are the same person's: letters compare without case, domains in their ASCII form.
+    """Return whether two addresses are the same person's.
 
-    What is not an address is the same as nothing, itself included.
+    Letters are compared without case, domains in their ASCII form. False if either text is not an
+    address, even if both texts are equal.
     """
     key = _key(one)
     return key is not None and key == _key(other)
 
 
 def email_domain(text: str) -> str | None:
-    """Return the domain of an address in lower-case ASCII, or None when it is not an address. Takes any string."""
+    """Return an address's domain in lower-case ASCII, None if it is not one. Takes any string."""
     parsed = _parse(text)
     return None if parsed is None else parsed.ascii_domain
 
 
 def _key(text: str) -> tuple[str, str] | None:
     parsed = _parse(text)
-    # `lower`, not `casefold`: folding makes one of `ß` and `ss`, which are two mailboxes.
+    # Not `casefold`, which makes `ß` and `ss` equal: those are two mailboxes.
     return None if parsed is None else (parsed.local_part.lower(), parsed.ascii_domain)
 
 
@@ -49,15 +52,16 @@ def _parse(text: str) -> ValidatedEmail | None:
         return None
     try:
         parsed = validate_email(text, check_deliverability=False, test_environment=True)
-    except ValueError:  # EmailNotValidError, and what encoding a lone surrogate raises
+    except ValueError:  # EmailNotValidError, or the error of encoding a lone surrogate
         return None
-    # `test_environment` is what lets `.test` pass, and with it the bare name.
+    # `test_environment` accepts `.test`, but also a name without a dot.
     return parsed if "." in parsed.ascii_domain else None
 
 
 def _poses_as_ascii(local: str) -> bool:
-    # A few characters have a normal form in ASCII, such as the Kelvin sign, which becomes `K`. Mail systems that do not normalise keep such
-    # a mailbox apart from the ASCII one, so who owns the one must not pass for the owner of the other.
+    # A few characters have a normal form in ASCII: the Kelvin sign becomes `K`. A mail system that
+    # does not normalise has two mailboxes there, and the owner of one must not pass for the owner
+    # of the other.
     return any(
         not character.isascii() and normalize("NFC", character).isascii() for character in local
     )

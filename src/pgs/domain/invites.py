@@ -1,4 +1,7 @@
-"""Invites: how somebody becomes a member. An invite names an address and a role, and is good for one acceptance."""
+"""Invites: how somebody becomes a member.
+
+An invite names an address and a role, and can be accepted once.
+"""
 
 from typing import Final, Literal
 
@@ -20,7 +23,7 @@ InviteStatus = Literal["pending", "accepted", "revoked", "expired"]
 
 
 class Invite(msgspec.Struct, frozen=True):
-    """An invite's record. `accepted_by` is the uid of the member that it made. Times in epoch seconds."""
+    """An invite's record. `accepted_by` is the uid of the new member. Times in epoch seconds."""
 
     invite_id: str
     email: str
@@ -31,7 +34,7 @@ class Invite(msgspec.Struct, frozen=True):
     revoked_at: int | None = None
 
     def status(self, now: int) -> InviteStatus:
-        """Return how the invite stands. It can be accepted until the second before `expires_at`."""
+        """Return the invite's status. It can be accepted until the second before `expires_at`."""
         if self.revoked_at is not None:
             return "revoked"
         if self.accepted_by is not None:
@@ -42,7 +45,10 @@ class Invite(msgspec.Struct, frozen=True):
 def issue(
     invite_id: str, text: str, role: Role, granter: Role, admin_domain: str | None, now: int
 ) -> Invite | Refusal:
-    """Return a new invite, or why it cannot be issued. `text` is the address as sent; any string."""
+    """Return a new invite, or why it cannot be issued.
+
+    `text` is the address as sent, any string. `granter` is the role of the member who invites.
+    """
     if not can_grant(granter, role):
         return refuse("role_forbidden")
     email = normalise_email(text)
@@ -56,10 +62,11 @@ def issue(
 def accept(
     invite: Invite | None, partner_id: str, uid: str, email: str, member_of: str | None, now: int
 ) -> Invite | Refusal:
-    """Return the invite as accepted, or why it cannot be; the first of several reasons.
+    """Return the invite as accepted, or the first reason why it cannot be accepted.
 
-    `invite` is an invite of `partner_id`, None where the id names nothing. `uid` and `email` are those of who signed in, the address
-    verified by the issuer; `member_of` is the account of which they are a member already.
+    `invite` is an invite of `partner_id`, None if there is none of its id. `uid` and `email` are
+    of the person who signed in; the issuer has verified the address. `member_of` is the id of the
+    account of which they are a member already.
     """
     status = None if invite is None else invite.status(now)
     if invite is None or status == "revoked":
@@ -78,7 +85,10 @@ def accept(
 
 
 def revoke(invite: Invite | None, now: int) -> Invite | Refusal:
-    """Return the invite as revoked, or why it cannot be. An accepted one made a member, who is removed instead; an expired one can be."""
+    """Return the invite as revoked, or why it cannot be revoked.
+
+    An accepted one cannot: remove the member instead. An expired one can.
+    """
     status = None if invite is None else invite.status(now)
     if invite is None or status == "revoked":
         return refuse("invite_not_found")

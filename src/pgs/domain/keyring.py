@@ -1,8 +1,8 @@
 """The ring of secret keys behind tokens, cursors and stored secrets.
 
-Everything made with a key names it by its `kid`, and a key stays on the ring for good: cursors never expire. The newest key makes
-new things, so that putting a new one in front is a rotation that breaks nothing. No key is used as it is: each purpose derives
-its own from it.
+Whatever is made with a key names it by its `kid`, and a key stays on the ring for good, since
+cursors never expire. The newest key makes new things; adding a key in front is a rotation that
+breaks nothing. No key is used directly: each purpose derives its own key from it.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _KID = re.compile(r"[a-z0-9]{1,16}", re.ASCII)
 
 
 class RingKey(HidesSecrets, msgspec.Struct, frozen=True):
-    """One secret of `SECRET_BYTES` bytes under its name."""
+    """A secret of `SECRET_BYTES` bytes, and its id."""
 
     SECRETS = frozenset({"secret"})
 
@@ -44,12 +44,13 @@ class RingKey(HidesSecrets, msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         if _KID.fullmatch(self.kid) is None or len(self.secret) != SECRET_BYTES:
             raise ValueError(
-                f"a ring key has a kid of 1 to 16 letters and digits, and {SECRET_BYTES} secret bytes"
+                "a ring key has a kid of 1 to 16 letters and digits,"
+                f" and {SECRET_BYTES} secret bytes"
             )
 
 
 class KeyRing(msgspec.Struct, frozen=True):
-    """The keys in use, newest first: at least one, at most `MAX_KEYS`, no `kid` twice (else ValueError)."""
+    """The keys, newest first: 1 to `MAX_KEYS`, each with its own `kid` (else ValueError)."""
 
     keys: tuple[RingKey, ...]
 
@@ -61,11 +62,11 @@ class KeyRing(msgspec.Struct, frozen=True):
 
     @property
     def newest(self) -> RingKey:
-        """Return the key that makes new things."""
+        """The key with which new things are made."""
         return self.keys[0]
 
     def find(self, kid: str) -> RingKey | None:
-        """Return the key of that name, or None."""
+        """Return the key with that id, or None."""
         for key in self.keys:
             if key.kid == kid:
                 return key
@@ -74,7 +75,7 @@ class KeyRing(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=MAX_KEYS * 8)  # a derivation costs some 10 µs; keys times purposes are few
 def derive(key: RingKey, purpose: str) -> bytes:
-    """Return the 32 bytes that `key` yields for `purpose` (HKDF-SHA256, RFC 5869, no salt): different for every purpose."""
+    """Return the 32-byte key for `purpose`, by HKDF-SHA256 (RFC 5869) without salt."""
     return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(key.secret)
 
 
@@ -86,35 +87,39 @@ def sign(key: RingKey, purpose: str, text: str, size: int = 32) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Return whether two texts are equal, in a time that does not depend on where they differ."""
+    """Return whether two texts are equal, in constant time."""
     return hmac.compare_digest(
         one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass")
     )
 
 
 def new_ring(kid_entropy: bytes, secret_entropy: bytes) -> KeyRing:
-    """Return a ring of one new key. Takes `KID_ENTROPY_BYTES` and `SECRET_BYTES` random bytes (else ValueError)."""
+    """Return a ring of one new key, from `KID_ENTROPY_BYTES` and `SECRET_BYTES` random bytes."""
     if len(kid_entropy) != KID_ENTROPY_BYTES:
         raise ValueError(f"a kid takes {KID_ENTROPY_BYTES} random bytes")
     return KeyRing((RingKey(kid_entropy.hex(), secret_entropy),))
 
 
 def with_new_key(ring: KeyRing, kid_entropy: bytes, secret_entropy: bytes) -> KeyRing:
-    """Return the ring with a new key in front of the others; entropy as for `new_ring`. A full ring is a ValueError."""
+    """Return the ring with a new key in front. ValueError if the ring is full."""
     return KeyRing(new_ring(kid_entropy, secret_entropy).keys + ring.keys)
 
 
 def format_ring(ring: KeyRing) -> str:
-    """Return the ring as the text of its file: a heading with the format's version, then a line a key, newest first.
+    """Return the text of the ring's file: a heading with the format's version, then a line a key.
 
-    The text holds the secrets; its file is for the service's own user alone.
+    The newest key comes first. The text holds the secrets: only the service's own user may read
+    the file.
     """
     lines = [f"{key.kid} {base64url.encode(key.secret)}" for key in ring.keys]
     return "\n".join([_HEADING, *lines, ""])
 
 
 def parse_ring(text: str) -> KeyRing:
-    """Return the ring that `format_ring` wrote. ValueError for anything else; its message quotes nothing from the text."""
+    """Return the ring that `format_ring` wrote.
+
+    ValueError for any other text; its message quotes nothing of the text.
+    """
     heading, *lines = text.split("\n")
     if heading != _HEADING or not lines or lines.pop() != "":
         raise ValueError(
@@ -128,7 +133,8 @@ def parse_ring(text: str) -> KeyRing:
         secret = base64url.decode(encoded)
         if _KID.fullmatch(kid) is None or secret is None or len(secret) != SECRET_BYTES:
             raise ValueError(
-                f"line {number} of the key ring is not a kid, a space and {SECRET_BYTES} bytes in base64url"
+                f"line {number} of the key ring is not a kid, a space"
+                f" and {SECRET_BYTES} bytes in base64url"
             )
         keys.append(RingKey(kid, secret))
     return KeyRing(tuple(keys))

@@ -1,7 +1,8 @@
-"""API keys: how one is made, recognised and stored.
+"""API keys: how they are made, recognised and stored.
 
-A key is `pgs_<environment>_` and 46 base62 characters: 3 of slot, 37 random, 6 of checksum. The checksum lets a mistyped or
-cut key be refused before any look-up; it is no secret and proves nothing. Of a key the service keeps the SHA-256 alone.
+A key is `pgs_<environment>_` and 46 base62 characters: 3 of slot, 37 random, 6 of checksum. By the
+checksum, a mistyped or cut key is refused before any look-up; it proves nothing. The service keeps
+a key's SHA-256 alone.
 """
 
 import hashlib
@@ -46,14 +47,17 @@ _BEARER = re.compile(rb"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 
 
 class ParsedKey(msgspec.Struct, frozen=True):
-    """What a well-formed key says about itself: nothing that may be trusted before the key has been looked up."""
+    """What a well-formed key says about itself. Look the key up before you trust it."""
 
     environment: Environment
     slot: str
 
 
 def make_key(environment: Environment, partner_id: str, entropy: bytes) -> str:
-    """Return a new key of 55 ASCII characters. `entropy` is exactly `ENTROPY_BYTES` random bytes (else ValueError)."""
+    """Return a new key of 55 ASCII characters.
+
+    `entropy` is exactly `ENTROPY_BYTES` random bytes (else ValueError).
+    """
     if len(entropy) != ENTROPY_BYTES:
         raise ValueError(f"a key takes {ENTROPY_BYTES} bytes of entropy, not {len(entropy)}")
     number = int.from_bytes(entropy, "big") % 62**_RANDOM_CHARACTERS
@@ -62,7 +66,10 @@ def make_key(environment: Environment, partner_id: str, entropy: bytes) -> str:
 
 
 def parse_key(text: str) -> ParsedKey | None:
-    """Return what the key says of itself, or None when its shape or its checksum is wrong. Takes any string."""
+    """Return what the key says about itself, or None if its shape or checksum is wrong.
+
+    Takes any string.
+    """
     if len(text) != _KEY_LENGTH:
         return None
     found = _KEY.fullmatch(text)
@@ -72,7 +79,7 @@ def parse_key(text: str) -> ParsedKey | None:
 
 
 def parse_bearer(header: bytes | str | None) -> str | None:
-    """Return the credential of an `Authorization` header value, or None when it is not one well-formed Bearer credential."""
+    """Return the credential of an `Authorization` value, None if it is not one Bearer token."""
     if header is None:
         return None
     if isinstance(header, str):
@@ -84,20 +91,20 @@ def parse_bearer(header: bytes | str | None) -> str | None:
 
 
 def hash_key(text: str) -> str:
-    """Return the SHA-256 of a key in lower-case hex: the only form in which a key is stored and looked up.
+    """Return the SHA-256 of a key in lower-case hex, by which it is stored and looked up.
 
-    A plain hash serves because a key holds 220 random bits; there is no dictionary to try.
+    A plain hash is enough: a key holds 220 random bits, so nobody can try all keys.
     """
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def slot_of(partner_id: str) -> str:
-    """Return the partner's routing slot as three lower-case hex digits: a hint for spreading partners over nodes."""
+    """Return the partner's routing slot, three lower-case hex digits, for spreading over nodes."""
     return f"{zlib.crc32(partner_id.encode('ascii')) % SLOTS:03x}"
 
 
 def last4(text: str) -> str:
-    """Return the last four characters, by which people tell their keys apart in a list. They are checksum, not secret."""
+    """Return the last four characters, which tell keys apart in a list. They are checksum only."""
     return text[-4:]
 
 
@@ -106,7 +113,7 @@ def _checksum(head: str) -> str:
 
 
 def _base62(number: int, width: int) -> str:
-    """Return `number` in base 62, most significant digit first, zero-padded; it must fit into `width` digits."""
+    """Return `number` in base 62 as `width` digits, the most significant first."""
     digits = []
     for _ in range(width):
         number, digit = divmod(number, 62)

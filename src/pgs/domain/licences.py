@@ -1,4 +1,7 @@
-"""How a game's licence moves: the partner turns test on and asks for live, the platform grants, denies or withdraws."""
+"""The steps of a game's licence.
+
+The partner turns test on and requests live access; the platform grants, denies or withdraws it.
+"""
 
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -27,9 +30,10 @@ def action_of(step: Step) -> str:
 
 
 def take_step(licence: Licence, step: Step, note: str | None) -> Licence | Refusal | BadRequest:
-    """Return the licence after a step, the same one where nothing changes, or why the step cannot be taken.
+    """Return the licence after a step, or why the step cannot be taken.
 
-    Turning test off leaves live alone. A denial or a withdrawal is never final: live can be requested again.
+    The licence is equal if the step changes nothing. Turning test off does not change live. After
+    a denial or a withdrawal, live access can be requested again.
     """
     live = licence.live
     if step == "test_on" or step == "test_off":

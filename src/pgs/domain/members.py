@@ -1,4 +1,7 @@
-"""Members of an account: who they are, and what may change about them. An account that has an admin never loses its last one."""
+"""Members of an account, and what may change about them.
+
+An account that has an admin never loses its last one.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -16,11 +19,11 @@ MEMBERS_MAX: Final = 1000
 """Members of one account, because all of them are published with the account."""
 
 PLATFORM: Final = "platform"
-"""Who acts when no member does: operators, deadlines, the service itself. No member may have it as a uid."""
+"""Who acts when no member does: operators, deadlines, the service. It is not a valid uid."""
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A member's record. `uid` is the subject of their identity token; `joined_at` in epoch seconds."""
+    """A member's record. `uid` is their identity token's subject; `joined_at` in epoch seconds."""
 
     uid: str
     email: str
@@ -29,14 +32,17 @@ class Member(msgspec.Struct, frozen=True):
 
 
 def is_uid(text: str) -> bool:
-    """Return whether `text` can name a member: 1 to 255 characters without NUL or lone surrogates, and not the platform's own name."""
+    """Return whether `text` can name a member.
+
+    It has 1 to 255 characters without NUL or lone surrogates, and is not the platform's name.
+    """
     if not 1 <= len(text) <= UID_MAX or "\x00" in text or text in {PLATFORM}:
         return False
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def in_order(members: Iterable[Member]) -> dict[str, Member]:
-    """Return members by uid as every account holds them: in the order in which they joined."""
+    """Return members by uid, as every account holds them: in the order in which they joined."""
     return {
         member.uid: member
         for member in sorted(members, key=lambda member: (member.joined_at, member.uid))
@@ -46,9 +52,10 @@ def in_order(members: Iterable[Member]) -> dict[str, Member]:
 def change_role(
     members: Mapping[str, Member], uid: str, role: Role, granter: Role
 ) -> Member | Refusal:
-    """Return the member with the role, the same record where it is theirs already, or why it cannot be given.
+    """Return the member with the role, or why it cannot be given.
 
-    `members` are all of the account's, by uid. Admins may step down themselves, but not the last one.
+    `members` are all members of the account, by uid. The record is equal if the member has the
+    role already. An admin may give up the role unless they are the last one.
     """
     if not can_grant(granter, role):
         return refuse("role_forbidden")
@@ -61,7 +68,10 @@ def change_role(
 
 
 def remove(members: Mapping[str, Member], uid: str) -> Member | Refusal:
-    """Return the member to remove, or why they cannot be. Admins may remove themselves, but not the last one."""
+    """Return the member to remove, or why they cannot be removed.
+
+    An admin may remove themselves unless they are the last one.
+    """
     member = members.get(uid)
     if member is None:
         return refuse("member_not_found")

@@ -1,4 +1,4 @@
-"""The shapes of names that come from outside: partners', games', tiers', players', and the bounds of free texts."""
+"""The ids and names that come from outside: which are valid, and the bounds of free texts."""
 
 import re
 from typing import Final
@@ -14,7 +14,7 @@ PARTNER_REF_MAX: Final = 128
 """Characters of a partner's own reference to a seat, as the interface promises. Any order number or
 UUID fits."""
 
-# `/embed/test/…` is a path of its own, and `live` reads as one: neither may name a partner.
+# `/embed/test/…` is a path, and `/embed/live/…` would look like one.
 RESERVED_PARTNER_IDS: Final = frozenset({"test", "live"})
 
 _PARTNER_ID = re.compile(r"[a-z][a-z0-9-]{2,31}", re.ASCII)
@@ -24,20 +24,20 @@ _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_.:-]{1,128}", re.ASCII)
 
 
 def is_partner_id(text: str) -> bool:
-    """Return whether `text` can name a partner: 3 to 32 of a-z, 0-9 and hyphen, a letter first, and not reserved."""
+    """Return whether `text` can name a partner: 3 to 32 of a-z 0-9 -, a letter first."""
     return _PARTNER_ID.fullmatch(text) is not None and text not in RESERVED_PARTNER_IDS
 
 
 def is_tier_id(text: str) -> bool:
-    """Return whether `text` can name a tier: 1 to 32 of a-z, 0-9 and hyphen."""
+    """Return whether `text` can name a tier: 1 to 32 of a-z 0-9 -."""
     return _CATALOGUE_ID.fullmatch(text) is not None
 
 
 def is_player_id(text: str) -> bool:
-    """Return whether `text` can name a partner's player: 1 to 64 of A-Z, a-z, 0-9, underscore and hyphen."""
+    """Return whether `text` can name a player: 1 to 64 of A-Z a-z 0-9 _ -."""
     return _PLAYER_ID.fullmatch(text) is not None
 
 
 def is_idempotency_key(text: str) -> bool:
-    """Return whether `text` can be an idempotency key: 1 to 128 of A-Z, a-z, 0-9, underscore, hyphen, dot and colon."""
+    """Return whether `text` can be an idempotency key: 1 to 128 of A-Z a-z 0-9 _ - . :."""
     return _IDEMPOTENCY_KEY.fullmatch(text) is not None

@@ -1,7 +1,8 @@
-"""Web origins that may embed the frame, in the spelling in which a browser sends them.
+"""Web origins that may embed the frame, spelled as a browser sends them.
 
-What is stored goes into a `frame-ancestors` policy and is compared with what browsers send, so the parser is strict and our own:
-it refuses what a lenient one would repair. (WHATWG URL, "host serializing", is where the stored spelling comes from.)
+An origin goes into a `frame-ancestors` policy and is compared with what browsers send. So this
+parser is strict: it refuses what a lenient one would repair. The spelling is that of WHATWG URL,
+"host serializing".
 """
 
 import re
@@ -16,7 +17,8 @@ MAX_ORIGINS: Final = 128
 header."""
 
 _ORIGIN = re.compile(
-    r"([Hh][Tt][Tt][Pp][Ss]?)://(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))(?::([1-9][0-9]{0,4}))?",
+    r"([Hh][Tt][Tt][Pp][Ss]?)://(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))"
+    r"(?::([1-9][0-9]{0,4}))?",
     re.ASCII,
 )
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -24,9 +26,10 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def normalise_origin(text: str, environment: Environment) -> str | None:
-    """Return the origin as a browser would send it, or None when it is not one for this environment. Takes any string.
+    """Return the origin as a browser sends it, or None if it is not one for this environment.
 
-    Live: `https` and a dotted name. Test: also `http`, `localhost` and IP literals. Never a path, not even `/`.
+    Takes any string. Live: `https` and a dotted name. Test: also `http`, `localhost` and IP
+    addresses. Never a path, not even `/`.
     """
     found = _ORIGIN.fullmatch(text)
     if found is None:
@@ -51,7 +54,7 @@ def _name(host: str, environment: Environment) -> str | None:
 
 
 def _is_ipv4(host: str) -> bool:
-    """Tell whether it is four plain decimal numbers: the short, octal and hexadecimal forms are repairs, and refused."""
+    """Return whether it is four decimal numbers; short, octal and hexadecimal forms are refused."""
     try:
         IPv4Address(host)
     except AddressValueError:
@@ -60,9 +63,10 @@ def _is_ipv4(host: str) -> bool:
 
 
 def _ipv6(literal: str) -> str | None:
-    """Spell an IPv6 address in brackets as browsers do: RFC 5952, but never with a dotted IPv4 tail.
+    """Return an IPv6 address in brackets as browsers spell it, or None if it is not one.
 
-    Not `str(IPv6Address)`: from Python 3.13 on that writes mapped addresses with such a tail.
+    That is RFC 5952, but never with a dotted IPv4 tail. `str(IPv6Address)` writes mapped addresses
+    with such a tail from Python 3.13 on.
     """
     try:
         number = int(IPv6Address(literal))
@@ -85,7 +89,10 @@ def _longest_run_of_zeros(pieces: list[str]) -> tuple[int, int]:
 
 
 def _is_sound(label: str) -> bool:
-    """Tell whether a label is no A-label, or one that decodes. Browsers send no other; which characters it may hold is theirs to judge."""
+    """Return whether a label is not an A-label (`xn--`), or is one that decodes.
+
+    Browsers send no other. Which characters it may hold is for the browser to judge.
+    """
     if not label.startswith("xn--"):
         return True
     try:

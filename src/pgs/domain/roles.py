@@ -1,7 +1,7 @@
-"""Who may do what in an account, and behind which confirmation: the roles, and one table of every call of the admin API.
+"""The roles, and the gates of every call of the admin API in one table.
 
-The table is data for three readers: the endpoints take their gates from it, the tests compare every route with it, and the portal's
-pages are built on the same words. A call that is not in it does not exist.
+The endpoints take their gates from the table, and a test compares every route with it. A call that
+is not in it cannot be made.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,9 +23,10 @@ ROLES: Final[tuple[Role, ...]] = ("admin", "developer", "viewer")
 class AdminRule(msgspec.Struct, frozen=True):
     """One call of the admin API and its gates.
 
-    `path` is a template with `{names}`. `roles`: who may call. `step_up`: which window the caller must have open. `membership`: whether
-    the caller must belong to an account; a call that does without has no role or step-up gate either. `once_enrolled`: the step-up
-    gate is for callers who have an authenticator already, the others pass.
+    `path` is a template with `{names}`. `roles`: who may call. `step_up`: the window that the
+    caller must have open. `membership`: whether the caller must belong to an account; a call
+    without this gate has neither role nor step-up gate. `once_enrolled`: the step-up gate is only
+    for callers who have an authenticator.
     """
 
     method: Method
@@ -37,7 +38,7 @@ class AdminRule(msgspec.Struct, frozen=True):
 
 
 def rank(role: Role) -> int:
-    """Return the role's rank: a number that is greater the more the role may do."""
+    """Return the role's rank, which is greater the more the role may do."""
     return len(ROLES) - ROLES.index(role)
 
 
@@ -74,12 +75,12 @@ def admit(rule: AdminRule, role: Role | None, factor: Factor, now: int) -> Refus
 
 
 def may_see_invites(role: Role) -> bool:
-    """Return whether a member with the role may read invites, which name people who are not members."""
+    """Return whether a member with the role may read invites and the events about them."""
     return may(role, rule_of("GET", f"{_PREFIX}invites"))
 
 
 def rule_of(method: str, path: str) -> AdminRule:
-    """Return the gates of a call. `path` is its template as in the table; KeyError for a call that is not in it."""
+    """Return the gates of a call. `path` is its template. KeyError if it is not in the table."""
     return _BY_CALL[method, path]
 
 
@@ -120,7 +121,8 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     _call("POST", "emergency-stop", _ADMINS, "open"),
     _call("POST", "rake-terms", _ADMINS, "open"),
     _call("POST", "api-version", _DEVELOPERS, "open"),
-    # What the partner's own systems use. Whatever mints a credential takes a fresh code; what only takes something away never does.
+    # What the partner's own systems use. A call that makes a credential needs a fresh window; one
+    # that only takes something away does not.
     _call("POST", "keys", _DEVELOPERS, "fresh"),
     _call("POST", "keys/{key_id}/rotate", _DEVELOPERS, "fresh"),
     _call("DELETE", "keys/{key_id}", _DEVELOPERS, "open"),
@@ -137,7 +139,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     _call("DELETE", "games/{game_id}/test", _DEVELOPERS, "open"),
     _call("POST", "games/{game_id}/live-request", _ADMINS, "open"),
     _call("DELETE", "games/{game_id}/live-request", _ADMINS, "open"),
-    # People. Invites show addresses of people who are not members yet: admins alone read them.
+    # People. Only admins read invites, which name people who are not members.
     _call("PATCH", "members/{uid}", _ADMINS, "open"),
     _call("DELETE", "members/{uid}", _ADMINS, "open"),
     _call("GET", "invites", _ADMINS),

@@ -1,7 +1,9 @@
-"""Small secrets encrypted at rest: what the database holds of a webhook's or an authenticator's secret.
+"""Secrets encrypted at rest: the form in which the database holds those of webhooks and
+authenticators.
 
-A sealed text is `pgse1.<kid>.<nonce and ciphertext>`: AES-256-GCM under a key derived from the ring. It opens only in the context
-for which it was sealed, so that a row copied to another partner, environment or noun is worth nothing.
+A sealed text is `pgse1.<kid>.<nonce and ciphertext>`: AES-256-GCM under a key derived from the
+ring. It opens only in the context for which it was sealed, so that a row that is copied to another
+partner, environment or table does not open.
 """
 
 from functools import lru_cache
@@ -23,17 +25,22 @@ _FORMAT = "pgse1"
 def seal(ring: KeyRing, plaintext: bytes, context: str, nonce: bytes) -> str:
     """Return `plaintext` encrypted under the newest key, as ASCII text.
 
-    `context` says whose secret it is and what for, such as `acme|live|webhook`; opening takes the same. `nonce` is exactly
-    `NONCE_BYTES` fresh random bytes (else ValueError).
+    `context` says whose secret it is and what for, such as `acme|live|webhook`; opening it takes
+    the same. `nonce` is exactly `NONCE_BYTES` fresh random bytes (else ValueError).
     """
     if len(nonce) != NONCE_BYTES:
         raise ValueError(f"sealing takes a nonce of {NONCE_BYTES} bytes")
     key = ring.newest
-    return f"{_FORMAT}.{key.kid}.{base64url.encode(nonce + _cipher(key).encrypt(nonce, plaintext, context.encode()))}"
+    ciphertext = _cipher(key).encrypt(nonce, plaintext, context.encode())
+    return f"{_FORMAT}.{key.kid}.{base64url.encode(nonce + ciphertext)}"
 
 
 def open_sealed(ring: KeyRing, text: str, context: str) -> bytes | None:
-    """Return what was sealed, or None when the text was altered, belongs to another context, or names a key not on the ring."""
+    """Return what was sealed, or None if it does not open.
+
+    That is so if the text was altered, was sealed for another context, or names a key that is not
+    on the ring.
+    """
     parts = text.split(".")
     if len(parts) != 3 or parts[0] != _FORMAT:
         return None

@@ -30,8 +30,8 @@ class HidesSecrets:
         return f"{type(self).__name__}({shown})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        # Rich, which prints tracebacks, prefers this to `__repr__`; msgspec's own shows every field.
-        names: tuple[str, ...] = self.__struct_fields__  # type: ignore[attr-defined]  # a struct has it
+        # Rich, which prints tracebacks, prefers this to `__repr__`. That of msgspec shows all.
+        names: tuple[str, ...] = self.__struct_fields__  # type: ignore[attr-defined]  # of structs
         return [(name, HIDDEN if name in self.SECRETS else getattr(self, name)) for name in names]
 
 

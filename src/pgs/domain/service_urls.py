@@ -1,4 +1,4 @@
-"""Addresses of services that the operator names: https anywhere, http on this machine alone."""
+"""URLs of services in the settings: https anywhere, http on this machine alone."""
 
 import ipaddress
 import re
@@ -12,13 +12,14 @@ URL_MAX: Final = 2048
 """Characters of a URL in the settings: as many as a webhook's address may have."""
 
 _URL = re.compile(
-    r"(https?)://(?:([A-Za-z0-9.-]+)|\[([0-9A-Fa-f:.]+)\])(?::([1-9][0-9]{0,4}))?((?:/[!$->@-\[\]-~]*)?(?:\?[!$-\[\]-~]*)?)",
+    r"(https?)://(?:([A-Za-z0-9.-]+)|\[([0-9A-Fa-f:.]+)\])(?::([1-9][0-9]{0,4}))?"
+    r"((?:/[!$->@-\[\]-~]*)?(?:\?[!$-\[\]-~]*)?)",
     re.ASCII,
 )
 
 
 class ServiceUrl(msgspec.Struct, frozen=True):
-    """An address taken apart. `host` is in lower case and without brackets, `target` what stands in the request line."""
+    """A parsed URL. `host` is lower-case without brackets, `target` goes into the request line."""
 
     secure: bool
     host: str
@@ -27,9 +28,10 @@ class ServiceUrl(msgspec.Struct, frozen=True):
 
 
 def parse_service_url(text: str) -> ServiceUrl | None:
-    """Return the address, or None where it is none, or is http to another machine. Takes any string.
+    """Return the parsed URL, or None if it is not one or is http to another machine.
 
-    No user name, fragment, space, backslash or character beyond ASCII: what two parsers might read differently is refused.
+    Takes any string. Refuses what two parsers might read differently: user names, fragments,
+    spaces, backslashes and characters beyond ASCII.
     """
     found = _URL.fullmatch(text) if len(text) <= URL_MAX else None
     if found is None:
@@ -46,12 +48,12 @@ def parse_service_url(text: str) -> ServiceUrl | None:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Return whether `host` is `localhost` or an address that never leaves this machine. Takes any string, without brackets."""
+    """Return whether `host`, any string without brackets, is `localhost` or a loopback address."""
     return host == "localhost" or is_loopback(host)
 
 
 def is_loopback(address: str) -> bool:
-    """Return whether `address` is a loopback address in its usual spelling. Takes any string."""
+    """Return whether `address`, any string, is a loopback address in its usual spelling."""
     return _is_address(address) and ipaddress.ip_address(address).is_loopback
 
 

@@ -1,7 +1,7 @@
-"""Step-up: what a member's authenticator opens, for how long, and how guessing is stopped.
+"""Step-up: the windows that a member's authenticator opens, and the lock against guessing.
 
-A `Factor` is everything that is kept of one member's authenticator; who owns it replaces it whole. Nothing here knows a secret:
-secrets arrive sealed, and a code arrives as the time steps that it matched (`pgs.domain.totp`).
+A `Factor` is everything that is kept of one member's authenticator. No secret is open here:
+secrets come sealed, and a code comes as the time steps that it matched (`pgs.domain.totp`).
 """
 
 from typing import Final, Literal
@@ -12,7 +12,7 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.domain.secrets import HidesSecrets
 
 Need = Literal["none", "open", "fresh"]
-"""What a call asks for: nothing, an open window, or one opened a moment ago."""
+"""What a call needs: nothing, an open window, or one opened within `FRESH_S`."""
 
 WINDOW_S: Final = 15 * 60
 """Seconds for which a verified code opens the step-up window, as the interface promises."""
@@ -30,10 +30,12 @@ codes a day."""
 
 
 class Factor(HidesSecrets, msgspec.Struct, frozen=True):
-    """A member's authenticator and what it has opened; `Factor()` is a member who has none. Times in epoch seconds.
+    """A member's authenticator and what it has opened. Times in epoch seconds.
 
-    `sealed_secret` is in force; `pending_sealed_secret` waits for its first code. `last_step` is the time step of the last code that
-    was accepted: no code of it or of an earlier one is ever accepted again. `wrong_codes` counts since the last right code or lock.
+    `Factor()` stands for a member who has none. `sealed_secret` is in force;
+    `pending_sealed_secret` waits for its first code. `last_step` is the time step of the last
+    accepted code: no code of that step or an earlier one is accepted again. `wrong_codes` counts
+    since the last right code or the last lock.
     """
 
     SECRETS = frozenset({"sealed_secret", "pending_sealed_secret"})
@@ -47,18 +49,24 @@ class Factor(HidesSecrets, msgspec.Struct, frozen=True):
 
     @property
     def enrolled(self) -> bool:
-        """Whether an authenticator is in force; a pending one is not."""
+        """Whether an authenticator is in force. A pending one is not."""
         return self.sealed_secret is not None
 
 
 class Verified(msgspec.Struct, frozen=True):
-    """A code was right: the window is open and fresh. `enrolled`: it was the first of a pending authenticator, now in force."""
+    """A code was right: the window is open and fresh.
+
+    `enrolled`: it was the first code of a pending authenticator, which is now in force.
+    """
 
     enrolled: bool
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """A factor as its member sees it: the epoch seconds at which windows and lock end, None where they are closed or there is none."""
+    """A factor as its member sees it: the epoch seconds at which the windows and the lock end.
+
+    None for a closed window, and without a lock.
+    """
 
     enrolled: bool
     until: int | None
@@ -67,7 +75,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def standing(factor: Factor, now: int) -> Standing:
-    """Return what is open and what is locked at `now`."""
+    """Return which windows are open at `now`, and whether codes are locked."""
     return Standing(
         factor.enrolled,
         _end(factor, WINDOW_S, now),
@@ -77,12 +85,12 @@ def standing(factor: Factor, now: int) -> Standing:
 
 
 def lock_left(factor: Factor, now: int) -> int:
-    """Return the seconds until codes are looked at again, 0 when they are. It is what a `step_up_locked` tells its caller to wait."""
+    """Return the seconds until the lock ends, 0 without a lock: the wait of a `step_up_locked`."""
     return 0 if factor.locked_until is None else max(0, factor.locked_until - now)
 
 
 def gate(factor: Factor, need: Need, now: int) -> Refusal | None:
-    """Return why a call that needs step-up is refused, or None. A lock closes nothing: a window that is open stays open."""
+    """Return why a call that needs step-up is refused, or None. A lock does not close a window."""
     if need == "none":
         return None
     if not factor.enrolled:
@@ -97,8 +105,9 @@ def gate(factor: Factor, need: Need, now: int) -> Refusal | None:
 def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
     """Return the factor with a new authenticator pending, or why there can be none now.
 
-    One that replaces another takes a fresh window, and the other stays in force until the new one's first code. A pending one that
-    is enrolled over is forgotten. Neither wrong codes nor a lock are: enrolling again buys no guesses.
+    Replacing an authenticator needs a fresh window. The old one stays in force until the first
+    code of the new one. An earlier pending one is forgotten. Wrong codes and a lock are not, so
+    that enrolling again gives no further guesses.
     """
     refusal = gate(factor, "fresh", now) if factor.enrolled else None
     if refusal is not None:
@@ -109,10 +118,10 @@ def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
 
 
 def count_attempt(factor: Factor, now: int) -> Factor | Refusal:
-    """Return the factor after a code that is wrong, or why no code is looked at.
+    """Return the factor as after a wrong code, or why no code is looked at.
 
-    Commit this factor before looking at the code: a crash, or a caller who leaves, then never makes a guess free. The fifth wrong code
-    locks; it is answered like the four before it.
+    Commit this factor before you look at the code: then neither a crash nor a caller who leaves
+    makes a guess free. The fifth wrong code locks; its answer is that of the four before it.
     """
     if not factor.enrolled and factor.pending_sealed_secret is None:
         return refuse("totp_not_enrolled")
@@ -127,17 +136,18 @@ def count_attempt(factor: Factor, now: int) -> Factor | Refusal:
 def verify(
     factor: Factor, step: int | None, pending_step: int | None, now: int
 ) -> tuple[Factor, Verified | Refusal]:
-    """Return the factor after a code, and what the code is answered.
+    """Return the factor after a code, and the verdict on the code.
 
-    `factor` is the one from before the attempt was counted. `step` and `pending_step` are the time steps in which the code is right for
-    the authenticator in force and for the pending one; None where it is right for neither, malformed, or where there is no such
-    authenticator. The order of commits:
+    `factor` is as before the attempt was counted. `step` and `pending_step` are the time steps in
+    which the code is right for the authenticator in force and for the pending one; None if it is
+    wrong or there is no such authenticator. Do this in order:
 
-    1. `count_attempt(factor, now)`; a refusal is the answer.
-    2. Commit what it returned.
-    3. Match the code, call this, and commit the factor it returns where that is another one than was committed; then answer.
+    1. Call `count_attempt(factor, now)`; reply its refusal.
+    2. Commit the factor that it returned.
+    3. Match the code, call this function, commit the returned factor if it differs, and reply.
 
-    Accepted means committed: a code whose step is not yet stored as `last_step` could be accepted twice.
+    Reply only after the commit: until its step is stored as `last_step`, a code could be accepted
+    twice.
     """
     counted = count_attempt(factor, now)
     if isinstance(counted, Refusal):
@@ -149,7 +159,8 @@ def verify(
     if not factor.enrolled or step is None:
         return counted, refuse("invalid_code")
     if factor.last_step is not None and step <= factor.last_step:
-        # Right, but spent: its owner pressed twice, and somebody who overheard it learns nothing by it. It counts for nothing.
+        # A right code that was used before. It counts neither as right nor as wrong: its owner may
+        # have pressed twice, and an eavesdropper must not learn that the code was right.
         return factor, refuse("invalid_code")
     opened = msgspec.structs.replace(
         factor, last_step=step, wrong_codes=0, locked_until=None, opened_at=now
@@ -158,7 +169,7 @@ def verify(
 
 
 def _end(factor: Factor, length: int, now: int) -> int | None:
-    """Give the end of a window of that length, None when it is closed. A clock set back closes it rather than stretch it."""
+    """Return when a window of that length ends, None if closed. A clock set back closes it."""
     opened_at = factor.opened_at
     return (
         opened_at + length

@@ -1,4 +1,4 @@
-"""Time-based one-time codes (RFC 6238: SHA-1, six digits, 30 seconds), as every authenticator app makes them."""
+"""Time-based one-time codes (RFC 6238): SHA-1, six digits, 30 seconds, as in every app."""
 
 import base64
 import hmac
@@ -18,23 +18,27 @@ _CODE = re.compile(r"[0-9]{6}", re.ASCII)
 
 
 def new_secret(entropy: bytes) -> str:
-    """Return a secret in base32, as apps take it. `entropy` is exactly `ENTROPY_BYTES` random bytes (else ValueError)."""
+    """Return a secret in base32, as apps read it.
+
+    `entropy` is exactly `ENTROPY_BYTES` random bytes (else ValueError).
+    """
     if len(entropy) != ENTROPY_BYTES:
         raise ValueError(f"an authenticator's secret takes {ENTROPY_BYTES} bytes")
     return base64.b32encode(entropy).decode("ascii")
 
 
 def matching_step(secret: str, code: str, now: int) -> int | None:
-    """Return the time step in which the code is right, or None: the current step is tried, then the one before it.
+    """Return the time step in which the code is right, or None.
 
-    `now` in epoch seconds. Takes any string: what is not six ASCII digits is right in no step (the library alone would take digits of
-    other scripts). Whether the step was used before is for `pgs.domain.stepup` to say.
+    Tries the current step and the one before it. `now` in epoch seconds; `code` is any string.
+    Only six ASCII digits can be right: the library alone would accept digits of other scripts.
+    `pgs.domain.stepup` checks whether the step was used before.
     """
     if _CODE.fullmatch(code) is None:
         return None
     current = now // STEP_S
     totp = TOTP(secret, interval=STEP_S)
-    # The newer first: should one code be right in both, it then spends both.
+    # The newer step first: a code that is right in both is then used up for both.
     for step in (current, current - 1):
         if step >= 0 and hmac.compare_digest(totp.generate_otp(step).encode(), code.encode()):
             return step
@@ -47,5 +51,8 @@ def code_at(secret: str, now: int) -> str:
 
 
 def otpauth_uri(secret: str, account: str, issuer: str) -> str:
-    """Return the URI that an app reads from a QR code. `account` and `issuer` are what it shows; neither may be empty."""
+    """Return the URI that an app reads from a QR code.
+
+    The app shows `account` and `issuer`; neither may be empty.
+    """
     return TOTP(secret, interval=STEP_S).provisioning_uri(name=account, issuer_name=issuer)

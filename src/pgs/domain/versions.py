@@ -1,4 +1,4 @@
-"""Which API version answers a key-authenticated call."""
+"""The API version on which a call with a key is answered."""
 
 import re
 from typing import Final
@@ -9,7 +9,7 @@ from pgs.domain.errors import Refusal, refuse
 
 
 class ServedVersions(msgspec.Struct, frozen=True):
-    """The versions that this build serves. `current` stamps whatever is answered without a known account."""
+    """The versions that this build serves. Answers to an unknown caller carry `current`."""
 
     served: frozenset[int]
     current: int
@@ -17,17 +17,17 @@ class ServedVersions(msgspec.Struct, frozen=True):
 
 VERSIONS: Final = ServedVersions(frozenset({1}), 1)
 
-# Nine digits outlast any version; a longer number names nothing, and is refused before anyone converts it.
+# No version has more than nine digits. A longer number is refused before it is converted.
 _NUMBER = re.compile(rb"[1-9][0-9]{0,8}")
 
 
 def choose(
     header: bytes | str | None, pin: int, versions: ServedVersions = VERSIONS
 ) -> int | Refusal:
-    """Return the version to answer on: the pin where no header was sent, else the served version that the header names.
+    """Return the version to answer on: the one that the header names, or the pin without a header.
 
-    `header` is the raw value of `X-Service-Api-Version`. Whatever is no bare integer in ASCII, or names a version that is not
-    served, is `unsupported_api_version`; the caller stamps that answer with the pin.
+    `header` is the raw value of `X-Service-Api-Version`. Anything but an ASCII integer that names a
+    served version is `unsupported_api_version`; that answer carries the pin.
     """
     if header is None:
         return pin

@@ -25,7 +25,7 @@ from pgs.domain.stepup import Factor, lock_left
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import CallBy, Reply, Request
 from pgs.http.api.services import Services
-from pgs.http.identity import Identity
+from pgs.http.identity.tokens import Identity
 from pgs.http.transport.asgi import Headers
 from pgs.storage.factors import find_factor
 

@@ -1,4 +1,4 @@
-"""Where an issuer publishes its keys: OpenID Connect Discovery 1.0."""
+"""Where an issuer publishes its keys, by OpenID Connect Discovery 1.0."""
 
 from typing import Final
 
@@ -9,20 +9,24 @@ WELL_KNOWN: Final = "/.well-known/openid-configuration"
 
 
 def is_issuer(text: str) -> bool:
-    """Return whether `text` can be an issuer: an address of a service without a query, at which others may be appended."""
+    """Return whether `text` can be an issuer: a service's URL to which a path can be appended."""
     return parse_service_url(text) is not None and "?" not in text
 
 
 def may_hold_keys(url: str, issuer: str) -> bool:
-    """Return whether the issuer's keys may be fetched from `url`: over https, or like the issuer itself over http on this machine."""
+    """Return whether the issuer's keys may be fetched from `url`.
+
+    They may over https, and over http on this machine if the issuer itself is there.
+    """
     target, source = parse_service_url(url), parse_service_url(issuer)
     return target is not None and source is not None and (target.secure or not source.secure)
 
 
 async def discover(issuer: str, fetch: Fetch) -> str:
-    """Return the address of the issuer's key set. Raises NotFetched.
+    """Return the URL of the issuer's key set. Raises NotFetched.
 
-    The document has to name exactly this issuer (section 4.3), or whoever serves one document could stand in for another issuer.
+    The document must name exactly this issuer (section 4.3). Otherwise the server of one issuer's
+    document could stand in for another issuer.
     """
     document = await fetch(issuer.rstrip("/") + WELL_KNOWN)
     if document.get("issuer") != issuer:

@@ -1,4 +1,7 @@
-"""An issuer's published keys (RFC 7517): read strictly, kept, and fetched anew when it is time or an unknown one is named."""
+"""An issuer's published keys (RFC 7517): parsed strictly and cached.
+
+They are fetched again when they are old, and when a token names an unknown one.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
@@ -35,17 +38,17 @@ _log = structlog.get_logger("pgs.identity")
 
 
 class PublicKey:
-    """A key that signatures are checked against, with the one algorithm that it serves."""
+    """A key that verifies signatures, by one algorithm."""
 
     def __init__(self, kid: str | None, alg: str, key: Key) -> None:
         self.kid = kid
         self.alg = alg
         self._key = key
-        # Taken from the table and not looked up by way of `get_alg`, which warns of EdDSA's name each time.
+        # From the table, since `get_alg` warns each time about the name EdDSA.
         self._algorithm = JWSRegistry.algorithms[alg]
 
     def has_signed(self, data: bytes, signature: bytes) -> bool:
-        """Return whether the signature over `data` was made with this key. No signature makes it raise."""
+        """Return whether the signature over `data` was made with this key. Never raises."""
         try:
             return bool(self._algorithm.verify(data, signature, self._key))
         except (JoseError, ValueError):
@@ -53,10 +56,10 @@ class PublicKey:
 
 
 def read_keys(document: Mapping[str, object]) -> tuple[PublicKey, ...]:
-    """Return the keys of a set that can verify our algorithms, none where there is none.
+    """Return the keys of a set that can verify our algorithms, perhaps none.
 
-    What is not understood is passed over (RFC 7517, section 5): symmetric and private keys, other curves, keys for encryption, RSA
-    keys that are too short. One bad key does not spoil the others.
+    All others are ignored (RFC 7517, section 5): symmetric and private keys, other curves, keys for
+    encryption, RSA keys that are too short. One bad key does not spoil the rest.
     """
     listed = document.get("keys")
     read = (
@@ -86,7 +89,7 @@ def _read_key(jwk: Json) -> PublicKey | None:
 
 
 def _algorithm(kty: object, crv: object) -> str | None:
-    """The one algorithm of ours that a kind of key serves, so that no token can use a key for another."""
+    """Return the one algorithm for a type of key, so that no token can use a key for another."""
     if kty == "RSA":
         return "RS256"
     if kty == "EC" and crv == "P-256":
@@ -95,7 +98,10 @@ def _algorithm(kty: object, crv: object) -> str | None:
 
 
 def _import(alg: str, jwk: Json) -> Key | None:
-    """Give joserfc the members that make the key, and no other: neither certificates nor what it might take for orders."""
+    """Return the key made of its own members alone, or None if one is missing or wrong.
+
+    joserfc gets no other member: neither certificates nor anything that could change its checks.
+    """
     names = {
         "RS256": ("kty", "n", "e"),
         "ES256": ("kty", "crv", "x", "y"),
@@ -117,11 +123,11 @@ def _import(alg: str, jwk: Json) -> Key | None:
 
 
 class KeyCache:
-    """The issuer's keys as last had. `load` fetches them anew, in bounded time; it raises NotFetched.
+    """The issuer's keys as last fetched. `load` fetches them in bounded time; it raises NotFetched.
 
-    All who need them at once share one fetch, which is nobody's: it goes on when the caller that began it has gone. While the issuer
-    cannot be reached, or publishes nothing usable, the last good keys stay, however old. Counts `identity_keys_fetched` and
-    `identity_keys_failed`.
+    All callers who need the keys at once share one fetch, which goes on when the caller who began
+    it has left. While the issuer cannot be reached, or publishes no usable key, the last good keys
+    stay, however old. Counts `identity_keys_fetched` and `identity_keys_failed`.
     """
 
     def __init__(
@@ -135,9 +141,10 @@ class KeyCache:
         self._fresh_until = float("-inf")
 
     async def find(self, alg: str, kid: str | None) -> Sequence[PublicKey] | None:
-        """Return the keys that may have signed, often one or none; None while no keys could be had at all.
+        """Return the keys that may have signed, usually one or none; None while there are none.
 
-        Without a `kid` there has to be but one key for the algorithm (OpenID Connect Core, section 10.1).
+        Without a `kid`, the algorithm must have exactly one key (OpenID Connect Core, section
+        10.1).
         """
         if not self._keys or (kid is not None and all(key.kid != kid for key in self._keys)):
             self._fetch_if_due()
@@ -156,7 +163,7 @@ class KeyCache:
             trio.lowlevel.spawn_system_task(self._fetch, self._flight)
 
     async def _fetch(self, flight: trio.Event) -> None:
-        """Runs as a system task, out of which no error may come: it would end the process."""
+        """Fetch the keys. This is a system task: an error that leaves it would end the process."""
         try:
             keys = tuple(await self._load())
             if not keys:

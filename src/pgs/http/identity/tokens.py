@@ -1,7 +1,7 @@
-"""From a token's text to what it claims. Nothing here is proven: the signature is checked elsewhere, over `signed`.
+"""Parsing an identity token, and checking its claims. The signature is checked elsewhere.
 
-A token is taken apart strictly, by one reading alone: canonical base64url, one member of each name, no number that is none. Where the
-standards (RFC 7515, 7519, 8725) leave a choice between ignoring and refusing, this refuses.
+Parsing is strict: canonical base64url, no two members of one name, no `NaN` or `Infinity`. Where
+the standards (RFC 7515, 7519, 8725) allow both ignoring and refusing, this refuses.
 """
 
 import json
@@ -13,17 +13,13 @@ from typing import Final, NoReturn, TypeGuard
 import msgspec
 
 from pgs.domain import base64url
+from pgs.domain.emails import EMAIL_MAX
+from pgs.domain.members import UID_MAX
+from pgs.domain.secrets import HidesSecrets
 
 TOKEN_MAX: Final = 8 * 1024
 """Characters of an identity token: half of what a request's head may hold. Tokens of large issuers
 with many groups have about 6,000."""
-
-UID_MAX: Final = 255
-"""Characters of `sub`: the limit that OpenID Connect sets (Core 1.0, section 2)."""
-
-EMAIL_MAX: Final = 254
-"""Characters of an address that mail can be sent to: RFC 5321's path of 256 without its
-brackets."""
 
 NOT_BEFORE_LEEWAY_S: Final = 5
 """Seconds that `nbf` may be in the future. An issuer writes it by its own clock; synchronized
@@ -32,24 +28,33 @@ wrong clock only costs the last seconds of a token."""
 
 ALGORITHMS: Final = frozenset({"RS256", "ES256", "EdDSA"})
 
-# A key that a token brings along, or says where to find, proves nothing; who sends one is not our issuer.
+# A key that a token brings along or links to proves nothing, and our issuer sends none.
 _OWN_KEY: Final = frozenset({"jku", "jwk", "x5u", "x5c"})
-# Other kinds of tokens that one issuer signs with one key (logout tokens, security events) name their kind (RFC 8725, section 3.11).
+# An issuer may sign other tokens with the same key (logout tokens, security events). Those name
+# their type (RFC 8725, section 3.11).
 _TYPES: Final = frozenset({"jwt", "at+jwt", "application/jwt", "application/at+jwt"})
 _UID = re.compile(rf"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{{1,{UID_MAX}}}")
 _EMAIL = re.compile(r"[^\x00-\x20\x7f-\xa0\ud800-\udfff@]+@[^\x00-\x20\x7f-\xa0\ud800-\udfff@]+")
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """A verified account of the issuer. `uid` is its `sub`; `email` is as the issuer spells it; its token `expires_at` epoch seconds."""
+    """A person with a verified token. `uid` is its `sub`; `email` is as the issuer spells it.
+
+    `expires_at` is the time in epoch seconds at which the token expires.
+    """
 
     uid: str
     email: str
     expires_at: int | float
 
 
-class ParsedToken(msgspec.Struct, frozen=True):
-    """A token taken apart: which key would have signed `signed`, and what is claimed. `kid` is None where the token names none."""
+class ParsedToken(HidesSecrets, msgspec.Struct, frozen=True):
+    """A parsed token: its claims, the bytes that were signed, and the key that would have signed.
+
+    `kid` is None if the token names no key.
+    """
+
+    SECRETS = frozenset({"signed", "signature"})
 
     alg: str
     kid: str | None
@@ -59,7 +64,7 @@ class ParsedToken(msgspec.Struct, frozen=True):
 
 
 def parse_token(text: str) -> ParsedToken | None:
-    """Return the token taken apart, or None where it is none that could ever be accepted. Takes any string."""
+    """Return the parsed token, or None if it could never be accepted. Takes any string."""
     parts = text.split(".") if len(text) <= TOKEN_MAX else []
     if len(parts) != 3:
         return None
@@ -68,7 +73,7 @@ def parse_token(text: str) -> ParsedToken | None:
     if header is None or claims is None or not signature:
         return None
     alg, kid, kind = header.get("alg"), header.get("kid"), header.get("typ", "JWT")
-    # No extension is understood here, so none may be critical.
+    # This code understands no extension, so none may be critical.
     if (
         "crit" in header
         or not _OWN_KEY.isdisjoint(header)
@@ -92,7 +97,11 @@ def parse_token(text: str) -> ParsedToken | None:
 def check_claims(
     claims: Mapping[str, object], issuer: str, audience: str, now: int
 ) -> Identity | None:
-    """Return whom the claims are about, or None where they are not a verified account's, ours, and of this moment (epoch seconds)."""
+    """Return whom the claims identify, or None if they may not be accepted.
+
+    They must be of this issuer and for this audience, valid at `now` (epoch seconds), and about
+    somebody with a verified address.
+    """
     if claims.get("iss") != issuer or not _is_for(claims.get("aud"), audience):
         return None
     expires, begins = claims.get("exp"), claims.get("nbf", now)
@@ -116,7 +125,7 @@ def check_claims(
 
 
 def _is_date(value: object) -> TypeGuard[int | float]:
-    """Whether this is a NumericDate: seconds, perhaps with a fraction. `true` is an `int` to Python alone."""
+    """Return whether this is a NumericDate: finite seconds. Python counts `true` as an `int`."""
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)
@@ -129,7 +138,7 @@ def _is_for(aud: object, audience: str) -> bool:
 
 
 def _object(part: str) -> dict[str, object] | None:
-    """Decode a part of a token into its JSON object, or None. The bound on the token bounds the work."""
+    """Return the JSON object of a part of a token, or None. `TOKEN_MAX` bounds the work."""
     raw = base64url.decode(part)
     if raw is None:
         return None
@@ -143,7 +152,10 @@ def _object(part: str) -> dict[str, object] | None:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """The standard library's parser, and not msgspec's, for this: it tells of every member, also of the second with one name."""
+    """Return the members as a dict. ValueError if two have one name.
+
+    That is why this uses the standard library's parser: msgspec's does not tell.
+    """
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError("two members of one name")

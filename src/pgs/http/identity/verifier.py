@@ -1,4 +1,4 @@
-"""The check of an identity token, from its text to a verdict."""
+"""Verifying an identity token."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,15 +12,17 @@ from pgs.http.outbound.fetch import Fetch
 from pgs.http.transport.asgi import OnEvent, ignore_event
 
 _SIGN_IN_REQUIRED: Final = refuse("sign_in_required")
-# Without the issuer's keys nobody can be told from anybody: an outage, answered like an account registry that cannot be read.
+# Without the issuer's keys no token can be verified. That is an outage, and its answer is that of
+# an account registry that cannot be read.
 _UNAVAILABLE: Final = refuse("registry_unavailable")
 
 
 class IdentityVerifier:
-    """Checks tokens of one issuer for one audience.
+    """Verifies the tokens of one issuer for one audience.
 
-    `issuer` as its tokens spell it; its keys are at `jwks_url`, else where its discovery document says. ValueError for an address that
-    is neither https nor http on this machine. `fetch` is `JsonClient.get` or a stand-in.
+    `issuer` is spelled as in its tokens. Its keys are at `jwks_url`, or where its discovery
+    document says if that is None. ValueError for a URL that is neither https nor http on this
+    machine. `fetch` is `JsonClient.get` or a stand-in.
     """
 
     def __init__(
@@ -50,11 +52,12 @@ class IdentityVerifier:
         self._keys = KeyCache(self._load_keys, on_event)
 
     async def verify(self, token: str) -> Identity | Refusal:
-        """Return whom the token proves to be calling, or the refusal: `sign_in_required` for a token that proves nothing.
+        """Return whom the token identifies, or the refusal. Takes any string and never raises.
 
-        `registry_unavailable` means that the issuer's keys have never been had since the start; a token that no key could save is
-        refused even then. Takes any string and never raises. Claims are looked at before the signature, since that costs least and
-        lets no forged token cause a fetch unless it names our issuer and audience.
+        `sign_in_required` refuses a token that is not valid. `registry_unavailable` means that no
+        keys of the issuer have been fetched since the start; a token that no key could make valid
+        is `sign_in_required` even then. Claims are checked before the signature: that costs least,
+        and a forged token causes a fetch only if it names our issuer and audience.
         """
         parsed = parse_token(token)
         if parsed is None:
