@@ -83,7 +83,7 @@ class _CoreGauges(Collector):
         )
         yield GaugeMetricFamily("pgs_partners", "Accounts", value=len(parts.registry.accounts()))
         yield GaugeMetricFamily(
-            "pgs_open_houses", "Partners whose actors are open", value=len(self._core.directory)
+            "pgs_open_partners", "Partners whose actors are open", value=len(self._core.directory)
         )
         yield GaugeMetricFamily(
             "pgs_live_actors", "Actors with a running task", value=len(parts.system.cells)

@@ -89,11 +89,11 @@ TIER = ["tier", "set", "t", "--environment", "test"]
         ),
         (
             [*TIER, "--floor", "9999999999999", "--prize", "1"],
-            "--floor must be at most 1,000,000,000,000",
+            "--floor must be at most 1,000,000,000",
         ),
         (
             [*TIER, "--floor", "1", "--prize", "-9999999999999"],
-            "--prize must be at least -1,000,000,000,000",
+            "--prize must be at least -1,000,000,000",
         ),
         (["match", "void", "x" * 65], "the match's ID must be at most 64 characters"),
     ],

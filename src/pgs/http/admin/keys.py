@@ -10,6 +10,7 @@ from pgs.actors.messages.account.keys import KeyMinted, KeyRotated, MintKey, Rev
 from pgs.domain.accounts import Account, ApiKey
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
+from pgs.domain.names import LABEL_MAX
 from pgs.domain.secrets import HidesSecrets
 from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
@@ -21,7 +22,7 @@ class NewKey(msgspec.Struct, frozen=True):
     """The environment of a new key, and its label."""
 
     environment: Environment
-    label: Annotated[str, msgspec.Meta(max_length=64)] | UnsetType = UNSET
+    label: Annotated[str, msgspec.Meta(max_length=LABEL_MAX)] | UnsetType = UNSET
 
 
 class KeyRecord(msgspec.Struct, frozen=True, rename="camel"):

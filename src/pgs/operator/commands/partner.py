@@ -12,6 +12,7 @@ from pgs.actors.seating.closing import switch_off, switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.members import PLATFORM, UID_MAX, Member
+from pgs.domain.rate import BUCKET_MAX
 from pgs.operator.accounts import ask_account, change_account, find_account, record_of
 from pgs.operator.command import Args, Id, OperatorCommand, Text
 from pgs.operator.records import (
@@ -26,10 +27,7 @@ from pgs.operator.records import (
 PAGE = 10_000
 """Partners in one answer: a few MB, and a fraction of a second."""
 
-MAX_RATE = 1_000_000
-"""Requests of a bucket that an operator may set: far more than one process serves."""
-
-Rate = Annotated[int, Meta(ge=-MAX_RATE, le=MAX_RATE)]
+Rate = Annotated[int, Meta(ge=-BUCKET_MAX, le=BUCKET_MAX)]
 
 
 class NewPartner(Args, frozen=True):

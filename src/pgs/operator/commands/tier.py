@@ -9,15 +9,11 @@ from pgs.actors.core import Core
 from pgs.actors.messages import catalogue as m
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.domain.tiers import Tier
+from pgs.domain.tiers import TIER_USD_CENTS_MAX, Tier
 from pgs.operator.command import Args, Id, NoArgs, OperatorCommand, Text
 from pgs.operator.records import TierList, TierLocked, TierRecord, tier_record
 
-MAX_CENTS = 10**12
-"""Cents of a floor or prize in a request, before the tier's own limit is looked at. A sum over a
-million of them still fits a bigint."""
-
-Cents = Annotated[int, Meta(ge=-MAX_CENTS, le=MAX_CENTS)]
+Cents = Annotated[int, Meta(ge=-TIER_USD_CENTS_MAX, le=TIER_USD_CENTS_MAX)]
 
 
 class TierNumbers(Args, frozen=True):
