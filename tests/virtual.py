@@ -16,7 +16,6 @@ import trio
 from trio._core import _run as trio_run
 
 from pgs.actors.kernel.system import TEND_S, System
-from pgs.clock import TrioClock
 from pgs.storage.database import Database
 
 # What structlog does unasked draws every traceback with all its variables: 0.2 s for each fault that a test causes.
@@ -28,6 +27,22 @@ structlog.configure(
 )
 
 START = 1_800_000_000  # epoch seconds at the virtual clock's zero: 2027-01-15 08:00 UTC
+
+
+class TrioClock:
+    """Wall time that follows trio's clock from a fixed start: exact seconds under a virtual clock."""
+
+    def __init__(self, start: int) -> None:
+        self._start_ms = start * 1000
+
+    def now(self) -> int:
+        """Return Unix epoch seconds, rounded down."""
+        return self.now_ms() // 1000
+
+    def now_ms(self) -> int:
+        """Return Unix epoch milliseconds, rounded down."""
+        # A virtual clock adds floats: rounded to microseconds first, ten times 0.1 is a full second.
+        return self._start_ms + round(trio.current_time() * 1_000_000) // 1000
 
 
 def clock() -> TrioClock:

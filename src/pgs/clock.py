@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 import structlog
-import trio
 
 BEHIND_MS: Final = 5_000
 """Milliseconds by which the machine's clock may be behind a time already given out before it is
@@ -81,22 +80,6 @@ class SystemClock:
             self._on_event("clock_behind")
             log.error("clock_behind", behind_s=behind_ms // 1000)
         return self._held.latest_ms
-
-
-class TrioClock:
-    """Wall time that follows trio's clock from a fixed start: exact seconds under a virtual clock."""
-
-    def __init__(self, start: int) -> None:
-        self._start_ms = start * 1000
-
-    def now(self) -> int:
-        """Return Unix epoch seconds, rounded down."""
-        return self.now_ms() // 1000
-
-    def now_ms(self) -> int:
-        """Return Unix epoch milliseconds, rounded down."""
-        # A virtual clock adds floats: rounded to microseconds first, ten times 0.1 is a full second.
-        return self._start_ms + round(trio.current_time() * 1_000_000) // 1000
 
 
 class SystemRng:

@@ -7,12 +7,12 @@ from pyotp import TOTP
 from pgs.actors.kernel.mail import Command
 from pgs.actors.messages.account.factors import EnrollTotp, Enrolment
 from pgs.actors.messages.account.people import AcceptInvite, CreateInvite
-from pgs.clock import TrioClock
 from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM, Member
 from pgs.domain.roles import Role
 from pgs.domain.totp import STEP_S
 from tests.actors.ready_core import ReadyCore
+from tests.virtual import TrioClock
 
 
 async def ask(s: ReadyCore, command: Command[Any], partner: str = "acme") -> Any:

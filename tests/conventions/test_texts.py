@@ -1,8 +1,8 @@
-"""What no committed file may hold, and how long one may grow."""
+"""What no committed file may hold."""
 
 import re
 
-from tests.conventions.tree import ROOT, SOURCE, files, texts
+from tests.conventions.tree import texts
 
 # In pieces, or this file would be the first to break its rule.
 _REGISTRIES = re.compile(
@@ -43,12 +43,3 @@ def test_no_file_names_a_package_registry() -> None:
 
 def test_no_file_names_a_path_of_one_machine() -> None:
     assert _lines_with(_PRIVATE_PATHS) == []
-
-
-def test_no_source_file_is_over_400_lines() -> None:
-    lengths = {
-        path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines())
-        for suffix in (".py", ".sql")
-        for path in files(SOURCE, suffix)
-    }
-    assert {path: length for path, length in lengths.items() if length > 520} == {}

@@ -12,7 +12,7 @@ import httpcore
 import pytest
 import trio
 
-from pgs.clock import SystemRng, TrioClock
+from pgs.clock import SystemRng
 from pgs.devissuer.grants import CODE_LIFETIME_S, CODES_MAX, Grants
 from pgs.devissuer.issuer import DevelopmentIssuer, NotLoopback, development_issuer
 from pgs.devissuer.people import Person
@@ -22,7 +22,7 @@ from pgs.http.identity.tokens import Identity
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.outbound.fetch import JsonClient
 from tests.http.internet import client_context
-from tests.virtual import START, SeededRng
+from tests.virtual import START, SeededRng, TrioClock
 
 ANN = Person("ann", "Ann <Admin>", "ann@example.com")
 BOB = Person("bob", "Bob & Co", "bob@example.com", email_verified=False)
