@@ -70,10 +70,12 @@ class Player:
         )
 
     async def move(self, match_id: str, ply: int, move: str) -> str | None:
-        return await self.table(match_id).ask(m.PlayMove(self.player_id, ply, move))
+        """Play a move; return why it was refused, or None."""
+        return reason_of(await self.table(match_id).ask(m.PlayMove(self.player_id, ply, move)))
 
     async def resign(self, match_id: str) -> str | None:
-        return await self.table(match_id).ask(m.Resign(self.player_id))
+        """Give the match up; return why that was refused, or None."""
+        return reason_of(await self.table(match_id).ask(m.Resign(self.player_id)))
 
     def take(self) -> list[dict[str, Any]]:
         """Return what was sent since the last time."""
@@ -102,6 +104,11 @@ async def at_table(core: ReadyCore, *, name: str | None = None) -> tuple[str, Pl
     for player in (ann, bob):
         player.take()
     return match_id, ann, bob
+
+
+def reason_of(reply: m.ActionReply) -> str | None:
+    """Return why a move or a resignation was refused, or None."""
+    return reply.reason if isinstance(reply, m.ActionRefused) else None
 
 
 async def play(match_id: str, players: tuple[Player, Player], *moves: str, ply: int = 0) -> None:

@@ -68,17 +68,13 @@ async def test_a_move_is_in_rows_before_anybody_hears_of_it(
         match_id, ann, bob = await at_table(s)
         kept: list[int] = []
 
-        with closing(sqlite3.connect(s.parts.database.path)) as rows:
+        def count(text: str) -> bool:
+            with closing(sqlite3.connect(s.parts.database.path)) as file:
+                kept.extend(file.execute("select count(*) from move").fetchone())
+            return True
 
-            def count(text: str) -> bool:
-                (moves,) = rows.execute(
-                    "select count(*) from move where match_id = ?", (match_id,)
-                ).fetchone()
-                kept.append(moves)
-                return True
-
-            with mock.patch.object(bob.socket, "send", count):
-                await play(match_id, (ann, bob), *A_WINS[:3])
+        with mock.patch.object(bob.socket, "send", count):
+            await play(match_id, (ann, bob), *A_WINS[:3])
         assert kept == [1, 2, 3]
 
 

@@ -12,9 +12,11 @@ from trio.testing import MockClock
 from pgs.actors.kernel.mail import Command, Crashed, Envelope, Overloaded
 from pgs.actors.messages import table as m
 from pgs.actors.play.held import HELD_MAX
+from pgs.actors.play.table import TableActor
 from pgs.actors.seating import seats
 from pgs.domain.frames import Snapshot
 from pgs.storage.moves import moves_of_match
+from pgs.storage.transactions import WriterFull
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
 from tests.actors.ready_core import ReadyCore, ready_core, until
 
@@ -86,13 +88,13 @@ async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
             await until(begun + 4.5)
         assert (await match_row(s, match_id)).end_reason == why
         over, again, snapshot = asked.answers
-        assert (over, again) == ("match_over", "match_over")
+        assert over == again == m.ActionRefused("match_over")
         assert isinstance(snapshot, Snapshot)
         assert (snapshot.status, snapshot.end_reason) == (
             (await match_row(s, match_id)).status,
             why,
         )
-        assert started.answers == ([None] if why == "resigned" else []), (
+        assert started.answers == ([m.ActionTaken()] if why == "resigned" else []), (
             "who resigned was not refused"
         )
         assert ann.kinds() == ["snapshot", "ended"]
@@ -163,6 +165,30 @@ async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(
         assert ann.kinds() == ["ended"]
 
 
+async def test_those_behind_a_held_command_that_fails_are_answered(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async def full(table: TableActor, command: m.PlayMove, envelope: Envelope) -> object:
+        raise WriterFull("the writer is full")
+
+    async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
+        with ends_are(slowly):
+            match_id, _, _ = await at_table(s)
+            asked = Asked(s, match_id, nursery)
+            for command in (
+                m.Resign("bob"),
+                m.PlayMove("ann", 0, "a1"),
+                m.JoinTable("ann", None, None),
+            ):
+                asked.ask(command)
+                await trio.testing.wait_all_tasks_blocked()
+            with mock.patch.dict(TableActor.HANDLERS, {m.PlayMove: full}):
+                await until(4.5)
+        resigned, failed, snapshot = asked.answers
+        assert (resigned, failed) == (m.ActionTaken(), Overloaded)
+        assert isinstance(snapshot, Snapshot)
+
+
 async def test_only_so_many_wait_for_an_end(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(slowly):
@@ -176,7 +202,7 @@ async def test_only_so_many_wait_for_an_end(tmp_path: Path, autojump_clock: Mock
             assert asked.answers == [Overloaded]
             await until(4)
         assert len(asked.answers) == HELD_MAX + 1
-        assert asked.answers.count(None) == 1
+        assert asked.answers.count(m.ActionTaken()) == 1
         assert (await match_row(s, match_id)).end_reason == "resigned"
 
 
@@ -191,4 +217,4 @@ async def test_who_resigns_in_a_match_that_ends_otherwise_hears_that_it_is_over(
             await until(1)
             await s.decide(match_id, None)
             await trio.testing.wait_all_tasks_blocked()
-        assert asked.answers == ["match_over"]
+        assert asked.answers == [m.ActionRefused("match_over")]

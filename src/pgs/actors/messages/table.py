@@ -1,5 +1,7 @@
 """What the table of a match is asked and told, and what it tells the seats actor."""
 
+import msgspec
+
 from pgs.actors.kernel.mail import Command, Message
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.errors import Refusal
@@ -7,34 +9,50 @@ from pgs.domain.frames import Snapshot
 from pgs.domain.seats import MatchDecision
 
 
+class ActionTaken(msgspec.Struct, frozen=True):
+    """The move or the resignation counts, and is on disk."""
+
+
+class ActionRefused(msgspec.Struct, frozen=True):
+    """The move or the resignation changed nothing. `reason` is a code of the Game API."""
+
+    reason: str
+
+
+ActionReply = ActionTaken | ActionRefused
+
+
 class JoinTable(Command[Snapshot | Refusal], frozen=True):
-    """Take part in a match; answers what the player sees. A player_socket is sent it too, ahead of everything that happens later."""
+    """Take part in a match. The reply is the match as the player sees it.
+
+    `player_socket`, if any, is sent the same snapshot ahead of everything that happens later.
+    """
 
     player_id: str
     name: str | None
     player_socket: PlayerSocket | None
 
 
-class PlayMove(Command[str | None], frozen=True):
-    """Play a move in sight of `ply` earlier ones; answers why it was refused."""
+class PlayMove(Command[ActionReply], frozen=True):
+    """Play a move. `ply` is the number of moves that the player had seen."""
 
     player_id: str
     ply: int
     move: str
 
 
-class Resign(Command[str | None], frozen=True):
-    """Give a match up; answers why that was refused."""
+class Resign(Command[ActionReply], frozen=True):
+    """Give the match up."""
 
     player_id: str
 
 
 class LookAgain(Message, frozen=True):
-    """Something that concerns the match may have changed: who is here, the time, or its rows."""
+    """Something about the match may have changed: the open sockets, the time, or its rows."""
 
 
 class EndPlay(Message, frozen=True):
-    """To the seats actor: the match was played to its end, or has to end. The table asks again until it has."""
+    """For the seats actor: end this match. The table sends it again until the match has ended."""
 
     match_id: str
     decision: MatchDecision

@@ -86,7 +86,6 @@ class Talk:
         self._session = session
         self._player_id = session.claims.player_id
         self._own: set[str] = set()  # matches that were found to be the player's
-        self._met: set[str] = set()  # matches that this socket has joined
 
     async def run(self, socket: AcceptedSocket) -> None:
         """Converse until the token expires, or whatever ends the socket cancels this."""
@@ -181,13 +180,11 @@ class Talk:
         fault = await self._check_own(match_id)
         if fault is not None:
             return fault
-        player_socket.waiting = False
         reply = await self._partner.table(match_id).ask(
             m.JoinTable(self._player_id, player_socket.name, player_socket)
         )
         if isinstance(reply, Refusal):
             return reply.reason
-        _remember(self._met, match_id)
         return None
 
     async def _act(
@@ -196,17 +193,20 @@ class Talk:
         fault = await self._check_own(message.match_id)
         if fault is not None:
             return fault
-        if message.match_id not in self._met and await self._runs(message.match_id):
+        joined = message.match_id in player_socket.joined
+        if not joined and await self._runs(message.match_id):
             # Who acts in a match is told what becomes of it, even where only the call was used to join.
             fault = await self._join(message.match_id, player_socket)
             if fault is not None:
                 return fault
         table = self._partner.table(message.match_id)
         if isinstance(message, frames.MakeMove):
-            return await table.ask(m.PlayMove(self._player_id, message.ply, message.move))
-        if isinstance(message, frames.GiveUp):
-            return await table.ask(m.Resign(self._player_id))
-        assert_never(message)
+            reply = await table.ask(m.PlayMove(self._player_id, message.ply, message.move))
+        elif isinstance(message, frames.GiveUp):
+            reply = await table.ask(m.Resign(self._player_id))
+        else:
+            assert_never(message)
+        return reply.reason if isinstance(reply, m.ActionRefused) else None
 
     async def _check_own(self, match_id: str) -> str | None:
         if match_id in self._own:

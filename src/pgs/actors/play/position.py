@@ -1,4 +1,7 @@
-"""Where a match stands by its moves, and the time that its game gives. Pure, and yet no rule of `domain`, which knows no games."""
+"""The position of a match after its moves, and the time that its game gives.
+
+These functions are pure. They stand here because `domain` knows no games.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +14,10 @@ from pgs.games.rules import Outcome, Rules, SideClock
 
 
 class Position(msgspec.Struct, frozen=True):
-    """A game's state with what its rules say of it. After the end no move is legal."""
+    """A game's state with the side to move, its legal moves and its outcome.
+
+    After the end no move is legal.
+    """
 
     state: Any = None
     turn: int = 0
@@ -20,15 +26,14 @@ class Position(msgspec.Struct, frozen=True):
 
 
 def position_of(rules: Rules, state: Any) -> Position:
-    """Return a state as the position that it is."""
+    """Return the position that a game's rules see in `state`."""
     outcome = rules.outcome(state)
-    return Position(
-        state, rules.turn(state), () if outcome is not None else rules.legal_moves(state), outcome
-    )
+    legal = () if outcome is not None else rules.legal_moves(state)
+    return Position(state, rules.turn(state), legal, outcome)
 
 
 def replay(rules: Rules, moves: Sequence[Move]) -> Position:
-    """Return the position after all moves. Raises `ValueError` where they do not follow these rules."""
+    """Return the position after all moves. Raises `ValueError` where the rules do not allow one."""
     state = rules.initial()
     for move in moves:
         state = rules.apply(state, move.move)
@@ -36,7 +41,7 @@ def replay(rules: Rules, moves: Sequence[Move]) -> Position:
 
 
 def allowance_of(rules: Rules | None) -> Allowance:
-    """Return the time that a game gives; none for one that is not installed."""
+    """Return the time that a game gives each side; no time for a game that is not installed."""
     if rules is None:
         return Allowance(0)
     clock = rules.clock

@@ -1,0 +1,145 @@
+"""The sockets of a match's two players, and what they are told."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pgs.actors.play.state import MatchState
+from pgs.actors.shared.presence import PlayerSocket, PresenceRegister
+from pgs.domain import frames
+from pgs.domain.play import Move
+
+
+class Participants:
+    """Tells both players of one match what happens in it.
+
+    A player is told once their socket has joined the match. Every message carries a number, `seq`,
+    that rises within the match. It starts at `now_ms`, so that the numbers of a table that was
+    loaded again are higher than those of the table before it.
+    """
+
+    def __init__(self, presence: PresenceRegister, state: MatchState, now_ms: int) -> None:
+        self._presence = presence
+        self._state = state
+        self._seq = now_ms
+        self._connected = [socket is not None for socket in self.sockets()]
+
+    def sockets(self) -> list[PlayerSocket | None]:
+        """Return each side's open socket, or None."""
+        return [
+            self._presence.find((seat.partner_id, seat.environment, seat.player_id))
+            for seat in self._state.seats
+        ]
+
+    def snapshot(self, side: int, now_ms: int) -> frames.Snapshot:
+        """Return the match as a side sees it."""
+        state = self._state
+        match, seat = state.match, state.seats[side]
+        if match is None:
+            raise LookupError("a match that has seats has a row")
+        deadline, remaining = self._times(now_ms)
+        return frames.Snapshot(
+            match_id=match.match_id,
+            game_id=match.game_id,
+            seq=self._seq,
+            ply=len(state.moves),
+            you=side,
+            turn=state.position.turn,
+            state={} if state.rules is None else state.rules.view(state.position.state),
+            legal_moves=state.position.legal,
+            opponent=self._opponent(side),
+            deadline_at_ms=deadline,
+            remaining_ms=remaining,
+            status=match.status,
+            result=seat.result or UNSET,
+            end_reason=match.end_reason or UNSET,
+        )
+
+    def join(self, side: int, socket: PlayerSocket, match_id: str, now_ms: int) -> None:
+        """Count a socket as joined and send it the snapshot, ahead of everything that follows."""
+        socket.waiting = False
+        socket.joined.add(match_id)
+        socket.connection.send(frames.encode(self.snapshot(side, now_ms)))
+
+    def greet_again(self, match_id: str, now_ms: int) -> None:
+        """Send the snapshot to the sockets that had joined a table which broke."""
+        for side, socket in enumerate(self.sockets()):
+            if socket is not None and match_id in socket.joined:
+                self.join(side, socket, match_id, now_ms)
+
+    def greet_waiting(self, match_id: str, now_ms: int) -> None:
+        """Send the snapshot, unasked, to the sockets that wait for a match. They count as joined."""
+        for side, socket in enumerate(self.sockets()):
+            if socket is not None and socket.waiting:
+                self.join(side, socket, match_id, now_ms)
+
+    def tell_move(self, match_id: str, made: Move, now_ms: int) -> None:
+        """Send a move that was committed to both players."""
+        state = self._state
+        if state.rules is None:
+            raise LookupError("a game without rules has no moves")
+        self._seq += 1
+        deadline, remaining = self._times(now_ms)
+        moved = frames.Moved(
+            match_id=match_id,
+            seq=self._seq,
+            ply=len(state.moves),
+            by=made.side,
+            move=made.move,
+            state=state.rules.view(state.position.state),
+            turn=state.position.turn,
+            legal_moves=state.position.legal,
+            deadline_at_ms=deadline,
+            remaining_ms=remaining,
+        )
+        text = frames.encode(moved)
+        for socket in self.sockets():
+            if socket is not None and match_id in socket.joined:
+                socket.connection.send(text)
+
+    def tell_presence(self, match_id: str, *, clocks_started: bool, now_ms: int) -> None:
+        """Tell each player whether the other one has come or gone, and that the clocks run."""
+        sockets = self.sockets()
+        connected = [socket is not None for socket in sockets]
+        changed = [was != now for was, now in zip(self._connected, connected, strict=True)]
+        self._connected = connected
+        if not (clocks_started or any(changed)):
+            return
+        self._seq += 1
+        deadline, remaining = self._times(now_ms)
+        for side, socket in enumerate(sockets):
+            concerned = clocks_started or changed[1 - side]
+            if socket is not None and match_id in socket.joined and concerned:
+                frame = frames.PresenceOf(
+                    match_id, self._seq, self._opponent(side), deadline, remaining
+                )
+                socket.connection.send(frames.encode(frame))
+
+    def tell_end(self, match_id: str, status: str, end_reason: str | None) -> None:
+        """Tell the players, once each, that the match has ended."""
+        self._seq += 1
+        for side, socket in enumerate(self.sockets()):
+            if socket is None:
+                continue
+            socket.tables.discard(match_id)
+            if match_id in socket.joined:
+                socket.joined.discard(match_id)
+                result = self._state.seats[side].result or UNSET
+                ended = frames.Ended(match_id, self._seq, status, result, end_reason or UNSET)
+                socket.connection.send(frames.encode(ended))
+
+    def _opponent(self, side: int) -> frames.Opponent:
+        seats = self._state.seats
+        if len(seats) < 2:
+            return frames.Opponent(connected=False)
+        other = 1 - side
+        name = self._state.attendance.names[other] or UNSET
+        return frames.Opponent(self._connected[other], seats[other].player_id, name)
+
+    def _times(self, now_ms: int) -> tuple[int | UnsetType, tuple[int, int] | msgspec.UnsetType]:
+        state = self._state
+        turn = state.position.turn
+        deadline = state.clock.deadline(turn)
+        remaining = UNSET if state.allowance.per_turn else state.clock.shown(turn, now_ms)
+        return UNSET if deadline is None else deadline, remaining
