@@ -63,6 +63,24 @@ async def test_two_bots_play_to_the_end_and_the_feed_says_who_won(tmp_path: Path
         assert sorted(row["result"] for row in feed) in (["lost", "won"], ["drawn", "drawn"])
 
 
+async def test_a_snapshot_that_comes_unasked_counts_as_joined(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service, AsyncExitStack() as stack:
+        partner = await service.partner()
+        tokens = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
+        ann, bob = [
+            await stack.enter_async_context(socket_of(service.public.base_url, token))
+            for token in tokens
+        ]
+        assert await ann.ask("join") == await bob.ask("join") == {"type": "waiting"}
+        match_id = await match(service.public, partner.test, "ann", "bob")
+        seen = await ann.hear_until("snapshot")
+        await ann.send("move", matchId=match_id, ply=0, move=seen["legalMoves"][0])
+        kinds = [(await ann.hear())["type"]]
+        while kinds[-1] != "moved":
+            kinds.append((await ann.hear())["type"])
+        assert "snapshot" not in kinds
+
+
 async def test_a_session_tells_who_plays_and_what_they_are_in(
     shared: SharedService, partner: Partner
 ) -> None:

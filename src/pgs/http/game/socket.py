@@ -180,6 +180,7 @@ class Talk:
         fault = await self._check_own(match_id)
         if fault is not None:
             return fault
+        player_socket.waiting = False
         reply = await self._partner.table(match_id).ask(
             m.JoinTable(self._player_id, player_socket.name, player_socket)
         )
