@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pgs.storage.columns import CHANGES, COLUMNS, expand
 from pgs.storage.queries import FOLDER, QUERIES, load
 from tests.storage.statements import sql_of
 
@@ -34,3 +35,18 @@ def test_two_nouns_may_have_a_query_of_the_same_name(tmp_path: Path) -> None:
     assert queries["cats.find"](connection) == ("cat",)
     assert queries["dogs.find"](connection) == ("dog",)
     connection.close()
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+def test_a_list_of_columns_names_every_column_of_its_table(
+    connection: sqlite3.Connection, table: str
+) -> None:
+    rows = connection.execute("select name from pragma_table_info(?)", (table,)).fetchall()
+    assert sorted(COLUMNS[table]) == sorted(name for (name,) in rows)
+    assert set(CHANGES[table]) < set(COLUMNS[table])
+
+
+def test_lists_of_columns_are_written_out() -> None:
+    assert "insert into match (partner_id, " in expand("insert into match ({columns of match})")
+    assert expand("{values of match}").startswith(":partner_id, :environment, ")
+    assert expand("{changes of match}").startswith("status = :status, ")

@@ -7,30 +7,11 @@ from pgs.domain.accounts import Account, ApiKey, Licence, in_order
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.members import Member
 from pgs.domain.tiers import Price
+from pgs.storage.columns import COLUMNS
 from pgs.storage.reader import Query, Reader, Row
 from pgs.storage.transactions import Stmt
 
-_COLUMNS = (
-    "partner_id",
-    "name",
-    "active",
-    "switched_off_by",
-    "revision",
-    "burst",
-    "rate",
-    "pin_test",
-    "pin_live",
-    "generation_test",
-    "generation_live",
-    "admin_domain",
-    "agreed_terms_version",
-    "agreed_terms_at",
-    "event_seq",
-    "created_at",
-)
-"""The columns of a partner's own row, in the order of the queries."""
-
-_SAME_NAMED = tuple(name for name in _COLUMNS if name in Account.__struct_fields__)
+_SAME_NAMED = tuple(name for name in COLUMNS["partner"] if name in Account.__struct_fields__)
 """The columns that are fields of `Account` under the same name."""
 
 _PARTS = (
@@ -83,7 +64,7 @@ def _account(
     webhooks_on: list[Row],
     members: list[Row],
 ) -> Account:
-    columns = dict(zip(_COLUMNS, row, strict=True))
+    columns = dict(zip(COLUMNS["partner"], row, strict=True))
     fields: dict[str, Any] = {name: columns[name] for name in _SAME_NAMED}
     return Account(
         **fields

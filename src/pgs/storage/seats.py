@@ -8,41 +8,9 @@ import msgspec
 from pgs.domain.environments import Environment
 from pgs.domain.ledger import Transfer
 from pgs.domain.seats import Match, Seat
+from pgs.storage.columns import CHANGES
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
-
-_SEAT_IDENTITY = ("partner_id", "seat_id")
-_SEAT_CHANGES = (
-    "status",
-    "stake_status",
-    "confirmed_at",
-    "expires_at",
-    "due_at",
-    "closing",
-    "match_id",
-    "opponent_player_id",
-    "result",
-    "score",
-    "end_reason",
-    "started_at",
-    "ended_at",
-    "payout_usd_cents",
-    "refund_usd_cents",
-    "rake_usd_cents",
-    "position",
-    "revision",
-    "updated_at",
-)
-_MATCH_CHANGES = (
-    "status",
-    "end_reason",
-    "started_at",
-    "ended_at",
-    "winner_player_id",
-    "pairing",
-    "money",
-    "due_at",
-)
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -76,7 +44,9 @@ def insert_seat(seat: Seat) -> Stmt:
 
 def update_seat(was: Seat, seat: Seat) -> Stmt:
     """Return the statement that moves a seat on; it conflicts when the row is no longer as it was."""
-    params: dict[str, Any] = {name: getattr(seat, name) for name in _SEAT_IDENTITY + _SEAT_CHANGES}
+    params: dict[str, Any] = {
+        name: getattr(seat, name) for name in ("partner_id", "seat_id", *CHANGES["seat"])
+    }
     return Stmt(
         "seats.update_seat", params | {"was_status": was.status, "was_revision": was.revision}, 1
     )
@@ -90,7 +60,7 @@ def insert_match(match: Match) -> Stmt:
 def update_match(was: Match, match: Match) -> Stmt:
     """Return the statement that moves a match on; it conflicts when the row is no longer as it was."""
     params: dict[str, Any] = {
-        name: getattr(match, name) for name in ("partner_id", "match_id", *_MATCH_CHANGES)
+        name: getattr(match, name) for name in ("partner_id", "match_id", *CHANGES["match"])
     }
     return Stmt(
         "matches.update_match", params | {"was_status": was.status, "was_money": was.money}, 1

@@ -1,32 +1,20 @@
 -- Accounts and what hangs on them. Column order is that of the structs in pgs.domain.accounts.
 
 -- name: insert_partner!
-insert into partner (
-  partner_id, name, active, switched_off_by, revision, burst, rate, pin_test, pin_live, generation_test, generation_live,
-  admin_domain, agreed_terms_version, agreed_terms_at, event_seq, created_at
-) values (
-  :partner_id, :name, :active, :switched_off_by, :revision, :burst, :rate, :pin_test, :pin_live, :generation_test, :generation_live,
-  :admin_domain, :agreed_terms_version, :agreed_terms_at, :event_seq, :created_at
-);
+insert into partner ({columns of partner})
+values ({values of partner});
 
 -- name: update_partner!
-update partner set
-  name = :name, active = :active, switched_off_by = :switched_off_by, revision = :revision, burst = :burst, rate = :rate,
-  pin_test = :pin_test, pin_live = :pin_live, generation_test = :generation_test, generation_live = :generation_live,
-  admin_domain = :admin_domain, agreed_terms_version = :agreed_terms_version, agreed_terms_at = :agreed_terms_at, event_seq = :event_seq
+update partner set {changes of partner}
 where partner_id = :partner_id and revision = :was_revision;
 
 -- name: partners
-select
-  partner_id, name, active, switched_off_by, revision, burst, rate, pin_test, pin_live, generation_test, generation_live,
-  admin_domain, agreed_terms_version, agreed_terms_at, event_seq, created_at
+select {columns of partner}
 from partner
 order by partner_id;
 
 -- name: find_partner^
-select
-  partner_id, name, active, switched_off_by, revision, burst, rate, pin_test, pin_live, generation_test, generation_live,
-  admin_domain, agreed_terms_version, agreed_terms_at, event_seq, created_at
+select {columns of partner}
 from partner
 where partner_id = :partner_id;
 

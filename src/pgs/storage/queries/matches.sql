@@ -1,24 +1,15 @@
 -- Matches. Column order is that of pgs.domain.seats.Match.
 
 -- name: insert_match!
-insert into match (
-  partner_id, environment, match_id, game_id, tier_id, tier_revision, prize_usd_cents, status, end_reason, started_at, ended_at,
-  winner_player_id, pairing, money, due_at
-) values (
-  :partner_id, :environment, :match_id, :game_id, :tier_id, :tier_revision, :prize_usd_cents, :status, :end_reason, :started_at,
-  :ended_at, :winner_player_id, :pairing, :money, :due_at
-);
+insert into match ({columns of match})
+values ({values of match});
 
 -- name: update_match!
-update match set
-  status = :status, end_reason = :end_reason, started_at = :started_at, ended_at = :ended_at,
-  winner_player_id = :winner_player_id, pairing = :pairing, money = :money, due_at = :due_at
+update match set {changes of match}
 where partner_id = :partner_id and match_id = :match_id and status = :was_status and money = :was_money;
 
 -- name: find_match^
-select
-  partner_id, environment, match_id, game_id, tier_id, tier_revision, prize_usd_cents, status, end_reason, started_at, ended_at,
-  winner_player_id, pairing, money, due_at
+select {columns of match}
 from match
 where partner_id = :partner_id and match_id = :match_id;
 

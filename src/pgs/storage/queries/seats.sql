@@ -1,71 +1,37 @@
 -- Seats, which are also the rows of the results feed. Column order is that of pgs.domain.seats.Seat.
 
 -- name: insert_seat!
-insert into seat (
-  partner_id, environment, seat_id, seq, idempotency_key, player_id, game_id, tier_id, tier_revision, sent_usd_cents,
-  stake_usd_cents, prize_usd_cents, partner_ref, status, stake_status, seated_at, confirmed_at, expires_at, due_at, closing,
-  match_id, opponent_player_id, result, score, end_reason, started_at, ended_at, payout_usd_cents, refund_usd_cents,
-  rake_usd_cents, position, revision, updated_at
-) values (
-  :partner_id, :environment, :seat_id, :seq, :idempotency_key, :player_id, :game_id, :tier_id, :tier_revision, :sent_usd_cents,
-  :stake_usd_cents, :prize_usd_cents, :partner_ref, :status, :stake_status, :seated_at, :confirmed_at, :expires_at, :due_at,
-  :closing, :match_id, :opponent_player_id, :result, :score, :end_reason, :started_at, :ended_at, :payout_usd_cents,
-  :refund_usd_cents, :rake_usd_cents, :position, :revision, :updated_at
-);
+insert into seat ({columns of seat})
+values ({values of seat});
 
 -- name: update_seat!
-update seat set
-  status = :status, stake_status = :stake_status, confirmed_at = :confirmed_at, expires_at = :expires_at, due_at = :due_at,
-  closing = :closing, match_id = :match_id, opponent_player_id = :opponent_player_id, result = :result, score = :score,
-  end_reason = :end_reason, started_at = :started_at, ended_at = :ended_at, payout_usd_cents = :payout_usd_cents,
-  refund_usd_cents = :refund_usd_cents, rake_usd_cents = :rake_usd_cents, position = :position, revision = :revision,
-  updated_at = :updated_at
+update seat set {changes of seat}
 where partner_id = :partner_id and seat_id = :seat_id and status = :was_status and revision = :was_revision;
 
 -- name: find_seat^
-select
-  partner_id, environment, seat_id, seq, idempotency_key, player_id, game_id, tier_id, tier_revision, sent_usd_cents,
-  stake_usd_cents, prize_usd_cents, partner_ref, status, stake_status, seated_at, confirmed_at, expires_at, due_at, closing,
-  match_id, opponent_player_id, result, score, end_reason, started_at, ended_at, payout_usd_cents, refund_usd_cents,
-  rake_usd_cents, position, revision, updated_at
+select {columns of seat}
 from seat
 where partner_id = :partner_id and seat_id = :seat_id;
 
 -- name: find_by_idempotency_key^
-select
-  partner_id, environment, seat_id, seq, idempotency_key, player_id, game_id, tier_id, tier_revision, sent_usd_cents,
-  stake_usd_cents, prize_usd_cents, partner_ref, status, stake_status, seated_at, confirmed_at, expires_at, due_at, closing,
-  match_id, opponent_player_id, result, score, end_reason, started_at, ended_at, payout_usd_cents, refund_usd_cents,
-  rake_usd_cents, position, revision, updated_at
+select {columns of seat}
 from seat
 where partner_id = :partner_id and environment = :environment and idempotency_key = :idempotency_key;
 
 -- name: waiting_seats
-select
-  partner_id, environment, seat_id, seq, idempotency_key, player_id, game_id, tier_id, tier_revision, sent_usd_cents,
-  stake_usd_cents, prize_usd_cents, partner_ref, status, stake_status, seated_at, confirmed_at, expires_at, due_at, closing,
-  match_id, opponent_player_id, result, score, end_reason, started_at, ended_at, payout_usd_cents, refund_usd_cents,
-  rake_usd_cents, position, revision, updated_at
+select {columns of seat}
 from seat
 where partner_id = :partner_id and environment = :environment and status = 'waiting'
 order by seq;
 
 -- name: seats_of_match
-select
-  partner_id, environment, seat_id, seq, idempotency_key, player_id, game_id, tier_id, tier_revision, sent_usd_cents,
-  stake_usd_cents, prize_usd_cents, partner_ref, status, stake_status, seated_at, confirmed_at, expires_at, due_at, closing,
-  match_id, opponent_player_id, result, score, end_reason, started_at, ended_at, payout_usd_cents, refund_usd_cents,
-  rake_usd_cents, position, revision, updated_at
+select {columns of seat}
 from seat
 where partner_id = :partner_id and match_id = :match_id
 order by seq;
 
 -- name: feed_page
-select
-  partner_id, environment, seat_id, seq, idempotency_key, player_id, game_id, tier_id, tier_revision, sent_usd_cents,
-  stake_usd_cents, prize_usd_cents, partner_ref, status, stake_status, seated_at, confirmed_at, expires_at, due_at, closing,
-  match_id, opponent_player_id, result, score, end_reason, started_at, ended_at, payout_usd_cents, refund_usd_cents,
-  rake_usd_cents, position, revision, updated_at
+select {columns of seat}
 from seat
 where partner_id = :partner_id and environment = :environment and position > :after
 order by position

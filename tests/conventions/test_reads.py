@@ -1,0 +1,122 @@
+"""Every read of the database is a coroutine, since a network database will stand behind it."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pgs.storage.reader import Reader
+from tests.conventions.tree import SOURCE, files
+
+STORAGE = SOURCE / "storage"
+MODULES = [path for path in files(SOURCE, ".py") if not path.is_relative_to(STORAGE)]
+
+
+def _takes_a_reader(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    return any(
+        argument.annotation is not None and ast.unparse(argument.annotation) == "Reader"
+        for argument in arguments
+    )
+
+
+def plain_functions_of_a_reader(source: str) -> list[str]:
+    """Return the names of the functions that take a `Reader` and are not `async`."""
+    return [
+        node.name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and _takes_a_reader(node)
+    ]
+
+
+READS = {
+    (path.stem, node.name)
+    for path in files(STORAGE, ".py")
+    for node in ast.parse(path.read_text()).body
+    if isinstance(node, ast.AsyncFunctionDef) and _takes_a_reader(node)
+}
+"""Every repository read: its module and its name."""
+
+
+def _names_of_reads(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
+    """Return the names by which a module calls reads, and its names of repositories."""
+    functions, repositories = set(), {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or node.module is None:
+            continue
+        for alias in node.names:
+            if node.module == "pgs.storage":
+                repositories[alias.asname or alias.name] = alias.name
+            elif (node.module.removeprefix("pgs.storage."), alias.name) in READS:
+                functions.add(alias.asname or alias.name)
+    return functions, repositories
+
+
+def reads_without_await(source: str) -> Iterator[str]:
+    """Yield calls of repository reads that are not awaited; a lambda hands its read to a thread."""
+    tree = ast.parse(source)
+    functions, repositories = _names_of_reads(tree)
+    allowed = {
+        id(node.value if isinstance(node, ast.Await) else node.body)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Await | ast.Lambda)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or id(node) in allowed:
+            continue
+        match node.func:
+            case ast.Name(id=name) if name in functions:
+                yield ast.unparse(node)
+            case ast.Attribute(value=ast.Name(id=module), attr=name) if (
+                repositories.get(module),
+                name,
+            ) in READS:
+                yield ast.unparse(node)
+
+
+@pytest.mark.parametrize("path", [*files(SOURCE, ".py")], ids=str)
+def test_a_function_that_takes_a_reader_is_a_coroutine(path: Path) -> None:
+    assert plain_functions_of_a_reader(path.read_text()) == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_a_read_outside_storage_is_awaited(path: Path) -> None:
+    assert list(reads_without_await(path.read_text())) == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_nothing_outside_storage_runs_a_query_by_itself(path: Path) -> None:
+    source = path.read_text()
+    assert "pgs.storage.queries" not in source
+    assert "second_reader" not in source
+
+
+def test_whatever_a_reader_reads_is_awaited() -> None:
+    reads = {
+        name: inspect.iscoroutinefunction(method)
+        for name, method in inspect.getmembers(Reader, inspect.isfunction)
+        if not name.startswith("_") and name != "close"
+    }
+    assert reads == {"one": True, "all": True, "together": True}
+
+
+def test_a_plain_function_and_a_read_that_is_not_awaited_are_found() -> None:
+    assert plain_functions_of_a_reader("def find(reader: Reader): ...") == ["find"]
+    assert plain_functions_of_a_reader("async def find(reader: Reader): ...") == []
+    source = """
+from pgs.storage import seats as rows
+from pgs.storage.moves import moves_of_match as moves
+
+async def look(reader):
+    rows.find_seat(reader, "acme", "sea_1")
+    moves(reader, "acme", "mat_1")
+    await moves(reader, "acme", "mat_2")
+    rows.insert_seat(seat)
+    return lambda reader: rows.find_head(reader, "acme", "test")
+"""
+    assert list(reads_without_await(source)) == [
+        "rows.find_seat(reader, 'acme', 'sea_1')",
+        "moves(reader, 'acme', 'mat_1')",
+    ]
