@@ -35,7 +35,8 @@ from pgs.clock import Clock, Rng, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.games.installed import load_games
-from pgs.http.outbound import Outbound, trusted_roots
+from pgs.http.outbound.tries import Outbound
+from pgs.http.outbound.trust import trusted_roots
 from pgs.keyfile import KeyFile
 from pgs.storage.backup import take_over
 from pgs.storage.database import Database

@@ -21,7 +21,7 @@ from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
 from pgs.http.internal import InternalApp
-from pgs.http.outbound import LimitedResolver
+from pgs.http.outbound.resolver import LimitedResolver
 from pgs.http.surface import ENDPOINTS
 from pgs.http.transport.asgi import App
 from pgs.http.transport.edge import DEFAULT_BODY_BYTES, Edge

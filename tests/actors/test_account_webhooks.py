@@ -11,7 +11,7 @@ from pgs.actors.kernel.mail import Command, Crashed
 from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSecret, SaveWebhook
 from pgs.domain.accounts import Webhook
 from pgs.domain.errors import refuse
-from pgs.http.outbound import Outbound
+from pgs.http.outbound.tries import Outbound
 from pgs.storage import accounts as rows
 from tests.actors.endpoints import (
     DOWN,

@@ -23,7 +23,7 @@ ANSWER = [
     if row["stage"] == "answer"
 ]
 
-# Blocks of which no address is public, with both ends and both neighbours looked at below.
+# No address of these blocks is public. Below, both ends and both neighbours of each are tested.
 SPECIAL = [
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -71,7 +71,7 @@ def test_every_answer_row_of_the_case_table_is_answered_as_it_says(
 
 
 @pytest.mark.parametrize("block", SPECIAL)
-def test_a_special_block_is_refused_to_its_very_ends_and_no_further(block: str) -> None:
+def test_a_special_block_is_refused_from_its_first_address_to_its_last(block: str) -> None:
     network = ipaddress.ip_network(block)
     assert not is_public(str(network[0]))
     assert not is_public(str(network[-1]))
@@ -111,7 +111,7 @@ def test_a_special_block_is_refused_to_its_very_ends_and_no_further(block: str) 
         "\ud800",
     ],
 )
-def test_what_is_no_plain_address_is_not_public(address: str) -> None:
+def test_a_text_that_is_not_a_plain_address_is_not_public(address: str) -> None:
     assert not is_public(address)
 
 
@@ -134,11 +134,11 @@ def test_no_random_address_outside_global_unicast_is_public() -> None:
 
 
 @given(st.text(max_size=50))
-def test_no_text_makes_it_raise(text: str) -> None:
+def test_no_text_raises(text: str) -> None:
     assert is_public(text) in (True, False)
 
 
-def test_one_bad_address_refuses_the_whole_answer_wherever_it_stands() -> None:
+def test_one_bad_address_at_any_place_refuses_the_whole_answer() -> None:
     public = [f"8.8.{number}.8" for number in range(6)]
     for place in range(7):
         assert check_answer([*public[:place], "10.0.0.1", *public[place:]]) is None
@@ -155,7 +155,7 @@ def test_at_most_four_addresses_are_tried_in_the_order_of_the_answer_each_once()
     assert check_answer([*many, "127.0.0.1"]) is None
 
 
-def test_another_rule_can_be_handed_in() -> None:
+def test_another_rule_can_be_given() -> None:
     assert check_answer(["127.0.0.1"], lambda address: address == "127.0.0.1") == ("127.0.0.1",)
     assert check_answer(["127.0.0.2"], lambda address: address == "127.0.0.1") is None
     assert check_answer([], lambda address: True) is None

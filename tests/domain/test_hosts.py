@@ -46,7 +46,7 @@ def test_names_of_letters_digits_and_hyphens_are_dns_names(host: str) -> None:
         "a.08",
     ],
 )
-def test_what_is_malformed_or_can_be_read_as_an_address_is_no_dns_name(host: str) -> None:
+def test_a_malformed_name_or_one_that_reads_as_an_address_is_not_a_dns_name(host: str) -> None:
     assert not is_dns_name(host)
 
 
@@ -71,7 +71,5 @@ def test_a_dotted_name_is_a_dns_name_with_a_dot(host: str) -> None:
         ("acme.unlisted", False, False),
     ],
 )
-def test_a_public_suffix_is_one_that_the_list_knows(
-    host: str, is_suffix: bool, is_below: bool
-) -> None:
+def test_only_a_listed_name_is_a_public_suffix(host: str, is_suffix: bool, is_below: bool) -> None:
     assert (is_public_suffix(host), is_below_public_suffix(host)) == (is_suffix, is_below)

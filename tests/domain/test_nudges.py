@@ -36,7 +36,8 @@ def test_the_body_is_compact_json_with_its_keys_in_order() -> None:
 
 
 def test_the_signature_is_the_one_that_openssl_makes() -> None:
-    # printf '%s' '1800000000.{"type":"results.available","partnerId":"acme","at":1800000000}' | openssl dgst -sha256 -hmac whsec_AAA…
+    # body='{"type":"results.available","partnerId":"acme","at":1800000000}'
+    # printf '%s' "1800000000.$body" | openssl dgst -sha256 -hmac whsec_AAA…
     assert (
         HEADER == "t=1800000000,v1=b98a2c741bd17a2dff6deb2e0cea04d1e1ab4ece2472eb1ce4f46793985ea502"
     )
@@ -95,7 +96,7 @@ def test_any_2xx_is_delivered(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [None, 408, 429, 500, 502, 503, 504, 599, 100, 101, 103])
-def test_what_may_pass_by_itself_is_tried_again(status: int | None) -> None:
+def test_a_failure_that_may_pass_by_itself_is_tried_again(status: int | None) -> None:
     assert verdict(_answered(status)) == "retry"
 
 
@@ -103,18 +104,18 @@ def test_what_may_pass_by_itself_is_tried_again(status: int | None) -> None:
     "status",
     [300, 301, 302, 303, 307, 308, 399, 400, 401, 403, 404, 407, 409, 410, 428, 430, 499, 600, 999],
 )
-def test_everything_else_is_given_up(status: int) -> None:
+def test_any_other_status_is_given_up(status: int) -> None:
     assert verdict(_answered(status)) == "stop"
 
 
-def test_tries_are_due_from_the_begin_of_the_first_one() -> None:
+def test_tries_are_due_0_1_and_5_seconds_after_the_first_one_began() -> None:
     assert TRY_AT_S == (0, 1, 5)
     assert next_try_due(100.0, 1, 100.2) == 101.0
     assert next_try_due(100.0, 2, 101.3) == 105.0
     assert next_try_due(100.0, 3, 105.1) is None
 
 
-def test_a_try_that_is_still_running_delays_the_next_to_its_end() -> None:
+def test_a_try_that_still_runs_delays_the_next_until_it_ends() -> None:
     assert next_try_due(100.0, 1, 105.0) == 105.0
     assert next_try_due(100.0, 2, 110.0) == 110.0
 
@@ -143,12 +144,12 @@ def test_a_response_keeps_its_first_200_characters() -> None:
         (b"", ""),
         (b"a\x00b", "a\ufffdb"),
         (b"\xff\xfe", "\ufffd\ufffd"),
-        (b"\xed\xa0\x80!", "\ufffd\ufffd\ufffd!"),  # a surrogate in UTF-8's clothes
+        (b"\xed\xa0\x80!", "\ufffd\ufffd\ufffd!"),  # an encoded surrogate
         (b"caf\xc3", "caf\ufffd"),  # cut within a character
         (b"\xc0\x80", "\ufffd\ufffd"),  # an overlong NUL
     ],
 )
-def test_what_cannot_be_stored_as_text_is_replaced(body: bytes, text: str) -> None:
+def test_bytes_that_cannot_be_stored_as_text_are_replaced(body: bytes, text: str) -> None:
     assert response_text(body) == text
 
 

@@ -42,7 +42,7 @@ def test_every_registration_row_of_the_case_table_is_answered_as_it_says(
         ("https://partner.github.io/hook", "https://partner.github.io/hook"),
     ],
 )
-def test_the_host_alone_is_rewritten(text: str, stored: str) -> None:
+def test_only_scheme_and_host_are_rewritten(text: str, stored: str) -> None:
     assert normalise_webhook_url(text) == stored
 
 
@@ -60,7 +60,7 @@ def test_the_host_alone_is_rewritten(text: str, stored: str) -> None:
         "https://hooks.example.com./",
     ],
 )
-def test_a_host_lies_below_a_listed_public_suffix(text: str) -> None:
+def test_a_host_that_is_not_below_a_listed_public_suffix_is_refused(text: str) -> None:
     assert normalise_webhook_url(text) is None
 
 
@@ -75,7 +75,7 @@ def test_a_host_lies_below_a_listed_public_suffix(text: str) -> None:
         "https://hooks.example.com:99999999999999999999/",
     ],
 )
-def test_a_port_is_1_to_65535_in_plain_digits(text: str) -> None:
+def test_a_port_other_than_1_to_65535_in_plain_digits_is_refused(text: str) -> None:
     assert normalise_webhook_url(text) is None
 
 
@@ -95,7 +95,7 @@ def test_a_port_is_1_to_65535_in_plain_digits(text: str) -> None:
         "https://" + "\u00fc" * 64 + ".example.com/",
     ],
 )
-def test_labels_that_need_mapping_or_are_no_idna_labels_are_refused(text: str) -> None:
+def test_labels_that_need_mapping_or_are_not_valid_in_idna_are_refused(text: str) -> None:
     assert normalise_webhook_url(text) is None
 
 
@@ -136,7 +136,7 @@ def test_a_url_has_at_most_2048_characters_as_sent_and_as_stored() -> None:
 
 
 @given(st.text(max_size=60))
-def test_no_text_makes_it_raise_and_what_it_stores_stays_as_it_is(text: str) -> None:
+def test_no_text_raises_and_a_stored_url_is_not_changed_again(text: str) -> None:
     for candidate in (
         text,
         f"https://{text}",
@@ -152,7 +152,7 @@ def test_no_text_makes_it_raise_and_what_it_stores_stays_as_it_is(text: str) -> 
 
 
 @given(st.text(alphabet="abz019-", max_size=59))
-def test_no_punycode_makes_it_raise(tail: str) -> None:
+def test_no_punycode_raises(tail: str) -> None:
     stored = normalise_webhook_url(f"https://xn--{tail}.example.com/")
     assert stored in (None, f"https://xn--{tail}.example.com/")
 

@@ -23,7 +23,7 @@ from pgs.domain.nudges import (
     signature_header,
     verify_signature,
 )
-from pgs.http.outbound import Outbound
+from pgs.http.outbound.tries import Outbound
 from tests.conventions.tree import ROOT
 
 SCRIPT = ROOT / "examples" / "receive_webhooks.py"

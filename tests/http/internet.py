@@ -1,6 +1,7 @@
-"""A small internet in memory: names that resolve as a test says, addresses that accept, refuse or hang, and endpoints behind TLS.
+"""A simulated internet: names that resolve as a test says, and endpoints behind TLS.
 
-It takes the place of trio's resolver and sockets, so that a test counts what is looked up and connected to, and runs on a virtual clock.
+It replaces trio's resolver and sockets. A test can count look-ups and connections, and runs on a
+virtual clock.
 """
 
 import functools
@@ -15,9 +16,13 @@ import trio
 import trio.testing
 import trustme
 
+from pgs.domain.nudges import TryOutcome
+from pgs.http.outbound.tries import Outbound
+
 HOST = "hooks.example.com"
 URL = f"https://{HOST}/nudges"
 PUBLIC = "93.184.216.34"
+BODY = b'{"type":"results.available","partnerId":"acme","at":1800000000}'
 
 Tls = trio.SSLStream[trio.abc.Stream]
 Handler = Callable[[Tls], Awaitable[None]]
@@ -45,10 +50,11 @@ def server_context(host: str = HOST) -> ssl.SSLContext:
 
 
 class Internet(trio.abc.HostnameResolver, trio.abc.SocketFactory):
-    """What is there, and what was asked for.
+    """What exists, and what was looked up and connected to.
 
-    `answers`: what the next look-ups give, in turn, the last one for ever. `refusing` and `hanging`: addresses that do so. All others
-    accept, and `handler` speaks for them once the TLS handshake is done; None never begins the handshake.
+    `answers`: what the next look-ups return, in order; the last one repeats. Addresses in
+    `refusing` refuse connections, those in `hanging` never answer, all others accept them.
+    `handler` is called once the TLS handshake is done; without one no handshake begins.
     """
 
     def __init__(self, nursery: trio.Nursery) -> None:
@@ -93,7 +99,7 @@ class Internet(trio.abc.HostnameResolver, trio.abc.SocketFactory):
         return Socket(self, family)
 
     async def serve(self, stream: trio.abc.Stream) -> None:
-        """Speak for an endpoint on one connection."""
+        """Run an endpoint on one connection."""
         if self.handler is None:
             await trio.sleep_forever()
         tls = trio.SSLStream(stream, self.context, server_side=True, https_compatible=True)
@@ -119,7 +125,7 @@ def _entry(address: str, port: object) -> tuple[Any, ...]:
 
 
 class Socket(trio.socket.SocketType):
-    """A socket of the small internet, as much of one as a stream needs."""
+    """A socket of the simulated internet, with what a stream needs of one."""
 
     def __init__(self, internet: Internet, family: int) -> None:
         self._internet = internet
@@ -182,7 +188,7 @@ class Socket(trio.socket.SocketType):
 
 @asynccontextmanager
 async def open_internet() -> AsyncIterator[Internet]:
-    """Put a small internet in the place of the real one for a block."""
+    """Replace trio's resolver and sockets by a simulated internet for a block."""
     async with trio.open_nursery() as nursery:
         internet = Internet(nursery)
         resolver = trio.socket.set_custom_hostname_resolver(internet)
@@ -196,7 +202,7 @@ async def open_internet() -> AsyncIterator[Internet]:
 
 
 async def read_request(stream: trio.abc.Stream) -> bytes:
-    """Return a whole request: its head, and the body that its Content-Length tells."""
+    """Return a whole request: its head, and as much body as its Content-Length says."""
     data = b""
     while b"\r\n\r\n" not in data:
         part = await stream.receive_some()
@@ -218,7 +224,10 @@ async def read_request(stream: trio.abc.Stream) -> bytes:
 
 
 def answering(*parts: bytes, requests: list[bytes] | None = None) -> Handler:
-    """Return an endpoint that reads a request, sends the parts and closes. `requests` collects what it reads."""
+    """Return an endpoint that reads a request, sends the parts and closes.
+
+    It appends the request to `requests`.
+    """
 
     async def handler(stream: Tls) -> None:
         request = await read_request(stream)
@@ -230,8 +239,19 @@ def answering(*parts: bytes, requests: list[bytes] | None = None) -> Handler:
     return handler
 
 
+async def answer_to(internet: Internet, *parts: bytes) -> TryOutcome:
+    """Return the outcome of a try at an endpoint that sends the parts and closes."""
+    internet.handler = answering(*parts)
+    outcome = await Outbound(client_context()).post(URL, BODY, {"X-Service-Signature": "t=1,v1=00"})
+    assert internet.open_sockets == 0
+    return outcome
+
+
 def dripping(parts: Iterable[bytes], every: float) -> Handler:
-    """Return an endpoint that reads a request and sends a part every so many seconds, then keeps the connection open."""
+    """Return an endpoint that reads a request and sends a part every `every` seconds.
+
+    It never closes the connection.
+    """
 
     async def handler(stream: Tls) -> None:
         await read_request(stream)

@@ -1,4 +1,4 @@
-"""What a try looks up, and whom it connects to: counted on a small internet."""
+"""What a try looks up, and which addresses it connects to, counted on the simulated internet."""
 
 import ipaddress
 import json
@@ -11,8 +11,8 @@ import trio.testing
 
 from pgs.domain.addresses import ADDRESSES_MAX, REFUSED_MESSAGE, is_public
 from pgs.domain.nudges import TryOutcome
-from pgs.http.outbound import Outbound
 from pgs.http.outbound.errors import NOT_CONNECTED, NOT_LOOKED_UP
+from pgs.http.outbound.tries import Outbound
 from tests.http.internet import HOST, URL, Internet, answering, client_context, open_internet
 
 ROWS = json.loads(
@@ -40,7 +40,7 @@ def _outbound() -> Outbound:
 
 
 @pytest.mark.parametrize(("answers", "expect"), DELIVER + ANSWER)
-async def test_every_row_of_the_case_table_ends_in_its_verdict_after_one_look_up_a_try(
+async def test_every_row_of_the_case_table_ends_as_it_says_after_one_look_up_for_each_try(
     autojump_clock: trio.testing.MockClock, answers: list[list[str]], expect: str
 ) -> None:
     async with open_internet() as internet:
@@ -60,7 +60,7 @@ async def test_every_row_of_the_case_table_ends_in_its_verdict_after_one_look_up
         assert internet.open_sockets == 0
 
 
-async def test_one_thousand_sequences_of_changing_answers_reach_no_refused_address(
+async def test_a_thousand_sequences_of_changing_answers_reach_no_refused_address(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     random = Random(20_270_115)
@@ -179,7 +179,7 @@ async def test_a_name_without_addresses_does_not_resolve_to_a_public_one(
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_a_look_up_that_fails_is_no_response(
+async def test_a_failed_look_up_is_logged_as_no_response(
     autojump_clock: trio.testing.MockClock, error: Exception
 ) -> None:
     async with open_internet() as internet:
@@ -207,7 +207,8 @@ async def test_a_redirect_is_recorded_and_never_followed(
 ) -> None:
     async with open_internet() as internet:
         internet.handler = answering(
-            b"HTTP/1.1 307 Temporary Redirect\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"
+            b"HTTP/1.1 307 Temporary Redirect\r\nLocation: https://127.0.0.1/\r\n"
+            b"Content-Length: 0\r\n\r\n"
         )
         assert (await _try(_outbound())).status == 307
         assert (len(internet.lookups), len(internet.connects)) == (1, 1)

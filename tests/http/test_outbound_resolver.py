@@ -1,4 +1,4 @@
-"""Look-ups have limits of their own: a name server that never answers takes threads from nobody else."""
+"""The limits of look-ups: a name server that never answers takes no thread from other names."""
 
 import socket
 import threading
@@ -10,15 +10,15 @@ import pytest
 import trio
 
 from pgs.domain.addresses import REFUSED_MESSAGE
-from pgs.http.outbound import LimitedResolver, Outbound
-from pgs.http.outbound.resolver import look_up
+from pgs.http.outbound.resolver import LimitedResolver, look_up
+from pgs.http.outbound.tries import Outbound
 from tests.http.internet import client_context
 
 ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
 
 
 class _System:
-    """Stands in for the system's resolver: names that begin with `slow` are answered when the test says so."""
+    """A system resolver that answers names beginning with `slow` when the test says so."""
 
     def __init__(self) -> None:
         self.answer = threading.Event()
@@ -46,8 +46,10 @@ async def _resolver(**limits: int) -> AsyncIterator[tuple[LimitedResolver, _Syst
         with trio.fail_after(20):
             yield resolver, system
             system.answer.set()
-            await _until(lambda: system.ended == len(system.running) and not resolver._hosts)
-            assert resolver._threads.borrowed_tokens == 0
+            await _until(
+                lambda: system.ended == len(system.running) and not resolver.statistics().names
+            )
+            assert resolver.statistics().waited_for == 0
     finally:
         system.answer.set()
         trio.socket.set_custom_hostname_resolver(before)
@@ -100,7 +102,7 @@ async def test_slow_look_ups_take_no_thread_that_others_use() -> None:
         system.answer.set()
 
 
-async def test_a_cancelled_look_up_returns_at_once_and_keeps_its_name_s_slot_until_its_thread_ends() -> (
+async def test_a_cancelled_look_up_returns_at_once_and_its_thread_keeps_the_slot_of_its_name() -> (
     None
 ):
     async with _resolver(threads=8, per_host=1) as (resolver, system):
@@ -111,10 +113,8 @@ async def test_a_cancelled_look_up_returns_at_once_and_keeps_its_name_s_slot_unt
         assert first.cancelled_caught
         assert second.cancelled_caught
         assert system.running == [b"slow.example.com"]
-        assert (resolver._threads.borrowed_tokens, resolver._left.borrowed_tokens) == (
-            0,
-            1,
-        )  # another name may have its place
+        # Another name may use the thread slot that it had.
+        assert (resolver.statistics().waited_for, resolver.statistics().left) == (0, 1)
 
 
 async def test_waiting_for_a_name_s_slot_takes_no_thread_of_others() -> None:

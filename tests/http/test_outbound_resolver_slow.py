@@ -1,4 +1,4 @@
-"""Names whose look-ups hang, however many and however often, leave look-ups of other names their threads."""
+"""Look-ups that hang, however many they are, leave enough threads to other names."""
 
 import socket
 import threading
@@ -10,13 +10,14 @@ from typing import Any
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from pgs.http.outbound import LimitedResolver, resolver
+from pgs.http.outbound import resolver
 from pgs.http.outbound.resolver import (
     LOOKUPS_AT_ONCE,
     LOOKUPS_LEFT,
     LOOKUPS_OF_SLOW,
     LOOKUPS_PER_HOST,
     SLOW_S,
+    LimitedResolver,
     look_up,
 )
 
@@ -25,14 +26,14 @@ GIVES_UP_S = 2.0  # as a try does
 
 
 class _System:
-    """Stands in for the system's resolver: a name in `hanging` is answered when the test says so, all others at once."""
+    """A system resolver that answers at once, and names in `hanging` when the test says so."""
 
     def __init__(self) -> None:
         self.hanging: set[str] = set()
         self.answer = threading.Event()
         self.running = Counter[str]()
         self.begun = 0
-        self._count = threading.Lock()  # adding to a number takes more than one step of a thread
+        self._count = threading.Lock()  # adding to a number is not atomic between threads
 
     def __call__(self, host: bytes, *arguments: Any) -> list[Any]:
         name = host.decode()
@@ -56,16 +57,16 @@ async def _resolver(**limits: int) -> AsyncIterator[tuple[LimitedResolver, _Syst
     try:
         yield limited, system
         system.answer.set()
-        await _until(lambda: not system.running.total() and not limited._hosts)
-        for limiter in (limited._threads, limited._of_slow, limited._left):
-            assert limiter.borrowed_tokens == 0
+        await _until(lambda: not system.running.total() and not limited.statistics().names)
+        found = limited.statistics()
+        assert (found.waited_for, found.of_slow, found.left) == (0, 0, 0)
     finally:
         system.answer.set()
         trio.socket.set_custom_hostname_resolver(before)
 
 
 async def _until(happened: Callable[[], bool]) -> None:
-    """Wait for what happens in threads, whose time is not the virtual one."""
+    """Wait for what happens in threads, which do not follow the virtual clock."""
     for _ in range(5000):
         await wait_all_tasks_blocked(0.001)
         if happened():
@@ -85,7 +86,7 @@ async def _begin(nursery: trio.Nursery, name: str) -> None:
 async def _hang(
     system: _System, clock: MockClock, names: list[str], times: int = LOOKUPS_PER_HOST
 ) -> None:
-    """Look names up, each as often as said at once, until all have been given up; then their threads still run."""
+    """Look each name up `times` at once and give all of them up. Their threads go on running."""
     system.hanging.update(names)
     async with trio.open_nursery() as nursery:
         for name in names:
@@ -112,7 +113,7 @@ async def _is_looked_up(name: str) -> bool:
     return False
 
 
-async def test_eight_names_that_hang_with_all_their_threads_make_room_once_they_are_given_up(
+async def test_look_ups_that_hang_in_all_threads_make_room_once_they_are_given_up(
     mock_clock: MockClock,
 ) -> None:
     async with _resolver() as (_, system):
@@ -124,7 +125,7 @@ async def test_eight_names_that_hang_with_all_their_threads_make_room_once_they_
         assert await _is_looked_up("hooks.example.com")
 
 
-async def test_names_that_are_known_to_hang_never_take_more_than_their_part_of_the_threads(
+async def test_names_that_are_known_to_be_slow_have_eight_threads_together(
     mock_clock: MockClock,
 ) -> None:
     async with _resolver() as (limited, system):
@@ -134,7 +135,7 @@ async def test_names_that_are_known_to_hang_never_take_more_than_their_part_of_t
         system.answer.set()
         await _until(lambda: not system.running.total())
         system.answer.clear()
-        assert len(limited._slow) == LOOKUPS_AT_ONCE
+        assert len(limited.statistics().slow_names) == LOOKUPS_AT_ONCE
         async with trio.open_nursery() as nursery:
             for name in names:
                 for _ in range(8):
@@ -163,14 +164,13 @@ async def test_a_name_that_answers_in_time_again_has_all_its_threads_again(
     async with _resolver() as (limited, system):
         await _hang(system, mock_clock, ["hooks.example.com"], 1)
         system.answer.set()
-        await _until(lambda: not system.running.total() and not limited._hosts)
+        await _until(lambda: not system.running.total() and not limited.statistics().names)
         system.answer.clear()
         system.hanging.clear()
-        assert (
-            b"hooks.example.com" in limited._slow
-        )  # it took too long; that it was answered then is no merit
+        # It was answered in the end, but it took too long.
+        assert limited.statistics().slow_names == (b"hooks.example.com",)
         assert await _is_looked_up("hooks.example.com")
-        assert not limited._slow
+        assert limited.statistics().slow_names == ()
         system.hanging.add("hooks.example.com")
         async with trio.open_nursery() as nursery:
             for _ in range(6):
@@ -179,7 +179,7 @@ async def test_a_name_that_answers_in_time_again_has_all_its_threads_again(
             nursery.cancel_scope.cancel()
 
 
-async def test_a_look_up_that_is_given_up_early_says_nothing_of_its_name(
+async def test_a_look_up_that_is_given_up_early_does_not_mark_its_name_as_slow(
     mock_clock: MockClock,
 ) -> None:
     async with _resolver() as (limited, system):
@@ -189,10 +189,10 @@ async def test_a_look_up_that_is_given_up_early_says_nothing_of_its_name(
             await _until(lambda: system.running.total() == 1)
             mock_clock.jump(SLOW_S / 2)
             nursery.cancel_scope.cancel()
-        assert not limited._slow
+        assert limited.statistics().slow_names == ()
 
 
-async def test_threads_that_nobody_waits_for_have_a_limit_and_then_keep_the_place_of_others(
+async def test_beyond_their_limit_look_ups_that_nobody_waits_for_keep_their_thread_slots(
     mock_clock: MockClock,
 ) -> None:
     async with _resolver(threads=3, per_host=1, of_slow=3, left=2) as (_, system):
@@ -200,14 +200,14 @@ async def test_threads_that_nobody_waits_for_have_a_limit_and_then_keep_the_plac
             await _hang(system, mock_clock, [f"hung{number}.example.com"], 1)
         assert system.running.total() == 5
         assert not await _is_looked_up("hooks.example.com")
-        assert LOOKUPS_LEFT < 100  # threads of a process
+        assert LOOKUPS_LEFT < 100  # a process has only so many threads
 
 
-async def test_as_many_slow_names_are_remembered_as_is_said_the_newest(
+async def test_beyond_their_limit_the_name_that_has_been_slow_longest_is_forgotten(
     mock_clock: MockClock, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(resolver, "SLOW_HOSTS_MAX", 2)
     async with _resolver() as (limited, system):
         for name in ("a.example.com", "b.example.com", "c.example.com"):
             await _hang(system, mock_clock, [name], 1)
-        assert list(limited._slow) == [b"b.example.com", b"c.example.com"]
+        assert limited.statistics().slow_names == (b"b.example.com", b"c.example.com")

@@ -1,4 +1,4 @@
-"""How long a try may take: to the millisecond, on a virtual clock."""
+"""How long a try may take, to the millisecond of a virtual clock."""
 
 import ssl
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ import trio
 import trio.testing
 
 from pgs.domain.nudges import TryOutcome
-from pgs.http.outbound import Outbound
 from pgs.http.outbound.errors import CONNECT_TIMEOUT, NO_ANSWER, NO_TLS, TOO_LONG
+from pgs.http.outbound.tries import Outbound
 from tests.http.internet import (
     HOST,
     PUBLIC,
@@ -29,7 +29,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
 
 
 async def _try(internet: Internet) -> TryOutcome:
-    """Make a try, check that it took the time that it says and left nothing open."""
+    """Make a try, and check that it took the time that it reports and left no socket open."""
     began = trio.current_time()
     outcome = await Outbound(client_context()).post(URL, b"{}", {})
     assert outcome.duration_ms == round((trio.current_time() - began) * 1000)
@@ -98,7 +98,7 @@ async def test_look_up_connect_and_handshake_have_two_seconds_together(
         assert _told(await _try(internet)) == (None, CONNECT_TIMEOUT, 2_000)
 
 
-async def test_a_connection_that_ends_within_the_handshake_is_no_response(
+async def test_a_connection_that_ends_during_the_handshake_is_logged_as_no_response(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with open_internet() as internet:
@@ -108,7 +108,7 @@ async def test_a_connection_that_ends_within_the_handshake_is_no_response(
             await trio.sleep(0.25)
             await stream.aclose()
 
-        internet.serve = serve  # type: ignore[method-assign]  # an internet of the test's making
+        internet.serve = serve  # type: ignore[method-assign]  # replaced for this test
         assert _told(await _try(internet)) == (None, NO_TLS, 250)
 
 
@@ -198,7 +198,7 @@ async def test_an_endless_head_ends_at_once(autojump_clock: trio.testing.MockClo
     ],
     ids=["plain", "chunk extensions"],
 )
-async def test_of_an_endless_body_four_kibibytes_are_read_and_the_status_stands(
+async def test_of_an_endless_body_four_kibibytes_are_read_and_the_status_counts(
     autojump_clock: trio.testing.MockClock, head: bytes, part: bytes, kept: str
 ) -> None:
     async with open_internet() as internet:
@@ -242,7 +242,7 @@ async def test_an_endpoint_that_never_closes_ends_with_its_body(
 
 
 async def test_a_flood_below_http_ends_at_once(autojump_clock: trio.testing.MockClock) -> None:
-    """Session tickets without end: the application never sees a byte of them, so only a bound on the wire ends them."""
+    """Session tickets without end reach no application, so only a bound on the wire stops them."""
     async with open_internet() as internet:
         internet.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority().issue_cert(HOST).configure_cert(internet.context)
@@ -254,10 +254,10 @@ async def test_a_flood_below_http_ends_at_once(autojump_clock: trio.testing.Mock
 
 
 @pytest.mark.parametrize("after", [0.5, 1.5, 2.5, 3.5])
-async def test_a_cancelled_try_passes_it_on_and_closes_its_connection(
+async def test_a_cancelled_try_ends_as_cancelled_and_closes_its_connection(
     autojump_clock: trio.testing.MockClock, after: float
 ) -> None:
-    """Within the look-up, the connect, the handshake's end and the response."""
+    """It is cancelled during the look-up, the connect, the handshake and the response."""
     async with open_internet() as internet:
         internet.lookup_takes, internet.connect_takes = 1.0, 0.9
         internet.handler = dripping(chain([HEAD], repeat(b"x")), 1.0)

@@ -1,4 +1,4 @@
-"""Certificates, over real sockets on loopback: the resolver and the address rule are handed in by code."""
+"""Certificates, over real sockets on loopback, with a resolver and an address rule of the tests."""
 
 import datetime
 import ssl
@@ -12,9 +12,10 @@ import trustme
 
 from pgs.domain.addresses import REFUSED_MESSAGE
 from pgs.domain.nudges import TryOutcome
-from pgs.http.outbound import Outbound, trusted_roots
 from pgs.http.outbound.errors import BAD_CERTIFICATE, CLOSED, NO_TLS
 from pgs.http.outbound.tls import Tls
+from pgs.http.outbound.tries import Outbound
+from pgs.http.outbound.trust import trusted_roots
 from tests.http.internet import HOST, answering, authority, client_context, server_context
 
 OK = answering(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
@@ -22,7 +23,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class _Loopback(trio.abc.HostnameResolver):
-    """Every name is this machine."""
+    """A resolver for which every name is this machine."""
 
     async def getaddrinfo(
         self,
@@ -45,7 +46,7 @@ def _allow_loopback(address: str) -> bool:
 
 @asynccontextmanager
 async def _endpoint(context: ssl.SSLContext | None) -> AsyncIterator[int]:
-    """Run an endpoint on loopback for a block, with TLS if there is a context for it. Yields its port."""
+    """Run an endpoint on loopback, with TLS if a context is given. Yields its port."""
 
     async def serve(stream: trio.SocketStream) -> None:
         if context is None:
@@ -120,7 +121,7 @@ async def test_a_certificate_of_an_unknown_authority_is_refused() -> None:
 
 
 @pytest.mark.parametrize("goodbye", [True, False])
-async def test_a_connection_ends_with_a_goodbye_of_tls_or_without_one(goodbye: bool) -> None:
+async def test_a_response_may_end_with_a_close_notify_or_without_one(goodbye: bool) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     client = Tls(ours, client_context(), HOST)
 
@@ -138,12 +139,12 @@ async def test_a_connection_ends_with_a_goodbye_of_tls_or_without_one(goodbye: b
             assert [await client.receive_some(100) for _ in range(3)] == [b"bye", b"", b""]
 
 
-async def test_an_endpoint_without_tls_is_no_response() -> None:
+async def test_an_endpoint_without_tls_is_logged_as_no_response() -> None:
     outcome = await _try(None, _outbound())
     assert (outcome.status, outcome.error) == (None, NO_TLS)
 
 
-async def test_an_endpoint_that_knows_only_old_tls_is_no_response() -> None:
+async def test_an_endpoint_that_offers_only_tls_older_than_ours_is_logged_as_no_response() -> None:
     client = ssl.create_default_context(cadata=authority().cert_pem.bytes().decode())
     client.minimum_version = ssl.TLSVersion.TLSv1_3
     old = _issued(authority(), HOST)
@@ -152,13 +153,13 @@ async def test_an_endpoint_that_knows_only_old_tls_is_no_response() -> None:
     assert (outcome.status, outcome.error) == (None, NO_TLS)
 
 
-async def test_an_endpoint_that_knows_tls_1_2_alone_is_accepted() -> None:
+async def test_an_endpoint_that_offers_only_tls_1_2_is_accepted() -> None:
     context = _issued(authority(), HOST)
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     assert (await _try(context, _outbound())).response_body == "ok"
 
 
-async def test_an_endpoint_that_asks_for_a_certificate_of_ours_is_no_response() -> None:
+async def test_an_endpoint_that_demands_a_client_certificate_is_logged_as_no_response() -> None:
     strict = _issued(authority(), HOST)
     authority().configure_trust(strict)
     strict.verify_mode = ssl.CERT_REQUIRED
@@ -196,10 +197,10 @@ async def test_ssl_cert_file_replaces_every_trusted_root(
     assert len(trusted_roots().get_ca_certs()) == 1
 
 
-def test_ssl_cert_file_shuts_out_the_system_s_folder_of_roots(
+def test_with_ssl_cert_file_the_system_s_folder_of_roots_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OpenSSL on its own would go on looking into the folder, which SSL_CERT_DIR names."""
+    """OpenSSL by itself would still trust the folder that SSL_CERT_DIR names."""
     roots = tmp_path / "roots.pem"
     trustme.CA().cert_pem.write_to_path(roots)
     monkeypatch.setenv("SSL_CERT_FILE", str(roots))
@@ -211,7 +212,7 @@ def test_ssl_cert_file_shuts_out_the_system_s_folder_of_roots(
     assert loaded == []
 
 
-def test_a_missing_file_of_roots_is_told_at_once(
+def test_a_missing_file_of_roots_raises_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
@@ -219,11 +220,12 @@ def test_a_missing_file_of_roots_is_told_at_once(
         Outbound()
 
 
-def test_where_the_system_has_no_roots_the_packaged_ones_are_taken(
+def test_a_system_without_roots_gets_the_packaged_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-    nothing = ssl.DefaultVerifyPaths(None, None, "", "", "", "")  # type: ignore[arg-type]  # a system without any roots
+    # A system without any roots.
+    nothing = ssl.DefaultVerifyPaths(None, None, "", "", "", "")  # type: ignore[arg-type]
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
     monkeypatch.setattr(ssl.SSLContext, "set_default_verify_paths", lambda context: None)
     assert len(trusted_roots().get_ca_certs()) > 50

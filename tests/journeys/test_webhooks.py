@@ -14,7 +14,7 @@ from pgs.actors.messages.courier import (
     SendTest,
 )
 from pgs.domain.nudges import verify_signature
-from pgs.http.outbound import Outbound
+from pgs.http.outbound.tries import Outbound
 from pgs.serve import running
 from pgs.storage.attempts import NEWEST, Attempt, attempts_before
 from pgs.storage.seats import find_match

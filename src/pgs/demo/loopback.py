@@ -10,7 +10,7 @@ from typing import Any
 import trio
 
 from pgs.demo.certificates import Authority
-from pgs.http.outbound import Outbound
+from pgs.http.outbound.tries import Outbound
 
 ADDRESS = "127.0.0.1"
 

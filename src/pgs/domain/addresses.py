@@ -1,10 +1,15 @@
-"""Which addresses a webhook may be delivered to: those on the public internet, by tables of our own.
+"""Which addresses a webhook may be delivered to: public ones, by tables of our own.
 
-`ipaddress.is_global` of Python 3.11 lets multicast, NAT64 and 6to4 addresses pass, and follows the interpreter's version in the rest.
-For IPv4 the special ranges are refused and the rest is public. For IPv6 it is the other way round: 2000::/3 is all that has ever been
-assigned as global unicast (IANA, "IPv6 Address Space"), so only that is allowed, minus its special parts. With the rest fall loopback,
-link-local, unique local and multicast addresses, and the spellings that carry an IPv4 address: mapped (::ffff:0:0/96), compatible
-(::/96), translated (::ffff:0:0:0/96) and NAT64 (64:ff9b::/96, 64:ff9b:1::/48).
+`ipaddress.is_global` of Python 3.11 accepts multicast, NAT64 and 6to4 addresses, and its other
+answers depend on the interpreter's version.
+
+IPv4: the special ranges are refused, everything else is public.
+
+IPv6: only 2000::/3 is allowed, without its special parts. It is all that has ever been assigned as
+global unicast (IANA, "IPv6 Address Space"). This refuses loopback, link-local, unique local and
+multicast addresses. It also refuses the forms that contain an IPv4 address: mapped
+(::ffff:0:0/96), compatible (::/96), translated (::ffff:0:0:0/96) and NAT64 (64:ff9b::/96,
+64:ff9b:1::/48).
 """
 
 import ipaddress
@@ -16,10 +21,11 @@ ADDRESSES_MAX: Final = 4
 delivery into a port scan."""
 
 REFUSED_MESSAGE: Final = "this webhook host does not resolve to a public address"
-"""What the attempt log says of an answer that was refused."""
+"""The error in the attempt log when the look-up's answer was refused."""
 
-# IANA, "IPv4 Special-Purpose Address Registry" (RFC 6890), all of it: the blocks that it calls globally reachable (in 192.0.0.0/24,
-# AS112, AMT) lead to the nearest instance of an infrastructure service, never to a partner's host.
+# All blocks of IANA's "IPv4 Special-Purpose Address Registry" (RFC 6890). It calls some of them
+# globally reachable (in 192.0.0.0/24, AS112, AMT); those lead to the nearest instance of an
+# infrastructure service and never to a partner's host.
 _SPECIAL_V4: Final = tuple(
     ipaddress.IPv4Network(block)
     for block in (
@@ -41,7 +47,8 @@ _SPECIAL_V4: Final = tuple(
         "203.0.113.0/24",  # documentation, RFC 5737
         "224.0.0.0/4",  # multicast, RFC 5771
         "240.0.0.0/4",  # reserved, RFC 1112; limited broadcast, RFC 919
-        # Public by every registry, yet answered inside each Azure machine by its host ("What is IP address 168.63.129.16?").
+        # Public by every registry, but inside an Azure machine it leads to the machine's host
+        # (Microsoft, "What is IP address 168.63.129.16?").
         "168.63.129.16/32",
     )
 )
@@ -52,9 +59,10 @@ _GLOBAL_UNICAST_V6: Final = ipaddress.IPv6Network("2000::/3")  # RFC 4291
 _SPECIAL_V6: Final = tuple(
     ipaddress.IPv6Network(block)
     for block in (
-        "2001::/23",  # IETF protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID, drone ids
+        # IETF protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID, drone ids
+        "2001::/23",
         "2001:db8::/32",  # documentation, RFC 3849
-        "2002::/16",  # 6to4, RFC 3056: an IPv4 address, any at all, in disguise
+        "2002::/16",  # 6to4, RFC 3056: contains any IPv4 address
         "2620:4f:8000::/48",  # AS112, RFC 7534
         "3fff::/20",  # documentation, RFC 9637
     )
@@ -64,7 +72,8 @@ _SPECIAL_V6: Final = tuple(
 def is_public(address: str) -> bool:
     """Return whether `address` is an IPv4 or IPv6 address on the public internet. Takes any string.
 
-    The address is in its usual spelling, as a resolver gives it. One with a zone id names an interface of this machine, not a host.
+    The address is spelled as a resolver returns it. One with a zone id is not public: the zone
+    names an interface of this machine.
     """
     if "%" in address:
         return False
@@ -80,10 +89,12 @@ def is_public(address: str) -> bool:
 def check_answer(
     addresses: Sequence[str], is_allowed: Callable[[str], bool] = is_public
 ) -> tuple[str, ...] | None:
-    """Return the addresses to connect to, in turn: at most `ADDRESSES_MAX`, each once. None refuses the whole answer.
+    """Return the addresses to connect to, in order, or None if the whole answer is refused.
 
-    An answer without addresses is refused, and so is one with a single bad address: whoever mixes public and private ones for one
-    name is after the private one. `is_allowed` is `is_public` but for tests and the demo, which deliver on this machine.
+    At most `ADDRESSES_MAX`, each once. An answer without addresses is refused. So is one with a
+    single bad address: somebody who mixes public and private addresses for one name wants us to
+    reach the private one. Only tests and the demo, which deliver on this machine, pass another
+    `is_allowed`.
     """
     if not addresses or not all(is_allowed(address) for address in addresses):
         return None

@@ -1,4 +1,4 @@
-"""Host names as registered origins, webhook addresses and admin domains may spell them, and which of them are everybody's."""
+"""Host names of registered origins, webhook URLs and admin domains, and the public suffixes."""
 
 import re
 from functools import cache
@@ -13,8 +13,9 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 def is_dns_name(host: str) -> bool:
     """Return whether `host` is a lower-case ASCII DNS name that nobody can read as an IP address.
 
-    Labels of 1 to 63 letters, digits and hyphens, a hyphen neither first nor last; 253 characters in all; no trailing dot. A name
-    whose last label is a number (`0x7f` too) is an IPv4 address to browsers (WHATWG URL, "ends in a number") and to getaddrinfo.
+    A label has 1 to 63 letters, digits and hyphens, and no hyphen at its ends. The name has at most
+    253 characters and no trailing dot. Its last label is not a number (`0x7f` is one too), because
+    browsers (WHATWG URL, "ends in a number") and getaddrinfo would read it as an IPv4 address.
     """
     return (
         len(host) <= 253
@@ -29,21 +30,24 @@ def is_dotted_name(host: str) -> bool:
 
 
 def is_public_suffix(host: str) -> bool:
-    """Return whether a name is itself a listed public suffix (`com`, `co.uk`, `github.io`). One that the list does not know is none."""
+    """Return whether a name is itself a listed public suffix: `com`, `co.uk`, `github.io`."""
     return _suffixes().publicsuffix(host) == host
 
 
 def is_below_public_suffix(host: str) -> bool:
-    """Return whether a name lies below a listed public suffix."""
+    """Return whether a name is below a listed public suffix, as `example.co.uk` is."""
     return _suffixes().privatesuffix(host) is not None
 
 
 def read_suffixes() -> None:
-    """Read the public suffix list now. It takes 100 ms, in which a service that reads it on first use answers nobody."""
+    """Read the public suffix list now, so that no request has to wait for it.
+
+    Reading takes 100 ms and blocks the whole process.
+    """
     _suffixes()
 
 
 @cache
 def _suffixes() -> PublicSuffixList:
-    """Read the public suffix list, which its package carries as a file, on first use."""
+    # Reads a file of the package publicsuffixlist, once.
     return PublicSuffixList(accept_unknown=False)

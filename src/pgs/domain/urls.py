@@ -1,7 +1,8 @@
 """Webhook addresses: which URLs may be registered, and how they are stored.
 
-Registration looks at the shape alone; whether the name leads to a public address is checked at every delivery. The parser is our
-own and strict: each known trick lives on two parsers reading one text differently, so a text that needs repair is refused.
+Registration checks only how the URL is written. Every delivery checks that the name resolves to
+public addresses. The parser is our own and strict: every known trick relies on two parsers that
+read the same text differently, so a text that would need repair is refused.
 """
 
 import re
@@ -14,8 +15,9 @@ from pgs.domain.hosts import is_below_public_suffix, is_dotted_name
 URL_MAX: Final = 2048
 """Characters of a webhook's URL, as sent and as stored, as the interface promises."""
 
-# The host is whatever stands before port, path and query; what it may be is decided label by label below.
-# Path and query: RFC 3986's characters, with `[`, `]` and `|`, which query strings carry unescaped. No fragment: it is never sent.
+# The host is all text before port, path and query; its labels are checked one by one below. Path
+# and query may have RFC 3986's characters, and `[`, `]` and `|`, which many clients leave unescaped
+# in query strings. A fragment is refused because it is never sent.
 _URL = re.compile(
     r"[Hh][Tt][Tt][Pp][Ss]://"
     r"([^\x00-\x20\x7f/?#@:\\\[\]%]+)"
@@ -25,16 +27,15 @@ _URL = re.compile(
     re.ASCII,
 )
 
-_NO_HOSTS_BELOW = (
-    ".arpa",
-    ".onion",
-)  # reverse look-ups and Tor: names that public DNS gives to no web server
+# Reverse look-ups and Tor: public DNS has no web servers below these names.
+_NO_HOSTS_BELOW = (".arpa", ".onion")
 
 
 def normalise_webhook_url(text: str) -> str | None:
     """Return the URL as it is stored, or None when it cannot be a webhook's. Takes any string.
 
-    Scheme and host come out in lower case, labels in other scripts as A-labels; port, path and query stay as they were sent.
+    Scheme and host become lower case, and labels in other scripts become A-labels. Port, path and
+    query stay as they were sent.
     """
     if len(text) > URL_MAX:
         return None
@@ -54,17 +55,18 @@ def _host(text: str) -> str | None:
     host = ".".join(label or "" for label in labels)
     if None in labels or not is_dotted_name(host) or host.endswith(_NO_HOSTS_BELOW):
         return None
-    # None where the name is itself a listed suffix, or lies below none.
+    # A name that is itself a public suffix, or below none that is listed, belongs to no partner.
     return host if is_below_public_suffix(host) else None
 
 
 def _label(text: str) -> str | None:
-    """Give the label in ASCII and lower case, or None where that would take IDNA's mapping, or IDNA 2008 has no such label."""
+    """Return the label in ASCII and lower case, or None if IDNA 2008 does not allow it as it is.
+
+    Labels that only IDNA's mapping would make valid are not allowed either.
+    """
     if text.isascii() and text[:4].lower() != "xn--":
         return text.lower()
-    if (
-        len(text) > 63
-    ):  # too long in ASCII already, and IDNA's checks cost more the longer the label
+    if len(text) > 63:  # too long already; and the cost of IDNA's checks grows with the length
         return None
     try:
         if text.isascii():

@@ -1,4 +1,8 @@
-"""One connection of one try: looked up, checked, connected to a checked address, and bounded in all that it reads."""
+"""One connection of one try, made to an address that the address rule allows.
+
+The name is looked up once, every address of the answer is checked, and the connection is made to
+one of those addresses. How much may be read is bounded at every layer.
+"""
 
 import socket
 import ssl
@@ -22,8 +26,8 @@ from pgs.http.outbound.resolver import look_up
 from pgs.http.outbound.tls import Tls
 
 HEAD_MAX: Final = 32 * 1024
-"""Bytes of a response before its body, interim responses included: four times what large servers
-allow for a head."""
+"""Bytes of a response before its body, interim responses included: four times the head that large
+servers allow."""
 
 WIRE_MAX: Final = 256 * 1024
 """Bytes that a try takes from its socket, TLS included. A long certificate chain, a full head and a
@@ -34,9 +38,10 @@ _READ_BYTES: Final = 4096
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """The network of one try, for httpcore: it makes one connection, and `close` closes it.
+    """The network of one try, as httpcore uses it. It makes one connection; `close` closes it.
 
-    `connect_by`: when look-up, TCP and TLS handshake have to be done, on trio's clock. `is_allowed`: the address rule.
+    `connect_by`: when the look-up, TCP and the TLS handshake must be done, on trio's clock.
+    `is_allowed`: the address rule.
     """
 
     def __init__(self, connect_by: float, is_allowed: Callable[[str], bool]) -> None:
@@ -52,7 +57,10 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Return a connection to an address of `host` that the rule allows. Raises NoResponse; `timeout` and later are ignored."""
+        """Return a connection to an address of `host` that the rule allows.
+
+        `timeout` and the parameters after it are ignored. Raises NoResponse.
+        """
         with trio.move_on_at(self._connect_by):
             addresses = check_answer(await look_up(host, port), self._is_allowed)
             if addresses is None:
@@ -63,7 +71,10 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         raise NoResponse(CONNECT_TIMEOUT)
 
     def expect_body(self, size: int) -> None:
-        """Let what follows be the body, and let at most `size` more bytes be read; a later call can lower that, not raise it."""
+        """Treat what follows as the body and read at most `size` more bytes of it.
+
+        A later call can lower that number and not raise it.
+        """
         if self._stream is not None:
             self._stream.expect_body(size)
 
@@ -74,9 +85,10 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 
 
 async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socket.SocketType:
-    """Return a socket connected to the first address that lets itself be connected to.
+    """Return a socket connected to the first address that accepts a connection.
 
-    Each gets an equal share of the time that is left, so that one which swallows packets does not stand for all.
+    Each address gets an equal share of the time that is left. One that swallows packets then leaves
+    time for the others. Raises NoResponse.
     """
     for index, address in enumerate(addresses):
         left = len(addresses) - index
@@ -101,7 +113,10 @@ async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socke
 
 
 class PinnedStream(httpcore.AsyncNetworkStream):
-    """A connection that reads so much and no more. Its errors are NoResponse, and it closes without a goodbye that could hang."""
+    """A connection that limits how much is read, and raises NoResponse when it fails.
+
+    It closes without TLS's closing message, because sending that could hang.
+    """
 
     def __init__(self, wire: "_Wire", connect_by: float) -> None:
         self._wire = wire
@@ -112,12 +127,22 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._in_body = False
 
     def expect_body(self, size: int) -> None:
-        """Let what follows be the body: at most `size` more bytes, and its end is no error. A later call only lowers `size`."""
+        """Treat what follows as the body: at most `size` more bytes, and its end is no error.
+
+        A later call can lower that number and not raise it.
+        """
         self._left = min(self._left, size) if self._in_body else size
         self._in_body = True
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109  httpcore's signature
-        """Send what was written, return what has come: b"" at the end of a body. Raises NoResponse for an early end, and for too much."""
+    async def read(
+        self,
+        max_bytes: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+    ) -> bytes:
+        """Return what has arrived, b"" at the end of a body. Sends first what was written.
+
+        Raises NoResponse if the connection ends before the body or sends more than is allowed.
+        """
         if self._left <= 0:
             raise NoResponse(TOO_LONG)
         try:
@@ -132,27 +157,36 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         self._left -= len(data)
         return data
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109  httpcore's signature
-        """Keep it until the first read: a request in one piece. Sent in two, the second one fails where an endpoint answers and closes
-        without reading a body, and the response is lost with it.
+    async def write(
+        self,
+        buffer: bytes,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+    ) -> None:
+        """Keep the bytes until the first read, which sends the request in one piece.
+
+        httpcore writes head and body apart. An endpoint that answers the head and closes would make
+        the second send fail, and its response would be lost.
         """
         self._unsent += buffer
 
     async def aclose(self) -> None:
-        """Close at once, whatever the endpoint does."""
+        """Close at once, without waiting for the endpoint."""
         self.close()
 
     def close(self) -> None:
-        """Close at once, without a goodbye."""
+        """Close at once, without TLS's closing message."""
         self._wire.close()
 
     async def start_tls(
         self,
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109  httpcore's signature
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
     ) -> httpcore.AsyncNetworkStream:
-        """Return this connection with TLS on it, the certificate checked against `server_hostname`. Raises NoResponse."""
+        """Return this connection with TLS on it. The certificate is valid for `server_hostname`.
+
+        Raises NoResponse.
+        """
         with trio.move_on_at(self._connect_by):
             try:
                 tls = Tls(self._wire, ssl_context, server_hostname)
@@ -166,12 +200,15 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         raise NoResponse(CONNECT_TIMEOUT)
 
     def get_extra_info(self, info: str) -> Any:
-        """Return None: nothing is told. httpcore would ask for the negotiated protocol, and only HTTP/1.1 is offered."""
+        """Return None.
+
+        httpcore asks for the negotiated protocol, and HTTP/1.1 is the only one on offer.
+        """
         return None
 
 
 class _Wire:
-    """A transport that raises NoResponse once it has carried `WIRE_MAX` bytes to us."""
+    """A transport that raises NoResponse once it has received `WIRE_MAX` bytes."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self._stream = stream

@@ -1,4 +1,7 @@
-"""Why there was no response: all the texts that an attempt can be logged with. None carries anything that an endpoint sent."""
+"""Why there was no response: all texts that the attempt log may show as an error.
+
+None of them contains anything that an endpoint sent.
+"""
 
 from typing import Final
 
@@ -14,7 +17,10 @@ TOO_LONG: Final = "the head of the response is too long"
 
 
 class NoResponse(Exception):
-    """A try ended without a response. `reason`: one of the texts of this module, or `REFUSED_MESSAGE`."""
+    """A try ended without a response.
+
+    `reason` is one of the texts of this module, or `REFUSED_MESSAGE` of the address rule.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

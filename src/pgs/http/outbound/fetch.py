@@ -1,4 +1,7 @@
-"""Answers, JSON as a rule, from services that the operator named: an identity issuer, a settlement server. Bounded in time and in size."""
+"""Calls to services that the operator has named, such as an identity issuer.
+
+Every call is bounded in time and in size. The answers are JSON as a rule.
+"""
 
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,8 +19,8 @@ from pgs.http.outbound.errors import NOT_HTTP, NoResponse
 from pgs.http.outbound.trust import trusted_roots
 
 CONNECT_TIMEOUT_S: Final = 2.0
-"""Seconds for look-up, TCP and TLS handshake together. An issuer or upstream that is well takes a
-fraction of it."""
+"""Seconds for look-up, TCP and TLS handshake together. A healthy issuer or upstream needs a
+fraction of them."""
 
 TIMEOUT_S: Final = 4.0
 """Seconds for a whole call. Discovery and keys of an issuer are two calls, which fit into the grace
@@ -34,11 +37,14 @@ NOT_JSON: Final = "the response is not a JSON object"
 
 Json = dict[str, object]
 Fetch = Callable[[str], Awaitable[Json]]
-"""Takes an address, gives the JSON object found there; raises NotFetched."""
+"""Takes a URL and returns the JSON object found there; raises NotFetched."""
 
 
 class NotFetched(Exception):
-    """There was no usable answer. `reason` is for the log, and carries nothing that the other side sent."""
+    """There was no usable answer.
+
+    `reason` is for the log and contains nothing that the other side sent.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -46,23 +52,27 @@ class NotFetched(Exception):
 
 
 class Fetched(msgspec.Struct, frozen=True):
-    """An answer, whatever its status."""
+    """An answer of any status."""
 
     status: int
     body: Json
 
 
 class JsonClient:
-    """Calls services at addresses that `parse_service_url` takes; each call on a connection of its own, no redirect followed, no proxy.
+    """Calls services at URLs that `parse_service_url` accepts.
 
-    Over http nothing but a loopback address is connected to, whatever the name resolves to. `ssl_context` is for tests.
+    Each call uses a connection of its own. Redirects and proxies are not followed. Over http only a
+    loopback address is connected to, whatever the name resolves to. `ssl_context` is for tests.
     """
 
     def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:
         self._ssl_context = ssl_context or trusted_roots()
 
     async def get(self, url: str) -> Json:
-        """Return the JSON object at `url`. Raises NotFetched, for any status but 200 too, and ValueError as `fetch_json` does."""
+        """Return the JSON object at `url`.
+
+        Raises NotFetched, also for any status but 200, and ValueError as `fetch_json` does.
+        """
         fetched = await self.fetch_json(url)
         if fetched.status != 200:
             raise NotFetched(f"the response has status {fetched.status}")
@@ -78,10 +88,11 @@ class JsonClient:
         timeout_s: float = TIMEOUT_S,
         max_bytes: int = BODY_MAX,
     ) -> Fetched:
-        """Return the answer of one call, a JSON object with any status, within `timeout_s`; at most `max_bytes` of it are read.
+        """Return the answer of one call, a JSON object with any status.
 
-        `body` is JSON text; `headers` come on top of Host, User-Agent, Accept and what belongs to the body. Raises NotFetched, and
-        ValueError for an address that may not be called.
+        The call takes at most `timeout_s`, and the answer has at most `max_bytes`. `body` is JSON
+        text. `headers` are added to Host, User-Agent, Accept and those of the body. Raises
+        NotFetched, and ValueError for a URL that may not be called.
         """
         status, raw = await self.fetch(
             url, method=method, headers=headers, body=body, timeout_s=timeout_s, max_bytes=max_bytes
@@ -102,7 +113,10 @@ class JsonClient:
         timeout_s: float = TIMEOUT_S,
         max_bytes: int = BODY_MAX,
     ) -> tuple[int, bytes]:
-        """Return status and body of one call, whatever they are. Everything else as of `fetch_json`."""
+        """Return the status and the body of one call; the rest is as in `fetch_json`.
+
+        The body may be anything.
+        """
         target = parse_service_url(url)
         if target is None:
             raise ValueError("not an address of a service: https, or http on loopback")
@@ -134,7 +148,7 @@ class JsonClient:
 
 
 class _Reader:
-    """Reads one response to its end. `status` is known once its head has come."""
+    """Reads one response to its end. `status` is None until the head has arrived."""
 
     def __init__(self, backend: PinnedBackend, max_bytes: int) -> None:
         self.backend = backend
@@ -145,7 +159,8 @@ class _Reader:
         self.status = response.status
         self.backend.expect_body(self._max_bytes)
         raw = bytearray()
-        # Read to its end or to an error, never left in the middle: an abandoned asynchronous generator has to be collected.
+        # The stream is read to its end or to an error. An asynchronous generator that is left in
+        # the middle would have to be cleaned up by the garbage collector.
         async for part in response.aiter_stream():
             raw += part[: self._max_bytes + 1 - len(raw)]
         if len(raw) > self._max_bytes:

@@ -1,4 +1,4 @@
-"""Looking names up, within limits of its own."""
+"""Name look-ups, in threads of their own and within limits of their own."""
 
 import socket
 from collections import OrderedDict
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+import msgspec
 import trio
 
 from pgs.http.outbound.errors import NOT_LOOKED_UP, NoResponse
@@ -15,26 +16,26 @@ LOOKUPS_AT_ONCE: Final = 32
 name server delays only nudges."""
 
 LOOKUPS_LEFT: Final = 64
-"""Threads for look-ups that nobody waits for any more. One that no name server answers runs for
-glibc's 10 to 30 s, long after its try has ended."""
+"""Threads for look-ups that nobody waits for any more. glibc gives up an unanswered look-up after
+10 to 30 s, long after its try has ended."""
 
 LOOKUPS_PER_HOST: Final = 4
-"""Threads for look-ups of one name. Whoever runs a name server that never answers must not take
-everybody's threads."""
+"""Threads for look-ups of one name. A name server that never answers must not hold everybody's
+threads."""
 
 LOOKUPS_OF_SLOW: Final = 8
 """Threads of LOOKUPS_AT_ONCE that may look up names known to be slow. Such a name has one thread
 until it is quick again."""
 
 SLOW_S: Final = 1.0
-"""Seconds after which a name counts as slow, whether its last look-up took as long or was given
-up."""
+"""Seconds after which a name counts as slow: its last look-up took that long, or was given up
+after that long."""
 
 SLOW_HOSTS_MAX: Final = 1024
-"""Names that are remembered as slow. Beyond that the one that has been slow longest is
+"""Names that are remembered as slow. Beyond that number the one that has been slow longest is
 forgotten."""
 
-# How getaddrinfo says that the answer holds no address. EAI_NODATA and EAI_ADDRFAMILY are not everywhere.
+# The errors with which getaddrinfo says that a name has no address. Some systems lack the last two.
 _NO_ADDRESS: Final = frozenset(
     getattr(socket, name, socket.EAI_NONAME)
     for name in ("EAI_NONAME", "EAI_NODATA", "EAI_ADDRFAMILY")
@@ -42,9 +43,10 @@ _NO_ADDRESS: Final = frozenset(
 
 
 async def look_up(host: str, port: int) -> list[str]:
-    """Return the addresses of a name, in the resolver's order; none when it has none. Exactly one look-up.
+    """Return the addresses of a name in the resolver's order, after exactly one look-up.
 
-    An address that is bound to an interface of this machine comes with its zone (`%`). Raises NoResponse when the look-up fails.
+    The list is empty if the name has no address. An address that is bound to an interface of this
+    machine has its zone (`%`). Raises NoResponse when the look-up fails.
     """
     try:
         found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -63,7 +65,7 @@ def _address(sockaddr: tuple[Any, ...]) -> str:
 
 
 class _Lookup:
-    """A look-up under way. It holds its slots until its thread has ended, whether or not somebody still waits for it."""
+    """A running look-up. It holds its slots until its thread has ended, even if nobody waits."""
 
     def __init__(self, host: bytes | None) -> None:
         self.host = host
@@ -74,12 +76,12 @@ class _Lookup:
         self.error: Exception | None = None
 
     async def take(self, limiter: trio.CapacityLimiter) -> None:
-        """Return once it has a slot."""
+        """Return once this look-up has a slot of `limiter`."""
         await limiter.acquire_on_behalf_of(self)
         self.holds.append(limiter)
 
     def give_back(self, *limiters: trio.CapacityLimiter) -> None:
-        """Give back the slots that it has of these."""
+        """Give back the slots of these limiters that this look-up holds."""
         for limiter in [held for held in self.holds if held in limiters]:
             self.holds.remove(limiter)
             limiter.release_on_behalf_of(self)
@@ -90,13 +92,34 @@ class _Lookup:
         return trio.current_time() - self.began_at >= SLOW_S
 
 
-class LimitedResolver(trio.abc.HostnameResolver):
-    """The system's resolver in threads of its own. The application installs it with `trio.socket.set_custom_hostname_resolver`.
+class ResolverStatistics(msgspec.Struct, frozen=True):
+    """What a resolver is doing.
 
-    At most `threads` look-ups that somebody waits for run at once, and `per_host` of one name; the others wait, and can be cancelled.
-    One that is cancelled while it runs makes room for another, as long as at most `left` such are running; its name keeps waiting for it.
-    Names that are known as slow have one thread each, and `of_slow` of the `threads` together. `system` is what a thread calls:
-    `socket.getaddrinfo`, or a test's stand-in.
+    `names`: names that are being looked up or waited for. `waited_for`, `of_slow` and `left`:
+    threads in use by look-ups that somebody waits for, by those of slow names among them, and by
+    look-ups that nobody waits for any more. `slow_names`: oldest first.
+    """
+
+    names: int
+    waited_for: int
+    of_slow: int
+    left: int
+    slow_names: tuple[bytes | None, ...]
+
+
+class LimitedResolver(trio.abc.HostnameResolver):
+    """The system's resolver, run in threads of its own.
+
+    The application installs it with `trio.socket.set_custom_hostname_resolver`.
+
+    - At most `threads` look-ups that somebody waits for run at once, and `per_host` of one name.
+      Others wait, and can be cancelled.
+    - A look-up that is cancelled while it runs frees its thread slot for another one, as long as
+      at most `left` such look-ups are running. It keeps its slot of its name until its thread ends.
+    - A name that is known to be slow has one thread, and all of them together `of_slow` of the
+      `threads`.
+
+    `system` is what a thread calls: `socket.getaddrinfo`, or a test's stand-in.
     """
 
     def __init__(
@@ -124,7 +147,10 @@ class LimitedResolver(trio.abc.HostnameResolver):
         proto: int = 0,
         flags: int = 0,
     ) -> list[Any]:
-        """Return what `socket.getaddrinfo` returns, and raise what it raises. A cancelled call leaves its thread to end by itself."""
+        """Return what `socket.getaddrinfo` returns, and raise what it raises.
+
+        A call that is cancelled returns at once; its thread ends by itself.
+        """
         lookup = _Lookup(host)
         slots = self._hosts.setdefault(
             host, trio.CapacityLimiter(1 if host in self._slow else self._per_host)
@@ -152,7 +178,7 @@ class LimitedResolver(trio.abc.HostnameResolver):
     async def getnameinfo(
         self, sockaddr: tuple[str, int] | tuple[str, int, int, int], flags: int
     ) -> tuple[str, str]:
-        """Return what `socket.getnameinfo` returns. Nothing here asks for it."""
+        """Return what `socket.getnameinfo` returns. trio demands this method; nothing calls it."""
         return await trio.to_thread.run_sync(
             socket.getnameinfo, sockaddr, flags, abandon_on_cancel=True, limiter=self._threads
         )
@@ -160,9 +186,14 @@ class LimitedResolver(trio.abc.HostnameResolver):
     async def _run(
         self, lookup: _Lookup, call: Callable[[], list[Any]], slots: trio.CapacityLimiter
     ) -> None:
-        """Run in a system task, so that the slots come back when the thread ends and not when its caller is cancelled."""
+        """Run a look-up in its thread, then free its slots.
+
+        This is a system task: it outlives a cancelled caller, and the slots are freed when the
+        thread ends.
+        """
         try:
-            # The one token of this limiter is the thread that the slots stand for. Only the end of the run abandons it.
+            # The slots limit the threads already, so trio gets a limiter that never blocks. Only
+            # the end of the whole run cancels this call and abandons the thread.
             lookup.answer = await trio.to_thread.run_sync(
                 call, abandon_on_cancel=True, limiter=trio.CapacityLimiter(1)
             )
@@ -174,7 +205,10 @@ class LimitedResolver(trio.abc.HostnameResolver):
             self._release(lookup, slots)
 
     def _leave(self, lookup: _Lookup) -> None:
-        """Let a look-up that nobody waits for any more make room, and remember its name when it has been given its time."""
+        """Free the thread slots of a look-up that nobody waits for any more, if `left` allows it.
+
+        If it has run for `SLOW_S`, its name is marked as slow.
+        """
         if lookup.done.is_set():
             return
         if lookup.is_slow:
@@ -183,6 +217,16 @@ class LimitedResolver(trio.abc.HostnameResolver):
             self._left.acquire_on_behalf_of_nowait(lookup)
             lookup.holds.append(self._left)
             lookup.give_back(self._threads, self._of_slow)
+
+    def statistics(self) -> ResolverStatistics:
+        """Return what the resolver is doing now."""
+        return ResolverStatistics(
+            names=len(self._hosts),
+            waited_for=self._threads.borrowed_tokens,
+            of_slow=self._of_slow.borrowed_tokens,
+            left=self._left.borrowed_tokens,
+            slow_names=tuple(self._slow),
+        )
 
     def _mark(self, host: bytes | None, *, slow: bool) -> None:
         if slow:

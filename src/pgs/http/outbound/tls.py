@@ -1,7 +1,8 @@
 """TLS on one connection that one task uses: a handshake, then writing and reading.
 
-`trio.SSLStream` allows for much more, with some twenty objects that refer to each other and so wait for the garbage collector, OpenSSL's
-buffers with them. A hundred tries that hang at once made its passes long enough to be seen in the delays of all others.
+`trio.SSLStream` can do more, and makes some twenty objects for it that refer to each other. The
+garbage collector has to free them, with OpenSSL's buffers. With a hundred hanging tries its passes
+became long enough to delay everything else measurably.
 """
 
 import ssl
@@ -13,19 +14,19 @@ _RECEIVE_BYTES: Final = 16 * 1024
 
 
 class Wire(Protocol):
-    """What carries the bytes."""
+    """The transport below TLS."""
 
     async def receive_some(self, max_bytes: int) -> bytes | bytearray:
-        """Return what has come, nothing at the end."""
+        """Return what has arrived, b"" at the end."""
         ...
 
     async def send_all(self, data: bytes) -> None:
-        """Send it."""
+        """Send all of `data`."""
         ...
 
 
 class Tls:
-    """One side of a connection, the client's. Errors are ssl.SSLError, and what the wire raises."""
+    """The client's side of a connection. Methods raise ssl.SSLError and what the wire raises."""
 
     def __init__(self, wire: Wire, context: ssl.SSLContext, host: str | None) -> None:
         self._wire = wire
@@ -34,16 +35,19 @@ class Tls:
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
 
     async def do_handshake(self) -> None:
-        """Return once both sides have agreed, and the certificate is valid for the host."""
+        """Return once the handshake is done and the certificate is valid for the host."""
         await self._drive(self._tls.do_handshake)
 
     async def send_all(self, data: bytes) -> None:
-        """Send it."""
+        """Send all of `data`."""
         self._tls.write(data)
         await self._flush()
 
     async def receive_some(self, max_bytes: int) -> bytes:
-        """Return what has come, b"" at the end. That no close_notify tells of the end is no error: web servers have it so."""
+        """Return what has arrived, b"" at the end.
+
+        An end without TLS's close_notify is no error, because many web servers omit it.
+        """
         try:
             return bytes(await self._drive(self._tls.read, max_bytes))
         except ssl.SSLEOFError:

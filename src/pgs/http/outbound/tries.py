@@ -1,4 +1,4 @@
-"""One try at delivering a nudge, from the look-up to the last byte that is kept of the response."""
+"""One try at delivering a nudge, from the look-up to the last byte kept of the response."""
 
 import re
 import ssl
@@ -27,17 +27,19 @@ most 800."""
 
 USER_AGENT: Final = "Partner-Game-Service-Webhook/1"
 
-# A URL as `pgs.domain.urls` stores it. httpcore's own parser would drop `;parameters` and an empty query.
+# A URL as `pgs.domain.urls` stores it. httpcore's own parser would drop `;parameters` and an empty
+# query.
 _STORED_URL = re.compile(
     r"https://([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?((?:/[!-~]*)?(?:\?[!-~]*)?)", re.ASCII
 )
 
 
 class Outbound:
-    """Delivers to webhook endpoints: to public addresses alone, over TLS, never by way of a proxy, a redirect or an old connection.
+    """Delivers to webhook endpoints, over TLS and to public addresses only.
 
-    `ssl_context` and `is_allowed` (the address rule) are for tests and the demo, which deliver on this machine; no setting reaches
-    them. Each try takes a connection of its own.
+    Each try uses a connection of its own. Proxies and redirects are not followed. `ssl_context` and
+    `is_allowed` (the address rule) are for tests and the demo, which deliver on this machine; no
+    setting changes them.
     """
 
     def __init__(
@@ -49,11 +51,13 @@ class Outbound:
         self._is_allowed = is_allowed
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
-        """Return what one try came to, after at most `TRY_TIMEOUT_S`. Nothing that name servers or the endpoint do makes it raise.
+        """Return the outcome of one try, after at most `TRY_TIMEOUT_S`.
 
-        `url` is as `normalise_webhook_url` returned it (else ValueError); `headers` come on top of those that every request has:
-        Host, User-Agent, Content-Type (JSON), Content-Length, Connection. The status counts once the head has come in time; what
-        the body does then changes nothing. A response is not decoded, whatever its Content-Encoding.
+        Nothing that name servers or the endpoint do makes it raise. `url` is as
+        `normalise_webhook_url` returned it (else ValueError). `headers` are added to those of every
+        request: Host, User-Agent, Content-Type (JSON), Content-Length and Connection. Once the head
+        has arrived in time its status counts, whatever happens to the body. The body is not
+        decoded, whatever its Content-Encoding.
         """
         target = _target(url)
         began = trio.current_time()
@@ -86,14 +90,14 @@ class Outbound:
         response.status = answer.status
         backend.expect_body(BODY_MAX)
         async for part in answer.aiter_stream():
-            # It is read to its end or to an error, never left in the middle: an abandoned asynchronous generator would have to be
-            # cleaned up by the garbage collector.
+            # The stream is read to its end or to an error. An asynchronous generator that is left
+            # in the middle would have to be cleaned up by the garbage collector.
             response.body += part[: BODY_MAX - len(response.body)]
             backend.expect_body(BODY_MAX - len(response.body))
 
 
 class _Response:
-    """What has come of a response so far."""
+    """What has arrived of a response so far."""
 
     def __init__(self) -> None:
         self.status: int | None = None
@@ -103,7 +107,7 @@ class _Response:
 def _target(url: str) -> httpcore.URL:
     found = _STORED_URL.fullmatch(url)
     if found is None:
-        raise ValueError("this is no webhook URL as it is stored")
+        raise ValueError("not a webhook URL as it is stored")
     host, port, target = found.groups()
     return httpcore.URL(
         scheme=b"https",

@@ -1,4 +1,4 @@
-"""Whom outgoing connections trust."""
+"""The certificate authorities that outgoing connections trust."""
 
 import os
 import ssl
@@ -7,14 +7,15 @@ import certifi
 
 
 def trusted_roots() -> ssl.SSLContext:
-    """Return a context that checks certificates and host names. It takes about 24 ms to make: make one and keep it.
+    """Return a context that checks certificates and host names.
 
-    `SSL_CERT_FILE` names the only roots that are trusted; otherwise the system's are, and where a system brings none, certifi's.
-    Raises OSError when the file cannot be read, ssl.SSLError when it holds no certificate.
+    Making one takes about 24 ms, so make it once and keep it. If `SSL_CERT_FILE` is set, only the
+    roots in that file are trusted; otherwise the system's, or certifi's if the system has none.
+    Raises OSError if the file cannot be read, ssl.SSLError if it contains no certificate.
     """
     chosen = os.environ.get("SSL_CERT_FILE")
     if chosen:
-        # Left to OpenSSL, the variable replaces its file of roots and leaves its folder of roots in force.
+        # OpenSSL's own reading of the variable would still trust the system's folder of roots.
         return ssl.create_default_context(cafile=chosen)
     context = ssl.create_default_context()
     paths = ssl.get_default_verify_paths()
