@@ -1,4 +1,4 @@
-"""Members for tests of what they manage, and their authenticators."""
+"""Members of a test's account, and their authenticators."""
 
 from typing import Any
 
@@ -59,7 +59,10 @@ async def enrol(s: ReadyCore, uid: str) -> App:
 
 
 def skip(s: ReadyCore, seconds: int) -> None:
-    """Put the wall clock forward, and with it nothing that waits: days of waiting would take the janitor through every second."""
+    """Put the wall clock forward without waking anything that waits.
+
+    Waiting for days would take as long as every tick of the actors' housekeeping in them.
+    """
     clock = s.parts.clock
     assert isinstance(clock, TrioClock)
     clock._start_ms += seconds * 1000

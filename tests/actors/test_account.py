@@ -1,4 +1,4 @@
-"""What a partner manages: every command, what it refuses, and what it leaves in rows."""
+"""Every command of an account: what it changes in rows, and what it refuses."""
 
 import json
 from pathlib import Path
@@ -53,7 +53,7 @@ def events(s: ReadyCore, partner: str = "acme") -> list[tuple[str, str, dict[str
 
 
 class Change:
-    """Checks that a block makes one change: one revision, one event, and rows that say what the registry says."""
+    """Checks that a block makes one revision and one event, and that rows and registry agree."""
 
     def __init__(self, s: ReadyCore, *expected: tuple[str, str, dict[str, Any]]) -> None:
         self._s = s
@@ -79,7 +79,7 @@ def nothing(s: ReadyCore) -> Change:
     return Change(s)
 
 
-# --- opening an account ---------------------------------------------------------------------------------------------------------
+# --- opening an account ---
 
 
 async def test_a_new_account_is_on_holds_nothing_and_invites_its_first_admin(
@@ -159,7 +159,7 @@ async def test_a_command_to_an_account_that_is_not_there_is_refused(
         assert isinstance(await ask(s, MintKey("ops", "test", "k"), "nobody"), BadRequest)
 
 
-# --- keys -----------------------------------------------------------------------------------------------------------------------
+# --- keys ---
 
 
 async def test_a_minted_key_is_shown_once_and_kept_as_a_hash(
@@ -247,7 +247,7 @@ async def test_revoking_one_key_leaves_the_others(
         }
 
 
-# --- licences, terms, prices ------------------------------------------------------------------------------------------------------
+# --- licences, terms, prices ---
 
 
 async def test_a_game_goes_live_by_its_steps(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -346,7 +346,7 @@ async def test_one_wrong_price_refuses_the_whole_map(
                 assert await ask(s, SetPrices("ops", "test", prices)) == refusal
 
 
-# --- origins and webhooks -----------------------------------------------------------------------------------------------------------
+# --- origins and webhooks ---
 
 
 async def test_an_origin_is_added_once_and_removed_in_whatever_way_it_is_written(
@@ -424,7 +424,7 @@ async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_kee
             )
 
 
-# --- switching, rates ---------------------------------------------------------------------------------------------------------------
+# --- switching, rates ---
 
 
 async def test_an_account_is_switched_off_and_on_again(
@@ -491,7 +491,7 @@ async def test_a_rate_is_set_in_part_and_never_under_one(
                 assert isinstance(await ask(s, SetRate(PLATFORM, burst, rate)), BadRequest)
 
 
-# --- all of it --------------------------------------------------------------------------------------------------------------------
+# --- all of it ---
 
 
 COMMANDS: list[Command[Any]] = [

@@ -1,4 +1,4 @@
-"""What one member can make an account grow by: invites and log entries."""
+"""How far one member can make an account grow: invites and entries of the event log."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ LIMIT = 5
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bound the invites of an account so that a test reaches the bound."""
+    """Lower the limit of invites, so that a test reaches it."""
     monkeypatch.setattr(invites, "INVITES_MAX", LIMIT)
 
 
@@ -43,11 +43,11 @@ async def kept(s: ReadyCore, partner: str = "acme") -> list[str]:
 
 
 async def fill(s: ReadyCore, first: int = 1) -> list[Invite]:
-    """Issue pending invites until there are as many as there may be. The account was opened with one, for `ops`."""
+    """Issue pending invites up to the limit. The account was opened with one, for `ops`."""
     return [await invite(s, f"p{number}@acme.example", "viewer") for number in range(first, LIMIT)]
 
 
-# --- invites ---------------------------------------------------------------------------------------------------------------------
+# --- invites ---
 
 
 async def test_an_account_whose_invites_are_all_pending_gets_no_further_one(
@@ -58,10 +58,11 @@ async def test_an_account_whose_invites_are_all_pending_gets_no_further_one(
         async with nothing(s):
             refused = await ask(s, CreateInvite(PLATFORM, "x@acme.example", "viewer"))
         assert refused == BadRequest(
-            f"an account has at most {LIMIT} pending invites: revoke some, or wait until they expire"
+            f"an account has at most {LIMIT} pending invites:"
+            " revoke some, or wait until they expire"
         )
         assert await count_invites(s.reader, "acme") == LIMIT
-        # What is wrong with the invite itself is told first, and another account has room of its own.
+        # A fault of the invite itself is told first, and another account has its own limit.
         assert await ask(s, CreateInvite(PLATFORM, "nobody", "viewer")) == refuse("invalid_email")
         await s.open_partner("other")
         await invite(s, "x@other.example", "viewer", "other")
@@ -88,7 +89,7 @@ async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(
         assert isinstance(
             await ask(s, CreateInvite(PLATFORM, "x@acme.example", "viewer")), BadRequest
         )
-        # The event log is what tells of all of them.
+        # The event log tells of all of them.
         assert [action for _, action, *_ in events(s)].count("invite.created") == LIMIT + 1
         assert isinstance(await ask(s, AcceptInvite("uid-1", first.email, first.invite_id)), Invite)
 
@@ -127,7 +128,7 @@ async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bo
         assert rows == (LIMIT,)
 
 
-# --- the log ---------------------------------------------------------------------------------------------------------------------
+# --- the log ---
 
 
 async def test_beginning_again_before_the_first_code_adds_nothing_to_the_log(
@@ -140,7 +141,7 @@ async def test_beginning_again_before_the_first_code_adds_nothing_to_the_log(
             "totp.enrolled"
         ]
         revision = s.account().revision
-        # The last secret is the one that counts, and from its first code on another one is news again.
+        # The last secret counts. After its first code, another enrolment is logged again.
         assert await ask(s, VerifyTotp("ada", apps[0].code())) == refuse("invalid_code")
         assert isinstance(await ask(s, VerifyTotp("ada", apps[-1].code())), SteppedUp)
         for _ in range(3):

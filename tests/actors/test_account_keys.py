@@ -113,7 +113,7 @@ async def test_a_rotation_is_whole_or_not_at_all(
         assert isinstance(await ask(s, RotateKey("ada", old_id)), KeyRotated)
 
 
-# --- last use -------------------------------------------------------------------------------------------------------------------
+# --- last use ---
 
 
 async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(

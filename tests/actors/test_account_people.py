@@ -1,4 +1,4 @@
-"""Members and invites: who comes in, in what role, and who goes."""
+"""Members and invites: who joins, in what role, and who leaves."""
 
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,11 @@ ADA = "ada@acme.example"
 
 
 async def check_published(s: ReadyCore) -> None:
-    """Check that rows and registry say the same of the account."""
+    """Check that rows and registry agree on the account."""
     assert await rows.read_account(s.reader, "acme") == s.account()
 
 
-# --- invites --------------------------------------------------------------------------------------------------------------------
+# --- invites ---
 
 
 async def test_an_invite_makes_a_member_once(tmp_path: Path, autojump_clock: MockClock) -> None:
@@ -191,14 +191,14 @@ async def test_revoking_an_invite_that_is_claimed_in_that_moment_says_so(
         submit = s.parts.database.writer.submit
 
         async def claim_first(tx: Any) -> Any:
-            s.parts.database.writer.submit = submit  # type: ignore[method-assign]  # somebody else writes first
+            s.parts.database.writer.submit = submit  # type: ignore[method-assign]
             after = msgspec.structs.replace(was, revision=was.revision + 1)
             await s.write_past_the_actors(
                 accept_invite("acme", made.invite_id, "ada"), rows.update_partner(was, after)
             )
             return await submit(tx)
 
-        s.parts.database.writer.submit = claim_first  # type: ignore[method-assign]  # somebody else writes first
+        s.parts.database.writer.submit = claim_first  # type: ignore[method-assign]
         assert await ask(s, RevokeInvite(PLATFORM, made.invite_id)) == refuse("partner_changed")
 
 
@@ -259,7 +259,7 @@ async def test_one_invite_that_many_claim_at_once_makes_one_member(
         await check_published(s)
 
 
-# --- members --------------------------------------------------------------------------------------------------------------------
+# --- members ---
 
 
 async def test_a_role_is_changed_within_what_the_granter_has(
@@ -354,7 +354,7 @@ async def test_a_member_written_past_the_actors_is_seen_within_a_minute(
         )
 
 
-# --- gates and revisions, once more in the actor's own step -----------------------------------------------------------------------
+# --- gates and revisions, which the actor checks again ---
 
 
 async def test_a_stale_revision_changes_nothing(tmp_path: Path, autojump_clock: MockClock) -> None:

@@ -1,4 +1,4 @@
-"""Version pins, the end of an agreement to rake terms, and what the terms of a new service are."""
+"""Version pins, the end of an agreement to rake terms, and the terms of a new service."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Authenticators: enrolled, replaced, locked, lost; and a code that many use at once."""
+"""Authenticators: enrolled, replaced, locked, reset; and many uses of one code at once."""
 
 from pathlib import Path
 from typing import Any
@@ -230,7 +230,8 @@ async def test_a_guess_is_counted_though_the_disk_fails_half_way(
         with pytest.raises(Crashed):
             await verify(s, app.code())
         faults.heal()
-        # Not counted: nobody looked at the code. Counted: it was looked at, and what it came to is not in rows.
+        # Not counted: nobody looked at the code. Counted: the code was looked at, but its verdict
+        # is not in rows.
         assert (await factor(s)).wrong_codes == skipped
         assert isinstance(await verify(s, app.code()), SteppedUp)
 

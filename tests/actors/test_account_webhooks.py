@@ -1,4 +1,4 @@
-"""What a partner manages of its webhooks: each change is one row, one event and one answer that agree."""
+"""A partner's webhooks: the row, the event and the reply of each change agree."""
 
 import json
 from pathlib import Path

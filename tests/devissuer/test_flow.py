@@ -1,4 +1,4 @@
-"""Signing in at the development issuer: the whole flow, over real sockets, as a browser and the portal go through it."""
+"""Signing in at the development issuer over real sockets, as a browser and the portal do it."""
 
 import base64
 import hashlib
@@ -35,7 +35,7 @@ REFUSED = refuse("sign_in_required")
 
 
 class Browser:
-    """Goes through the flow with the good parameters, and whatever a test changes (None leaves one out)."""
+    """Goes through the flow with good parameters; a test may change some (None omits one)."""
 
     def __init__(self, issuer: DevelopmentIssuer, pool: httpcore.AsyncConnectionPool) -> None:
         self.issuer = issuer
@@ -94,7 +94,7 @@ def form(code: str, /, **changes: str | None) -> str:
 
 
 def returned(response: httpcore.Response) -> dict[str, str]:
-    """Return what the client is told by a redirect to it."""
+    """Return the parameters of a redirect to the client."""
     assert response.status == 302
     location = dict(response.headers)[b"location"].decode()
     assert location.startswith(BACK + "?")
@@ -153,7 +153,7 @@ async def test_a_person_is_picked_and_the_client_gets_tokens_that_the_service_ac
         )
 
 
-async def test_somebody_whose_address_is_not_verified_can_sign_in_and_is_refused_by_the_service() -> (
+async def test_somebody_with_an_unverified_address_can_sign_in_but_the_service_refuses_them() -> (
     None
 ):
     async with _browser() as browser:

@@ -6,7 +6,7 @@ from pgs.domain.licences import Step, action_of, take_step
 
 LIVE = ("none", "requested", "granted", "denied", "withdrawn")
 
-# From every standing of live, where each step leads: a standing, a refusal, or None for a plain 400.
+# The result of each step from each state of live: a state, a refusal, or None for a plain 400.
 TABLE: dict[Step, dict[str, object]] = {
     "request_live": {
         "none": "requested",

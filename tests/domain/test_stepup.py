@@ -278,7 +278,7 @@ def test_the_standing_tells_when_windows_and_lock_end_while_they_last(
 
 
 class Guessing(RuleBasedStateMachine):
-    """Someone at one authenticator over hours: the bounds hold whatever they do, and whatever the order."""
+    """One authenticator over hours: the limits hold whatever its user does, in any order."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""An issuer made of values: keys of every kind, tokens with whatever in them, documents that a fetch finds."""
+"""An issuer made of values: keys of every kind, any token, and the documents it publishes."""
 
 import functools
 import hmac
@@ -23,7 +23,7 @@ ALGORITHMS = ("RS256", "ES256", "EdDSA")
 
 
 def key(alg: str, name: str = "first") -> Key:
-    """Return a private key for an algorithm: the same one for the same name, and one for all that an RSA key can do."""
+    """Return a private key for an algorithm: the same for the same name, and for all of RSA's."""
     return _key("RSA" if alg.startswith(("RS", "PS")) else alg, name)
 
 
@@ -49,7 +49,7 @@ def key_set(*keys: Json) -> Json:
 
 
 def claims(**others: object) -> Json:
-    """Return a good token's claims with others over them; one that is None is left out."""
+    """Return a good token's claims, changed by others; one that is None is left out."""
     good: Json = {
         "iss": ISSUER,
         "sub": "user-1",
@@ -68,7 +68,7 @@ def part(value: object) -> str:
 
 
 def sign(header: object, payload: object, alg: str, signer: Key) -> str:
-    """Return a token of any header and payload (values or bytes), signed by `signer` as `alg` signs."""
+    """Return a token of any header and payload (values or bytes), signed with `alg`."""
     signed = f"{part(header)}.{part(payload)}"
     return f"{signed}.{base64url.encode(JWSRegistry.algorithms[alg].sign(signed.encode(), signer))}"
 
@@ -79,7 +79,7 @@ def token(
     header: Mapping[str, object] | None = None,
     **others: object,
 ) -> str:
-    """Return a token of our issuer's, good but for what `header` and `others` change (None leaves a member out)."""
+    """Return a good token, changed by `header` and `others` (None omits a member)."""
     full: dict[str, Any] = {"alg": alg, "kid": f"{alg}-{name}", "typ": "JWT", **(header or {})}
     kept = {member: value for member, value in full.items() if value is not None}
     return sign(kept, claims(**others), alg, key(alg, name))
@@ -92,7 +92,10 @@ def sign_hmac(header: object, payload: object, secret: bytes) -> str:
 
 
 class Web:
-    """What `fetch` finds: documents by address. Counts who asks; can be down, slow, or stuck until `gate` is set."""
+    """Stands in for `fetch`: documents by URL.
+
+    Counts the requests. Can be down, slow, or stuck until `gate` is set.
+    """
 
     def __init__(self, **documents: Json) -> None:
         self.documents: dict[str, Json] = {
@@ -122,5 +125,5 @@ class Web:
 
 
 def verifier(web: Web, jwks_url: str | None = JWKS_URL) -> IdentityVerifier:
-    """Return a verifier on the virtual clock's wall time."""
+    """Return a verifier that takes the time from the virtual clock."""
     return IdentityVerifier(ISSUER, AUDIENCE, jwks_url, web.fetch, clock())

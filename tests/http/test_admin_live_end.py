@@ -1,4 +1,7 @@
-"""When a stream of `GET live` ends, on a virtual clock: with its token, with its watcher's place in the account, and never a word later."""
+"""When a stream of `GET live` ends, on a virtual clock.
+
+It ends with its token and with its subscriber's membership, and nothing is written after that.
+"""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -25,7 +28,10 @@ LONG = START + 10**9
 
 
 class Watched:
-    """A stream that is being read: when each piece was written, and when it ended. `pause_s` is what a slow reader takes for each."""
+    """A stream that is read: when each piece was written, and when the stream ended.
+
+    `pause_s`: the seconds that a slow reader takes for each piece.
+    """
 
     def __init__(self, pause_s: float = 0) -> None:
         self.pieces: list[tuple[float, bytes]] = []
@@ -57,7 +63,7 @@ async def watch(s: ReadyCore, uid: str, expires_at: int | float) -> Stream:
 
 @asynccontextmanager
 async def chatter(s: ReadyCore, every_s: float) -> AsyncIterator[None]:
-    """Let something happen all the time, so that the stream always has something to say."""
+    """Cause activity events all the time."""
 
     async def talk() -> None:
         while True:

@@ -1,4 +1,4 @@
-"""Having the issuer's keys: found, shared, rotated, kept through an outage. On a virtual clock."""
+"""The cache of the issuer's keys, on a virtual clock: fetching, rotation, outages."""
 
 from collections.abc import Sequence
 

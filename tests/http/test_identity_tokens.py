@@ -1,4 +1,4 @@
-"""Which tokens prove who is calling, and the many that prove nothing. Time stands still at `START`."""
+"""Which tokens are accepted, and the many that are not. Time stands still at `START`."""
 
 import itertools
 from collections.abc import Callable
@@ -63,12 +63,12 @@ def _parts(change: Callable[[list[str]], object]) -> str:
 
 
 def _claims_text(more: str) -> bytes:
-    """A good token's claims as JSON text, with members more."""
+    """A good token's claims as JSON text, with further members."""
     return msgspec.json.encode(claims())[:-1] + b"," + more.encode() + b"}"
 
 
 def _flip(text: str) -> str:
-    """Another signature, in spelling as canonical as the first."""
+    """Another signature, spelled as canonically as the first."""
     return ("B" if text[0] == "A" else "A") + text[1:]
 
 

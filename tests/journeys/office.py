@@ -1,4 +1,4 @@
-"""An account's people in front of the admin API: a service, an issuer that vouches for whom a test names, and members in any state."""
+"""A service with an account, an issuer that signs in anybody, and members in any state."""
 
 import re
 from collections.abc import AsyncIterator
@@ -27,17 +27,17 @@ from tests.journeys.client import NOTHING, HeaderList, Reply, ok
 from tests.journeys.service import Service, in_process
 
 Standing = Literal["none", "closed", "stale", "fresh"]
-"""A member's authenticator: there is none, its window is closed, open but stale, or fresh."""
+"""A member's authenticator: none, or with a window that is closed, stale (open) or fresh."""
 
 STANDINGS: Final[tuple[Standing, ...]] = ("none", "closed", "stale", "fresh")
 BOSS: Final = "boss"
-"""The first admin of every office's account, with a fresh window unless a test has another in mind."""
+"""The uid of the account's first admin, who has a fresh window until a test changes it."""
 
 SETTLED_S: Final = 60  # no window of a test opens or closes within this
 
 
 def person(uid: str) -> Person:
-    """Return somebody of the account `acme`, as the issuer knows them."""
+    """Return a person with an address of `acme`, as the issuer knows them."""
     return Person(uid, uid.title(), f"{re.sub('[^a-z-]', '', uid)}@acme.example")
 
 
@@ -65,7 +65,7 @@ class Office(msgspec.Struct, frozen=True):
         headers: HeaderList = (),
         content: bytes | None = None,
     ) -> Reply:
-        """Return the answer to a call of the admin API; `path` is what follows `/partner/admin/`."""
+        """Return the answer to a call of the admin API. `path` follows `/partner/admin/`."""
         token = self.issuer.mint_token(person(who))
         return await self.service.public.call(
             method, f"/partner/admin/{path}", token, body, headers=headers, content=content
@@ -94,13 +94,16 @@ class Office(msgspec.Struct, frozen=True):
         return uid
 
     async def stand(self, uid: str, standing: Standing) -> None:
-        """Put a member's authenticator into a state, past every command."""
+        """Write the state of a member's authenticator to its row."""
         parts = self.service.core.parts
         factor = factor_standing(standing, parts.clock.now())
         await parts.database.writer.submit(Tx("acme", (put_factor("acme", uid, factor),)))
 
     async def enrol(self, uid: str) -> str:
-        """Enrol an authenticator for a member who has none, over HTTP; return its secret. Its current code is unused."""
+        """Enrol an authenticator for a member who has none; return its secret.
+
+        Its current code is not used up.
+        """
         secret = (await self.done("POST", "totp/enroll", who=uid))["secret"]
         now = self.service.core.parts.clock.now()
         await self.done("POST", "totp/verify", {"code": code_at(secret, now - STEP_S)}, who=uid)
@@ -126,7 +129,10 @@ async def open_office(folder: Path, **how: Any) -> AsyncIterator[Office]:
 
 @asynccontextmanager
 async def hooked_office(folder: Path, **how: Any) -> AsyncIterator[tuple[Office, Inbox]]:
-    """The same with an endpoint for the account's nudges, behind real TLS: its URL is a name that leads back to this machine."""
+    """Run the same with an endpoint for the account's nudges, behind real TLS.
+
+    The host of its URL resolves to this machine.
+    """
     clock = SystemClock()
     authority = Authority(clock.now())
     outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)

@@ -1,4 +1,4 @@
-"""Every row of the admin API's error table, provoked over HTTP; and that a refusal changes nothing."""
+"""Every refusal of the admin API, provoked over HTTP. A refused call changes nothing."""
 
 import json
 from collections.abc import AsyncIterator
@@ -27,7 +27,7 @@ ORIGIN_CASES = json.loads(
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    """An account with its first admin, whose window is fresh."""
+    """An account with its first admin, whose step-up window is fresh."""
     async with open_office(tmp_path) as opened:
         yield opened
 

@@ -1,4 +1,4 @@
-"""A member who means harm: odd values in every field and path of the admin API break nothing, and change nothing that is not theirs."""
+"""Hostile members: odd values in any field or path of the admin API do no harm."""
 
 import json
 from pathlib import Path
@@ -94,7 +94,7 @@ def path_of(endpoint: Endpoint, name: str = "nothing") -> str:
 
 
 async def sound(office: Office) -> None:
-    """Check that the account is one that people can go on with, and that the service thinks so too."""
+    """Check that the account still works and that the service reports itself ready."""
     account = office.service.core.parts.registry.account("acme")
     assert account is not None
     assert account.members[BOSS].role == "admin"
@@ -159,7 +159,10 @@ async def test_every_body_that_is_none_is_refused_without_a_fault(tmp_path: Path
 
 
 async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path: Path) -> None:
-    """Encodings, depths, repeated names, NUL, lone surrogates and what is no plain integer: each a plain 400, whatever else is wrong."""
+    """Bad encodings, depths, repeated names, NUL, lone surrogates and odd numbers are a plain 400.
+
+    That is so whatever else is wrong with the call.
+    """
     async with open_office(tmp_path) as office:
         before, integers, wrong = await office.done("GET", "account"), 0, []
 

@@ -1,4 +1,4 @@
-"""`If-Match` on every write of the admin API that is served: behind the gates, before the body and whatever the path names."""
+"""`If-Match` on every write of the admin API: checked after the gates, before body and path."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -30,13 +30,13 @@ def name(endpoint: Endpoint) -> str:
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    """An account with its first admin, whose window is fresh."""
+    """An account with its first admin, whose step-up window is fresh."""
     async with open_office(tmp_path) as opened:
         yield opened
 
 
 async def write(office: Office, endpoint: Endpoint, *revisions: str, who: str = BOSS) -> Reply:
-    """Make a call whose path names nothing that there is, and whose body is none."""
+    """Make a call whose path names nothing that exists, without a body."""
     path = endpoint.path.removeprefix("/partner/admin/").replace("{env}", "test")
     path = "/".join("nothing" if word.startswith("{") else word for word in path.split("/"))
     content = b"{" if endpoint.request is not None else None
@@ -108,7 +108,7 @@ async def test_reads_do_not_look_at_it(office: Office) -> None:
     await office.done("GET", "events", headers=[("If-Match", "0")])
 
 
-# --- a test event: a write that changes no account --------------------------------------------------------------------------------
+# --- a test event: a write that changes no account ---
 
 
 async def test_a_test_event_whose_caller_saw_another_account_is_not_sent(tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ async def test_a_test_event_whose_caller_saw_another_account_is_not_sent(tmp_pat
         assert (await office.done("GET", "webhooks/test/attempts"))["attempts"] == []
         sent = await office.done("POST", "webhooks/test/test", headers=[("If-Match", f'"{seen}"')])
         assert (sent["test"], sent["delivered"]) == (True, True)
-        # Nothing of the account is another: who saw it before may write after it.
+        # The account has not changed: whoever saw it before may still write.
         assert (await office.done("GET", "account"))["revision"] == seen
 
 
-# --- accepting an invite: the account is that of the invite -----------------------------------------------------------------------
+# --- accepting an invite: the account is that of the invite ---
 
 
 async def test_who_accepts_names_the_revision_of_the_account_that_invites(office: Office) -> None:
@@ -154,7 +154,7 @@ async def test_who_accepts_names_the_revision_of_the_account_that_invites(office
     )["status"] == "accepted"
 
 
-async def test_a_member_of_one_account_who_accepts_anothers_invite_is_not_held_to_their_own_revision(
+async def test_accepting_another_accounts_invite_is_not_held_to_the_callers_own_revision(
     office: Office,
 ) -> None:
     created = await office.command(CreatePartner("Other", person(BOSS).email), "other")

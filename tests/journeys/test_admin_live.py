@@ -87,7 +87,10 @@ class Stream:
 async def watching(
     office: Office, environment: str = "test", who: str = BOSS, lifetime_s: int = 3600
 ) -> AsyncIterator[Stream]:
-    """Watch, on a connection of its own. The stream is read up to its first event, the budget. The token lasts for `lifetime_s`."""
+    """Open a stream on its own connection, and read it up to its first event, the budget.
+
+    The token lasts for `lifetime_s`.
+    """
     port = int(office.service.public.base_url.rpartition(":")[2])
     async with await trio.open_tcp_stream("127.0.0.1", port) as connection:
         stream = Stream(connection)
@@ -242,7 +245,7 @@ async def test_a_seventeenth_watcher_is_told_to_come_later(office: Office) -> No
         for number in range(SUBSCRIBERS_LIMIT):
             await stack.enter_async_context(watching(office, "test" if number % 2 else "live"))
         check_refusal(await office.call("GET", "live?environment=test"), 429, "rate_limited")
-    # A watcher who leaves makes room, as soon as the service has noticed.
+    # A subscriber who leaves makes room as soon as the service has noticed.
     activity = office.service.core.parts.activity
     await until(
         lambda: (
@@ -263,12 +266,15 @@ async def test_a_watcher_who_does_not_read_holds_nobody_up_and_is_told_what_was_
     sock.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_RCVBUF, 4096)
     await sock.connect(("127.0.0.1", port))
     token = office.issuer.mint_token(person(BOSS))
-    head = f"GET /partner/admin/live?environment=test HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+    head = (
+        "GET /partner/admin/live?environment=test HTTP/1.1\r\n"
+        f"Host: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+    )
     with sock:
         await sock.send(head.encode())
         await until(lambda: activity.has_subscribers("acme", "test"))
         filler, sent = "x" * 1000, 0
-        # As much as fills every buffer between here and there, a little at a time, so that what can be written is.
+        # Enough to fill every buffer on the way, in small pieces.
         for _ in range(60):
             for _ in range(BACKLOG_LIMIT // 2):
                 activity.tell("acme", "test", ActivityEvent("seat", sent, {"playerId": filler}))
@@ -281,7 +287,7 @@ async def test_a_watcher_who_does_not_read_holds_nobody_up_and_is_told_what_was_
         told = received.partition(b"event: lost\n")[2]
         lost = json.loads(told.partition(b"data: ")[2].partition(b"\n")[0])["events"]
         assert 0 < lost < sent
-        # Those that did come are in order, and the loss is where they break off.
+        # The events that came are in order, and the loss is told where they break off.
         times = [
             int(piece.partition(b",")[0])
             for piece in received.split(b'{"at":')[1:]

@@ -1,4 +1,4 @@
-"""Every call of the admin API that is served, by every role, in every state of their authenticator, held against the one declared table."""
+"""Every call of the admin API by every role, with an authenticator in every state."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ LATER = {
     ("GET", "/partner/admin/invoices/{invoice_id}"),
     ("GET", "/partner/admin/invoices/{invoice_id}/lines"),
 }
-"""Calls whose nouns have no room in this build yet. One that is served must leave this list."""
+"""Calls that are not built yet. One that is served must leave this list."""
 
 GATES = {
     "not_a_partner_admin",
@@ -33,7 +33,7 @@ GATES = {
 
 
 def expected(rule: AdminRule, role: Role | None, standing: Standing) -> str | None:
-    """The gate that refuses, told anew from the specification's order rather than by the code under test."""
+    """Return the gate that refuses, by the specification's order and not by the tested code."""
     if not rule.membership:
         return None
     if role is None:
@@ -50,7 +50,10 @@ def expected(rule: AdminRule, role: Role | None, standing: Standing) -> str | No
 
 
 async def knock(office: Office, endpoint: Endpoint, who: str) -> Reply:
-    """Make a call that every gate judges and that then fails of its own shape, so that it changes nothing: of its body or of If-Match."""
+    """Make a call that passes through every gate and then fails by its body or by If-Match.
+
+    So it changes nothing.
+    """
     path = endpoint.path.removeprefix("/partner/admin/").replace("{env}", "test")
     path = "/".join("nothing" if word.startswith("{") else word for word in path.split("/"))
     content = b"[]" if endpoint.request is not None else None

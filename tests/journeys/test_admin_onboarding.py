@@ -1,4 +1,7 @@
-"""From nothing to a first launch: the operator's one command, and then the public API alone, against the service as a process."""
+"""From nothing to a first launch: one operator command, then the public API alone.
+
+The service runs as a process.
+"""
 
 import json
 import os
@@ -71,7 +74,7 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
                 )
             )
 
-            # Nobody is anything yet.
+            # Nobody is a member yet.
             check_refusal(await call("GET", "admin/account"), 403, "not_a_partner_admin")
             accepted = await done("POST", f"admin/invites/{created['inviteId']}/accept")
             assert (accepted["status"], accepted["role"]) == ("accepted", "admin")
@@ -99,7 +102,7 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
             assert opened["stepUpUntil"] > opened["freshUntil"] > clock.now()
             key = (await done("POST", "admin/keys", new_key))["apiKey"]
 
-            # The key counts at once. What a session still takes is a game; what a seat still takes, the terms.
+            # The key works at once. A session still needs a game, and a seat the terms.
             me = await done("GET", "me", credential=key)
             assert (me["partnerId"], me["environment"], me["games"]) == ("acme", "test", [])
             session = {"gameId": BOTH, "playerId": "p-1"}
@@ -112,7 +115,7 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
                 == "p-1"
             )
 
-            # Tiers are the platform's; everything else that a launch takes is the partner's.
+            # Tiers belong to the platform; the partner sets up everything else that a launch needs.
             numbers = ("--environment", "test", "--floor", "100", "--prize", "180")
             await trio.to_thread.run_sync(partial(pgs, folder, "tier", "set", "bronze", *numbers))
             check_refusal(
@@ -130,7 +133,7 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
                 "status"
             ] == "matched"
 
-            # All of that is on disk, the open window included: a power cut takes none of it.
+            # All of that is on disk, also the open window: a power cut loses nothing.
             await trio.to_thread.run_sync(partial(process.stop, signal.SIGKILL))
             await trio.to_thread.run_sync(process.start)
             assert (await done("POST", "sessions", session, key))["playerId"] == "p-1"

@@ -1,4 +1,7 @@
-"""People of one account who act at the very same moment, over HTTP: whoever comes first, what is left is what one order would have left."""
+"""Members of one account who act at the same moment, over HTTP.
+
+Whoever comes first, the result is that of some order of the calls.
+"""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -22,13 +25,13 @@ AT_ONCE = 20
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    """An account with its first admin, whose window is fresh."""
+    """An account with its first admin, whose step-up window is fresh."""
     async with open_office(tmp_path) as opened:
         yield opened
 
 
 async def at_once(office: Office, *calls: tuple[str, str, str, object], **how: Any) -> list[Reply]:
-    """Return the answers to calls (who, method, path, body) that were all sent before any of them was answered."""
+    """Return the answers to calls (who, method, path, body), all sent before the first answer."""
     replies: dict[int, Reply] = {}
     async with trio.open_nursery() as nursery:
         for number, (who, method, path, body) in enumerate(calls):
@@ -225,7 +228,8 @@ async def test_who_is_removed_mints_nothing_after_it(office: Office) -> None:
         replies = await at_once(
             office, *mints[:3], (BOSS, "DELETE", f"members/{uid}", NOTHING), *mints[3:]
         )
-        # Between the commit that removes somebody and its publication their authenticator is what is found missing.
+        # Between the commit that removes somebody and its publication, the gates find no
+        # authenticator.
         assert set(outcomes(replies)) <= {"done", "not_a_partner_admin", "totp_not_enrolled"}
         events = (await office.done("GET", "events?limit=7"))["events"]
         log = [(event["actor"], event["action"]) for event in events]

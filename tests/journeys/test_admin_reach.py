@@ -1,4 +1,4 @@
-"""How far and how fast a change reaches: admin gates, keys, tokens, sockets, seats and matches, all looked at over HTTP."""
+"""What a change affects, and how fast: gates, keys, tokens, sockets, seats and matches."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -28,7 +28,7 @@ from tests.journeys.service import until
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    """An account with its first admin, whose window is fresh."""
+    """An account with its first admin, whose step-up window is fresh."""
     async with open_office(tmp_path) as opened:
         yield opened
 
@@ -46,7 +46,7 @@ async def open_for_play(office: Office) -> str:
 async def keyed(
     office: Office, key: str, method: str = "GET", path: str = "/partner/me", **how: object
 ) -> Reply:
-    return await office.service.public.call(method, path, key, **how)  # type: ignore[arg-type]  # handed on as it came
+    return await office.service.public.call(method, path, key, **how)  # type: ignore[arg-type]
 
 
 # What is written past the actors
@@ -58,7 +58,7 @@ async def write_past_the_actors(office: Office, *stmts: Stmt) -> None:
 
 
 async def refresh(office: Office) -> None:
-    """Let the registry read everything anew, as it does by itself every minute."""
+    """Let the registry read everything again, as it does every minute."""
     assert (await office.service.internal.send("POST", "/internal/registry/refresh"))[0] == 200
 
 
@@ -195,7 +195,7 @@ async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_an
         assert await bot.closed() == 4403
     assert (stopped["environment"], stopped["matchesEnded"]) == ("test", 2)
     assert stopped["sessionsEndedAt"] > 0
-    # Nothing is left to be done: the very next reads say so.
+    # The very next reads show that nothing is left to do.
     assert ok(await keyed(office, key, path=f"/partner/seats/{waiting}"))["status"] == "no_contest"
     ended = ok(await keyed(office, key, path=f"/partner/matches/{match_id}"))
     assert (ended["status"], ended["endReason"]) == ("no_contest", "emergency_stop")
@@ -206,7 +206,7 @@ async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_an
             pass
     assert refused.value.status == 401
     check_stopped(await feed(office, key), "emergency_stop")
-    # Keys, and tokens minted from now on, are not concerned.
+    # Keys, and tokens minted from now on, still work.
     ok(await public.call("GET", "/game/session", await mint(public, key, "ann")))
     assert (
         ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "again")))[
@@ -265,7 +265,7 @@ async def test_a_deactivation_ends_all_play_before_it_answers(office: Office) ->
             pass
     assert (refused.value.status, refused.value.body["reason"]) == (403, "partner_inactive")
     assert await _status(office, waiting) == "no_contest"
-    # On again: the rows are there, with the stakes given back, and the token of before is good again.
+    # On again: the stakes are given back, and the earlier token works again.
     await office.done("POST", "account/reactivate")
     assert (
         ok(await keyed(office, key, path=f"/partner/matches/{match_id}"))["endReason"]

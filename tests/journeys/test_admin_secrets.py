@@ -1,4 +1,4 @@
-"""No secret is anywhere in clear: after a journey that uses every kind of them, and after whatever the tests of this room have done."""
+"""After a journey that uses every kind of secret, none is on disk or in the log in clear."""
 
 import base64
 import logging
@@ -23,7 +23,7 @@ TOTP_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 @contextmanager
 def logged_to(path: Path) -> Iterator[None]:
-    """Send every line of the log to a file for a block, from the least severe on, and leave no trace of that."""
+    """Send every line of the log, of any level, to a file for a block."""
     was, root = structlog.get_config(), logging.getLogger()
     handlers, level = root.handlers[:], root.level
     with path.open("wb", buffering=0) as file, logging_to(file, "debug", SystemClock()):
@@ -44,7 +44,7 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
         async with hooked_office(folder, log_level="debug") as (office, inbox):
             public, now = office.service.public, office.service.core.parts.clock.now
 
-            # Authenticators: enrolled twice before the first code, put in force, replaced, dropped with their member.
+            # Authenticators: enrolled twice before the first code, activated, replaced, removed.
             await office.join("dev", "developer", "none")
             secrets["totp, never used"] = (await office.done("POST", "totp/enroll", who="dev"))[
                 "secret"
@@ -126,7 +126,7 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
                 )
             )
 
-            # Identity tokens: good, forged, and of somebody whom nobody knows.
+            # Identity tokens: good, forged, and of somebody unknown.
             secrets["identity"] = office.issuer.mint_token(person(BOSS))
             ok(await public.call("GET", "/partner/admin/account", secrets["identity"]))
             secrets["identity, strange"] = office.issuer.mint_token(person("stranger"))
@@ -155,7 +155,7 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
             "log": log.read_bytes(),
         }
     assert len(set(secrets.values())) == len(secrets) == 14
-    # The search looks into the right places, and finds what is there.
+    # The search looks in the right places: it finds what is there.
     assert {"pgs.db", "pgs.db-wal, while it ran", "keys", "log", "metrics"} <= places.keys()
     assert b"totp.activated" in places["pgs.db"]
     assert b"/partner/admin/account" in places["log"]
@@ -187,7 +187,7 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
     ],
 )
 def test_the_search_knows_a_secret_however_it_is_spelled(spell: object) -> None:
-    spelled = spell(TOTP_SECRET.encode())  # type: ignore[operator]  # each case is a function on bytes
+    spelled = spell(TOTP_SECRET.encode())  # type: ignore[operator]
     content = b"before" + (spelled.encode() if isinstance(spelled, str) else spelled) + b"after"
     assert any(spelling in content for spelling in spellings(TOTP_SECRET))
 

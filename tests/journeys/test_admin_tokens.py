@@ -1,4 +1,4 @@
-"""Identity tokens that prove nothing, sent to the served API: refused as what they are, and never a fault of the service."""
+"""Bad identity tokens over HTTP: each is refused, and none breaks the service."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -24,13 +24,13 @@ SENDABLE = {
     and text == text.strip()
     and len(text) < 10_000
 }
-"""Those that an HTTP header can carry as they are. The others are in `ODD`, or are no text at all."""
+"""Those that an HTTP header can carry as they are. The others are in `ODD`, or are not text."""
 
 MEMBER = "user-1"  # the subject of the good tokens
 
 
 class Standing:
-    """A clock that stands still, so that tokens made when the module was loaded stay what they are."""
+    """A clock that stands still, so that the tokens made on import stay valid."""
 
     def now(self) -> int:
         return START
@@ -48,7 +48,10 @@ def _enough() -> None:
 async def office(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _enough: None
 ) -> AsyncIterator[Office]:
-    """A service whose issuer is the one of `tests.http.identity`, at its standing time, and whose first admin that issuer knows."""
+    """A service with the issuer of `tests.http.identity` and its first admin.
+
+    Its clock stands still.
+    """
     checked = IdentityVerifier(ISSUER, AUDIENCE, JWKS_URL, Web().fetch, Standing())
     monkeypatch.setattr("pgs.serve.make_verifier", lambda config, core: checked)
     async with open_office(tmp_path) as opened:

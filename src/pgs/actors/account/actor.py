@@ -237,5 +237,5 @@ class AccountActor(DispatchingActor):
 
 def _caller_of(command: AccountCommand[object]) -> str:
     """Return who acts, which every account command has as its field `by`."""
-    by: str = command.by  # type: ignore[attr-defined]  # declared by each command, as its first field
+    by: str = command.by  # type: ignore[attr-defined]  # each command has it
     return by
