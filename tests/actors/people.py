@@ -38,12 +38,12 @@ class App:
     """An authenticator app on the test's clock."""
 
     def __init__(self, s: ReadyCore, secret: str) -> None:
+        self.secret = secret
         self._s = s
-        self._secret = secret
 
     def code(self, steps: int = 0) -> str:
         """Return the code of now, or of so many steps later."""
-        return TOTP(self._secret).generate_otp(self._s.parts.clock.now() // STEP_S + steps)
+        return TOTP(self.secret).generate_otp(self._s.parts.clock.now() // STEP_S + steps)
 
     def wrong(self) -> str:
         """Return six digits that are right neither now nor a step before or after."""

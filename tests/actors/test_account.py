@@ -32,6 +32,7 @@ from pgs.domain.tiers import Price
 from pgs.storage import accounts as rows
 from pgs.storage.invites import find_account_of
 from pgs.storage.webhooks import find_webhook
+from tests.actors.raw_rows import select
 from tests.actors.ready_core import GAME, ReadyCore, at, ready_core, until
 from tests.virtual import Faults
 
@@ -44,10 +45,11 @@ async def ask(s: ReadyCore, command: Command[Any], partner: str = "acme") -> Any
 
 def events(s: ReadyCore, partner: str = "acme") -> list[tuple[str, str, dict[str, Any], int]]:
     """Return the event log, the oldest first: actor, action, detail, time."""
-    found = s.parts.database.reader._connection.execute(
+    found = select(
+        s,
         "select actor, action, detail, at, seq from event where partner_id = ? order by seq",
-        (partner,),
-    ).fetchall()
+        partner,
+    )
     assert [row[4] for row in found] == list(range(1, len(found) + 1))
     return [(row[0], row[1], json.loads(row[2]), row[3]) for row in found]
 
@@ -106,9 +108,7 @@ async def test_a_new_account_is_on_holds_nothing_and_invites_its_first_admin(
             {"test": (), "live": ()},
         )
         assert s.account("zebra") == account
-        (invite,) = s.reader._connection.execute(
-            "select * from invite where partner_id = 'zebra'"
-        ).fetchall()
+        (invite,) = select(s, "select * from invite where partner_id = 'zebra'")
         assert invite == (
             "zebra",
             invite_id,
@@ -404,7 +404,7 @@ async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_kee
             at(0),
         )
         assert len(secret) == len("whsec_") + 43
-        sealed = s.reader._connection.execute("select sealed_secret from webhook").fetchone()[0]
+        sealed = select(s, "select sealed_secret from webhook")
         await until(9)
         other = "https://hooks.acme-games.com/other"
         async with Change(s, ("ops", "webhook.saved", {"environment": "test", "url": other})):
@@ -413,10 +413,7 @@ async def test_the_first_saving_of_a_webhook_mints_its_secret_and_later_ones_kee
         again = saved.webhook
         assert again == await find_webhook(s.reader, "acme", "test")
         assert (again.url, again.created_at, again.secret_rotated_at) == (other, at(0), at(0))
-        assert (
-            s.reader._connection.execute("select sealed_secret from webhook").fetchone()[0]
-            == sealed
-        )
+        assert select(s, "select sealed_secret from webhook") == sealed
         assert await find_webhook(s.reader, "acme", "live") is None
         async with nothing(s):
             assert await ask(s, SaveWebhook("ops", "live", "https://localhost/x")) == refuse(

@@ -21,6 +21,7 @@ from pgs.domain.members import PLATFORM
 from pgs.storage.factors import find_factor
 from pgs.storage.invites import END, count_invites, find_account_of, invites_page
 from tests.actors.people import App, ask, invite, join, skip
+from tests.actors.raw_rows import select
 from tests.actors.ready_core import ReadyCore, at, ready_core
 from tests.actors.test_account import events, nothing
 from tests.virtual import Faults
@@ -122,10 +123,8 @@ async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bo
             "ops",
             *(f"r{number}" for number in range(4 * LIMIT - LIMIT + 1, 4 * LIMIT)),
         ]
-        rows = s.reader._connection.execute(
-            "select count(*) from invite_index where partner_id = 'acme'"
-        ).fetchone()
-        assert rows == (LIMIT,)
+        indexed = select(s, "select count(*) from invite_index where partner_id = 'acme'")
+        assert indexed == [(LIMIT,)]
 
 
 # --- the log ---

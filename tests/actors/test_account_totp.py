@@ -86,7 +86,7 @@ async def test_an_authenticator_outlives_a_rotation_of_the_key_ring(
         assert len(s.parts.ring.keys) == 2
         assert (await factor(s)).sealed_secret == sealed
         skip(s, 2 * STEP_S)
-        assert isinstance(await verify(s, App(s, app._secret).code()), SteppedUp)
+        assert isinstance(await verify(s, App(s, app.secret).code()), SteppedUp)
 
 
 async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(
@@ -133,16 +133,16 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
     async with ready_core(tmp_path, seed=1) as s:
         skip(s, now - s.parts.clock.now())
         assert await verify(s, app.wrong()) == WRONG  # the fifth is answered like those before it
-        assert await verify(s, App(s, app._secret).code()) == LOCKED
+        assert await verify(s, App(s, app.secret).code()) == LOCKED
         assert await ask(s, EnrollTotp("ada")) == LOCKED
         assert standing(await factor(s), now) == Standing(
             True, at(WINDOW_S), at(FRESH_S), now + LOCK_S
         )  # the window stays open
         assert actions(s)[-1] == ("ada", "totp.locked")
         skip(s, LOCK_S - 1)
-        assert await verify(s, App(s, app._secret).code()) == LOCKED
+        assert await verify(s, App(s, app.secret).code()) == LOCKED
         skip(s, 1)
-        assert isinstance(await verify(s, App(s, app._secret).code()), SteppedUp)
+        assert isinstance(await verify(s, App(s, app.secret).code()), SteppedUp)
 
 
 async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(

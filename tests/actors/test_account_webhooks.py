@@ -26,6 +26,7 @@ from tests.actors.endpoints import (
     switch_off,
     webhook,
 )
+from tests.actors.raw_rows import select, write
 from tests.actors.ready_core import at, ready_core, until
 from tests.http.internet import client_context, open_internet
 from tests.virtual import Faults
@@ -145,12 +146,12 @@ async def test_a_change_is_written_whole_or_not_at_all(
     async with ready_core(tmp_path, outbound=Endpoints(), faults=faults) as s:
         await save(s)
         stored = "select * from webhook"
-        before, revision = s.reader._connection.execute(stored).fetchall(), s.account().revision
+        before, revision = select(s, stored), s.account().revision
         faults.fail(text)
         with pytest.raises(Crashed):
             await ask(s, command)
         faults.heal()
-        assert s.reader._connection.execute(stored).fetchall() == before
+        assert select(s, stored) == before
         assert s.account().revision == revision
         assert s.account().webhook_on == {"test"}
 
@@ -164,9 +165,7 @@ async def test_an_account_that_another_hand_switched_off_ends_the_tries_still_du
         await until(58)
         nudge(s)
         await until(59.5)
-        s.parts.database.writer._connection.execute(
-            "update partner set active = 0, revision = revision + 1 where partner_id = 'acme'"
-        )
+        write(s, "update partner set active = 0, revision = revision + 1 where partner_id = 'acme'")
         await until(120)  # the registry read it at 60, before the third try
         assert len(endpoints.posts) == len(await log(s)) == 2
         assert (await webhook(s)).consecutive_failures == 0
