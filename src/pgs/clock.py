@@ -1,7 +1,7 @@
-"""Where time and randomness enter the product: the only file that may ask the machine for either.
+"""Time and randomness: the only file that may ask the machine for either.
 
-Everything else receives a `Clock` and an `Rng`, so that a test can hold both still. Waiting is a matter of trio's own clock; a `Clock`
-gives only what is stored or shown.
+Everything else receives a `Clock` and an `Rng`, so that a test can control both. Waiting uses
+trio's own clock; a `Clock` gives only what is stored or shown.
 """
 
 import os
@@ -39,14 +39,20 @@ class Rng(Protocol):
 
 
 class HeldTime:
-    """Time that never goes back, made of readings that may: it stands at the highest one until they have caught up."""
+    """Time that never goes back, made of readings that may.
+
+    While readings are below the highest one, the time is the highest one.
+    """
 
     def __init__(self) -> None:
         self.latest_ms = 0
         self._told = False
 
     def newly_behind_ms(self, reading_ms: int) -> int:
-        """Take a reading; return how far it is behind, if that is far and was not returned since they last caught up, else 0."""
+        """Take a reading; return by how many milliseconds it is behind, if that is to be reported.
+
+        Else 0: when it is at most `BEHIND_MS`, or was reported since the readings last caught up.
+        """
         behind_ms = self.latest_ms - reading_ms
         if behind_ms <= 0:
             self.latest_ms = reading_ms
@@ -61,8 +67,8 @@ class HeldTime:
 class SystemClock:
     """The machine's wall clock, held at its highest reading while the machine's clock is set back.
 
-    Time stands still then, and with it whatever falls due. That is told to `on_event` and the log, once each time; a clock without an
-    `on_event`, such as the log's own, tells nobody.
+    Time stands still then, and nothing falls due. `on_event` and the log are told once each time. A
+    clock without an `on_event`, such as the log's own, tells nobody.
     """
 
     def __init__(self, on_event: Callable[[str], None] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Settings: one frozen record, read from a TOML file and environment variables over it, checked before anything starts."""
+"""The settings: read from a TOML file, then from environment variables, and checked."""
 
 import dataclasses
 import os
@@ -24,7 +24,7 @@ TABLE: Final = "pgs"
 _OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_WEBHOOK_SECRET"})
 
 _NOT_BUILT = {"settlement_url": "settlement is embedded"}
-"""Settings that a deployment may count on, and this build cannot honour, with what it does instead."""
+"""Settings that this build does not support, with the reason."""
 
 _SHOWN = 40
 """Characters of a bad setting that its message quotes: enough to recognise it, and no whole
@@ -39,19 +39,29 @@ class BadSettings(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """How this process runs. Each field is `PGS_<NAME>` in the environment, and its lower-case name under `[pgs]` in the file."""
+    """How this process runs.
+
+    Each field is `PGS_<NAME>` in the environment, and its lower-case name under `[pgs]` in the
+    file. The environment overrides the file.
+    """
 
     listen: str = "127.0.0.1:8000"
-    """Address of the public listener, host:port. Loopback until a proxy with TLS stands before it; port 0 takes a free one."""
+    """Address of the public listener, host:port; port 0 takes a free one.
+
+    It is on loopback by default, because a proxy with TLS belongs in front of it.
+    """
 
     internal_listen: str = "127.0.0.1:8001"
-    """Address of the internal listener: health, readiness, metrics. Never reachable from outside."""
+    """Address of the listener for health, readiness and metrics. Keep it from outside."""
 
     data_dir: Path = Path("pgs-data")
     """The data folder: database, key ring, operator socket. One process owns it at a time."""
 
     base_url: str = ""
-    """How partners reach the public listener, without a trailing slash; empty: the listener's own address."""
+    """URL of the public listener for partners, without a trailing slash.
+
+    Empty: the listener's own address.
+    """
 
     secret_key_file: Path | None = None
     """The key ring's file; by default `keys` in the data folder. Made on the first start."""
@@ -60,13 +70,22 @@ class Config:
     """`test` or `live`: the one environment of this deployment; empty: both."""
 
     process_rate: int = 20_000
-    """Admitted calls a second of the whole process, with a burst of one second: more than one process can serve, a bound on overload."""
+    """Admitted calls a second of the whole process, with a burst of one second.
+
+    The default is more than one process can serve: it only bounds an overload.
+    """
 
     log_level: str = "info"
-    """The least severe level that is logged: debug, info, warning or error. Requests are logged at info."""
+    """The least severe level that is logged: debug, info, warning or error.
+
+    Requests are logged at info.
+    """
 
     identity_issuer: str = ""
-    """The OpenID Connect issuer whose tokens admins sign in with, as the tokens spell it; empty: nobody can sign in."""
+    """The OpenID Connect issuer whose tokens admins sign in with, spelled as in the tokens.
+
+    Empty: nobody can sign in.
+    """
 
     identity_audience: str = ""
     """For whom its tokens are made out; empty: for `identity_client_id`."""
@@ -100,9 +119,10 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 def load_config(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
-    """Return the settings: `file`, else the one that `PGS_CONFIG` names, and `PGS_…` variables over it. Raises `BadSettings`.
+    """Return the settings of `file`, else of the file that `PGS_CONFIG` names.
 
-    A name that is no setting is refused wherever it stands: whoever wrote it believes that it counts.
+    `PGS_…` variables override the file. An unknown name is refused in either place: whoever wrote
+    it believes that it counts. Raises `BadSettings`.
     """
     path = file or (Path(environ["PGS_CONFIG"]) if environ.get("PGS_CONFIG") else None)
     variables = _from_environment(environ)
@@ -156,7 +176,8 @@ def _check_file(path: Path) -> None:
         )
     if content:
         raise BadSettings(
-            f"{next(iter(content))} stands outside the table [{TABLE}] of {path}, where nothing reads it"
+            f"{next(iter(content))} stands outside the table [{TABLE}] of {path}, "
+            "where nothing reads it"
         )
     for name, value in table.items():
         _check_known(name, f"{name} in {path}", get_close_matches(name, _KINDS, n=1))
@@ -170,13 +191,12 @@ def _check_known(field: str, name: str, near: list[str]) -> None:
             f"{name} is not available in this build: {_NOT_BUILT[field]}. Leave it out"
         )
     if field not in _KINDS:
-        raise BadSettings(
-            f"{name} is no setting{f'; is {near[0]} meant?' if near else '; docs/operations.md lists them all'}"
-        )
+        hint = f"is {near[0]} meant?" if near else "docs/operations.md lists them all"
+        raise BadSettings(f"{name} is no setting; {hint}")
 
 
 def _check_kind(field: str, value: object) -> bool:
-    """Return whether a setting's raw value sets anything. Raises `BadSettings` where it is of another kind."""
+    """Return whether a raw value sets anything. Raises `BadSettings` for a wrong type."""
     name, kind = _variable(field), _KINDS[field]
     if kind is int:
         number = isinstance(value, int) and not isinstance(value, bool)
@@ -214,7 +234,8 @@ def check_config(config: Config) -> Config:
         host, _, port = address.rpartition(":")
         if not (host and port.isascii() and port.isdecimal() and int(port[:6]) <= 65535):
             raise BadSettings(
-                f"{name} must be host:port with a port from 0 to 65535, such as 127.0.0.1:8000, not {address}"
+                f"{name} must be host:port with a port from 0 to 65535, "
+                f"such as 127.0.0.1:8000, not {address}"
             )
     if config.process_rate < 1:
         raise BadSettings("PGS_PROCESS_RATE must be at least 1")
@@ -222,7 +243,8 @@ def check_config(config: Config) -> Config:
         raise BadSettings(f"PGS_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}")
     if config.base_url and not _is_origin(config.base_url):
         raise BadSettings(
-            "PGS_BASE_URL must be http://host or https://host, with a port if need be, and nothing after it"
+            "PGS_BASE_URL must be http://host or https://host, with a port if need be, "
+            "and nothing after it"
         )
     if config.frame_url and parse_service_url(config.frame_url) is None:
         raise BadSettings("PGS_FRAME_URL must be an https address, or http on this machine")
@@ -254,7 +276,8 @@ def _check_identity(config: Config) -> None:
             )
     if issuer is not None and not config.token_audience:
         raise BadSettings(
-            "PGS_IDENTITY_ISSUER needs PGS_IDENTITY_AUDIENCE or PGS_IDENTITY_CLIENT_ID: whom its tokens are made out for"
+            "PGS_IDENTITY_ISSUER needs PGS_IDENTITY_AUDIENCE or PGS_IDENTITY_CLIENT_ID: "
+            "whom its tokens are made out for"
         )
     for name, text in (*texts.items(), ("PGS_IDENTITY_JWKS_URL", config.identity_jwks_url)):
         if text and issuer is None:

@@ -1,4 +1,7 @@
-"""The key ring and its file: made on the first start, readable by its owner alone, rewritten by nothing but a rotation."""
+"""The key ring and its file.
+
+The first start makes the file, readable by its owner alone. Only a rotation rewrites it.
+"""
 
 import os
 from pathlib import Path
@@ -23,10 +26,10 @@ class KeyFile:
     """The ring in use, and the file that keeps it."""
 
     def __init__(self, path: Path, rng: Rng, *, make: bool = True) -> None:
-        """Open the file; with `make` an absent one is made, mode 0600, with one new key. Raises `BadKeyFile`.
+        """Open the file. With `make`, a missing one is made, mode 0600, with one new key.
 
-        `make` is for a database that is made, too: whatever an older one holds was signed and sealed with a ring that a new one cannot
-        stand in for.
+        `make` is for a new database only: what an older one holds was signed and sealed with its
+        own ring, which a new ring cannot replace. Raises `BadKeyFile`.
         """
         self.path = path
         self._rng = rng
@@ -34,7 +37,10 @@ class KeyFile:
             text = path.read_text()
         except FileNotFoundError:
             if not make:
-                missing = f"the key file {path} is missing, and the database is not new (PGS_SECRET_KEY_FILE says where else it lies)"
+                missing = (
+                    f"the key file {path} is missing, and the database is not new "
+                    "(PGS_SECRET_KEY_FILE says where else it lies)"
+                )
                 raise BadKeyFile(missing) from None
             self.ring = new_ring(rng.bytes(KID_ENTROPY_BYTES), rng.bytes(SECRET_BYTES))
             _write(path, self.ring)
@@ -47,9 +53,10 @@ class KeyFile:
             raise BadKeyFile(f"the key file {path} is damaged: {error}") from error
 
     def rotate(self) -> KeyRing:
-        """Put a new key in front, on disk first; the others stay, so that nothing made with them ceases to be good.
+        """Put a new key in front of the ring, on disk first. What older keys made stays valid.
 
-        Raises `BadKeyFile` when the ring is full or the file cannot be written; the ring is then as it was.
+        Raises `BadKeyFile` when the ring is full or the file cannot be written; the ring is then as
+        it was.
         """
         try:
             ring = with_new_key(
@@ -69,7 +76,8 @@ class KeyFile:
 
 
 def _write(path: Path, ring: KeyRing) -> None:
-    # Whole or not at all: a start that dies in between must not leave half a ring, which the next one would refuse.
+    # Written under another name first: a start that is killed must not leave half a ring, which
+    # the next start would refuse.
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = path.with_name(path.name + ".new")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

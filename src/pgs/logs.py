@@ -1,7 +1,9 @@
-"""The log: one JSON object a line on standard error, with the request's id where there is a request.
+"""The log: one JSON object a line on standard error.
 
-Whoever reads the log may stop reading, hang up, or run out of disk. A log call never waits and never raises: lines go through a bounded
-queue to a thread of their own, and what cannot be written is counted, and told as soon as something can be written again.
+Each line of a request has the request's id. The reader of the log may stop reading, hang up, or run
+out of disk. Therefore a log call never waits and never raises: lines go through a bounded queue to
+a thread of their own. A line that cannot be written is counted, and the count is logged as soon as
+something can be written again.
 """
 
 import json
@@ -60,7 +62,10 @@ def _line(event: structlog.typing.EventDict) -> bytes:
 
 
 class Lines:
-    """Takes lines from any thread and writes them in their order. `file` should be unbuffered; None takes nothing."""
+    """Takes lines from any thread and writes them in order.
+
+    `file` should be unbuffered. With None every line is lost, and counted.
+    """
 
     def __init__(self, file: BinaryIO | None, tell_lost: Callable[[int], bytes]) -> None:
         self._file = file
@@ -89,7 +94,7 @@ class Lines:
         return self._no_room + self._not_written
 
     def close(self) -> None:
-        """Write what has been left, for as long as the file takes it, and for `FLUSH_S` if it takes nothing."""
+        """Write what is queued. A file that takes nothing more is given up after `FLUSH_S`."""
         self._closing.set()
         self._queue.put(None)
         self._thread.join(FLUSH_S)
@@ -131,7 +136,8 @@ class Lines:
         left = memoryview(b"\n" * self._torn + b"".join(lines))
         with suppress(Exception):  # there is no place left to tell of it
             while left:
-                # A file in non-blocking mode, which it can be made to by another process that has it open, answers None when it is full.
+                # None: the file is full and in non-blocking mode. Another process that has it
+                # open can have set that mode.
                 taken = self._file.write(left) or 0
                 if taken:
                     self._torn = left[taken - 1] != ord("\n")
@@ -193,7 +199,10 @@ def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Line
 
 
 def standard_error() -> BinaryIO | None:
-    """Return standard error without a buffer, which would keep what failed and fail again; None where it was closed before we began."""
+    """Return standard error without a buffer; None where it was closed before the start.
+
+    A buffer would keep lines that failed, and fail with them again.
+    """
     if sys.stderr is None:
         return None
     with suppress(OSError, ValueError):

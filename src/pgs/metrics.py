@@ -15,7 +15,11 @@ _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 
 
 class Metrics:
-    """One process's metrics. Labels come from fixed sets: event names, endpoint paths, statuses; never from a client."""
+    """One process's metrics.
+
+    Every label comes from a fixed set (event names, endpoint paths, statuses, chores), and never from
+    a client.
+    """
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
@@ -51,7 +55,7 @@ class Metrics:
     def watch(
         self, core: Core, open_sockets: Callable[[], int], lost_lines: Callable[[], int]
     ) -> None:
-        """Measure the core at every scrape, the game sockets that are open, and the lines that the log has lost."""
+        """Measure the core, the open game sockets and the lost log lines at every scrape."""
         self._registry.register(_CoreGauges(core, open_sockets, lost_lines))
 
     def scrape(self) -> bytes:

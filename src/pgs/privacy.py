@@ -1,7 +1,8 @@
-"""Who else may read what a service keeps: looked at when it starts, and said in the log.
+"""Warns at the start when others can read what the service keeps.
 
-Said, and not refused: a restored backup or a mounted secret may well come with a mode too many, and a service that stays down over it
-helps nobody. What the service makes itself is its owner's alone.
+It warns and does not refuse: a restored backup or a mounted secret may well have a wrong mode, and
+a service that stays down because of it helps nobody. What the service creates, its owner alone can
+read.
 """
 
 import stat
@@ -17,7 +18,10 @@ log = structlog.get_logger("pgs.privacy")
 
 
 def kept_files(config: Config) -> tuple[Path, ...]:
-    """Return what only its owner should be able to open: the data folder, the database with its log, the key ring."""
+    """Return the paths that only their owner should be able to open.
+
+    These are the data folder, the database with its log, and the key ring.
+    """
     folder = config.data_dir
     return (
         folder,
@@ -27,7 +31,10 @@ def kept_files(config: Config) -> tuple[Path, ...]:
 
 
 def warn_of_open(paths: Iterable[Path]) -> None:
-    """Log a warning for each path that its group or others can read, write or enter. One that is not there is passed over."""
+    """Log a warning for each path that its group or others can read, write or enter.
+
+    A path that does not exist is skipped.
+    """
     for path in paths:
         try:
             mode = stat.S_IMODE(path.stat().st_mode)

@@ -30,8 +30,8 @@ def tune_garbage_collector() -> None:
     answered; without these objects it takes next to nothing.
 
     Collections of young objects come less often, too. With 150 deliveries hanging they took 1 % of
-    the time, in pauses of up to 12 ms; now they take a twentieth of that. What they would free waits
-    longer, and deliveries leave nothing to free.
+    the time, in pauses of up to 12 ms; now they take a twentieth of that. What they would free
+    waits longer, and deliveries leave nothing to free.
     """
     gc.collect()
     gc.freeze()

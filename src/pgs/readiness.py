@@ -22,7 +22,10 @@ log = structlog.get_logger("pgs.readiness")
 
 
 class Readiness:
-    """Ready once started, until draining, as long as a commit goes through and none has failed lately."""
+    """Whether the service is ready.
+
+    It is from the start until the draining, while a commit succeeds and none has failed lately.
+    """
 
     def __init__(self) -> None:
         self.core: Core | None = None  # once started

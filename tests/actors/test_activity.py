@@ -1,4 +1,4 @@
-"""What watchers are told, and what becomes of those who do not keep up."""
+"""What subscribers are told, and what becomes of those who do not keep up."""
 
 import trio
 from trio.testing import MockClock
@@ -10,9 +10,10 @@ from pgs.actors.shared.activity import (
     ActivityEvent,
     Subscriber,
 )
+from pgs.domain.environments import ENVIRONMENTS
 
 
-def happening(number: int) -> ActivityEvent:
+def event(number: int) -> ActivityEvent:
     return ActivityEvent("seat", number, {"seatId": f"sea_{number}"})
 
 
@@ -20,30 +21,30 @@ def soon() -> float:
     return trio.current_time() + 1
 
 
-async def test_a_watcher_is_told_in_order_what_happens_from_now_on(
+async def test_a_subscriber_is_told_in_order_what_happens_from_now_on(
     autojump_clock: MockClock,
 ) -> None:
     activity = Activity()
-    activity.tell("acme", "test", happening(0))
-    with activity.watching("acme", "test") as watcher:
-        assert watcher is not None
+    activity.tell("acme", "test", event(0))
+    with activity.subscribed("acme", "test") as subscriber:
+        assert subscriber is not None
         for number in (1, 2, 3):
-            activity.tell("acme", "test", happening(number))
-        assert await watcher.take(soon()) == ([happening(1), happening(2), happening(3)], 0)
-        assert await watcher.take(soon()) == ([], 0)
+            activity.tell("acme", "test", event(number))
+        assert await subscriber.take(soon()) == ([event(1), event(2), event(3)], 0)
+        assert await subscriber.take(soon()) == ([], 0)
     assert trio.current_time() == 1  # it was waited for once, when there was nothing
 
 
-async def test_news_wakes_a_watcher_who_waits(autojump_clock: MockClock) -> None:
-    watcher = Subscriber()
+async def test_news_wakes_a_subscriber_who_waits(autojump_clock: MockClock) -> None:
+    subscriber = Subscriber()
     async with trio.open_nursery() as nursery:
 
         async def tell_later() -> None:
             await trio.sleep(5)
-            watcher.tell(happening(1))
+            subscriber.tell(event(1))
 
         nursery.start_soon(tell_later)
-        assert await watcher.take(60) == ([happening(1)], 0)
+        assert await subscriber.take(60) == ([event(1)], 0)
     assert trio.current_time() == 5
 
 
@@ -52,63 +53,63 @@ async def test_everybody_who_watches_a_place_is_told_and_nobody_elsewhere(
 ) -> None:
     activity = Activity()
     with (
-        activity.watching("acme", "test") as one,
-        activity.watching("acme", "test") as two,
-        activity.watching("acme", "live") as live,
-        activity.watching("other", "test") as other,
+        activity.subscribed("acme", "test") as one,
+        activity.subscribed("acme", "test") as two,
+        activity.subscribed("acme", "live") as live,
+        activity.subscribed("other", "test") as other,
     ):
         assert one is not None
         assert two is not None
         assert live is not None
         assert other is not None
-        activity.tell("acme", "test", happening(1))
-        assert (await one.take(soon()))[0] == (await two.take(soon()))[0] == [happening(1)]
+        activity.tell("acme", "test", event(1))
+        assert (await one.take(soon()))[0] == (await two.take(soon()))[0] == [event(1)]
         assert (await live.take(soon()))[0] == (await other.take(soon()))[0] == []
 
 
-async def test_a_watcher_who_does_not_look_loses_the_oldest_and_is_told_how_many(
+async def test_a_subscriber_who_does_not_look_loses_the_oldest_and_is_told_how_many(
     autojump_clock: MockClock,
 ) -> None:
-    watcher = Subscriber()
+    subscriber = Subscriber()
     for number in range(BACKLOG_LIMIT + 3):
-        watcher.tell(happening(number))
-    happened, lost = await watcher.take(soon())
+        subscriber.tell(event(number))
+    happened, lost = await subscriber.take(soon())
     assert lost == 3
     assert [one.at for one in happened] == list(range(3, BACKLOG_LIMIT + 3))
-    watcher.tell(happening(9))
-    assert await watcher.take(soon()) == ([happening(9)], 0), "what was lost once is told once"
+    subscriber.tell(event(9))
+    assert await subscriber.take(soon()) == ([event(9)], 0), "what was lost once is told once"
 
 
 def test_a_place_is_watched_as_long_as_somebody_is_there() -> None:
     activity = Activity()
     assert not activity.has_subscribers("acme", "test")
-    with activity.watching("acme", "test"):
-        with activity.watching("acme", "test"):
+    with activity.subscribed("acme", "test"):
+        with activity.subscribed("acme", "test"):
             assert activity.has_subscribers("acme", "test")
         assert activity.has_subscribers("acme", "test")
         assert not activity.has_subscribers("acme", "live")
     assert not activity.has_subscribers("acme", "test")
-    assert activity._watchers == {}
+    assert not any(activity.has_subscribers("acme", each) for each in ENVIRONMENTS)
 
 
-def test_a_partner_has_so_many_watchers_in_both_environments_together_and_no_other_partner_less() -> (
+def test_a_partner_has_so_many_subscribers_in_both_environments_together_and_no_other_partner_less() -> (
     None
 ):
     activity = Activity()
     inside = [
-        activity.watching("acme", "test" if number % 2 else "live")
+        activity.subscribed("acme", "test" if number % 2 else "live")
         for number in range(SUBSCRIBERS_LIMIT)
     ]
     assert all(place.__enter__() is not None for place in inside)
     with (
-        activity.watching("acme", "test") as one_too_many,
-        activity.watching("other", "test") as other,
+        activity.subscribed("acme", "test") as one_too_many,
+        activity.subscribed("other", "test") as other,
     ):
         assert one_too_many is None
         assert other is not None
     inside[0].__exit__(None, None, None)
-    with activity.watching("acme", "test") as next_one:
+    with activity.subscribed("acme", "test") as next_one:
         assert next_one is not None
     for place in inside[1:]:
         place.__exit__(None, None, None)
-    assert activity._watchers == {}
+    assert not any(activity.has_subscribers("acme", each) for each in ENVIRONMENTS)

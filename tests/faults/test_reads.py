@@ -112,7 +112,7 @@ async def test_a_tier_book_that_is_too_old_stops_tiers_and_seating_alone(tmp_pat
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         taken = ok(await _seat(service, partner))
-        service.core.parts.catalogue._age.renew(trio.current_time() - TOO_OLD_S)
+        service.core.parts.catalogue.age.renew(trio.current_time() - TOO_OLD_S)
         tiers = f"/partner/tiers?gameId={BOTH}"
         check_refusal(
             await service.public.call("GET", tiers, partner.test), 503, "settlement_unavailable"
@@ -140,7 +140,7 @@ async def test_a_tier_book_that_is_too_old_stops_tiers_and_seating_alone(tmp_pat
 async def test_a_registry_just_short_of_too_old_still_answers(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
-        service.core.parts.registry._age.renew(trio.current_time() - TOO_OLD_S + 60)
+        service.core.parts.registry.age.renew(trio.current_time() - TOO_OLD_S + 60)
         ok(await service.public.call("GET", "/partner/me", partner.test))
 
 
@@ -149,7 +149,7 @@ async def test_a_closed_registry_tells_no_key_from_another_until_it_is_read_agai
 ) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
-        service.core.parts.registry._age.renew(trio.current_time() - TOO_OLD_S)
+        service.core.parts.registry.age.renew(trio.current_time() - TOO_OLD_S)
         stranger = make_key("test", "nobody", bytes(ENTROPY_BYTES))
         for key in (partner.test, partner.live, stranger):
             reply = await service.public.call("GET", "/partner/me", key)
@@ -166,7 +166,7 @@ async def test_a_closed_registry_tells_no_key_from_another_until_it_is_read_agai
 async def test_a_closed_registry_draws_from_the_process_bucket_alone(tmp_path: Path) -> None:
     async with in_process(tmp_path, process_rate=50) as service:
         partner = await service.partner(burst=50)
-        service.core.parts.registry._age.renew(trio.current_time() - TOO_OLD_S)
+        service.core.parts.registry.age.renew(trio.current_time() - TOO_OLD_S)
         drain(service.core, partner.partner_id)
         # The partner's bucket is empty and is not asked; the loop above has emptied the process bucket on the way.
         reply = await service.public.call("GET", "/partner/me", partner.test)
@@ -187,8 +187,8 @@ async def test_a_registry_that_closes_ends_a_held_call(tmp_path: Path) -> None:
 
         nursery.start_soon(poll)
         parts = service.core.parts
-        await until(lambda: bool(parts.bells._held))
-        parts.registry._age.renew(trio.current_time() - TOO_OLD_S)
+        await until(lambda: len(parts.bells) > 0)
+        parts.registry.age.renew(trio.current_time() - TOO_OLD_S)
         parts.bells.ring(partner.partner_id, "test")
         await until(lambda: bool(answers))
         check_refusal(answers[0], 500, "registry_unavailable")

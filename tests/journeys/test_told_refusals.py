@@ -25,7 +25,7 @@ async def told(
 ) -> tuple[str | None, list[tuple[object, object]]]:
     """Return the reason of a refused call, and the path and reason of each refusal that was told."""
     activity = service.core.parts.activity
-    with activity.watching(partner.partner_id, environment) as subscriber:
+    with activity.subscribed(partner.partner_id, environment) as subscriber:
         assert subscriber is not None
         key = partner.keys[environment]
         body: object = {} if method == "POST" else NOTHING

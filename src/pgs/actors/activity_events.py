@@ -1,4 +1,7 @@
-"""What a watcher is told of seats, matches, nudges and refusals. Called after the commit; it costs next to nothing where nobody watches."""
+"""Publishes activity events of seats, matches, tries and refusals.
+
+Call these after the commit. Without a subscriber they return at once.
+"""
 
 from collections.abc import Sequence
 

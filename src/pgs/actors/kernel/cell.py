@@ -165,7 +165,7 @@ class Cell:
         try:
             actor = await self._open()
         except Exception as error:
-            # The message at the head of the queue made it load, and fails. The next one tries again.
+            # The message at the head of the queue fails; the next one tries to load again.
             self._broke(error, self._queue.popleft() if self._queue else None, counts=True)
             return bool(self._queue) and not self.restarts.degraded(trio.current_time())
         if actor is None:

@@ -13,10 +13,10 @@ Handler = Callable[[Any, Any, Envelope], Awaitable[object]]
 
 
 class Stale(Exception):
-    """Something else has written the rows since this actor read them, so its transaction conflicted.
+    """The transaction conflicted: something else has written the rows since this actor read them.
 
-    A handler raises it before it has changed anything in memory. The actor then loads its rows again
-    and handles the same message once more.
+    A handler raises it before it has changed anything in memory. The actor then loads its rows
+    again and handles the same message once more.
     """
 
 
@@ -36,8 +36,8 @@ class DispatchingActor(ABC):
     async def receive(self, message: Message, envelope: Envelope) -> object:
         """Return the handler's reply; after a conflict, the reply of its second try.
 
-        Raises `UnknownMessage`, what the handler raises, and `Crashed` when the second try conflicts
-        as well.
+        Raises `UnknownMessage`, what the handler raises, and `Crashed` when the second try
+        conflicts as well.
         """
         handler = self.HANDLERS.get(type(message))
         if handler is None:

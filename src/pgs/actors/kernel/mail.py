@@ -12,19 +12,25 @@ R = TypeVar("R", covariant=True)
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What an actor is told: it has no answer."""
+    """What an actor is told. It has no reply."""
 
 
 class Command(Message, Generic[R], frozen=True):
-    """What an actor is asked: `R` is the type of its answer."""
+    """What an actor is asked. `R` is the type of its reply."""
 
 
 class Overloaded(Exception):
-    """Nothing was done: the mailbox or the writer was full, the deadline passed in the queue, or the service is stopping."""
+    """Nothing was done.
+
+    The mailbox or the writer was full, the deadline passed in the queue, or the service is stopping.
+    """
 
 
 class Crashed(Exception):
-    """The actor broke on this message; what it did is unknown to the caller. `noun` says of what a read failed, where that was why."""
+    """The actor broke on this message, and the caller cannot know what it did.
+
+    `noun` names the rows whose reading failed, if that was the cause.
+    """
 
     def __init__(self, why: str, noun: str | None = None) -> None:
         super().__init__(why)
@@ -32,18 +38,18 @@ class Crashed(Exception):
 
 
 class Degraded(Crashed):
-    """The partner rests after its actors broke too often. Nothing was done."""
+    """Nothing was done: the partner rests, because its actors broke too often."""
 
 
 class Later:
-    """The answer of a handler that will answer its envelope by itself."""
+    """What a handler returns that will answer its envelope itself, later."""
 
 
 LATER = Later()
 
 
 class Envelope:
-    """One message on its way, with whoever waits for its answer."""
+    """A message, with the task that waits for its answer."""
 
     __slots__ = ("_kept_in", "_result", "_task", "answered", "deadline", "is_ask", "message")
 
@@ -59,14 +65,17 @@ class Envelope:
         self._kept_in: set[Envelope] | None = None
 
     def answer(self, value: object) -> None:
-        """Give the answer. Only the first one counts; nobody waiting is no error."""
-        self._settle(Value(value))
+        """Give the answer. Only the first one counts, and nobody needs to wait for it."""
+        self._resolve(Value(value))
 
     def fail(self, error: Exception) -> None:
-        """Let the asker's `ask` raise `error`, which must be its own, unless it was answered before."""
-        self._settle(Error(error))
+        """Make the asker's `ask` raise `error`, unless it was answered before.
 
-    def _settle(self, result: Value[Any] | Error) -> None:
+        Each asker needs an exception object of its own.
+        """
+        self._resolve(Error(error))
+
+    def _resolve(self, result: Value[Any] | Error) -> None:
         if self.answered:
             return
         self.answered = True
@@ -85,7 +94,7 @@ class Envelope:
             deferred.add(self)
 
     async def wait(self) -> Any:
-        """Return the answer. The caller may be cancelled; the message goes its way all the same."""
+        """Return the answer. Cancelling the caller does not cancel the message."""
         if self._result is not None:
             await trio.lowlevel.checkpoint()
             return self._result.unwrap()
@@ -99,10 +108,11 @@ class Envelope:
 
 
 class Actor(Protocol):
-    """State with one owner. `receive` handles one message at a time; `load` rebuilds the state from rows.
+    """State with one owner. `receive` handles one message at a time; `load` reads rows.
 
-    What `receive` raises decides what follows. `Overloaded`, `WriterFull` and `WriteFailed` on an ask say that nothing was done and that
-    the state is whole: they fail that ask alone. Anything else ends this life of the actor.
+    The exception of `receive` decides what follows. `Overloaded`, `WriterFull` and `WriteFailed`
+    on an ask say that nothing was done and that the state is intact: they fail that ask alone.
+    Any other exception ends this life of the actor.
     """
 
     async def load(self) -> None:

@@ -1,7 +1,8 @@
-"""What is happening in an account right now, for who watches: told as it happens, kept nowhere.
+"""Activity events: what happens in an account right now, for subscribers of the live stream.
 
-Whoever does something tells it here after its commit. Where nobody watches, telling costs a look at an empty table. A watcher who does not
-keep up loses the oldest events and is told how many; nobody ever waits for one.
+An event is published after the commit that it tells of, and is not stored. Nothing is described
+while nobody subscribes. A subscriber who falls behind loses the oldest events and is told how many;
+nobody ever waits for a subscriber.
 """
 
 from collections import deque
@@ -25,7 +26,7 @@ Kind = Literal["seat", "match", "nudge", "refusal", "budget"]
 
 
 class ActivityEvent(msgspec.Struct, frozen=True):
-    """One event. `detail`: what a viewer may see of it, with names as on the wire."""
+    """One event. `detail`: its fields, with names as on the wire; any viewer may see them."""
 
     kind: Kind
     at: int
@@ -33,22 +34,25 @@ class ActivityEvent(msgspec.Struct, frozen=True):
 
 
 class Subscriber:
-    """One who watches: what has happened since they last looked."""
+    """One subscriber's backlog: the events since it was last read."""
 
     def __init__(self) -> None:
         self._backlog: deque[ActivityEvent] = deque(maxlen=BACKLOG_LIMIT)
         self._news = trio.Event()
         self._lost = 0
 
-    def tell(self, happening: ActivityEvent) -> None:
+    def tell(self, event: ActivityEvent) -> None:
         """Add an event; the oldest one goes when there is no room."""
         if len(self._backlog) == BACKLOG_LIMIT:
             self._lost += 1
-        self._backlog.append(happening)
+        self._backlog.append(event)
         self._news.set()
 
     async def take(self, until: float) -> tuple[list[ActivityEvent], int]:
-        """Return what has happened and how many events were lost before it; nothing when nothing has until then, in trio's time."""
+        """Return the events since the last call, and how many older ones were lost.
+
+        Waits for an event until `until`, in trio's time; then there may be none.
+        """
         with trio.move_on_at(until):
             await self._news.wait()
         happened, lost = list(self._backlog), self._lost
@@ -59,38 +63,38 @@ class Subscriber:
 
 
 class Activity:
-    """Every watcher, by partner and environment."""
+    """Every subscriber, by partner and environment."""
 
     def __init__(self) -> None:
-        self._watchers: dict[tuple[str, Environment], set[Subscriber]] = {}
+        self._subscribers: dict[tuple[str, Environment], set[Subscriber]] = {}
 
     def has_subscribers(self, partner_id: str, environment: Environment) -> bool:
-        """Return whether anybody watches, so that nobody describes what no one sees."""
-        return (partner_id, environment) in self._watchers
+        """Return whether there is a subscriber; without one, an event need not be described."""
+        return (partner_id, environment) in self._subscribers
 
-    def tell(self, partner_id: str, environment: Environment, happening: ActivityEvent) -> None:
-        """Tell every watcher."""
-        for watcher in self._watchers.get((partner_id, environment), ()):
-            watcher.tell(happening)
+    def tell(self, partner_id: str, environment: Environment, event: ActivityEvent) -> None:
+        """Give an event to every subscriber."""
+        for subscriber in self._subscribers.get((partner_id, environment), ()):
+            subscriber.tell(event)
 
     @contextmanager
-    def watching(self, partner_id: str, environment: Environment) -> Iterator[Subscriber | None]:
-        """Give a watcher for a block; None when the partner has as many as it may."""
+    def subscribed(self, partner_id: str, environment: Environment) -> Iterator[Subscriber | None]:
+        """Give a subscriber for a block; None when the partner has as many as it may."""
         if (
             sum(
-                len(watchers)
-                for (owner, _), watchers in self._watchers.items()
+                len(subscribers)
+                for (owner, _), subscribers in self._subscribers.items()
                 if owner == partner_id
             )
             >= SUBSCRIBERS_LIMIT
         ):
             yield None
             return
-        place, watcher = (partner_id, environment), Subscriber()
-        self._watchers.setdefault(place, set()).add(watcher)
+        place, subscriber = (partner_id, environment), Subscriber()
+        self._subscribers.setdefault(place, set()).add(subscriber)
         try:
-            yield watcher
+            yield subscriber
         finally:
-            self._watchers[place].discard(watcher)
-            if not self._watchers[place]:
-                del self._watchers[place]
+            self._subscribers[place].discard(subscriber)
+            if not self._subscribers[place]:
+                del self._subscribers[place]

@@ -1,6 +1,7 @@
-"""The gates: a partner's rate bucket, the one that unknown keys share, and the one that bounds the whole process.
+"""Rate admission: one bucket for each partner, one for all unknown keys, one for the process.
 
-A gate answers in the caller's own step: pure arithmetic on what it alone owns, no await, so still one at a time.
+An answer is pure arithmetic on the bucket's own state, without an await: calls are admitted one
+after another although no lock is held.
 """
 
 from typing import Literal
@@ -12,7 +13,10 @@ from pgs.domain.rate import PARTNER_POLICY, Bucket, BucketPolicy, Taken
 
 
 class Admission(msgspec.Struct, frozen=True):
-    """Whether a call may go on, and what to tell of the bucket. `refused_by`: `partner`, `process` or None."""
+    """Whether a call may go on, and the state of the bucket.
+
+    `refused_by`: `partner`, `process` or None. `retry_after`: seconds.
+    """
 
     taken: Taken
     policy: BucketPolicy

@@ -14,13 +14,13 @@ class PublishedCatalogue:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._age = Age()
+        self.age = Age()
         self._catalogue: TierCatalogue | None = None
         self._revision = 0  # how often the actor has published
 
     def published(self, now: float) -> TierCatalogue | None:
         """Return the catalogue, or None when its rows have been unreadable too long."""
-        return None if self._age.is_closed(now) else self._catalogue
+        return None if self.age.is_closed(now) else self._catalogue
 
     async def current(self) -> TierCatalogue:
         """Return the catalogue, however old it is. Raises `ReadFailed` if it was never read."""
@@ -39,4 +39,4 @@ class PublishedCatalogue:
         catalogue = await read_in_bulk(self._database, rows.read_catalogue)
         if revision == self._revision:  # else a newer one was published during the read
             self._catalogue = catalogue
-        self._age.renew(read_at)
+        self.age.renew(read_at)

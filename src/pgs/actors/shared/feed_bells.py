@@ -33,9 +33,16 @@ class ResultsBells:
             event.set()
         self._waiting.clear()
 
+    def __len__(self) -> int:
+        """Return how many partners have calls that are held."""
+        return len(self._held)
+
     @contextmanager
     def hold(self, partner_id: str) -> Iterator[bool]:
-        """Count a held call while it lasts; gives False when the partner has as many as it may, or the service is stopping."""
+        """Count a held call for a block; gives False when the call must not be held.
+
+        That is so when the partner has as many as it may, or the service is stopping.
+        """
         held = self._held.get(partner_id, 0)
         if held >= LONG_POLLS_LIMIT or self.stopped:
             yield False

@@ -1,4 +1,7 @@
-"""When keys were last used: noted in memory by every call, and written to rows now and then, so that no call waits for it."""
+"""When keys were last used.
+
+Every call notes it in memory, and a chore writes it to rows, so that no call waits for a commit.
+"""
 
 from collections.abc import Callable
 
@@ -26,7 +29,7 @@ log = structlog.get_logger("pgs.key_uses")
 
 
 class KeyUses:
-    """The last use of every key. Within a process it is exact; a key used before the start is known by its row."""
+    """The last use of every key: exact for uses since the start, else as of its row."""
 
     def __init__(self, database: Database, clock: Clock, on_event: Callable[[str], None]) -> None:
         self._database = database
@@ -42,7 +45,10 @@ class KeyUses:
         self._used[partner_id, key_id] = self._clock.now()
 
     async def of(self, partner_id: str, key_ids: tuple[str, ...]) -> dict[str, int]:
-        """Return the epoch seconds at which a partner's keys were last used, by key id, without those never used. Raises `ReadFailed`."""
+        """Return when a partner's keys were last used, in epoch seconds by key id.
+
+        Keys that were never used are left out. Raises `ReadFailed`.
+        """
         known = await key_uses_of(self._database.reader, partner_id)
         for key_id in key_ids:
             used_at = self._used.get((partner_id, key_id))
@@ -51,7 +57,10 @@ class KeyUses:
         return known
 
     async def write(self, coarse_s: int = COARSE_S) -> None:
-        """Write the uses whose row is older than `coarse_s`: a transaction for each partner. Raises what the store raises."""
+        """Write the uses whose row is older than `coarse_s`, one transaction for each partner.
+
+        Raises what the store raises.
+        """
         due: dict[str, dict[str, int]] = {}
         for (partner_id, key_id), used_at in self._used.items():
             written_at = self._written.get((partner_id, key_id))

@@ -1,7 +1,8 @@
-"""PresenceRegister: every player who is here with an open socket. It answers in the caller's own step, and alone changes what it holds.
+"""Presence: every player with an open game socket.
 
-Each player has one socket: a newer one closes the older. An account that is switched off, and an emergency stop, close sockets in the
-step that publishes them.
+A call of the register takes effect at once, in its caller's step. Each player has one socket: a
+newer one closes the older. A deactivated account and an emergency stop close sockets in the step
+that publishes them.
 """
 
 from collections.abc import Iterator
@@ -58,7 +59,10 @@ class PresenceRegister:
             older.connection.close(REPLACED)
 
     def leave(self, player_socket: PlayerSocket) -> bool:
-        """Let a socket go; return whether its player is away now, which is not so when a newer one has taken its place."""
+        """Remove a socket; return whether its player is away now.
+
+        The player is not away when a newer socket has replaced this one.
+        """
         partner = self._here.get(player_socket.player[0], {})
         if partner.get(player_socket.player) is not player_socket:
             return False

@@ -1,8 +1,8 @@
-"""The registry: every account and key as last read or written, for every call to look at.
+"""The registry: every account, key and member as last read or written, for every call to read.
 
-Account actors publish what they have committed in their own step, so a change counts at once in this process. Every minute all rows
-are read anew, which catches whatever was written past the actors; while that fails the last good reading serves until it is too old,
-and then nothing.
+An account actor publishes what it has committed in the same step, so a change is effective in this
+process at once. Every minute a chore reads all rows again, which finds what something else has
+written. While that fails the last good reading is used, until it is too old to answer from.
 """
 
 from collections.abc import Callable
@@ -36,31 +36,35 @@ class KnownMember(msgspec.Struct, frozen=True):
 
 
 class Registry:
-    """Accounts by id, keys by hash and members by uid. Reading it is pure; `publish` is for whoever has just committed an account."""
+    """Accounts by id, keys by hash and members by uid.
+
+    Looking something up has no side effects. `publish` is for the actor that has just committed an
+    account.
+    """
 
     def __init__(self, database: Database, on_publish: Callable[[Account], None]) -> None:
         self.version = 0
         self._database = database
         self._on_publish = on_publish
-        self._age = Age()
+        self.age = Age()
         self._accounts: dict[str, Account] = {}
         self._keys: dict[str, KnownKey] = {}
         self._member_of: dict[str, str] = {}  # uid → partner id
 
     def is_closed(self, now: float) -> bool:
         """Return whether the snapshot is too old to answer from."""
-        return self._age.is_closed(now)
+        return self.age.is_closed(now)
 
     def age_s(self, now: float) -> float:
         """Return the age of the snapshot in seconds."""
-        return self._age.seconds(now)
+        return self.age.seconds(now)
 
     def find_key(self, key_hash: str) -> KnownKey | None:
         """Return the key of that hash with its account, revoked or not."""
         return self._keys.get(key_hash)
 
     def member(self, uid: str) -> KnownMember | None:
-        """Return the member who goes by a uid, with their account; None for who is a member of none."""
+        """Return the member with that uid and their account; None for a uid that is no member."""
         account = self._accounts.get(self._member_of.get(uid, ""))
         member = None if account is None else account.members.get(uid)
         return None if account is None or member is None else KnownMember(account, member)
@@ -107,10 +111,10 @@ class Registry:
                 if known is not None:
                     log.warning("account_written_past_its_actor", partner_id=account.partner_id)
                     written_by_others.append(account.partner_id)
-        self._age.renew(read_at)
+        self.age.renew(read_at)
         return written_by_others
 
 
 def _is_newer(one: Account, other: Account) -> bool:
-    """Tell whether the first reading of an account is the later one. Not every event raises the revision."""
+    """Return whether the first reading is the later one. Some events do not raise the revision."""
     return (one.revision, one.event_seq) > (other.revision, other.event_seq)

@@ -50,7 +50,7 @@ async def subscribe(call: AdminCall) -> Answer:
     if not is_environment(environment):
         return BadRequest("Query parameter `environment` must be test or live.")
     activity, partner_id = call.services.parts.activity, call.principal.account.partner_id
-    with activity.watching(partner_id, environment) as probe:
+    with activity.subscribed(partner_id, environment) as probe:
         if probe is None:
             return Reply(refuse("rate_limited"), overloaded(BUSY_RETRY_S))
 
@@ -62,7 +62,7 @@ async def subscribe(call: AdminCall) -> Answer:
 
 async def _stream(call: AdminCall, environment: Environment, write: Write) -> None:
     activity = call.services.parts.activity
-    with activity.watching(call.principal.account.partner_id, environment) as subscriber:
+    with activity.subscribed(call.principal.account.partner_id, environment) as subscriber:
         await write(b"retry: %d\n\n" % COME_AGAIN_MS)
         end, until, told = trio.current_time() + LIFE_S, trio.current_time(), None
         while subscriber is not None and await may_go_on(call) and trio.current_time() < end:
