@@ -137,7 +137,7 @@ async def test_a_closed_registry_answers_every_route_with_registry_unavailable(
 ) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
-        service.core.parts.registry._age.renew(trio.current_time() - 600)
+        service.core.parts.registry.age.renew(trio.current_time() - 600)
         for endpoint in ENDPOINTS:
             for key in (partner.test, partner.live):
                 body = NOTHING if endpoint.request is None else {}

@@ -89,7 +89,7 @@ async def test_a_closed_registry_is_503(tmp_path: Path, monkeypatch: pytest.Monk
         good = await mint(service.public, partner.test, "ann")
         async with socket_of(service.public.base_url, good) as bot:
             monkeypatch.setattr(
-                service.core.parts.registry._age, "_read_at", trio.current_time() - STALE_S
+                service.core.parts.registry.age, "_read_at", trio.current_time() - STALE_S
             )
             await check_refused(service, good, 503, "registry_unavailable")
             assert await bot.closed() == 4503

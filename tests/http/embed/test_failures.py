@@ -150,7 +150,7 @@ async def test_what_is_not_there_draws_from_no_budget(tmp_path: Path) -> None:
 
 async def test_a_registry_that_cannot_be_read_is_a_500(tmp_path: Path) -> None:
     async with embedding(tmp_path) as service:
-        service.core.parts.registry._age.renew(trio.current_time() - STALE_S)
+        service.core.parts.registry.age.renew(trio.current_time() - STALE_S)
         for path in ("/embed/acme", "/embed/test/nobody"):
             assert (await _get(service, path)).status == 500
         assert (await _get(service, "/embed/A")).status == 404
