@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from itertools import chain, repeat
 from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Self
@@ -92,13 +93,23 @@ class Faults:
         self._after: list[tuple[str, Callable[[], None]]] = []
 
     def fail(
-        self, text: str, error: Exception | None = None, *, after: bool = False, skip: int = 0
+        self,
+        text: str,
+        error: Exception | None = None,
+        *,
+        after: bool = False,
+        skip: int = 0,
+        times: int | None = None,
     ) -> None:
-        """Let statements fail that contain `text`: instead of running, or after they have run. The first `skip` of them pass."""
-        passes = iter(range(skip))
+        """Let statements fail that contain `text`: instead of running, or after they have run.
+
+        The first `skip` of them pass. Of the others the first `times` fail, all of them by default.
+        """
+        failing = repeat(True) if times is None else repeat(True, times)
+        verdicts = chain(repeat(False, skip), failing)
 
         def fail() -> None:
-            if next(passes, None) is None:
+            if next(verdicts, False):
                 raise error or sqlite3.OperationalError("disk I/O error")
 
         (self._after if after else self._before).append((text, fail))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from pgs.storage import writer as writer_module
 from pgs.storage.data_folder import DataFolderInUse
@@ -102,7 +103,9 @@ async def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
                 nursery.start_soon(submit_or_error, database, tx_of(lock("a")))
                 await until(lambda: faults.count("commit") == 1)
                 scope.cancel()
-        database.close()
+        with capture_logs() as logged:
+            database.close()
+        assert [line["event"] for line in logged] == ["writer_stalled"]
         with pytest.raises(DataFolderInUse):
             Database(tmp_path)  # the commit may still land: nobody else may write yet
         release.set()
