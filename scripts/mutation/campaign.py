@@ -36,29 +36,22 @@ class UnmutatedFailure(Exception):
 
 async def run_all(
     root: Path, mutants: Sequence[Mutant], workers: int, tell: Callable[[Result], None]
-) -> list[Result]:
-    """Return what became of each mutation, in their order; `tell` hears of each as it is known.
-
-    Raises `UnmutatedFailure`.
-    """
-    results: dict[int, Result] = {}
-    waiting = list(enumerate(mutants))
-    waiting.reverse()
+) -> None:
+    """Tell what became of each mutation as soon as it is known. Raises `UnmutatedFailure`."""
+    waiting = list(reversed(mutants))
     with tempfile.TemporaryDirectory(prefix="mutate-", ignore_cleanup_errors=True) as folder:
         copies = [Copy(root, Path(folder) / str(number)) for number in range(workers)]
         limits = await _time_limits(copies, {mutant.target.tests for mutant in mutants})
 
         async def work(copy: Copy) -> None:
             while waiting:
-                place, mutant = waiting.pop()
+                mutant = waiting.pop()
                 run = await _try(copy, mutant, limits[mutant.target.tests])
-                results[place] = Result(mutant, run.verdict)
-                tell(results[place])
+                tell(Result(mutant, run.verdict))
 
         async with trio.open_nursery() as nursery:
             for copy in copies:
                 nursery.start_soon(work, copy)
-    return [results[place] for place in sorted(results)]
 
 
 async def _try(copy: Copy, mutant: Mutant, seconds: float) -> Run:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,12 +55,43 @@ def main(
         f"seed {seed}, {workers} at once; first the tests without any"
     )
     try:
-        results = trio.run(run_all, ROOT, mutants, workers, Progress(len(mutants)).hear)
+        results = trio.run(_run_until_stopped, mutants, workers)
     except UnmutatedFailure as failed:
         print(failed.output)
         _tell(f"fails without any mutation: {failed}. Mend that first; its output is above.")
         raise typer.Exit(UNUSABLE) from None
-    raise typer.Exit(report(results, stale))
+    code = report(sorted(results, key=lambda result: mutants.index(result.mutant)), stale)
+    if len(results) < len(mutants):
+        _tell(f"stopped by a signal after {len(results)} of {len(mutants)}")
+        code = code or UNUSABLE
+    raise typer.Exit(code)
+
+
+async def _run_until_stopped(mutants: Sequence[Mutant], workers: int) -> list[Result]:
+    """Return what is known when all has been tried, or when SIGINT or SIGTERM comes."""
+    results: list[Result] = []
+    failures: list[UnmutatedFailure] = []
+    progress = Progress(len(mutants))
+
+    def hear(result: Result) -> None:
+        results.append(result)
+        progress.hear(result)
+
+    async def run(whole: trio.CancelScope) -> None:
+        try:
+            await run_all(ROOT, mutants, workers, hear)
+        except UnmutatedFailure as failure:
+            failures.append(failure)
+        whole.cancel()
+
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run, nursery.cancel_scope)
+            async for _ in signals:
+                nursery.cancel_scope.cancel()
+    if failures:
+        raise failures[0]
+    return results
 
 
 def all_mutants(root: Path) -> list[Mutant]:
@@ -80,7 +112,7 @@ def report(results: Sequence[Result], stale: Sequence[Accepted]) -> int:
     if stale:
         print(f"\n{outdated(stale)}")
     if not survived and not stale:
-        print("\nEvery mutation was noticed.")
+        print(f"\nNone of these {len(results)} mutations survived.")
     return SURVIVORS if survived or stale else 0
 
 
@@ -89,4 +121,6 @@ def _tell(line: str) -> None:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app = typer.Typer(add_completion=False)
+    app.command()(main)
+    app(prog_name="scripts/mutate")

@@ -85,8 +85,9 @@ class Copy:
         return Run(Verdict.TIMED_OUT, "")
 
     def _environment(self) -> dict[str, str]:
-        """Ours, but that the copy's package comes before the installed one."""
-        ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        """Our environment, with the copy's package before the installed one."""
+        tools = ("PYTEST_", "COVERAGE_")
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(tools)}
         return ours | {"PYTHONPATH": str(self._folder / "src")}
 
 

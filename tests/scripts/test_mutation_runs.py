@@ -44,9 +44,8 @@ def project(folder: Path, tests: str) -> Path:
 
 async def verdicts(root: Path) -> dict[str, Verdict]:
     told: list[Result] = []
-    results = await run_all(root, mutants_of(TARGET, RULE), 2, told.append)
-    assert sorted(told, key=results.index) == results
-    return {result.mutant.now: result.verdict for result in results}
+    await run_all(root, mutants_of(TARGET, RULE), 2, told.append)
+    return {result.mutant.now: result.verdict for result in told}
 
 
 async def test_a_mutation_that_no_test_notices_survives(tmp_path: Path) -> None:
@@ -160,7 +159,7 @@ def test_the_report_shows_survivors_and_what_to_do_next(capsys: pytest.CaptureFi
 
 def test_the_report_of_no_survivor_is_a_success(capsys: pytest.CaptureFixture[str]) -> None:
     assert report([Result(mutant, Verdict.KILLED) for mutant in _mutants()], []) == 0
-    assert "Every mutation was noticed." in capsys.readouterr().out
+    assert "None of these 3 mutations survived." in capsys.readouterr().out
 
 
 def test_an_accepted_mutation_that_is_gone_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
