@@ -1,4 +1,4 @@
-"""A server under test on a free loopback port, and a client that sends whatever bytes a test wants."""
+"""A server under test on a free loopback port, and a client that sends any bytes."""
 
 import json
 import socket
@@ -26,7 +26,8 @@ QUICK = ServerLimits(
     shutdown_s=0.5,
     websocket_ping_s=None,
 )
-"""Limits short enough to be met within a test, but for the one that would end what another has failed to end."""
+"""Limits that are short enough to be reached in a test, except `read_s`: it must not hide that
+another limit failed."""
 
 PATIENCE_S = 10.0
 """What a test waits for must come within this, on any machine."""
@@ -194,7 +195,7 @@ class Server:
 
 @asynccontextmanager
 async def serving(way: Way, app: App, limits: ServerLimits = QUICK) -> AsyncIterator[Server]:
-    """A server of `app`, stopped at the end; AssertionError where it does not then end within its own promise."""
+    """Run a server of `app` for a block. It must stop within the time that its limits promise."""
     sock = bind("127.0.0.1:0")
     server = Server(sock.getsockname()[1], trio.Event(), trio.Event())
 
@@ -259,7 +260,7 @@ def only(path: str, app: App) -> App:
 
 
 async def live(receive: Receive, send: Send) -> None:
-    """Takes part in a lifespan. hypercorn fails to start on an application that returns from it at once."""
+    """Take part in a lifespan. hypercorn does not start an application that returns from it."""
     while (event := (await receive())["type"]) != "lifespan.shutdown":
         await send({"type": f"{event}.complete"})
     await send({"type": "lifespan.shutdown.complete"})
@@ -301,8 +302,7 @@ def text_frame(text: bytes, *, final: bool = True, opcode: int = 1) -> bytes:
 
 
 def error_of(answer: Answer) -> dict[str, str]:
-    """The body of an answer in the error shape: JSON, with a sentence and, since it is no catalogued refusal, nothing else."""
-
+    """Return the body of an answer in the error shape, which holds a sentence and no reason."""
     assert answer.headers["content-type"] == "application/json"
     body = json.loads(answer.body)
     assert body.keys() == {"error"}

@@ -3,7 +3,8 @@
 import pytest
 import trio
 
-from pgs.http.transport.asgi import ClientGone, Message, read_body, unless_gone
+from pgs.http.api.body import read_body
+from pgs.http.transport.asgi import ClientGone, Message, unless_gone
 
 
 async def stays() -> Message:

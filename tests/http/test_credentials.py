@@ -1,4 +1,4 @@
-"""Endpoints for other credentials than keys, answers of other shapes, and WebSockets by path: what the dispatcher does for them."""
+"""The dispatcher with credentials other than keys, with other answers, and with WebSockets."""
 
 import json
 from collections.abc import AsyncIterator

@@ -32,7 +32,7 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
 async def _service(
     *parts: bytes, requests: list[bytes] | None = None, hold: bool = False
 ) -> AsyncIterator[str]:
-    """Run a service for a block that reads a request, sends the parts and closes, or holds on. Yields its address."""
+    """Run a server that reads a request and sends the parts; yield its address."""
 
     async def serve(stream: trio.SocketStream) -> None:
         request = await read_request(stream)

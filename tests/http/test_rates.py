@@ -1,4 +1,4 @@
-"""The three buckets in front of the keys, to the exact instant: on a virtual clock, through the edge and the dispatcher."""
+"""The three rate buckets, to the exact instant: on a virtual clock, through edge and dispatcher."""
 
 import json
 from collections import Counter
@@ -46,7 +46,7 @@ class Answer(msgspec.Struct):
 
 
 class Front:
-    """The application as the listener calls it, without a socket: nothing but virtual time passes."""
+    """The application as the listener calls it, without a socket: only virtual time passes."""
 
     def __init__(self, app: App, keys: dict[tuple[str, Environment], str], core: Any) -> None:
         self.app, self.keys, self.core = app, keys, core
@@ -99,7 +99,7 @@ class Front:
 
 @asynccontextmanager
 async def front(folder: Path, process_rate: int = 20_000, **settings: Any) -> AsyncIterator[Front]:
-    """Open a service with the partners `acme` and `bravo`, and a key of each environment for both."""
+    """Open a service with the partners `acme` and `bravo`, each with a key of each environment."""
     ids = count()
     config = Config(data_dir=folder, process_rate=process_rate, **settings)
     async with open_core(config, clock=clock(), rng=SeededRng(), inline=True) as core:

@@ -1,4 +1,4 @@
-"""The bounds of a WebSocket to the message and to the second, on a virtual clock, with a client in memory."""
+"""The exact bounds of a WebSocket, on a virtual clock, with a client in memory."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,7 +23,10 @@ def limited(**bounds: float) -> SocketLimits:
 
 
 class Peer:
-    """A client: what it says goes into `says`, what it was told is in `told`. It reads nothing while `reads` is not set."""
+    """A client. It sends what is put into `says`, and collects what it receives in `told`.
+
+    While `reads` is not set it reads nothing.
+    """
 
     def __init__(self) -> None:
         self.says, self.heard_of = trio.open_memory_channel[Message](10)
@@ -214,9 +217,8 @@ async def test_what_a_client_does_not_take_is_bounded(
     async with conversing(lends, limits=limited(**limits)) as peer:
         [session] = lent
         sent = 0
-        while session.send(
-            "x" * 100
-        ):  # All in one step: the writer, who waits, is handed one and has no chance to take another.
+        # All in one step: the waiting writer is handed one text and cannot take another.
+        while session.send("x" * 100):
             sent += 1
         assert sent == fits
         assert not session.send("x")

@@ -1,6 +1,7 @@
-"""The WebSocket protocol on the game socket itself, in the order of RFC 6455's chapters: what is right works, what is wrong ends cleanly.
+"""The WebSocket protocol on the game socket, in the order of the chapters of RFC 6455.
 
-Cleanly means: a close frame with the code of the fault, then the end of the connection, not a reset; and nothing in the service's log.
+What is valid works. What is not ends cleanly: a close frame with the code of the fault, then the
+end of the connection and no reset, and nothing in the service's log.
 """
 
 from collections.abc import AsyncIterator, Iterator, MutableMapping
@@ -100,7 +101,10 @@ async def connect(
 
 
 async def ends_with(client: Client, frame: tuple[int, bytes]) -> None:
-    """The next frame is that close; the service then ends the connection, having taken the client's half of the close if there is one."""
+    """Check that the next frame is that close, and that the service then ends the connection.
+
+    Before that it takes the client's half of the close, if there is one.
+    """
     assert await heard(client) == frame
     await send_all_or_nothing(client, text_frame(frame[1][:2], opcode=CLOSE))
     assert await client.end() == b""

@@ -1,7 +1,7 @@
-"""What was found wrong with the libraries below this service by running them, and the tests that keep it mended.
+"""Faults that were found in the libraries below this service, and the tests that they stay fixed.
 
-`INDEX` names each fault and its tests; a test that is renamed or dropped without a word here is missed. Those that had no other place
-stand below it.
+`INDEX` lists each fault with its tests, and fails where a test of it is renamed or removed. Tests
+that belong to no other file stand below it.
 """
 
 import ast
@@ -30,18 +30,21 @@ from tests.journeys.test_life import Gate
 ROOT = Path(__file__).parents[2]
 
 INDEX: dict[str, tuple[str, ...]] = {
-    "1. an upgrade with a body, early bytes, a bad deflate window or an 8-bit header ended the process": (
+    "1. an upgrade with a body, early bytes, a bad deflate window or an 8-bit header ended "
+    "the process": (
         "http/test_server.py::test_a_hostile_client_ends_no_connection_but_its_own",
         "http/test_server.py::test_an_upgrade_that_cannot_be_is_answered_as_a_plain_request",
         "http/test_server.py::test_a_handler_behind_an_early_frame_learns_that_the_client_is_gone",
         "http/test_server.py::test_an_exception_inside_is_one_connections_affair",
         "http/test_server.py::test_a_fault_of_the_protocol_itself_is_one_connections_affair",
     ),
-    "2. writes were shielded and unbounded, so that a client that never reads pinned its handler and the stop": (
+    "2. writes were shielded and unbounded, so that a client that never reads pinned its "
+    "handler and the stop": (
         "http/test_server.py::test_a_client_that_never_reads_is_cut_off",
         "http/test_server.py::test_a_client_that_reads_slowly_gets_everything",
         "http/test_stop.py::test_a_stop_takes_no_longer_than_promised_whatever_clients_do",
-        "http/test_sockets_clients.py::test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits",
+        "http/test_sockets_clients.py"
+        "::test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits",
     ),
     "3. an idle connection was never closed once a Quart application had answered on it": (
         "http/test_server.py::test_an_idle_connection_is_closed_after_a_request_too",
@@ -49,19 +52,23 @@ INDEX: dict[str, tuple[str, ...]] = {
     "4. a loop of sends to a client that had left never let another task run": (
         "http/test_server.py::test_a_loop_of_sends_to_a_client_that_left_freezes_nobody",
         "http/test_server.py::test_a_quart_handler_that_sends_in_a_loop_freezes_nobody",
-        "http/test_sockets_clients.py::test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody",
+        "http/test_sockets_clients.py"
+        "::test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody",
     ),
     "5. compression was always offered, and what it unpacks to was unbounded": (
         "http/test_protocols.py::test_websocket_compression_is_never_agreed_to",
     ),
-    "6. ambiguous lengths, foreign forms of the target, odd methods and versions, endless heads and HTTP/2 in clear text passed": (
+    "6. ambiguous lengths, foreign forms of the target, odd methods and versions, endless "
+    "heads and HTTP/2 in clear text passed": (
         "http/test_heads.py::test_a_malformed_request_is_refused_and_its_connection_closed",
         "http/test_heads.py::test_an_unusual_but_sound_request_passes",
         "http/test_heads.py::test_a_malformed_websocket_handshake_is_refused_in_the_same_way",
         "http/test_protocols.py::test_cleartext_http2_is_not_spoken",
     ),
-    "7. the parser's own refusals carry nothing of ours, and a header for all responses would also stand on those that must not have it": (
-        "http/test_heads.py::test_what_the_parser_refuses_is_stamped_and_counted_like_everything_else",
+    "7. the parser's own refusals carry nothing of ours, and a header for all responses "
+    "would also stand on those that must not have it": (
+        "http/test_heads.py"
+        "::test_what_the_parser_refuses_is_stamped_and_counted_like_everything_else",
         "http/test_edge.py::test_the_version_stands_under_partner_and_embed_alone",
     ),
     "8. the read timeout also ends silent WebSockets, and does not end a body that drips": (
@@ -69,9 +76,11 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_edge.py::test_a_body_that_drips_is_answered_with_408",
         "http/test_server.py::test_a_request_head_that_drips_is_cut_off",
     ),
-    "9. a body was bounded only where it was read, JSON was read leniently or broke the handler, and errors were HTML": (
+    "9. a body was bounded only where it was read, JSON was read leniently or broke the "
+    "handler, and errors were HTML": (
         "http/test_edge.py::test_a_body_that_announces_itself_too_long_is_refused_unread",
-        "http/test_edge.py::test_a_body_that_turns_out_too_long_is_refused_whatever_the_application_does",
+        "http/test_edge.py"
+        "::test_a_body_that_turns_out_too_long_is_refused_whatever_the_application_does",
         "http/test_pages.py::test_what_is_not_there_is_an_error_in_our_shape",
         "http/test_traps.py::test_whatever_quart_makes_of_a_body_the_answer_is_no_html",
         "http/test_traps.py::test_no_handler_has_quart_read_its_json",
@@ -81,32 +90,37 @@ INDEX: dict[str, tuple[str, ...]] = {
     "10. a client that left, or only closed its half, cancelled what it had asked for": (
         "http/test_server.py::test_a_handler_learns_that_its_client_left_and_may_go_on",
         "http/test_server.py::test_a_client_that_has_sent_everything_may_close_its_half",
-        "http/test_traps.py::test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client",
+        "http/test_traps.py"
+        "::test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client",
         "faults/test_crashes.py::test_a_client_that_leaves_does_not_undo_what_was_taken",
     ),
-    "11. a crash of a task in Quart's nursery is logged and nothing else, so nothing that matters may live in it": (
+    "11. a crash of a task in Quart's nursery is logged and nothing else, so nothing that "
+    "matters may live in it": (
         "http/test_traps.py::test_a_crash_in_quarts_nursery_takes_no_actor_down",
     ),
-    "12. a WebSocket that failed closed with 1000, nobody was told of a stop, sizes were in characters, any subprotocol was accepted, and "
-    "a handler that was not reading noticed no disconnect": (
+    "12. a WebSocket that failed closed with 1000, nobody was told of a stop, sizes were in "
+    "characters, any subprotocol was accepted, and a handler that was not reading noticed no disconnect": (
         "http/test_sockets.py::test_an_exception_of_the_handler_is_1011_and_logged_once",
         "http/test_edge.py::test_a_websocket_carries_its_request_id_and_fails_with_1011",
         "http/test_sockets.py::test_at_a_stop_every_open_socket_is_told_before_the_listener_stops",
         "http/test_sockets_clients.py::test_a_message_is_bounded_in_bytes",
         "http/test_sockets.py::test_a_subprotocol_that_was_not_offered_is_never_chosen",
-        "http/test_sockets_clients.py::test_a_handler_that_never_reads_is_ended_when_its_client_leaves",
+        "http/test_sockets_clients.py"
+        "::test_a_handler_that_never_reads_is_ended_when_its_client_leaves",
         "http/test_sockets_clients.py::test_a_hundred_abandoned_sockets_leave_no_task_behind",
         "http/test_sockets_clock.py::test_what_a_client_does_not_take_is_bounded",
         "http/test_sockets.py::test_a_refused_handshake_is_an_ordinary_answer_and_the_end",
     ),
     "12a. a frame that breaks the protocol ended the connection without a close frame": (
-        "http/test_sockets_clients.py::test_what_breaks_the_protocol_is_told_by_its_code_and_crashes_nothing",
+        "http/test_sockets_clients.py"
+        "::test_what_breaks_the_protocol_is_told_by_its_code_and_crashes_nothing",
     ),
     "12b. a message that was too long was told so once it had ended, if ever": (
         "http/test_sockets_clients.py::test_a_message_that_is_too_long_need_not_end_to_be_refused",
-        "http/test_protocols.py::test_a_websocket_message_past_its_bound_reaches_the_application_cut",
+        "http/test_protocols.py"
+        "::test_a_websocket_message_past_its_bound_reaches_the_application_cut",
     ),
-    "12c. a segment full of empty frames was worked through in one breath": (
+    "12c. a segment full of empty frames was processed without letting another task run": (
         "http/test_sockets.py::test_a_segment_full_of_empty_frames_leaves_room_for_others",
     ),
     "13. a package called http hides the standard library's": (
@@ -167,7 +181,10 @@ def test_no_fault_is_forgotten() -> None:
 async def test_whatever_quart_makes_of_a_body_the_answer_is_no_html(
     way: Way, body: bytes, status: int
 ) -> None:
-    """Quart's leniency and its breakdowns are why endpoints do not read their bodies with it; its pages still answer in our shape."""
+    """Quart reads JSON leniently and fails on some of it, so that endpoints do not use it.
+
+    Its pages still answer in our shape.
+    """
     pages = make_pages()
     pages.config["MAX_CONTENT_LENGTH"] = 60_000
 
@@ -202,7 +219,10 @@ async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client
     gate = Gate()
     async with in_process(tmp_path, settlement=gate) as service:
         key = (await service.partner()).test
-        body = b'{"playerId":"alice","gameId":"tic-tac-toe","tierId":"bronze","stakeUsdCents":100,"idempotencyKey":"one"}'
+        body = (
+            b'{"playerId":"alice","gameId":"tic-tac-toe","tierId":"bronze",'
+            b'"stakeUsdCents":100,"idempotencyKey":"one"}'
+        )
         stream = await trio.open_tcp_stream(
             "127.0.0.1", int(service.public.base_url.rpartition(":")[2])
         )

@@ -1,4 +1,4 @@
-"""HTTP clients of the tests. Every answer that passes through them is held to what all answers owe, whatever the test is about."""
+"""HTTP clients of the tests. They check the rules of all answers on every answer they receive."""
 
 import json
 import re
@@ -72,7 +72,10 @@ def ok(reply: Reply) -> Any:
 
 
 def check_refusal(reply: Reply, status: int, reason: str | None, **extras: object) -> None:
-    """Hold an answer to being exactly this refusal: `reason` None is one without a code; `extras` are all its further fields."""
+    """Check that an answer is exactly this refusal.
+
+    `reason` is None for one without a code; `extras` are all its further fields.
+    """
     assert (reply.status, reply.reason) == (status, reason), reply.content
     body = reply.json
     assert isinstance(body.pop("error"), str)
@@ -81,7 +84,7 @@ def check_refusal(reply: Reply, status: int, reason: str | None, **extras: objec
 
 
 def check_plain(reply: Reply, *names: str) -> None:
-    """Hold an answer to being a plain 400 whose message names the fields."""
+    """Check that an answer is a plain 400 whose message names the fields."""
     check_refusal(reply, 400, None)
     for name in names:
         assert f"`{name}`" in reply.json["error"], reply.json["error"]
@@ -165,7 +168,10 @@ class Client:
         headers: HeaderList = (),
         content: bytes | None = None,
     ) -> Reply:
-        """Return the answer to a call. `path` includes the query; `body` is sent as JSON, `content` as it is."""
+        """Return the answer to a call.
+
+        `path` includes the query; `body` is sent as JSON, `content` as it is.
+        """
         url, sent, raw = _request(self.base_url, path, key, body, headers, content)
         response = await self._pool.request(
             method, url, headers=sent, content=raw, extensions=_TIMEOUTS
@@ -207,13 +213,16 @@ class SyncClient:
         headers: HeaderList = (),
         content: bytes | None = None,
     ) -> Reply:
-        """Return the answer to a call. `path` includes the query; `body` is sent as JSON, `content` as it is."""
+        """Return the answer to a call.
+
+        `path` includes the query; `body` is sent as JSON, `content` as it is.
+        """
         url, sent, raw = _request(self.base_url, path, key, body, headers, content)
         response = self._pool.request(method, url, headers=sent, content=raw, extensions=_TIMEOUTS)
         return police(path, _reply(response, response.content))
 
     def raw(self, request: bytes, path: str) -> Reply:
-        """Return the answer to bytes of the test's own; they ask for the connection to be closed after it."""
+        """Return the answer to raw bytes, which must ask for the connection to be closed."""
         where = urlsplit(self.base_url)
         with socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S) as sock:
             sock.sendall(request)

@@ -1,4 +1,4 @@
-"""Services that all tests of this room share. A test that turns a service upside down starts one of its own."""
+"""Services that the tests of this folder share. A test that disturbs a service starts its own."""
 
 from collections.abc import Iterator
 

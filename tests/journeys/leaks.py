@@ -1,4 +1,4 @@
-"""Looking for secrets where none may be: in files, logs and pages, in clear and in every spelling that software likes to give them."""
+"""Finding secrets where none may be, in files, logs and pages: in clear and in common encodings."""
 
 import base64
 import binascii
@@ -12,16 +12,23 @@ _LEAST: Final = 12
 
 
 def _aligned(secret: bytes, encode: object, group: int) -> Iterable[bytes]:
-    """Give what a text encoding makes of bytes wherever in a longer text they stand, without what depends on their neighbours."""
+    """Yield the encodings of `secret` at every offset of a longer text.
+
+    What depends on the neighbouring bytes is cut off.
+    """
     for before in range(group):
-        encoded: bytes = encode(bytes(before) + secret + bytes(group))  # type: ignore[operator]  # each case is a function on bytes
-        per = len(encode(bytes(group))) / group  # type: ignore[operator]  # each case is a function on bytes
+        # Each case is a function on bytes.
+        encoded: bytes = encode(bytes(before) + secret + bytes(group))  # type: ignore[operator]
+        per = len(encode(bytes(group))) / group  # type: ignore[operator]
         begin, end = -int(-(before * per) // 1), int((before + len(secret)) * per // 1)
         yield encoded[begin:end].rstrip(b"=")
 
 
 def spellings(secret: str | bytes) -> set[bytes]:
-    """Return a secret in clear, in hex, base64 and base32, and what it stands for where it is base32 or base64 itself, likewise."""
+    """Return a secret in clear, hex, base64 and base32.
+
+    Where the secret is base32 or base64 itself, the bytes that it stands for are returned likewise.
+    """
     found: set[bytes] = set()
     for raw in _readings(secret.encode() if isinstance(secret, str) else secret):
         found |= {raw, raw.hex().encode(), raw.hex().upper().encode(), raw[::-1]}
@@ -94,11 +101,15 @@ SHAPES: Final = re.compile(
         ]
     ).encode()
 )
-"""Anything that looks like a secret of this service: an API key, a webhook secret, a session token, an identity token, an authenticator."""
+"""Matches what looks like a secret of this service: an API key, a webhook secret, a session token,
+an identity token, an authenticator's secret."""
 
 
 def shaped_like_secrets(content: bytes) -> set[bytes]:
-    """Return what looks like a secret. Looking for a few fixed texts first is what makes this quick on files of many megabytes."""
+    """Return what looks like a secret.
+
+    A few fixed texts are looked for first, which keeps this fast on files of many megabytes.
+    """
     if not any(hint in content for hint in _HINTS):
         return set()
     return {match.group() for match in SHAPES.finditer(content)}

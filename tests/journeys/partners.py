@@ -26,7 +26,7 @@ BRONZE: Final = "bronze"
 """A tier of both environments: floor 100, prize 180. Nobody has priced it."""
 
 SILVER: Final = "silver"
-"""A tier of both environments: floor 100, prize 200. Every partner charges `SILVER_CENTS` for it."""
+"""A tier of both environments: floor 100, prize 200. Every partner charges `SILVER_CENTS`."""
 
 SILVER_CENTS: Final = 150
 LOCKED: Final = "locked"
@@ -95,7 +95,10 @@ async def account(core: Core, partner_id: str, command: Any) -> Any:
 async def make_partner(
     core: Core, partner_id: str, *, terms: bool = True, burst: int = 100_000
 ) -> Partner:
-    """Make a partner that can launch: keys, games, prices and, unless told otherwise, terms. Its bucket is out of the way by default."""
+    """Make a partner that can launch: keys, games, prices and, unless told otherwise, terms.
+
+    By default its bucket is too large to matter.
+    """
     await account(
         core, partner_id, CreatePartner(f"The {partner_id} company", f"ops@{partner_id}.example")
     )

@@ -1,4 +1,4 @@
-"""The service as a process of its own: started, signalled, killed, started again on the same folder and ports."""
+"""The service as a process: started, signalled, killed, started again on its folder and ports."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def free_port() -> int:
 
 
 class Process:
-    """`python -m pgs serve` on a data folder. Leaving the block kills it, if nothing else has ended it."""
+    """`python -m pgs serve` on a data folder. Leaving the block kills it where it still runs."""
 
     def __init__(
         self,

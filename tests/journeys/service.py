@@ -1,4 +1,4 @@
-"""The service under test, inside the test's own process: for one test, or in a thread of its own for many."""
+"""The service under test, in the test's process: for one test, or in its own thread for many."""
 
 import io
 import threading
@@ -29,7 +29,10 @@ THREAD = "service-under-test"
 
 
 class _Lines:
-    """Prints log lines, for pytest to show beside a failure; those of a shared service belong to no single test, and are kept."""
+    """Prints log lines, for pytest to show beside a failure.
+
+    The lines of a shared service belong to no single test and are kept.
+    """
 
     kept = io.StringIO()
 
@@ -109,7 +112,7 @@ async def in_process(
 
 
 class SharedService:
-    """A service in a thread of its own, which many tests use one after the other, each with partners of its own."""
+    """A service in a thread of its own, for many tests, each of which makes its own partners."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self._config = config_for(folder, **settings)
@@ -128,7 +131,10 @@ class SharedService:
         self.client = SyncClient(self._base_url)
 
     def stop(self) -> None:
-        """Stop the service, and raise what it ended with. Whatever the tests made it do, none of its secrets lies open anywhere."""
+        """Stop the service and raise what it ended with.
+
+        Checks that no secret lies open in its metrics, log and files.
+        """
         self.client.close()
         metrics = httpcore.request("GET", f"{self._internal_url}/internal/metrics").content
         places = {

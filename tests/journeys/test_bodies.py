@@ -197,7 +197,10 @@ def test_every_endpoint_names_a_field_that_is_an_endless_number(
 
 
 def test_escaped_pairs_of_surrogates_are_text(client: SyncClient, known: Partner) -> None:
-    content = f'{{"gameId": "{BOTH}", "playerId": "alice", "displayName": "\\ud83c\\udfb2", "ignored": "\\u00e9"}}'
+    content = (
+        f'{{"gameId": "{BOTH}", "playerId": "alice", '
+        '"displayName": "\\ud83c\\udfb2", "ignored": "\\u00e9"}'
+    )
     ok(client.call("POST", "/partner/sessions", known.test, content=content.encode()))
 
 
@@ -480,7 +483,10 @@ def test_a_body_of_64_kib_is_read_and_one_byte_more_is_413(
 def test_a_body_that_turns_out_too_long_on_the_way_is_413(
     client: SyncClient, known: Partner
 ) -> None:
-    head = f"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {known.test}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = (
+        f"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {known.test}\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n"
+    )
     chunk = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
     reply = client.raw(head.encode() + chunk * 5, "/partner/sessions")
     check_refusal(reply, 413, None)
@@ -492,7 +498,10 @@ def test_a_chunked_body_is_read_whole(client: SyncClient, known: Partner) -> Non
             yield b"1\r\n%c\r\n" % byte
         yield b"0\r\n\r\n"
 
-    head = f"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nConnection: close\r\nAuthorization: Bearer {known.test}\r\n"
+    head = (
+        "POST /partner/sessions HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+        f"Authorization: Bearer {known.test}\r\n"
+    )
     ok(
         client.raw(
             head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + b"".join(pieces()),

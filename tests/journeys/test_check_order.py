@@ -1,6 +1,7 @@
 """The order of checks: a request that is wrong in two ways is told the one that comes first.
 
-Each row is wrong in two neighbouring ways at once. That each of the two is refused alone is tested where it is at home.
+Each row is wrong in two neighbouring ways at once. That each of the two is refused by itself is
+tested elsewhere.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,7 +50,10 @@ def _inactive(service: SharedService, partner: Partner) -> None:
 
 
 class Wrong(msgspec.Struct, frozen=True):
-    """A call that is wrong in two ways, and what it is told. `body` None: no JSON at all. A path with a query is read, and has no body."""
+    """A call that is wrong in two ways, and the refusal that it gets.
+
+    `body` None is a body that is not JSON. A path with a query has no body.
+    """
 
     name: str
     expected: tuple[int, str | None]

@@ -36,8 +36,10 @@ async def torn(base_url: str, token: str) -> trio.SocketStream:
     host, _, port = base_url.removeprefix("http://").partition(":")
     stream = await trio.open_tcp_stream(host, int(port))
     await stream.send_all(
-        f"GET /game/socket HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-        f"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+        f"GET /game/socket HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        f"Authorization: Bearer {token}\r\n\r\n".encode()
     )
     assert (await stream.receive_some()).startswith(b"HTTP/1.1 101")
     return stream

@@ -178,7 +178,7 @@ async def test_a_long_poll_is_woken_by_a_commit(tmp_path: Path) -> None:
 
 
 async def _until_held(service: Service, partner: Partner, polls: int = 1) -> None:
-    """Return once that many long polls of a partner are held: what they wait for comes after they began to wait."""
+    """Return once so many long polls of a partner are held."""
     await until(lambda: service.core.parts.bells._held.get(partner.partner_id, 0) >= polls)
 
 

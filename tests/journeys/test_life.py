@@ -1,4 +1,4 @@
-"""What happens to seats, matches and keys by themselves: time passes, accounts are switched off, processes end in between."""
+"""What happens to seats, matches and keys as time passes, accounts go off and processes end."""
 
 import re
 from pathlib import Path

@@ -19,7 +19,7 @@ CALLS = 700  # of 200 bytes of log each: twice what a pipe takes
 
 @contextmanager
 def stream(kind: str) -> Iterator[int]:
-    """Give where a service shall log to: a pipe that nobody reads, one whose reader has gone, or a full disk."""
+    """Yield a log stream: a pipe that nobody reads, one whose reader has gone, or a full disk."""
     if kind == "full":
         with full_disk() as full:
             yield full
@@ -120,7 +120,8 @@ def test_a_data_folder_whose_name_is_no_utf_8_is_served(tmp_path: Path) -> None:
     served = process.launch()
     assert served.stdout is not None
     try:
-        line = served.stdout.buffer.readline()  # type: ignore[attr-defined]  # the bytes of a text stream
+        # the bytes of a text stream
+        line = served.stdout.buffer.readline()  # type: ignore[attr-defined]
         assert line.startswith(b"pgs is ready: ")
         assert line.endswith(b"/d\xff)\n")
     finally:

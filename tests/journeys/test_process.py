@@ -1,4 +1,4 @@
-"""The service as a process: what survives its end, how it ends, and what it says when it cannot start."""
+"""The service as a process: what survives its end, how it ends, what it says if it cannot start."""
 
 import json
 import signal
@@ -125,7 +125,9 @@ def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(
     def poll(base_url: str) -> None:
         client = SyncClient(base_url)
         try:
-            while True:  # whoever finds the looking call below in the last place is answered at once, and comes again
+            # A poll that comes while the checking call below takes the last place is answered at
+            # once, and asks again.
+            while True:
                 answer = client.call("GET", "/partner/results?waitSeconds=25", partner.test)
                 if stopping.is_set():
                     answers.append(answer)
@@ -151,7 +153,7 @@ def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(
 
 
 def _until_all_are_held(client: SyncClient, partner: Partner) -> None:
-    """Return once the partner has as many long polls as it may: a further one is then not held for its second."""
+    """Return once the partner has as many long polls as it may: another one is not held."""
     for _ in range(30):
         begin = time.monotonic()
         ok(client.call("GET", "/partner/results?waitSeconds=1", partner.test))

@@ -1,4 +1,4 @@
-"""A backup taken while the service runs, restored on a machine that has nothing else; and a key ring that is rotated meanwhile."""
+"""A backup of a running service, restored elsewhere, and a key ring that is rotated meanwhile."""
 
 import json
 import shutil
@@ -116,7 +116,7 @@ def _settled(rows: list[Any]) -> set[str]:
     return {row["matchId"] for row in rows if "payoutUsdCents" in row}
 
 
-def test_a_reader_ahead_of_the_backup_misses_nothing_that_comes_after_a_restore_nor_after_a_second_one(
+def test_a_reader_ahead_of_the_backup_misses_nothing_after_one_restore_nor_after_a_second(
     folder: Path, tmp_path: Path
 ) -> None:
     partner = _partner(folder)

@@ -350,7 +350,7 @@ async def test_two_calls_at_once_with_one_key_take_one_seat(tmp_path: Path) -> N
 
 
 class Remote:
-    """A settlement that has to be asked, and answers what the test says; None is no published answer."""
+    """A settlement that has to be asked and answers what the test says; None is no answer."""
 
     instant = False
 

@@ -55,7 +55,7 @@ async def _until_answered(client: InternalClient) -> None:
 
 @asynccontextmanager
 async def _starting(folder: Path) -> AsyncIterator[tuple[InternalClient, int, trio.Event]]:
-    """A service that has begun to start in the background; set the event to have it end, once it is up."""
+    """Start a service in the background. Set the event to have it end once it is up."""
     internal, public, leave = _free_port(), _free_port(), trio.Event()
 
     async def serve() -> None:

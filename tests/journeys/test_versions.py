@@ -64,7 +64,10 @@ def test_a_header_that_comes_twice_names_nothing(client: SyncClient, known: Part
 def test_whitespace_around_a_header_is_no_part_of_it_and_inside_it_is(
     client: SyncClient, known: Partner, value: bytes, status: int
 ) -> None:
-    request = b"GET /partner/me HTTP/1.1\r\nHost: h\r\nConnection: close\r\nAuthorization: Bearer %s\r\nX-Service-Api-Version:%s\r\n\r\n"
+    request = (
+        b"GET /partner/me HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+        b"Authorization: Bearer %s\r\nX-Service-Api-Version:%s\r\n\r\n"
+    )
     reply = client.raw(request % (known.test.encode(), value), "/partner/me")
     assert reply.status == status
 

@@ -1,4 +1,4 @@
-"""Nudges from a match to a partner's endpoint: the whole service, and an endpoint behind real TLS on loopback."""
+"""Nudges from a match to a partner's endpoint: the whole service, and real TLS on loopback."""
 
 import json
 from collections.abc import AsyncIterator

@@ -19,7 +19,7 @@ ROUTES: Final[tuple[tuple[Environment, str], ...]] = (("live", "/embed/"), ("tes
 
 @asynccontextmanager
 async def embedding(folder: Path, **settings: Any) -> AsyncIterator[Service]:
-    """A service with the partner `acme`, which has an origin in each environment, and `bare`, which has none."""
+    """A service with the partners `acme`, with an origin per environment, and `bare`, with none."""
     async with in_process(folder, **settings) as service:
         await service.partner("acme")
         await service.partner("bare")

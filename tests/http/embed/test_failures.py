@@ -1,4 +1,4 @@
-"""When there is no document: the bare status, and nothing that tells one partner's absence from another's."""
+"""Where there is no document, the bare status does not tell which partners exist."""
 
 from pathlib import Path
 

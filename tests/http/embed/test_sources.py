@@ -14,7 +14,10 @@ from pgs.http.embed.policy import FrameData, content_security_policy, fill
 from pgs.http.outbound.fetch import BODY_MAX, NotFetched
 from tests.http.embed.stage import LIVE, embedding, policy
 
-DOCUMENT = b'<!doctype html><script nonce=%PGS_NONCE% src=https://cdn.example/x.js></script><i data-frame="%PGS_FRAME%">'
+DOCUMENT = (
+    b"<!doctype html><script nonce=%PGS_NONCE% src=https://cdn.example/x.js></script>"
+    b'<i data-frame="%PGS_FRAME%">'
+)
 
 
 @asynccontextmanager
@@ -36,7 +39,8 @@ async def _upstream(answer: Callable[[], bytes]) -> AsyncIterator[tuple[str, lis
 
 def _response(body: bytes, status: str = "200 OK") -> bytes:
     return (
-        b"HTTP/1.1 %s\r\nContent-Length: %d\r\nSet-Cookie: a=b\r\nContent-Security-Policy: default-src *\r\n\r\n%s"
+        b"HTTP/1.1 %s\r\nContent-Length: %d\r\nSet-Cookie: a=b\r\n"
+        b"Content-Security-Policy: default-src *\r\n\r\n%s"
         % (
             status.encode(),
             len(body),

@@ -16,6 +16,7 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 
 from pgs.domain.errors import BadRequest
+from pgs.http.transport.asgi import ClientGone, Receive
 
 T = TypeVar("T")
 
@@ -58,6 +59,18 @@ _NOUNS: Final = {
     "object": "an object",
     "null": "null",
 }
+
+
+async def read_body(receive: Receive) -> bytes:
+    """Return a request's whole body. Raises `ClientGone`."""
+    chunks = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        chunks.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(chunks)
 
 
 def decode_object(raw: bytes) -> dict[str, object] | BadRequest:

@@ -16,7 +16,7 @@ from pgs.domain.accounts import check_licence
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.names import is_player_id
 from pgs.http.api.auth import Verdict, authenticate, overloaded, unauthorised
-from pgs.http.api.body import convert, decode_object, unify_spellings
+from pgs.http.api.body import convert, decode_object, read_body, unify_spellings
 from pgs.http.api.endpoint import (
     Answer,
     Authenticator,
@@ -36,7 +36,7 @@ from pgs.http.api.responses import refuse_method, refuse_plain, render, send_jso
 from pgs.http.api.routes import Routes
 from pgs.http.api.services import Services
 from pgs.http.api.streams import OpenStreams
-from pgs.http.transport.asgi import App, ClientGone, Receive, Scope, Send, read_body, unless_gone
+from pgs.http.transport.asgi import App, ClientGone, Receive, Scope, Send, unless_gone
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake
 from pgs.storage.transactions import StoreOutage, WriterFull
 

@@ -1,4 +1,4 @@
-"""The shapes of ASGI as this package passes them around, and how a request is received."""
+"""The shapes of ASGI as this package passes them around, and work that ends with its client."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeVar
@@ -24,18 +24,6 @@ def ignore_event(name: str) -> None:
 
 class ClientGone(Exception):
     """The client left before it could be answered."""
-
-
-async def read_body(receive: Receive) -> bytes:
-    """Return a request's whole body. Raises `ClientGone`."""
-    chunks = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        chunks.append(message.get("body", b""))
-        if not message.get("more_body"):
-            return b"".join(chunks)
 
 
 async def unless_gone(work: Awaitable[T], receive: Receive) -> T:
