@@ -1,4 +1,4 @@
-"""The command line: `pgs`, or `python -m pgs`."""
+"""The entry point of `pgs` and `python -m pgs`."""
 
 from pgs.cli.errors import printing_help
 from pgs.cli.main import app

@@ -381,7 +381,7 @@ def test_what_partners_chose_cannot_steer_an_operators_terminal(tmp_path: Path) 
 
 
 EXPECTED = [
-    (ConnectionLost("gone"), 1, "Look at what is there"),
+    (ConnectionLost("gone"), 1, "Look at the current state"),
     (SchemaNewer("0099_later"), 1, "newer version"),
     (BadKeyFile("the key file k is damaged"), 1, "Put the file"),
     (StoreOutage("disk I/O error"), 1, "disk"),

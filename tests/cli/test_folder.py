@@ -124,7 +124,7 @@ async def test_payouts_that_do_not_come_hold_a_command_up_no_longer_than_their_b
 ) -> None:
     looked: list[bool] = []
 
-    def never_paid(reader: object) -> bool:
+    async def never_paid(reader: object) -> bool:
         looked.append(True)
         return True
 

@@ -1,4 +1,4 @@
-"""A data folder with a partner who plays, and operators who come to it while the service runs or while it does not."""
+"""A data folder with a partner whose players play, and an operator who gives commands to it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -36,7 +36,10 @@ async def serving(folder: Path, *, inline: bool = False) -> AsyncIterator[Core]:
 
 
 async def prepare(folder: Path, *players: str) -> ReadyPartner:
-    """Make the partner `acme` in a new data folder and seat players of it on tic-tac-toe in test: the second one plays the first."""
+    """Create the partner `acme` in a new data folder and seat its players on tic-tac-toe in test.
+
+    The second player is matched with the first.
+    """
     async with open_core(Config(data_dir=folder)) as core:
         await offer_tier(core, "test", "bronze", 100, 180, "Bronze")
         partner = await make_ready(core, "acme", "Acme", "admin@acme.example")
@@ -63,7 +66,7 @@ class Operator:
         self.config = Config(data_dir=folder)
 
     async def ask(self, command: OperatorCommand[A, R], args: A) -> Answer:
-        """Return whatever is answered."""
+        """Return the answer to a command."""
         return await perform(self.config, command, args)
 
     async def done(self, command: OperatorCommand[A, R], args: A) -> R:

@@ -1,4 +1,4 @@
-"""`db.backup` and `keyring.*`: what they refuse, and what they leave alone when they fail."""
+"""`db.backup` and `keyring.*`: what they refuse, and that a failure changes nothing."""
 
 from pathlib import Path
 
@@ -18,12 +18,12 @@ from tests.operator.support import Operator, prepare
 
 @pytest.fixture
 async def operator(tmp_path: Path) -> Operator:
-    """An operator of a data folder that nobody serves."""
+    """An operator of a data folder on which no service runs."""
     await prepare(tmp_path / "data")
     return Operator(tmp_path / "data")
 
 
-async def test_a_backup_goes_into_an_empty_folder_or_nowhere(
+async def test_a_backup_into_a_folder_with_files_is_refused(
     operator: Operator, tmp_path: Path
 ) -> None:
     taken = tmp_path / "taken"

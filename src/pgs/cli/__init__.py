@@ -1,1 +1,1 @@
-"""The command line: what an operator types, and what the terminal shows."""
+"""The command line: its commands and options, and how it prints answers and errors."""

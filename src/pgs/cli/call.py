@@ -1,4 +1,4 @@
-"""From a command and its arguments to its answer: through the running service's socket, else on the data folder itself."""
+"""Carries out an operator command: through the running service, or on the data folder itself."""
 
 import logging
 import sys
@@ -21,25 +21,25 @@ A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Record)
 
 WAIT_S = 5.0
-"""Seconds that a command waits for a data folder that is locked by a process which answers no
-commands: a service that starts or stops, or another command."""
+"""Seconds that a command waits for a locked data folder whose process answers no commands: a
+service that starts or stops, or another command."""
 
 LOOK_AGAIN_S = 0.05
-"""Seconds between two tries to lock the folder: soon enough that nobody notices the wait."""
+"""Seconds between two tries to lock the folder: too short for people to notice."""
 
 PAYOUTS_S = 5.0
-"""Seconds that a command on a stopped service waits for the payouts that follow from it. The next
-start makes the remaining ones."""
+"""Seconds that a command without a running service waits for the payouts that follow from it. The
+next start makes the remaining ones."""
 
 LOOK_FOR_PAYOUTS_S = 0.02
-"""Seconds between two looks for payouts that are still due: soon enough that nobody notices the
-wait."""
+"""Seconds between two looks for payouts that are still due: too short for people to notice."""
 
 
 async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> Answer:
-    """Return a command's answer, whether or not the service runs; the same function does it either way.
+    """Return a command's answer, whether or not a service runs on the folder.
 
-    Raises `BadCall` for arguments that no such command takes, `NoDatabase`, `DataFolderInUse`, and what opening the folder raises.
+    The same function carries the command out in both cases. Raises `BadCall` for arguments that
+    the command does not take, `NoDatabase`, `DataFolderInUse`, and what opening the folder raises.
     """
     line = encode_request(command.name, args)
     decode_args(decode_request(line).args, command.args)
@@ -52,32 +52,34 @@ async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> An
             if not command.starts_a_folder and not await trio.Path(folder / "pgs.db").exists():
                 raise NoDatabase(str(folder)) from None
         try:
-            return await _on_the_folder(config, line, stay=command.moves_money)
+            return await _run_on_folder(config, line, await_payouts=command.moves_money)
         except DataFolderInUse:
             if trio.current_time() >= give_up_at:
                 raise
             await trio.sleep(LOOK_AGAIN_S)
 
 
-async def _on_the_folder(config: Config, line: bytes, *, stay: bool) -> Answer:
-    # Here, not above: most calls find a running service, and need nothing of it in this process.
+async def _run_on_folder(config: Config, line: bytes, *, await_payouts: bool) -> Answer:
+    # Imported here: most calls find a running service and do not need these modules.
     from pgs.app import open_core
     from pgs.operator.execute import execute
     from pgs.storage.seats import is_money_due
 
     async with open_core(config) as core:
         answer = await execute(core, line)
-        if stay:
+        if await_payouts:
             with suppress(StoreOutage), trio.move_on_after(PAYOUTS_S):
-                while await is_money_due(core.parts.database.reader):  # noqa: ASYNC110 - what is booked is told to rows alone
+                # Polled: payouts are only recorded in rows, and no event announces them.
+                while await is_money_due(core.parts.database.reader):  # noqa: ASYNC110
                     await trio.sleep(LOOK_FOR_PAYOUTS_S)
         return answer
 
 
 def log_to_stderr() -> None:
-    """Keep standard output to the command's answer: of the log only faults are shown, on standard error.
+    """Log errors to standard error, and nothing to standard output, which is for the answer.
 
-    Not warnings: a process that ends at once leaves things for the next start, and says so in words that mean nothing to an operator.
+    Warnings are left out. A process that ends at once leaves work to the next start and warns of
+    it, which an operator need not know.
     """
     structlog.configure(
         processors=[
@@ -86,7 +88,7 @@ def log_to_stderr() -> None:
             structlog.processors.KeyValueRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
-        # Looked up anew for each logger: standard error is not always the one that the process began with.
+        # `sys.stderr` is looked up for each logger because tests replace it.
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
         cache_logger_on_first_use=False,
     )

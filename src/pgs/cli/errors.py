@@ -1,4 +1,4 @@
-"""What the command line says when something cannot be done: one line on standard error and an exit code, never a traceback."""
+"""Errors of the command line: one line on standard error and an exit code, no traceback."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ from pgs.config import BadSettings
 from pgs.games.installed import BadGame
 from pgs.keyfile import BadKeyFile
 from pgs.operator.answers import BadCall
-from pgs.operator.protocol import ConnectionLost, SocketObstructed, running
+from pgs.operator.protocol import ConnectionLost, SocketObstructed, is_running
 from pgs.storage.data_folder import DataFolderInUse
 from pgs.storage.migrations import SchemaNewer
 from pgs.storage.transactions import StoreOutage
@@ -27,8 +27,8 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: what a shell reports for SIGINT, 128 + 2."""
 
 
-# Arguments of commands as an operator types them, where that is not their name.
-_SPELLED = {
+# How an operator types each argument of a command.
+_AS_TYPED = {
     "partner_id": "the partner's ID",
     "game_id": "the game's id",
     "tier_id": "the tier's ID",
@@ -46,19 +46,22 @@ _SPELLED = {
 
 
 class NoDatabase(Exception):
-    """The data folder holds no database, and the command cannot begin one."""
+    """The data folder holds no database, and the command does not create one."""
 
 
 def plain(text: str) -> str:
-    """Return a text without anything that a terminal would obey: partners choose some of what operators are shown."""
+    """Return a text with its control characters replaced.
+
+    Partners choose some of the text that operators see, and a terminal would obey escape codes.
+    """
     return "".join(
         character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
     )
 
 
 def stop(message: str, code: int) -> typer.Exit:
-    """Say why on standard error, if anybody can be told; return what to raise."""
-    if sys.stderr is not None:  # it was closed before we began
+    """Write a message to standard error; return the exit to raise."""
+    if sys.stderr is not None:  # None when it was closed before the start
         with suppress(OSError):
             sys.stderr.write(f"pgs: {plain(message)}\n")
     return typer.Exit(code)
@@ -66,10 +69,13 @@ def stop(message: str, code: int) -> typer.Exit:
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """Write a command's answer for a block; where that fails, say so and end with 1. Whoever closed a pipe wants to hear no more."""
+    """Guard a block that prints an answer: if printing fails, write an error and exit with 1.
+
+    A closed pipe gets no error message: its reader has left on purpose.
+    """
     if sys.stdout is None:
         raise stop(
-            "there is no standard output. What was asked for was done, and its answer is lost.",
+            "there is no standard output. The command was carried out, and its answer is lost.",
             REFUSED,
         )
     try:
@@ -81,18 +87,22 @@ def printing() -> Iterator[None]:
     except OSError as error:
         _forget_output()
         raise stop(
-            f"standard output: {error.strerror}. What was asked for was done, and its answer is lost.",
+            f"standard output: {error.strerror}. "
+            "The command was carried out, and its answer is lost.",
             REFUSED,
         ) from None
 
 
 @contextmanager
 def printing_help() -> Iterator[None]:
-    """The same around everything: what is left when every command has dealt with its own failures is the help's text."""
+    """Guard a block that may print help: if printing fails, write an error and exit with 1.
+
+    It surrounds the whole program. Commands handle their own errors, so only help text is left.
+    """
     try:
         yield
     except OSError as error:
-        if error.filename is not None or sys.stdout is None:  # no stream's failure
+        if error.filename is not None or sys.stdout is None:  # not an error of a stream
             raise
         _forget_output()
         stop(f"standard output: {error.strerror}", REFUSED)
@@ -100,7 +110,7 @@ def printing_help() -> Iterator[None]:
 
 
 def _forget_output() -> None:
-    # The interpreter writes out what is left when it ends, and would tell of the same failure again.
+    # The interpreter flushes standard output at its end and would report the same error again.
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, sys.stdout.fileno())
     os.close(nothing)
@@ -108,7 +118,10 @@ def _forget_output() -> None:
 
 @contextmanager
 def expected() -> Iterator[None]:
-    """Turn the failures that an operator can do something about into a line and an exit code; let bugs through."""
+    """Turn errors that an operator can do something about into a line and an exit code.
+
+    Other exceptions are bugs and pass unchanged.
+    """
     try:
         yield
     except (Exception, BaseExceptionGroup, KeyboardInterrupt) as error:
@@ -119,74 +132,86 @@ def expected() -> Iterator[None]:
 
 
 def _only(group: BaseException) -> BaseException:
-    """Return the one exception that a nest of groups holds, or the group."""
+    """Return the only exception in nested groups, or the group when it holds several."""
     while isinstance(group, BaseExceptionGroup) and len(group.exceptions) == 1:
         group = group.exceptions[0]
     return group
 
 
 def _explain(error: BaseException) -> typer.Exit | None:
-    """Return the exit that an expected failure makes, after saying so; None for another one."""
-    if isinstance(error, BadCall) and error.argument is not None:
-        return stop(f"{_SPELLED.get(error.argument, error.argument)} {error.problem}", WRONG_CALL)
-    if isinstance(error, BadCall | BadSettings):
-        return stop(str(error), WRONG_CALL)
+    """Write an expected error to standard error and return the exit; None for any other error."""
+    if isinstance(error, typer.Exit):
+        return error
     if isinstance(error, KeyboardInterrupt):
         return stop("interrupted", INTERRUPTED)
+    if isinstance(error, BadCall) and error.argument is not None:
+        return stop(f"{_AS_TYPED.get(error.argument, error.argument)} {error.problem}", WRONG_CALL)
+    if isinstance(error, BadCall | BadSettings):
+        return stop(str(error), WRONG_CALL)
+    message = _folder_message(error) or _service_message(error) or _system_message(error)
+    return None if message is None else stop(message, REFUSED)
+
+
+def _folder_message(error: BaseException) -> str | None:
+    """Return what to tell of an error about the data folder or its files; None for another one."""
     if isinstance(error, NoDatabase):
-        return stop(
-            f"there is no database in {error}. Name the data folder with --data or PGS_DATA_DIR; `pgs serve` makes a new one.",
-            REFUSED,
+        return (
+            f"there is no database in {error}. Name the data folder with --data or PGS_DATA_DIR; "
+            "`pgs serve` makes a new one."
         )
-    if isinstance(error, DataFolderInUse) and running(Path(str(error))):
-        return stop(
-            f"a service runs on the data folder {error} already. Stop it first, or name another folder with --data.",
-            REFUSED,
+    if isinstance(error, DataFolderInUse) and is_running(Path(str(error))):
+        return (
+            f"a service runs on the data folder {error} already. "
+            "Stop it first, or name another folder with --data."
         )
     if isinstance(error, DataFolderInUse):
-        return stop(
-            f"another process works on the data folder {error}: a service that starts or stops, or a command. Try again in a moment.",
-            REFUSED,
-        )
-    if isinstance(error, ConnectionLost):
-        return stop(
-            f"the service took the command and did not answer ({error}). Look at what is there before you repeat it.",
-            REFUSED,
+        return (
+            f"another process works on the data folder {error}: a service that starts or stops, "
+            "or a command. Try again in a moment."
         )
     if isinstance(error, SocketObstructed):
-        return stop(
-            f"{error} is a folder, and the operator's socket belongs there. Move it away, then start again.",
-            REFUSED,
+        return (
+            f"{error} is a folder, and the operator's socket belongs there. "
+            "Move it away, then start again."
         )
     if isinstance(error, SchemaNewer):
-        return stop(
-            f"a newer version wrote this database ({error}). Use that version, or a backup from before it.",
-            REFUSED,
+        return (
+            f"a newer version wrote this database ({error}). "
+            "Use that version, or a backup from before it."
         )
     if isinstance(error, BadKeyFile):
-        return stop(
-            f"{error}. Put the file that belongs to this data folder back: without it stored secrets cannot be read.",
-            REFUSED,
+        return (
+            f"{error}. Put the file that belongs to this data folder back: "
+            "without it stored secrets cannot be read."
+        )
+    return None
+
+
+def _service_message(error: BaseException) -> str | None:
+    """Return what to tell of an error of the service, its games or its database; else None."""
+    if isinstance(error, ConnectionLost):
+        return (
+            f"the service took the command and did not answer ({error}). "
+            "Look at the current state before you repeat it."
         )
     if isinstance(error, BadGame):
-        return stop(
-            f"{error}. Remove the package that brings it, or one of two that bring the same.",
-            REFUSED,
-        )
+        return f"{error}. Remove the package that brings it, or one of two that bring the same."
     if isinstance(error, StoreOutage):
-        return stop(
-            f"the database cannot be used: {error}. Look at the disk and at the file's owner, then try again.",
-            REFUSED,
+        return (
+            f"the database cannot be used: {error}. "
+            "Look at the disk and at the file's owner, then try again."
         )
+    return None
+
+
+def _system_message(error: BaseException) -> str | None:
+    """Return what to tell of an error of the operating system; None for another one."""
+    if not isinstance(error, OSError):
+        return None
+    place = f"{error.filename}: " if isinstance(error.filename, str) else ""
     if isinstance(error, PermissionError):
-        return stop(
-            f"{_place(error)}permission denied. Run this as the user that the service runs as (you are {os.geteuid()}).",
-            REFUSED,
+        return (
+            f"{place}permission denied. "
+            f"Run this as the user that the service runs as (you are {os.geteuid()})."
         )
-    if isinstance(error, OSError):
-        return stop(f"{_place(error)}{error.strerror or error}", REFUSED)
-    return error if isinstance(error, typer.Exit) else None
-
-
-def _place(error: OSError) -> str:
-    return f"{error.filename}: " if isinstance(error.filename, str) else ""
+    return f"{place}{error.strerror or error}"

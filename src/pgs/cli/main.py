@@ -1,4 +1,4 @@
-"""`pgs`: every command of the command line in its place."""
+"""`pgs`: the root of the command line, with `serve` and `demo`."""
 
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +15,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="The Partner Game Service. Commands act on the running service, or on its data folder while it is down.",
+    help="The Partner Game Service. Commands use the running service, or its data folder while no "
+    "service runs.",
 )
 app.add_typer(partners.partner, name="partner")
 app.add_typer(partners.game, name="game")
@@ -42,14 +43,14 @@ def pgs(
         ),
     ] = False,
 ) -> None:
-    """Take the options that stand before any command."""
+    """Take the options before any command."""
 
 
 @app.command("serve")
 def serve(config: ConfigFile = None, data: DataDir = None) -> None:
     """Run the service until SIGINT or SIGTERM.
 
-    It listens where PGS_LISTEN and PGS_INTERNAL_LISTEN say; docs/operations.md has every setting.
+    It listens on PGS_LISTEN and PGS_INTERNAL_LISTEN; docs/operations.md has every setting.
     """
     with expected():
         loaded = settings(config, data)
@@ -64,19 +65,17 @@ def demo(
     data: Annotated[
         Path | None,
         typer.Option(
-            "--data", metavar="DIR", help="Where to keep its data; without it, a folder of its own."
+            "--data", metavar="DIR", help="The folder for its data; by default demo-data."
         ),
     ] = None,
-    once: Annotated[
-        bool, typer.Option("--once", help="End after the job, instead of staying up.")
-    ] = False,
+    once: Annotated[bool, typer.Option("--once", help="End after the demonstration.")] = False,
     port: Annotated[
         int | None,
         typer.Option("--port", min=0, max=65535, help="The service's port; 0 takes a free one."),
     ] = None,
     bots: Annotated[
         bool,
-        typer.Option("--bots", help="Let bots play over the real Game API, match after match."),
+        typer.Option("--bots", help="Let bots play one match after another over the Game API."),
     ] = False,
     number: Annotated[
         int | None,
@@ -84,14 +83,14 @@ def demo(
             metavar="[N]",
             min=1,
             max=BOTS_MAX,
-            help="With --bots: how many. Two play each other; an odd one plays against you.",
+            help="With --bots: how many. Each pair plays each other; an odd one plays you.",
         ),
     ] = None,
 ) -> None:
-    """Run everything on this machine with nothing to configure.
+    """Run the whole service on this machine, with nothing to configure.
 
-    `pgs demo --bots` has two bots that play each other, one game after the other. `--bots 1` has one that takes the second player's side on
-    the partner's page. `--bots 5` has two pairs and one that plays against you.
+    `pgs demo --bots` starts two bots that play each other. With `--bots 1`, one bot plays you on
+    the partner's page. With `--bots 5`, there are two pairs, and one bot plays you.
     """
     if number is not None and not bots:
         raise typer.BadParameter("a number goes with --bots", param_hint="N")

@@ -1,4 +1,4 @@
-"""The options that every operator command takes, and what becomes of its answer."""
+"""The options that every operator command has in common, and how its answer is printed."""
 
 import dataclasses
 import sys
@@ -24,18 +24,18 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 PIPED_WIDTH = 160
-"""Columns of a table where no terminal says how wide it is. Wide enough that no id is cut."""
+"""Columns of a table when the output is not a terminal: wide enough for every id."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else.")]
 ConfigFile = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="Settings file; PGS_ variables stand over it."),
+    typer.Option("--config", metavar="FILE", help="Settings file; PGS_ variables override it."),
 ]
 DataDir = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Data folder, over every setting.")
+    Path | None, typer.Option("--data", metavar="DIR", help="Data folder; overrides every setting.")
 ]
 
-# What to do about a refusal, where its own sentence does not say so to an operator.
+# Advice for operators about refusals whose own message is written for partners.
 _NEXT_STEPS = {
     "unknown_tier": "`pgs tier list` shows the tiers.",
     "unknown_game": f"The games are {', '.join(GAMES)}.",
@@ -44,13 +44,13 @@ _NEXT_STEPS = {
 
 
 def settings(config: Path | None, data: Path | None) -> Config:
-    """Return the settings that these options make. Raises `BadSettings`."""
+    """Return the settings from the settings file and the options. Raises `BadSettings`."""
     loaded = load_config(config)
     return check_config(dataclasses.replace(loaded, data_dir=data)) if data is not None else loaded
 
 
 def ask(command: OperatorCommand[A, R], args: A, config: Path | None, data: Path | None) -> R:
-    """Return a command's result. Where there is none, says why on standard error and raises the exit."""
+    """Return a command's result. On an error, write it to standard error and raise the exit."""
     log_to_stderr()
     with expected():
         answer = trio.run(perform, settings(config, data), command, args)
@@ -61,7 +61,7 @@ def ask(command: OperatorCommand[A, R], args: A, config: Path | None, data: Path
 
 def _refused(answer: Answer) -> typer.Exit:
     if isinstance(answer, Done):
-        raise TypeError("an answer is no refusal")
+        raise TypeError("a result is not a refusal")
     if isinstance(answer, Failed):
         return stop(answer.error, REFUSED)
     details = [answer.reason] if answer.reason else []
@@ -72,10 +72,10 @@ def _refused(answer: Answer) -> typer.Exit:
 
 
 def show(result: T, draw: Callable[[T], RenderableType], *, as_json: bool) -> None:
-    """Print a result: as JSON, or as its drawing."""
+    """Print a result as JSON, or as the table that `draw` returns."""
     with printing():
         if as_json:
-            # As bytes: JSON is UTF-8, whatever the terminal's own encoding.
+            # Written as bytes: JSON is UTF-8, whatever the terminal's encoding is.
             sys.stdout.flush()
             sys.stdout.buffer.write(
                 msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"

@@ -1,4 +1,4 @@
-"""`pgs partner …` and `pgs game …`: accounts, and what they may play."""
+"""`pgs partner …` and `pgs game …`: partners' accounts and their licences for games."""
 
 from typing import Annotated, Literal
 
@@ -21,7 +21,7 @@ PartnerId = Annotated[str, typer.Argument(metavar="ID", help="The partner's id."
 def create(
     partner_id: PartnerId,
     name: Annotated[str, typer.Option(help="The name shown for the account.")],
-    admin_email: Annotated[str, typer.Option(help="Whom to invite as the first admin.")],
+    admin_email: Annotated[str, typer.Option(help="The address of the first admin.")],
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
@@ -57,7 +57,7 @@ def show_one(
 def deactivate(
     partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
 ) -> None:
-    """Switch an account off at once. Its waiting seats and running matches end, and all stakes go back."""
+    """Switch an account off. Its waiting seats and running matches end; all stakes are refunded."""
     show(
         ask(c.PARTNER_DEACTIVATE, c.PartnerId(partner_id), config, data),
         tables.partner_switched_off,
@@ -86,7 +86,7 @@ def set_rate(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Give an account a rate bucket of its own."""
+    """Set an account's own rate bucket."""
     if burst is None and rate is None:
         raise stop("nothing to set: name --burst, --rate or both", WRONG_CALL)
     show(
@@ -109,7 +109,7 @@ def reset_authenticator(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Drop the authenticator of a member who has lost it. Make sure first that it is they who ask."""
+    """Remove a member's lost authenticator. First make sure that the member asks for it."""
     show(
         ask(c.PARTNER_RESET_AUTHENTICATOR, c.MemberOf(partner_id, uid), config, data),
         tables.authenticator_reset,
@@ -129,7 +129,7 @@ def licence(
     step: Annotated[
         Literal["grant", "deny", "withdraw"], typer.Argument(metavar="grant|deny|withdraw")
     ],
-    note: Annotated[str | None, typer.Option(help="What the partner is told with it.")] = None,
+    note: Annotated[str | None, typer.Option(help="A note that the partner sees.")] = None,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,

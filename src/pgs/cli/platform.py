@@ -1,4 +1,4 @@
-"""`pgs tier …`, `terms`, `match`, `ledger`, `db` and `keyring`: what belongs to the platform itself."""
+"""`pgs tier …`, `terms`, `match`, `ledger`, `db` and `keyring`: what belongs to the platform."""
 
 from pathlib import Path
 from typing import Annotated
@@ -53,14 +53,14 @@ def set_tier(
     name: Annotated[
         str | None,
         typer.Option(
-            help="The name shown for the tier; without it the one that it has, or its id."
+            help="The name shown for the tier. By default its present name; a new tier's id."
         ),
     ] = None,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Make a tier, or give it new numbers. Seats that are taken keep theirs."""
+    """Create a tier, or give it new numbers. Seats that are taken keep the old ones."""
     show(
         ask(TIER_SET, TierNumbers(environment, tier_id, floor, prize, name), config, data),
         tables.tier,
@@ -77,7 +77,7 @@ def lock(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Take a tier out of a game. Seats that are taken play on."""
+    """Lock a tier for a game: it takes no new seats there. Seats that are taken play on."""
     show(
         ask(TIER_LOCK, TierOfGame(environment, tier_id, game), config, data),
         tables.tier,
@@ -94,7 +94,7 @@ def unlock(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Offer a tier for a game again."""
+    """Unlock a tier for a game."""
     show(
         ask(TIER_UNLOCK, TierOfGame(environment, tier_id, game), config, data),
         tables.tier,
@@ -129,7 +129,7 @@ def publish(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Offer new rake terms. Agreements to older ones stay in force."""
+    """Offer new rake terms. Agreements to older versions stay in force."""
     with expected(), file.open("rb") as opened:
         raw = opened.read(TERMS_MAX * 4 + 1)  # UTF-8 takes at most four bytes a character
     try:
@@ -148,7 +148,10 @@ def end(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """End a partner's agreement. It takes no seat until it agrees to what is on offer; what runs is played and paid."""
+    """End a partner's agreement. It takes no seats until it agrees to the terms on offer.
+
+    Its running matches are played and paid.
+    """
     show(ask(TERMS_END, PartnerId(partner_id), config, data), tables.partner, as_json=as_json)
 
 
@@ -164,7 +167,7 @@ def void(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """End a running match without a contest: both stakes go back."""
+    """End a running match as no contest: both stakes are refunded."""
     show(ask(MATCH_VOID, MatchId(match_id), config, data), tables.match_voided, as_json=as_json)
 
 
@@ -175,30 +178,32 @@ def the_ledger() -> None:
 
 @ledger.command("check")
 def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Add the whole ledger up. Ends with 1 when it is not sound."""
+    """Add up the whole ledger. The exit code is 1 when it is not sound."""
     report = ask(LEDGER_CHECK, NoArgs(), config, data)
     show(report, tables.ledger, as_json=as_json)
     if not report.sound:
         raise stop(
-            "the ledger is not sound. Stop the service, keep a copy of the data folder, and find out why before play goes on.",
+            "the ledger is not sound. Stop the service, keep a copy of the data folder, "
+            "and find out why before play goes on.",
             REFUSED,
         )
 
 
 @db.command("migrate")
 def migrate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Bring the database up to date, or make a new one. A service does it too, when it starts."""
+    """Bring the database up to date, or create a new one. A service also does it at its start."""
     show(ask(DB_MIGRATE, NoArgs(), config, data), tables.migrated, as_json=as_json)
 
 
 @db.command("check")
 def check_database(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Let the database read itself from end to end. Ends with 1 when it finds a fault."""
+    """Run the database's integrity check. The exit code is 1 when it finds a fault."""
     report = ask(DB_CHECK, NoArgs(), config, data)
     show(report, tables.database, as_json=as_json)
     if not report.sound:
         raise stop(
-            "the database is damaged. Stop the service, keep a copy of the data folder, and go back to a backup.",
+            "the database is damaged. Stop the service, keep a copy of the data folder, "
+            "and go back to a backup.",
             REFUSED,
         )
 
@@ -212,7 +217,10 @@ def back_up(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Copy the database and the key ring while the service goes on. Start a service on the folder to restore it."""
+    """Copy the database and the key ring while the service runs.
+
+    To restore the backup, start a service on its folder.
+    """
     show(
         ask(DB_BACKUP, BackupFolder(str(folder.absolute())), config, data),
         tables.backed_up,
@@ -222,11 +230,11 @@ def back_up(
 
 @keyring.command("rotate")
 def rotate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Put a new key in front. Tokens, cursors and secrets made with the others stay good."""
+    """Add a new key and use it from now on. What older keys signed or sealed stays valid."""
     show(ask(KEYRING_ROTATE, NoArgs(), config, data), tables.keyring, as_json=as_json)
 
 
 @keyring.command("list")
 def list_keyring(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Name the keys on the ring, the newest first."""
+    """List the names of the keys, the newest first."""
     show(ask(KEYRING_LIST, NoArgs(), config, data), tables.keyring, as_json=as_json)

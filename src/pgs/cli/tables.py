@@ -1,4 +1,4 @@
-"""Records as an operator's terminal shows them."""
+"""Operator records as tables and lines for the terminal."""
 
 from datetime import UTC, datetime
 
@@ -18,8 +18,10 @@ def money(cents: int) -> str:
 
 
 def moment(at: int | None) -> str:
-    """Return epoch seconds as a UTC time, nothing as a dash."""
-    return "–" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    """Return epoch seconds as a UTC time, and None as a dash."""
+    if at is None:
+        return "–"
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _cell(value: object) -> Text:
@@ -122,9 +124,9 @@ def partner(record: r.PartnerRecord) -> RenderableType:
 
 
 def partner_created(record: r.PartnerCreated) -> RenderableType:
-    """Draw a new partner: what matters is the invite."""
+    """Draw a new partner with the invite of its first admin."""
     return Group(
-        _cell(f"Partner {record.partner_id} ({record.name}) is there."),
+        _cell(f"Partner {record.partner_id} ({record.name}) has an account now."),
         _cell(f"Invite of its first admin: {record.invite_id}"),
         _cell("The admin accepts it after signing in with that address, within 7 days."),
     )
@@ -133,7 +135,8 @@ def partner_created(record: r.PartnerCreated) -> RenderableType:
 def partner_switched_off(record: r.PartnerSwitchedOff) -> RenderableType:
     """Draw what a deactivation did."""
     return _cell(
-        f"Partner {record.partner_id} is switched off; {record.ended} waiting seats and running matches were ended."
+        f"Partner {record.partner_id} is switched off; "
+        f"{record.ended} waiting seats and running matches were ended."
     )
 
 
@@ -185,21 +188,23 @@ def _tier_row(table: Table, tier: r.TierRecord) -> None:
 
 
 def terms(published: r.TermsPublished) -> RenderableType:
-    """Draw what was published."""
+    """Draw the version of newly published terms."""
     return _cell(f"Version {published.version} of the rake terms is on offer.")
 
 
 def authenticator_reset(member: r.AuthenticatorReset) -> RenderableType:
-    """Draw whose authenticator is gone."""
+    """Draw the member whose authenticator was removed."""
     return _cell(
-        f"{member.email} ({member.uid}) of {member.partner_id} has no authenticator any more and enrols a new one."
+        f"{member.email} ({member.uid}) of {member.partner_id} has no authenticator any more "
+        "and enrols a new one."
     )
 
 
 def match_voided(match: r.MatchVoided) -> RenderableType:
     """Draw a match after it was voided."""
     return _cell(
-        f"Match {match.match_id} of {match.partner_id} ({match.environment}): {match.status}, {match.end_reason or '–'}"
+        f"Match {match.match_id} of {match.partner_id} ({match.environment}): "
+        f"{match.status}, {match.end_reason or '–'}"
     )
 
 
@@ -243,12 +248,12 @@ def database(report: r.DatabaseChecked) -> RenderableType:
 
 
 def migrated(report: r.DatabaseMigrated) -> RenderableType:
-    """Draw what the schema has come to."""
+    """Draw the applied migrations."""
     return _cell(f"The database is up to date: {', '.join(report.migrations)}")
 
 
 def backed_up(report: r.DatabaseBackedUp) -> RenderableType:
-    """Draw where a backup went."""
+    """Draw a backup's folder and size."""
     return _facts(
         "Backup",
         {
@@ -260,5 +265,5 @@ def backed_up(report: r.DatabaseBackedUp) -> RenderableType:
 
 
 def keyring(ring: r.Keyring) -> RenderableType:
-    """Draw the names on the ring."""
+    """Draw the key ring's file and the names of its keys."""
     return _facts("Key ring", {"File": ring.file, "Keys, the newest first": ", ".join(ring.kids)})

@@ -1,1 +1,1 @@
-"""The operator's side: the commands that run the service and look after its data."""
+"""The operator's commands: they manage partners, tiers, terms and matches, and check the data."""

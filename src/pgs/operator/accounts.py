@@ -1,4 +1,4 @@
-"""A partner's account, as the commands of several nouns reach and show it."""
+"""A partner's account for operator commands: find it, send it a command, show it."""
 
 from typing import TypeVar
 
@@ -18,15 +18,15 @@ T = TypeVar("T")
 
 
 async def find_account(core: Core, partner_id: str) -> Account | BadRequest:
-    """Return a partner's account as its rows have it, or the complaint that there is none."""
+    """Return a partner's account from its rows, or a `BadRequest` when there is no such partner."""
     account = await read_account(core.parts.database.reader, partner_id)
     return account or BadRequest(
-        f"There is no partner {partner_id}; `pgs partner list` names those there are."
+        f"There is no partner {partner_id}; `pgs partner list` shows all partners."
     )
 
 
 async def record_of(core: Core, account: Account) -> PartnerRecord:
-    """Return an account as operators see it at this moment."""
+    """Return an account as operators see it, with its webhooks and current prices."""
     parts = core.parts
     found = {
         environment: await find_webhook(parts.database.reader, account.partner_id, environment)
@@ -40,7 +40,7 @@ async def record_of(core: Core, account: Account) -> PartnerRecord:
 
 
 async def ask_account(core: Core, partner_id: str, command: Command[T]) -> T | BadRequest:
-    """Return what the actor of a partner that there is answers to a command."""
+    """Return the account actor's reply to a command; a `BadRequest` when there is no partner."""
     known = await find_account(core, partner_id)
     if isinstance(known, BadRequest):
         return known
@@ -50,6 +50,6 @@ async def ask_account(core: Core, partner_id: str, command: Command[T]) -> T | B
 async def change_account(
     core: Core, partner_id: str, command: Command[AccountReply]
 ) -> PartnerRecord | Refusal | BadRequest:
-    """Return the account as operators see it after a command has changed it."""
+    """Send a command that changes an account; return the account as operators then see it."""
     reply = await ask_account(core, partner_id, command)
     return await record_of(core, reply) if isinstance(reply, Account) else reply

@@ -1,7 +1,10 @@
-"""What an operator's command is asked and answered with: one JSON object a line, in either direction.
+"""The format of operator requests and answers: one JSON object a line, in both directions.
 
-A request is `{"command": name, "args": {…}}`. Its answer is `{"result": …}`, or `{"refusal": {"error", "reason"?, …}}` when the service
-will not, or `{"failure": {"error"}}` when the request cannot be understood or something broke.
+A request is `{"command": name, "args": {…}}`. Its answer is one of:
+
+- `{"result": …}`;
+- `{"refusal": {"error", "reason"?, …}}` when the service refuses the command;
+- `{"failure": {"error"}}` when the request cannot be understood, or a fault stopped the command.
 """
 
 import re
@@ -25,9 +28,10 @@ escaped."""
 
 
 class BadCall(Exception):
-    """A request that names no command, or lacks what the command takes; the message says what is wrong with it.
+    """A request that cannot be read; the message says why.
 
-    `argument` is the one that is wrong, as its record spells it, and `problem` what it would have to be; both None where it is none.
+    `argument` is the name of the wrong argument as in the args struct, and `problem` says what the
+    argument must be. Both are None when the fault is not in one argument.
     """
 
     def __init__(
@@ -39,20 +43,23 @@ class BadCall(Exception):
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A command by its name, with its arguments still as they came."""
+    """A command's name, and its arguments as JSON that is not decoded yet."""
 
     command: Annotated[str, Meta(max_length=64)]
     args: msgspec.Raw = msgspec.Raw(b"{}")
 
 
 class Done(msgspec.Struct, frozen=True):
-    """What a command answered, as JSON."""
+    """The command was carried out. `result` is its record as JSON."""
 
     result: msgspec.Raw
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """Why the service will not. `reason` is of the error catalogue, `extras` are its row's additional fields."""
+    """The service refused the command.
+
+    `reason` is a reason of the API's error table, and `extras` are the fields that go with it.
+    """
 
     error: str
     reason: str | None = None
@@ -60,7 +67,7 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """What stood in the way of a command."""
+    """The command was not understood, or a fault stopped it. `error` says which."""
 
     error: str
 
@@ -69,7 +76,7 @@ Answer = Done | Refused | Failed
 
 
 def answer_to(outcome: object) -> Answer:
-    """Return the answer that a command's outcome makes."""
+    """Return the answer for a command's outcome: a refusal, a `BadRequest` or a record."""
     if isinstance(outcome, Refusal):
         return Refused(message_of(outcome), outcome.reason, outcome.extras)
     if isinstance(outcome, BadRequest):
@@ -78,7 +85,10 @@ def answer_to(outcome: object) -> Answer:
 
 
 def encode_request(command: str, args: object) -> bytes:
-    """Return a request's line. Raises `BadCall` for a text that no JSON can carry, and for a line over the limit."""
+    """Return a request as a line.
+
+    Raises `BadCall` for text that is not valid Unicode, and for a line over `MAX_REQUEST_BYTES`.
+    """
     try:
         line = msgspec.json.encode({"command": command, "args": args}) + b"\n"
     except UnicodeEncodeError:
@@ -89,18 +99,20 @@ def encode_request(command: str, args: object) -> bytes:
 
 
 def decode_request(line: bytes) -> Request:
-    """Return the request of a line. Raises `BadCall`."""
+    """Return the request that a line holds. Raises `BadCall`."""
     return _decode(line, Request)
 
 
 def decode_args(args: bytes | msgspec.Raw, kind: type[T]) -> T:
-    """Return a command's arguments. Raises `BadCall`, for a NUL in a text too: databases differ about it."""
+    """Return a command's arguments.
+
+    Raises `BadCall`, also for a text with a NUL character: databases treat it differently.
+    """
     decoded = _decode(args, kind)
     for name in decoded.__struct_fields__:
         value = getattr(decoded, name)
-        if (
-            isinstance(value, str) and "\0" in value
-        ):  # msgspec lets NUL pass; half a surrogate pair it refuses by itself
+        # msgspec accepts NUL. It refuses half a surrogate pair itself.
+        if isinstance(value, str) and "\0" in value:
             raise BadCall(f"{name} holds a NUL", name, "must not hold a NUL character")
     return decoded
 
@@ -110,24 +122,28 @@ def _decode(text: bytes | msgspec.Raw, kind: type[T]) -> T:
         return msgspec.json.decode(text, type=kind)
     except RecursionError:
         raise BadCall("the request is nested too deeply") from None
-    except ValueError as error:  # msgspec's own errors are of this kind, and so is bad UTF-8
+    except ValueError as error:  # of msgspec, and of text that is not UTF-8
         raise _bad_value(str(error)) from None
 
 
 def _bad_value(message: str) -> BadCall:
-    """Return msgspec's refusal, such as ``Expected `int` <= 9 - at `$.floorUsdCents` ``, taken apart where it is about a bound."""
+    """Return msgspec's message as a `BadCall`.
+
+    A message about a bound, such as ``Expected `int` <= 9 - at `$.floorUsdCents` ``, is split into
+    the argument's name and the bound.
+    """
     found = _BOUND.fullmatch(message)
     if found is None:
         return BadCall(message)
     length, sign, limit, name = found.groups()
-    bound = f"{'at most' if sign == '<=' else 'at least'} {int(limit):,}{' characters' if length else ''}"
-    return BadCall(
-        message, re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name), f"must be {bound}"
-    )
+    direction = "at most" if sign == "<=" else "at least"
+    unit = " characters" if length else ""
+    argument = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
+    return BadCall(message, argument, f"must be {direction} {int(limit):,}{unit}")
 
 
 def encode_answer(answer: Answer) -> bytes:
-    """Return an answer's line."""
+    """Return an answer as a line."""
     body: dict[str, Any]
     if isinstance(answer, Done):
         body = {"result": answer.result}
@@ -140,7 +156,7 @@ def encode_answer(answer: Answer) -> bytes:
 
 
 def decode_answer(line: bytes) -> Answer:
-    """Return the answer of a line. Raises ValueError when it is none."""
+    """Return the answer that a line holds. Raises ValueError when it holds none."""
     body = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     ((kind, value),) = body.items()
     if kind == "result":

@@ -1,4 +1,4 @@
-"""What an operator's command is, as data: its name, its arguments, its answer and the function that does it."""
+"""An operator command as data: its name, the types of its arguments and result, its function."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Generic, TypeVar
@@ -13,21 +13,25 @@ from pgs.operator.records import Record
 A = TypeVar("A", bound="Args")
 R = TypeVar("R", bound=Record)
 
-# Bounds that only keep the absurd out; the rules proper are the actors'.
+# These bounds only refuse absurd requests. The actors check the actual rules.
 Id = Annotated[str, Meta(max_length=64)]
 Text = Annotated[str, Meta(max_length=320)]
 
 
 class Args(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """A command's arguments."""
+    """The base of every command's arguments. Unknown fields are refused."""
 
 
 class NoArgs(Args, frozen=True):
-    """Nothing."""
+    """The arguments of a command that takes none."""
 
 
 class OperatorCommand(msgspec.Struct, Generic[A, R], frozen=True):
-    """One command. `starts_a_folder`: it makes sense where there is no database yet, and makes one. `moves_money`: payouts follow it."""
+    """One command.
+
+    `starts_a_folder`: it may run on a folder without a database, and then creates one.
+    `moves_money`: payouts may follow, so a command line without a running service waits for them.
+    """
 
     name: str
     args: type[A]

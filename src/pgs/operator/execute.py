@@ -1,4 +1,4 @@
-"""One request line of an operator to its answer, whatever the line holds and whatever breaks on the way."""
+"""Carries out one request line of an operator and returns the answer, whatever goes wrong."""
 
 import structlog
 
@@ -13,7 +13,11 @@ log = structlog.get_logger("pgs.operator")
 
 
 async def execute(core: Core, line: bytes) -> Answer:
-    """Return the answer to a request. Nothing that goes wrong is raised; what is a fault of ours is logged with its traceback."""
+    """Return the answer to a request line.
+
+    No exception leaves this function: every error becomes an answer. An exception that no clause
+    below expects is a bug and is logged with its traceback.
+    """
     try:
         request = decode_request(line)
         command = COMMANDS.get(request.command)
@@ -23,30 +27,31 @@ async def execute(core: Core, line: bytes) -> Answer:
             )
         args = decode_args(request.args, command.args)
     except BadCall as error:
-        return Failed(f"This is no request that the service understands: {error}.")
+        return Failed(f"The service does not understand this request: {error}.")
     try:
         answer = answer_to(await command.run(core, args))
     except (Overloaded, WriterFull):
         answer = Failed("The service is too busy, or stopping. Nothing was done: try again.")
     except Degraded:
         answer = Failed(
-            "This partner rests after a run of faults. Nothing was done: look at the log, and try again in half a minute."
+            "This partner's actor is paused after repeated faults. Nothing was done: look at the "
+            "log, and try again in half a minute."
         )
     except (Crashed, OutcomeUnknown):
         answer = Failed(
-            "It broke on the way. Whether it was done is not known: look at the log and at the state before you try again."
+            "A fault stopped the command. It may or may not have been done: look at the log and at "
+            "the current state before you try again."
         )
     except BadKeyFile as error:
         answer = Failed(f"Nothing was changed: {error}.")
     except StoreOutage as error:
-        answer = Failed(
-            f"The database could not do its part: {error}. Look at the disk, then try again."
-        )
+        answer = Failed(f"The database cannot be used: {error}. Look at the disk, then try again.")
     except Exception:
         log.exception("operator_command_crashed", command=command.name)
         answer = Failed(
-            "It broke inside the service. Whether it was done is not known: the log tells more."
+            "A fault in the service stopped the command. It may or may not have been done: look "
+            "at the log."
         )
-    # The arguments stay out: they name people.
+    # The arguments are not logged: they name people.
     log.info("operator_command", command=command.name, answer=type(answer).__name__.lower())
     return answer

@@ -1,4 +1,7 @@
-"""The operator's Unix socket in the data folder: one request a line, one answer a line. Whoever may open its file is the operator."""
+"""The operator's Unix socket in the data folder: one request a line, one answer a line.
+
+Whoever may open the socket's file counts as the operator.
+"""
 
 import os
 import socket
@@ -54,46 +57,49 @@ class NotRunning(Exception):
 
 
 class ConnectionLost(Exception):
-    """The service went away, or said nothing in time, before it had answered; what it did is unknown."""
+    """The service ended the connection or did not answer in time. What it has done is unknown."""
 
 
 class SocketObstructed(Exception):
-    """A folder lies where the operator's socket belongs."""
+    """There is a folder at the path of the operator's socket."""
 
 
 class LineTooLong(Exception):
-    """A line goes on beyond its limit."""
+    """A line is longer than its limit."""
 
 
 async def serve_operator(
     core: Core, folder: Path, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Answer operators until cancelled; `task_status` says when they can come.
+    """Answer operators until cancelled; `task_status` reports when the socket listens.
 
-    Only for whoever holds the data folder's lock: what lies there under the socket's name is a dead process's, and is replaced.
+    The caller must hold the data folder's lock. A file under the socket's name was then left by a
+    process that is gone, and is replaced.
     """
-    listener = trio.SocketListener(trio.socket.from_stdlib_socket(_listen(folder)))
+    listener = trio.SocketListener(trio.socket.from_stdlib_socket(listen(folder)))
     try:
         task_status.started()
-        await trio.serve_listeners(_Desk(core).meet, [listener])
+        await trio.serve_listeners(_OperatorServer(core).serve, [listener])
     finally:
-        _withdraw(folder)
+        _remove_socket(folder)
 
 
 async def call_operator(folder: Path, command: str, args: object) -> Answer:
     """Return the running service's answer to a command.
 
-    Raises `BadCall` when there is no such request, `NotRunning` when no service answers here (nothing was done), `ConnectionLost` when it
-    took the request and never answered, and PermissionError when the folder is somebody else's.
+    Raises:
+    - `BadCall`: the request cannot be encoded;
+    - `NotRunning`: no service listens in this folder, and nothing was done;
+    - `ConnectionLost`: the request was sent and no answer came;
+    - PermissionError: the folder belongs to another user.
     """
     request = encode_request(command, args)
-    stream = await _connect(folder)
+    stream = await connect(folder)
     async with stream:
         try:
             with trio.fail_after(ANSWER_S):
-                with suppress(
-                    trio.BrokenResourceError
-                ):  # a service that has no room answers without reading, and closes
+                # A service with too many connections answers and closes without reading.
+                with suppress(trio.BrokenResourceError):
                     await stream.send_all(request)
                 line = await read_line(stream, bytearray(), MAX_ANSWER_BYTES)
             if line is None:
@@ -103,14 +109,14 @@ async def call_operator(folder: Path, command: str, args: object) -> Answer:
             raise ConnectionLost(str(error) or type(error).__name__) from error
 
 
-def running(folder: Path) -> bool:
+def is_running(folder: Path) -> bool:
     """Return whether a service listens at this data folder's socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.setblocking(False)
         try:
-            with _short(folder) as path:
+            with _short_path(folder) as path:
                 sock.connect(path)
-        except BlockingIOError:  # somebody listens, and is busy
+        except BlockingIOError:  # a service listens, and its backlog is full
             return True
         except OSError:
             return False
@@ -118,9 +124,10 @@ def running(folder: Path) -> bool:
 
 
 async def read_line(stream: trio.abc.ReceiveStream, buffer: bytearray, limit: int) -> bytes | None:
-    """Return the next line without its line feed, None at the end; what came after it stays in `buffer` for the next call.
+    """Return the next line without its line feed, or None when the stream has ended.
 
-    Raises `LineTooLong`, and ConnectionLost where the stream ends within a line.
+    Bytes after the line stay in `buffer` for the next call. Raises `LineTooLong`, and
+    `ConnectionLost` when the stream ends within a line.
     """
     seen = 0
     while (end := buffer.find(b"\n", seen)) < 0:
@@ -138,15 +145,15 @@ async def read_line(stream: trio.abc.ReceiveStream, buffer: bytearray, limit: in
     return line
 
 
-class _Desk:
-    """Meets every operator who connects."""
+class _OperatorServer:
+    """Serves the connections of operators, and counts the open ones."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._open = 0
 
-    async def meet(self, stream: trio.SocketStream) -> None:
-        """Answer one connection's requests, one after the other. Whatever it does ends this connection alone."""
+    async def serve(self, stream: trio.SocketStream) -> None:
+        """Answer one connection's requests in order. An error ends this connection only."""
         self._open += 1
         try:
             if self._open > MAX_CONNECTIONS:
@@ -154,20 +161,20 @@ class _Desk:
                     stream, Failed("Too many operators are connected. Nothing was done: try again.")
                 )
             else:
-                await self._converse(stream)
+                await self._answer_requests(stream)
         except (
             trio.BrokenResourceError,
             trio.ClosedResourceError,
             trio.TooSlowError,
             ConnectionLost,
         ):
-            pass  # gone; what it had asked for was carried through
+            pass  # The operator has gone. Commands that were received have been carried out.
         except Exception:
             log.exception("operator_connection_crashed")
         finally:
             self._open -= 1
 
-    async def _converse(self, stream: trio.SocketStream) -> None:
+    async def _answer_requests(self, stream: trio.SocketStream) -> None:
         buffer = bytearray()
         while True:
             try:
@@ -175,7 +182,7 @@ class _Desk:
                     line = await read_line(stream, buffer, MAX_REQUEST_BYTES)
             except LineTooLong as error:
                 await _send(
-                    stream, Failed(f"This is no request that the service understands: {error}.")
+                    stream, Failed(f"The service does not understand this request: {error}.")
                 )
                 return
             if line is None:
@@ -188,9 +195,10 @@ async def _send(stream: trio.SocketStream, answer: Answer) -> None:
         await stream.send_all(encode_answer(answer))
 
 
-async def _connect(folder: Path) -> trio.SocketStream:
+async def connect(folder: Path) -> trio.SocketStream:
+    """Return a connection to the service in this folder. Raises `NotRunning`, PermissionError."""
     try:
-        with _short(folder) as path:
+        with _short_path(folder) as path:
             return await trio.open_unix_socket(path)
     except PermissionError:
         raise
@@ -198,11 +206,12 @@ async def _connect(folder: Path) -> trio.SocketStream:
         raise NotRunning(str(folder)) from error
 
 
-def _listen(folder: Path) -> socket.socket:
-    """Return a socket that listens under its name in the folder.
+def listen(folder: Path) -> socket.socket:
+    """Return a socket that listens under `SOCKET_NAME` in the folder.
 
-    It is bound under another name, made its owner's alone, set to listen, and only then given its name: until it listens nobody can
-    connect, so nobody else ever could, whatever the umask. Taking the name replaces what a dead process left there.
+    It is bound under a temporary name, restricted to its owner (mode 0600) and set to listen, and
+    then renamed. Nobody can connect before it listens, so no other user can ever connect, whatever
+    the umask. The rename replaces a socket that an earlier process left behind.
     """
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -211,7 +220,7 @@ def _listen(folder: Path) -> socket.socket:
             if (folder / name).is_dir():
                 raise SocketObstructed(str(folder / name))
         (folder / new).unlink(missing_ok=True)
-        with _short(folder, new) as path:
+        with _short_path(folder, new) as path:
             sock.bind(path)
         (folder / new).chmod(0o600)
         sock.listen(BACKLOG)
@@ -223,16 +232,17 @@ def _listen(folder: Path) -> socket.socket:
     return sock
 
 
-def _withdraw(folder: Path) -> None:
+def _remove_socket(folder: Path) -> None:
     with suppress(OSError):
         (folder / SOCKET_NAME).unlink()
 
 
 @contextmanager
-def _short(folder: Path, name: str = SOCKET_NAME) -> Iterator[str]:
-    """Give a name for a socket in `folder` that is short however long the folder's path is: a socket's name ends at 107 bytes.
+def _short_path(folder: Path, name: str = SOCKET_NAME) -> Iterator[str]:
+    """Yield a short path for a socket in `folder`, however long the folder's own path is.
 
-    Where the system shows no open files by number, it is the plain path, with that limit.
+    A Unix socket's path has at most 107 bytes (unix(7)). Where the system has no /proc/self/fd,
+    the path is the plain one, with that limit.
     """
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

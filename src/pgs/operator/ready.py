@@ -1,4 +1,4 @@
-"""A partner with everything that it needs to play, through the account commands: for load tests and the demo."""
+"""Creates partners that can play at once through the account commands: for demo and scripts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -22,15 +22,19 @@ from pgs.domain.secrets import HidesSecrets
 from pgs.games.installed import GAMES
 
 TO_LIVE: tuple[Step, ...] = ("test_on", "request_live", "grant")
-"""A licence's way from nothing to both environments."""
+"""The steps that take a licence from nothing to play in both environments."""
 
 
 class NotMade(Exception):
-    """A step was refused; the message says which and why."""
+    """A command was refused; the message says which and why."""
 
 
 class ReadyPartner(HidesSecrets, msgspec.Struct, frozen=True):
-    """A partner who can play. The keys and signing secrets are nowhere else: rows hold hashes, or the secret sealed."""
+    """A partner that can play.
+
+    The keys and webhook secrets cannot be read anywhere else: rows hold only hashes of keys and
+    sealed secrets.
+    """
 
     SECRETS = frozenset({"test_key", "live_key", "webhook_secrets"})
 
@@ -53,9 +57,12 @@ async def make_ready(
     webhooks: Mapping[Environment, str] | None = None,
     prices: Mapping[Environment, Mapping[str, int]] | None = None,
 ) -> ReadyPartner:
-    """Return a new partner with a key in each environment, `games` on in both, and the terms on offer agreed.
+    """Create a partner that can play in both environments, and return it.
 
-    `origins`, `webhooks` (a URL) and `prices` (US cents by tier id; the tiers must be there) are by environment. Raises `NotMade`.
+    It has a key in each environment and `games` in both, and agrees to the terms on offer.
+
+    `origins`, `webhooks` (a URL) and `prices` (US cents by tier id; the tiers must exist) are by
+    environment. Raises `NotMade`.
     """
 
     async def ask(command: Command[object]) -> object:
@@ -101,7 +108,7 @@ async def offer_tier(
     prize_usd_cents: int,
     name: str | None = None,
 ) -> None:
-    """Make sure that a tier has these numbers. Raises `NotMade`."""
+    """Create a tier with these numbers, or give them to an existing one. Raises `NotMade`."""
     reply = await core.directory.catalogue().ask(
         SetTier(environment, tier_id, name, floor_usd_cents, prize_usd_cents)
     )

@@ -1,4 +1,7 @@
-"""What operators are shown: accounts, tiers and reports, without any secret or hash. Absent means not set."""
+"""The records that operator commands return. None of them holds a secret or a hash.
+
+A field that is not set is absent in the JSON.
+"""
 
 from collections.abc import Collection
 from typing import Self
@@ -13,11 +16,11 @@ from pgs.storage.ledger import LedgerReport
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A record as JSON shows it: a field that is not set is absent."""
+    """The base of all records: camel case in JSON, and fields with their default are absent."""
 
     @classmethod
     def of(cls, source: object, **more: object) -> Self:
-        """Return the record of `source`: a field is what `source` has by its name, unless `more` gives it."""
+        """Return a record with the attributes of `source` by name; `more` gives other fields."""
         return cls(
             **{name: getattr(source, name) for name in cls.__struct_fields__ if name not in more},
             **more,
@@ -37,7 +40,7 @@ class KeyRecord(Record, frozen=True):
 
 
 class MemberRecord(Record, frozen=True):
-    """A member: `uid` is the `sub` of their identity tokens."""
+    """A member. `uid` is the `sub` of their identity tokens."""
 
     uid: str
     email: str
@@ -45,9 +48,10 @@ class MemberRecord(Record, frozen=True):
 
 
 class LicenceRecord(Record, frozen=True):
-    """What a partner may do with a game. `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`.
+    """A partner's licence for a game.
 
-    `installed` is false, and shown, where this installation cannot run the game, whatever the licence says.
+    `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`. `installed` is false (and
+    only then in the JSON) when this installation does not have the game.
     """
 
     game_id: str
@@ -77,14 +81,21 @@ class PartnerSummary(Record, frozen=True):
 
 
 class PartnerPage(Record, frozen=True):
-    """Partners by id; `next_after` is where the next page begins, absent on the last one."""
+    """A page of partners in the order of their ids.
+
+    `next_after` is the `after` of the next page, absent on the last page.
+    """
 
     partners: list[PartnerSummary]
     next_after: str | None = None
 
 
 class PartnerRecord(PartnerSummary, frozen=True, kw_only=True):
-    """Everything that decides a partner's calls. `games` can be launched here, `prices` are US cents by tier id as they count."""
+    """A partner's account with everything that its calls depend on.
+
+    `games`: the licensed games that are installed here. `prices`: effective prices in US cents, by
+    tier id. `pins`: API version by environment. Times are epoch seconds.
+    """
 
     burst: int
     rate: int
@@ -109,13 +120,13 @@ class PartnerCreated(PartnerRecord, frozen=True, kw_only=True):
 
 
 class PartnerSwitchedOff(PartnerRecord, frozen=True, kw_only=True):
-    """A partner switched off, and how many waiting seats and running matches that ended."""
+    """A partner that was switched off. `ended`: waiting seats and running matches that ended."""
 
     ended: int
 
 
 class AuthenticatorReset(Record, frozen=True):
-    """A member who has no authenticator any more."""
+    """A member whose authenticator was removed."""
 
     partner_id: str
     uid: str
@@ -124,7 +135,11 @@ class AuthenticatorReset(Record, frozen=True):
 
 
 class TierRecord(Record, frozen=True):
-    """A tier as new seats are taken under it. `locked_games`: where an operator locked it; `pays_in`: its prize is over both floors."""
+    """A tier at its current revision.
+
+    `locked_games`: the games an operator locked it for. `pays_in`: its prize exceeds two floors,
+    so it takes no seats in any game.
+    """
 
     environment: Environment
     tier_id: str
@@ -137,7 +152,7 @@ class TierRecord(Record, frozen=True):
 
 
 class TierLocked(TierRecord, frozen=True, kw_only=True):
-    """A tier after locking or unlocking it for a game, and whether that changed anything."""
+    """A tier that was locked or unlocked for a game. `changed` is false when it already was."""
 
     changed: bool
 
@@ -149,13 +164,13 @@ class TierList(Record, frozen=True):
 
 
 class TermsPublished(Record, frozen=True):
-    """The version of the rake terms that are on offer now."""
+    """The version number of newly published rake terms."""
 
     version: int
 
 
 class MatchVoided(Record, frozen=True):
-    """A match as it stands after it was voided."""
+    """A match that was voided."""
 
     match_id: str
     partner_id: str
@@ -165,7 +180,7 @@ class MatchVoided(Record, frozen=True):
 
 
 class Balance(Record, frozen=True):
-    """What the lines of one ledger account add up to."""
+    """The sum of one ledger account's lines, in US cents."""
 
     environment: str
     account: str
@@ -174,7 +189,7 @@ class Balance(Record, frozen=True):
 
 
 class LedgerChecked(Record, frozen=True):
-    """What the ledger adds up to, and what is wrong with it."""
+    """The ledger's sums, and everything that is wrong with it. Each list holds ids."""
 
     sound: bool
     sum_usd_cents: int
@@ -189,7 +204,7 @@ class LedgerChecked(Record, frozen=True):
 
 
 class DatabaseChecked(Record, frozen=True):
-    """The schema's migrations, and what the database found wrong with itself."""
+    """The applied migrations, and the problems that the integrity check found."""
 
     sound: bool
     migrations: list[str]
@@ -197,13 +212,13 @@ class DatabaseChecked(Record, frozen=True):
 
 
 class DatabaseMigrated(Record, frozen=True):
-    """The migrations that the database has had."""
+    """The applied migrations, in their order."""
 
     migrations: list[str]
 
 
 class DatabaseBackedUp(Record, frozen=True):
-    """A backup: a folder that a service can be started on. It holds the database and the key ring."""
+    """A backup: a folder with the database and the key ring that a service can be started on."""
 
     folder: str
     bytes: int
@@ -211,7 +226,7 @@ class DatabaseBackedUp(Record, frozen=True):
 
 
 class Keyring(Record, frozen=True):
-    """The names of the keys on the ring, the newest first: never the keys."""
+    """The key ring: its file and the names of its keys, the newest first, without the keys."""
 
     file: str
     kids: list[str]
@@ -224,7 +239,11 @@ def partner_record(
     installed_games: Collection[str],
     now: int,
 ) -> PartnerRecord:
-    """Return an account as operators see it. `webhooks` are its endpoints, `book` tells which of its prices still count."""
+    """Return an account as operators see it.
+
+    `catalogue` decides which of its prices still count; without one, all count. `now` is in epoch
+    seconds.
+    """
     policy = policy_of(account)
     return PartnerRecord.of(
         account,

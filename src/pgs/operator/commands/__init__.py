@@ -1,6 +1,7 @@
-"""The operator's commands in one table. Those of each noun are in the module of that name: `pgs tier lock` is in `tier`.
+"""The table of all operator commands, by name.
 
-They go through the same actors as everything else, in the service's process while it runs, else in that of the command line.
+Each noun has a module: `pgs tier lock` is in `tier`. Commands use the same actors as the APIs.
+They run in the service's process, or in the process of `pgs` when no service runs.
 """
 
 from collections.abc import Mapping

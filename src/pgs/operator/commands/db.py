@@ -15,24 +15,24 @@ from pgs.storage.integrity import check_integrity, migrations_of
 
 
 class BackupFolder(Args, frozen=True):
-    """Where a backup goes: an absolute path to a folder that does not exist or is empty."""
+    """The folder for a backup: an absolute path; the folder must be empty or not exist yet."""
 
     folder: Annotated[str, Meta(min_length=1, max_length=4096)]
 
 
 async def check_the_database(core: Core, args: NoArgs) -> DatabaseChecked:
-    """Let the database read itself from end to end."""
+    """Run the database's own integrity check over all of it."""
     problems = await check_integrity(core.parts.database)
     return DatabaseChecked(not problems, migrations_of(core.parts.database), problems)
 
 
 async def migrate_the_database(core: Core, args: NoArgs) -> DatabaseMigrated:
-    """Return the migrations that the database has had: opening it applied whatever was missing."""
+    """Return the applied migrations. Opening the database has already applied missing ones."""
     return DatabaseMigrated(migrations_of(core.parts.database))
 
 
 async def back_up_the_database(core: Core, args: BackupFolder) -> DatabaseBackedUp | BadRequest:
-    """Copy the database and the key ring, which is of no use without the other, into a folder."""
+    """Copy the database and the key ring into a folder. A restore needs both."""
     folder = Path(args.folder)
     if not folder.is_absolute():
         return BadRequest("the folder must be an absolute path")

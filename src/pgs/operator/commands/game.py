@@ -13,11 +13,11 @@ from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.records import PartnerRecord
 
 NOTE_MAX = 500
-"""Characters of the note that goes with a licence: a paragraph that an admin reads in a list."""
+"""Characters of a licence's note: a paragraph that admins read in a list."""
 
 
 class LicenceStep(Args, frozen=True):
-    """What the platform says to a partner's live access to a game."""
+    """The platform's decision about a partner's live access to a game."""
 
     partner_id: Id
     game_id: Id
@@ -40,7 +40,8 @@ async def step_licence(core: Core, args: LicenceStep) -> PartnerRecord | Refusal
         and (licence is None or licence.live != "granted")
     ):
         return BadRequest(
-            f"{answer.message} The partner asks with `POST /partner/admin/games/{args.game_id}/live-request`."
+            f"{answer.message} The partner asks with "
+            f"`POST /partner/admin/games/{args.game_id}/live-request`."
         )
     return answer
 

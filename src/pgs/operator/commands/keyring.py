@@ -6,13 +6,13 @@ from pgs.operator.records import Keyring
 
 
 async def rotate_the_keyring(core: Core, args: NoArgs) -> Keyring:
-    """Put a new key in front of the ring. Whatever the others have made stays good."""
+    """Add a new key that is used from now on. What older keys signed or sealed stays valid."""
     ring = core.parts.keys.rotate()
     return Keyring(str(core.parts.keys.path), [key.kid for key in ring.keys])
 
 
 async def list_the_keyring(core: Core, args: NoArgs) -> Keyring:
-    """Name the keys on the ring."""
+    """Return the names of the keys, the newest first."""
     return Keyring(str(core.parts.keys.path), [key.kid for key in core.parts.ring.keys])
 
 

@@ -1,4 +1,4 @@
-"""`ledger.…`: the money of all partners."""
+"""`ledger.…`: the ledger of all partners."""
 
 from pgs.actors.core import Core
 from pgs.operator.command import NoArgs, OperatorCommand
@@ -8,7 +8,7 @@ from pgs.storage.ledger import check_ledger
 
 
 async def check_the_ledger(core: Core, args: NoArgs) -> LedgerChecked:
-    """Add the whole ledger up."""
+    """Add up the whole ledger and return the balances and everything that is wrong."""
     return ledger_checked(
         await read_in_bulk(core.parts.database, check_ledger, core.parts.database.check_limit)
     )

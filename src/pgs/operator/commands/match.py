@@ -1,4 +1,4 @@
-"""`match.…`: matches, one at a time."""
+"""`match.…`: single matches."""
 
 from pgs.actors.core import Core
 from pgs.actors.messages import seats as m
@@ -12,17 +12,17 @@ from pgs.storage.seats import find_match
 
 
 class MatchId(Args, frozen=True):
-    """A match."""
+    """The match that a command is about."""
 
     match_id: Id
 
 
 async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRequest:
-    """End a match without a contest: both stakes go back."""
+    """End a match as no contest: both stakes are refunded."""
     partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
 
     async def find(reader: Reader) -> Match | None:
-        # A match is named within its partner: a look-up by key in each of them, some microseconds apiece.
+        # Match ids are unique within a partner only: look in each, some microseconds a partner.
         for partner_id in partner_ids:
             match = await find_match(reader, partner_id, args.match_id)
             if match is not None:

@@ -25,13 +25,13 @@ from pgs.operator.records import (
 )
 
 PAGE = 10_000
-"""Partners in one answer: a few MB, and a fraction of a second."""
+"""Partners in one answer: it has a few MB and takes less than a second."""
 
 Rate = Annotated[int, Meta(ge=-BUCKET_MAX, le=BUCKET_MAX)]
 
 
 class NewPartner(Args, frozen=True):
-    """Whom to open an account for, and the address of its first admin."""
+    """A new account, and the e-mail address of its first admin."""
 
     partner_id: Id
     name: Text
@@ -39,20 +39,23 @@ class NewPartner(Args, frozen=True):
 
 
 class PartnersAfter(Args, frozen=True):
-    """A page of partners: those whose ids come after one."""
+    """A page of the list of partners: those whose id is greater than `after`."""
 
     after: Id = ""
     limit: Annotated[int, Meta(ge=1, le=PAGE)] = PAGE
 
 
 class PartnerId(Args, frozen=True):
-    """A partner."""
+    """The partner that a command is about."""
 
     partner_id: Id
 
 
 class PartnerRate(Args, frozen=True):
-    """A partner and its bucket: requests at once, and requests a second. One that is left out stays as it is."""
+    """A partner's rate bucket: requests at once (`burst`) and a second (`rate`).
+
+    A number that is None stays as it is.
+    """
 
     partner_id: Id
     burst: Rate | None = None
@@ -60,14 +63,14 @@ class PartnerRate(Args, frozen=True):
 
 
 class MemberOf(Args, frozen=True):
-    """A member of a partner, by the user id that their identity tokens carry."""
+    """A member of a partner, by the user id in their identity tokens."""
 
     partner_id: Id
     uid: Annotated[str, Meta(max_length=UID_MAX)]
 
 
 async def create_partner(core: Core, args: NewPartner) -> PartnerCreated | Refusal | BadRequest:
-    """Open an account. Its first admin has an invite, and nothing else is there."""
+    """Open an account with an invite for its first admin."""
     reply = (
         await core.directory.partner(args.partner_id)
         .account()
@@ -79,7 +82,7 @@ async def create_partner(core: Core, args: NewPartner) -> PartnerCreated | Refus
 
 
 async def list_partners(core: Core, args: PartnersAfter) -> PartnerPage:
-    """Return partners by id."""
+    """Return a page of partners, in the order of their ids."""
     limit = min(args.limit, PAGE)
     accounts = [
         account for account in core.parts.registry.accounts() if account.partner_id > args.after
@@ -89,7 +92,7 @@ async def list_partners(core: Core, args: PartnersAfter) -> PartnerPage:
 
 
 async def show_partner(core: Core, args: PartnerId) -> PartnerRecord | BadRequest:
-    """Return everything that decides a partner's calls."""
+    """Return a partner's account with everything that its calls depend on."""
     account = await find_account(core, args.partner_id)
     return account if isinstance(account, BadRequest) else await record_of(core, account)
 
@@ -97,7 +100,10 @@ async def show_partner(core: Core, args: PartnerId) -> PartnerRecord | BadReques
 async def deactivate_partner(
     core: Core, args: PartnerId
 ) -> PartnerSwitchedOff | Refusal | BadRequest:
-    """Switch an account off, then end its seats and matches: once the mark is in rows, no new ones come up, whatever happens here."""
+    """Switch an account off, then end its seats and matches.
+
+    The account's row is written first, so that no new seats are taken even if this process ends.
+    """
     known = await find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
@@ -112,7 +118,7 @@ async def deactivate_partner(
 
 
 async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Refusal | BadRequest:
-    """Switch an account on, once nothing is open of the time before."""
+    """Switch an account on, after all of its old seats and matches have ended."""
     known = await find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
@@ -123,7 +129,7 @@ async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Ref
 
 
 async def set_partner(core: Core, args: PartnerRate) -> PartnerRecord | Refusal | BadRequest:
-    """Give a partner a rate bucket of its own."""
+    """Set a partner's own rate bucket."""
     if args.burst is None and args.rate is None:
         return BadRequest("Nothing to set: name a burst, a rate or both.")
     return await change_account(core, args.partner_id, SetRate(PLATFORM, args.burst, args.rate))
@@ -132,7 +138,7 @@ async def set_partner(core: Core, args: PartnerRate) -> PartnerRecord | Refusal 
 async def reset_authenticator(
     core: Core, args: MemberOf
 ) -> AuthenticatorReset | Refusal | BadRequest:
-    """Drop a member's authenticator, for who has lost it: they enrol a new one with their next sign-in."""
+    """Remove a member's lost authenticator. They enrol a new one after their next sign-in."""
     reply = await ask_account(core, args.partner_id, ResetFactor(PLATFORM, args.uid))
     return (
         AuthenticatorReset.of(reply, partner_id=args.partner_id)

@@ -12,19 +12,23 @@ from pgs.operator.records import PartnerRecord, TermsPublished
 
 
 class NewTerms(Args, frozen=True):
-    """Rake terms, whole."""
+    """The whole text of new rake terms."""
 
     text: str
 
 
 async def publish_terms(core: Core, args: NewTerms) -> TermsPublished | BadRequest:
-    """Offer new rake terms. Agreements to older ones stay in force."""
+    """Offer new rake terms. Agreements to older versions stay in force."""
     reply = await core.directory.catalogue().ask(m.PublishTerms(args.text))
     return TermsPublished(reply.version) if isinstance(reply, m.TermsPublished) else reply
 
 
 async def end_terms(core: Core, args: PartnerId) -> PartnerRecord | Refusal | BadRequest:
-    """End a partner's agreement: no seat is taken until it agrees to what is on offer. What runs is played and paid."""
+    """End a partner's agreement to its rake terms.
+
+    The partner takes no new seats until it agrees to the terms on offer. Its running matches are
+    played and paid.
+    """
     return await change_account(core, args.partner_id, EndTerms(PLATFORM))
 
 

@@ -1,4 +1,4 @@
-"""`tier.…`: what seats cost and matches pay."""
+"""`tier.…`: tiers, which say what a seat costs and what a match pays."""
 
 from functools import partial
 from typing import Annotated
@@ -17,7 +17,7 @@ Cents = Annotated[int, Meta(ge=-TIER_USD_CENTS_MAX, le=TIER_USD_CENTS_MAX)]
 
 
 class TierNumbers(Args, frozen=True):
-    """A tier's numbers in US cents; without a name it keeps the one it has."""
+    """A tier's numbers in US cents. Without `name` the tier keeps its name."""
 
     environment: Environment
     tier_id: Id
@@ -27,7 +27,7 @@ class TierNumbers(Args, frozen=True):
 
 
 class TierOfGame(Args, frozen=True):
-    """A tier and a game."""
+    """A tier and the game to lock or unlock it for."""
 
     environment: Environment
     tier_id: Id
@@ -42,7 +42,7 @@ async def _tier(core: Core, environment: Environment, tier_id: str) -> Tier:
 
 
 async def set_tier(core: Core, args: TierNumbers) -> TierRecord | Refusal | BadRequest:
-    """Make a tier, or a new revision of one; seats that are taken keep theirs."""
+    """Create a tier, or a new revision of one. Seats that are taken keep their revision."""
     reply = await core.directory.catalogue().ask(
         m.SetTier(
             args.environment, args.tier_id, args.name, args.floor_usd_cents, args.prize_usd_cents
@@ -56,7 +56,7 @@ async def set_tier(core: Core, args: TierNumbers) -> TierRecord | Refusal | BadR
 
 
 async def set_lock(core: Core, args: TierOfGame, *, locked: bool) -> TierLocked | Refusal:
-    """Take a tier out of a game, or offer it there again."""
+    """Lock a tier for a game, so that it takes no new seats there, or unlock it."""
     reply = await core.directory.catalogue().ask(
         m.LockTier(args.environment, args.tier_id, args.game_id, locked)
     )
@@ -68,7 +68,7 @@ async def set_lock(core: Core, args: TierOfGame, *, locked: bool) -> TierLocked 
 
 
 async def list_tiers(core: Core, args: NoArgs) -> TierList:
-    """Return every tier."""
+    """Return every tier, by environment and id."""
     tiers = (await core.parts.catalogue.current()).tiers
     return TierList(
         [
