@@ -1,4 +1,4 @@
-"""What holds for every test: nothing leaves this machine, and no verdict hangs on how fast it is."""
+"""For every test: nothing leaves this machine, and no result depends on its speed."""
 
 import ipaddress
 import socket
@@ -22,7 +22,10 @@ def _log_as_it_was() -> Iterator[None]:
 
 
 def _is_local(host: object) -> bool:
-    """Whether `host` names this machine: loopback, the unspecified address, or localhost and what lies below it."""
+    """Return whether `host` names this machine.
+
+    That is loopback, the unspecified address, or localhost and the names below it.
+    """
     if host is None:
         return True
     name = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
@@ -36,7 +39,10 @@ def _is_local(host: object) -> bool:
 
 
 def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
-    """Raises AssertionError, which no code under test takes for an outage, where a test would connect or look up beyond loopback."""
+    """Raise AssertionError where a test would connect or look up a name beyond loopback.
+
+    No code under test takes that error for an outage.
+    """
     if event == "socket.connect":
         address = arguments[1]
         if isinstance(address, tuple) and not _is_local(address[0]):
@@ -50,7 +56,7 @@ def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def _is_numeric_only() -> bool:
-    """Whether the look-up that this hook is asked about takes no names. trio begins each of its own with such a one."""
+    """Return whether a look-up takes no names. trio begins each of its own with such a one."""
     return bool(sys._getframe(2).f_locals.get("flags", 0) & socket.AI_NUMERICHOST)
 
 

@@ -13,7 +13,10 @@ _FULL = "/dev/full"
 
 @contextmanager
 def full_disk() -> Iterator[int]:
-    """Give a file to which nothing can be written. Skips the test where there is none: what bears its name may be a plain file."""
+    """Give a file to which nothing can be written.
+
+    Skips the test where the machine has none: the device's name may belong to a plain file.
+    """
     try:
         file = os.open(_FULL, os.O_WRONLY)
     except OSError:

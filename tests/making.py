@@ -40,7 +40,7 @@ def match(match_id: str, **changes: Any) -> Match:
 
 
 def account(partner_id: str = "acme", **changes: Any) -> Account:
-    """Return an account with nothing in it, with fields of a test's own. Test and live differ wherever they can."""
+    """Return an empty account, with fields of a test's own. Test and live differ where they can."""
     made = Account(
         partner_id=partner_id,
         name="Acme",

@@ -24,7 +24,7 @@ PATIENCE_S = 10.0
 
 
 class Moody(io.RawIOBase):
-    """A file that takes so many bytes at once, fails while `broken`, and hangs while `hanging` is not set."""
+    """A file that takes some bytes at once, fails while `broken`, and hangs unless `hanging` is set."""
 
     def __init__(self, at_once: int = 1 << 30) -> None:
         self.at_once = at_once
@@ -52,7 +52,7 @@ def logging_into(file: BinaryIO | Moody | None, level: str = "info") -> Iterator
     was, root = structlog.get_config(), logging.getLogger()
     handlers, root_level = root.handlers[:], root.level
     try:
-        with logging_to(file, level, SystemClock()) as lines:  # type: ignore[arg-type]  # raw files are what it is for
+        with logging_to(file, level, SystemClock()) as lines:  # type: ignore[arg-type]
             structlog.configure(cache_logger_on_first_use=False)
             yield lines
     finally:

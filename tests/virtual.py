@@ -1,6 +1,7 @@
-"""What tests on a virtual clock share: time that a test moves, randomness that repeats, a database that commits in-line or breaks.
+"""What tests on a virtual clock share: time, repeatable randomness, and a database that can fail.
 
-With pytest-trio's `autojump_clock`, in-line storage and a seeded scheduler, a test runs the same way every time.
+With pytest-trio's `autojump_clock`, in-line storage and a seeded scheduler, a test runs the same
+way every time.
 """
 
 import sqlite3
@@ -19,7 +20,8 @@ from trio._core import _run as trio_run
 from pgs.actors.kernel.system import TEND_S, System
 from pgs.storage.database import Database
 
-# What structlog does unasked draws every traceback with all its variables: 0.2 s for each fault that a test causes.
+# By default structlog draws every traceback with all its variables: 0.2 s for each fault that a
+# test causes.
 structlog.configure(
     processors=[
         structlog.processors.format_exc_info,
@@ -31,7 +33,7 @@ START = 1_800_000_000  # epoch seconds at the virtual clock's zero: 2027-01-15 0
 
 
 class TrioClock:
-    """Wall time that follows trio's clock from a fixed start: exact seconds under a virtual clock."""
+    """Wall time that follows trio's clock from a fixed start."""
 
     def __init__(self, start: int) -> None:
         self._start_ms = start * 1000
@@ -42,7 +44,7 @@ class TrioClock:
 
     def now_ms(self) -> int:
         """Return Unix epoch milliseconds, rounded down."""
-        # A virtual clock adds floats: rounded to microseconds first, ten times 0.1 is a full second.
+        # A virtual clock adds floats. Rounded to microseconds, ten times 0.1 s is a full second.
         return self._start_ms + round(trio.current_time() * 1_000_000) // 1000
 
 
@@ -63,7 +65,10 @@ class SeededRng:
 
 
 class _ChoiceOfThread(threading.local):
-    """What trio's scheduler draws from: for each thread its own, of which a service in another thread takes nothing away."""
+    """The random source of trio's scheduler, one for each thread.
+
+    A service in another thread must not take numbers from the test's own.
+    """
 
     _main: ClassVar[Random] = trio_run._r  # hypothesis seeds it for its tests
 
@@ -80,12 +85,15 @@ trio_run._r = _ChoiceOfThread()  # type: ignore[assignment]  # all of a Random t
 
 
 def seed_scheduler(seed: int) -> None:
-    """Make trio choose the order of tasks that are ready at once as this seed says, in this thread. Call it inside the run."""
+    """Seed the order in which trio runs tasks that are ready at once, in this thread.
+
+    Call it inside the run.
+    """
     trio_run._r.seed(seed)
 
 
 class Faults:
-    """Breaks the database when a statement contains a given text. `statements` lists all that were run."""
+    """Makes statements fail that contain a given text. `statements` lists all that were run."""
 
     def __init__(self) -> None:
         self.statements: list[str] = []
@@ -127,7 +135,7 @@ class Faults:
 
     @contextmanager
     def hold(self, text: str) -> Iterator[threading.Event]:
-        """Let statements that contain `text` wait until the block ends or the event is set. Yields the event."""
+        """Hold statements that contain `text` until the block ends or the event that it gives is set."""
         release = threading.Event()
         self._before.append((text, lambda: _wait(release)))
         try:
@@ -162,7 +170,7 @@ class Faults:
                 return super().cursor(Cursor)
 
             def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-                return self.cursor().execute(sql, parameters)  # type: ignore[no-any-return]  # sqlite3's own answer
+                return self.cursor().execute(sql, parameters)  # type: ignore[no-any-return]
 
         return Connection
 

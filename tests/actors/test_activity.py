@@ -92,9 +92,7 @@ def test_a_place_is_watched_as_long_as_somebody_is_there() -> None:
     assert not any(activity.has_subscribers("acme", each) for each in ENVIRONMENTS)
 
 
-def test_a_partner_has_so_many_subscribers_in_both_environments_together_and_no_other_partner_less() -> (
-    None
-):
+def test_the_limit_of_subscribers_counts_both_environments_and_no_other_partner() -> None:
     activity = Activity()
     inside = [
         activity.subscribed("acme", "test" if number % 2 else "live")

@@ -16,15 +16,17 @@ async def test_a_partner_has_its_burst_and_then_its_rate(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        gate, account = s.partner().admission, s.account()
-        assert [gate.admit(account, 0.0).refused_by for _ in range(301)] == [None] * 300 + [
+        admission, account = s.partner().admission, s.account()
+        assert [admission.admit(account, 0.0).refused_by for _ in range(301)] == [None] * 300 + [
             "partner"
         ]
-        refused = gate.admit(account, 0.0)
+        refused = admission.admit(account, 0.0)
         assert (refused.retry_after, refused.taken.left, refused.policy) == (1, 0, PARTNER_POLICY)
-        assert [gate.admit(account, 1.0).refused_by for _ in range(81)] == [None] * 80 + ["partner"]
-        assert not gate.is_full(4.0)
-        assert gate.is_full(4.75)
+        assert [admission.admit(account, 1.0).refused_by for _ in range(81)] == [None] * 80 + [
+            "partner"
+        ]
+        assert not admission.is_full(4.0)
+        assert admission.is_full(4.75)
 
 
 async def test_only_what_the_partners_bucket_agrees_to_draws_from_the_process(
@@ -50,11 +52,11 @@ async def test_a_rate_that_an_operator_sets_counts_at_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        gate = s.partner().admission
+        admission = s.partner().admission
         for _ in range(300):
-            gate.admit(s.account(), 0.0)
+            admission.admit(s.account(), 0.0)
         await s.partner().account().ask(SetRate(PLATFORM, 310, None))
         assert policy_of(s.account()) == BucketPolicy(310, 80)
-        assert [gate.admit(s.account(), 0.0).refused_by for _ in range(11)] == [None] * 10 + [
+        assert [admission.admit(s.account(), 0.0).refused_by for _ in range(11)] == [None] * 10 + [
             "partner"
         ]

@@ -68,7 +68,7 @@ async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
         await s.check_money()
 
 
-# --- before the next look: the rows have been looked at, nothing was due, and without a word they are looked at again in a minute
+# --- before the next search: nothing was due, and unless told the chore searches in a minute
 
 
 async def test_a_stake_without_an_answer_is_asked_for_again_in_time(

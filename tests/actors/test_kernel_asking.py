@@ -1,4 +1,7 @@
-"""The kernel: one message at a time, an answer to every ask, at once or by a later message, and no message lost with its asker."""
+"""The kernel handles one message at a time and answers every ask.
+
+An answer may come later, and a message is carried through when its asker has gone.
+"""
 
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar

@@ -1,4 +1,4 @@
-"""The kernel: an actor that breaks starts again from rows, and a partner whose actors break too often rests."""
+"""An actor that breaks starts again from rows; a partner whose actors break too often rests."""
 
 from functools import partial
 

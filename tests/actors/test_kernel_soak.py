@@ -1,4 +1,7 @@
-"""Asks, events, crashes, departures and a stop in random order: every ask ends exactly once, and its answer tells the truth."""
+"""Asks, events, crashes, departures and a stop in random order.
+
+Every ask ends exactly once, and its answer is true.
+"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -73,7 +76,7 @@ class Ready(Message, frozen=True):
 
 
 class Book:
-    """An actor that commits entries, and breaks as the plan of each says. Its rows are `entries`."""
+    """An actor that commits entries, and breaks as each plan says. `entries` are its rows."""
 
     def __init__(self, system: System, ref: Ref, entries: list[int], random: Random) -> None:
         self._system = system

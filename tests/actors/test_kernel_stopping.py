@@ -1,4 +1,4 @@
-"""The kernel: idle actors are closed and opened again, and a stop answers everybody within its grace."""
+"""Idle actors are closed and opened again, and a stop answers everybody within its grace."""
 
 from functools import partial
 from pathlib import Path
@@ -179,7 +179,7 @@ async def test_a_disk_that_hangs_in_a_commit_does_not_keep_the_actors_from_stopp
         with trio.fail_after(30):
             async with actor_system() as system:
                 stuck = Desk(system).later(Do(lambda: database.writer.submit(tx)))
-                while not faults.count("commit"):  # noqa: ASYNC110  a thread sets no event of trio's
+                while not faults.count("commit"):  # noqa: ASYNC110  set in a thread
                     await trio.sleep(0.001)
                 with trio.CancelScope(shield=True):
                     await system.stop()

@@ -1,4 +1,4 @@
-"""Houses that nobody uses: when they are closed, and what closing them must not lose."""
+"""Partners that nobody uses: when they are closed, and what that must not lose."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ async def _slow_bucket(s: ReadyCore) -> None:
     await s.partner().account().ask(SetRate(PLATFORM, 3600, 1))
 
 
-async def test_an_idle_house_is_closed_and_opened_anew_on_its_next_use(
+async def test_an_idle_partner_is_closed_and_opened_anew_on_its_next_use(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -35,7 +35,7 @@ async def test_an_idle_house_is_closed_and_opened_anew_on_its_next_use(
         assert (await s.seat("alice")).status == "waiting"
 
 
-async def test_an_address_of_a_house_that_was_closed_is_a_bug_to_use(
+async def test_an_address_of_a_partner_that_was_closed_is_a_bug_to_use(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """Else two actors of one partner could run side by side, each with a head of its own."""
@@ -47,7 +47,7 @@ async def test_an_address_of_a_house_that_was_closed_is_a_bug_to_use(
 
 
 @pytest.mark.parametrize("name", ["admission", "embed_admission"])
-async def test_a_house_stays_until_its_buckets_are_full_so_that_idling_buys_no_budget(
+async def test_a_partner_stays_open_until_its_buckets_are_full_so_that_idling_buys_no_budget(
     tmp_path: Path, autojump_clock: MockClock, name: str
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -1,4 +1,7 @@
-"""The published snapshots: at once in this process, a minute for what was written past it, ten minutes without a reading."""
+"""Published snapshots: a change counts at once, and one written past the actors within a minute.
+
+After ten minutes without a reading they are not used any more.
+"""
 
 from pathlib import Path
 from types import ModuleType
@@ -118,7 +121,7 @@ async def test_a_deactivation_written_past_the_actor_closes_play(
 async def test_the_account_actor_takes_over_what_was_written_past_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """Without a raised revision nothing conflicts: only the reload keeps the actor from writing its old state back."""
+    """Nothing conflicts here: only the reload keeps the actor from writing its old state back."""
     async with ready_core(tmp_path) as s:
         await s.write_past_the_actors(
             rows.update_partner(s.account(), msgspec.structs.replace(s.account(), burst=7, rate=8)),
@@ -175,7 +178,8 @@ async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(
 ) -> None:
     async with ready_core(tmp_path) as s:
         was = s.account()
-        # An event of the next number that no revision tells of: the actor's own entry can never be added.
+        # An event with the next number, without a raised revision: the actor's own entry can never
+        # be added.
         await s.write_past_the_actors(
             insert_event("acme", Event(was.event_seq + 1, "evt_x", 0, "platform", "x.y", "{}"))
         )
@@ -231,7 +235,7 @@ async def test_the_age_counts_from_the_reading_not_from_later_writes(
         assert s.parts.registry.is_closed(trio.current_time())
 
 
-# --- catalogue ------------------------------------------------------------------------------------------------------------------
+# --- the catalogue
 
 
 async def test_a_tier_set_by_its_actor_counts_at_once_and_one_written_past_it_within_a_minute(
@@ -272,7 +276,7 @@ async def test_a_tier_written_past_its_actor_makes_the_next_command_decide_anew(
 async def test_what_was_committed_within_one_second_is_no_foreign_write(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """Rows of one second have no order of their own: a reading must not differ from what the actor published."""
+    """Rows of one second have no order: a reading must still equal what the actor published."""
     async with ready_core(tmp_path) as s:
         for name in ("m", "z", "a", "k", "b"):
             await mint(s)
@@ -284,7 +288,7 @@ async def test_what_was_committed_within_one_second_is_no_foreign_write(
         assert s.parts.registry.version == version
 
 
-# --- readings that take their time ------------------------------------------------------------------------------------------------
+# --- slow readings
 
 
 class SlowReading:

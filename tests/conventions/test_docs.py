@@ -211,7 +211,7 @@ ADMIN = "docs/admin.md"
 
 
 def _admin_rows() -> dict[str, list[str]]:
-    """The cells after the first of every row of the admin page that is about a call, by the call."""
+    """The cells after the first of each row about a call on the admin page, by the call."""
     rows = [
         [cell.strip() for cell in line.strip("|").split(" | ")]
         for line in _text(ADMIN).splitlines()

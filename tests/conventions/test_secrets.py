@@ -1,4 +1,4 @@
-"""No struct, dataclass or named tuple shows a secret when it is printed, logged or in a traceback."""
+"""No struct, dataclass or named tuple shows a secret when it is printed or logged."""
 
 import dataclasses
 import re
@@ -88,7 +88,7 @@ def secrets_of(kind: type) -> set[str]:
 
 
 def holding(kind: type, secrets: set[str]) -> Any:
-    """Return an instance with `SECRET` in its secret fields, made past every check of its values."""
+    """Return an instance with `SECRET` in its secret fields, past every check of its values."""
     values = {name: SECRET if name in secrets else None for name in fields_of(kind)}
     try:
         return kind(**values)

@@ -8,12 +8,15 @@ from pathlib import Path
 from tests.conventions.tree import ROOT, SOURCE, files
 
 _STATEMENT = re.compile(
-    r"\s*(select\s.+\sfrom\s|select\s+\d|insert\s+(or\s+\w+\s+)?into\s|replace\s+into\s|update\s+\w+\s+set\s|delete\s+from\s"
-    r"|(create|drop|alter)\s+(unique\s+)?(table|index|view|trigger)\s|with\s+\w+\s+as\s*\(|pragma\s)",
+    r"\s*(select\s.+\sfrom\s|select\s+\d|insert\s+(or\s+\w+\s+)?into\s|replace\s+into\s"
+    r"|update\s+\w+\s+set\s|delete\s+from\s"
+    r"|(create|drop|alter)\s+(unique\s+)?(table|index|view|trigger)\s"
+    r"|with\s+\w+\s+as\s*\(|pragma\s)",
     re.IGNORECASE | re.DOTALL,
 )
 _ONE_DATABASE_ONLY = re.compile(
-    r"\bautoincrement\b|\bstrict\b|\bpragma\b|\binsert\s+or\b|\breplace\s+into\b|\bwithout\s+rowid\b|\browid\b|\bglob\b|\bifnull\s*\("
+    r"\bautoincrement\b|\bstrict\b|\bpragma\b|\binsert\s+or\b|\breplace\s+into\b"
+    r"|\bwithout\s+rowid\b|\browid\b|\bglob\b|\bifnull\s*\("
     r"|\bjsonb?_\w+\s*\(|->|\b(strftime|unixepoch|julianday|datetime)\s*\(|%",
     re.IGNORECASE,
 )

@@ -6,13 +6,16 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "pgs"
 
-# The rooms that are committed. Walking them needs no git, so an unpacked archive is policed like a clone.
+# The committed folders. Walking them needs no git, so that an unpacked archive is checked as well.
 _ROOMS = (".ci", "docs", "examples", "scripts", "src", "tests", "web")
 _MADE = {"__pycache__", "node_modules", "dist", "build"}
 
 
 def files(folder: Path, suffix: str = "") -> Iterator[Path]:
-    """Every file under `folder` whose name ends in `suffix`, in order, without what tools and builds have made."""
+    """Every file under `folder` whose name ends in `suffix`, in order.
+
+    What tools and builds have made is left out.
+    """
     for path in sorted(folder.rglob(f"*{suffix}")):
         inner = path.relative_to(folder).parts
         if (
