@@ -72,12 +72,12 @@ async def until(condition: Callable[[], bool]) -> None:
             await trio.sleep(0.005)
 
 
-async def echo(session: AcceptedSocket) -> None:
+async def echo(socket: AcceptedSocket) -> None:
     while True:
-        session.send(await session.receive())
+        socket.send(await socket.receive())
 
 
-async def idle(session: AcceptedSocket) -> None:
+async def idle(socket: AcceptedSocket) -> None:
     """Never reads."""
     await trio.sleep_forever()
 

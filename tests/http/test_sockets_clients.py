@@ -157,7 +157,7 @@ async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(
 ) -> None:
     ended = trio.Event()
 
-    async def busy(session: AcceptedSocket) -> None:
+    async def busy(socket: AcceptedSocket) -> None:
         try:
             await trio.sleep_forever()
         finally:
@@ -187,10 +187,10 @@ async def test_what_a_client_says_just_before_it_leaves_is_still_heard(way: Way)
     heard: list[str] = []
     ended = trio.Event()
 
-    async def slow(session: AcceptedSocket) -> None:
+    async def slow(socket: AcceptedSocket) -> None:
         try:
             while True:
-                heard.append(await session.receive())
+                heard.append(await socket.receive())
                 await trio.sleep(0.02)
         finally:
             ended.set()
@@ -211,10 +211,10 @@ async def test_what_a_client_says_just_before_it_leaves_is_still_heard(way: Way)
 async def test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody(way: Way) -> None:
     ended = trio.Event()
 
-    async def chatty(session: AcceptedSocket) -> None:
+    async def chatty(socket: AcceptedSocket) -> None:
         try:
             while True:
-                session.send("x")
+                socket.send("x")
                 await trio.lowlevel.checkpoint()
         finally:
             ended.set()
@@ -316,12 +316,12 @@ async def test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits(
 ) -> None:
     refused, ended = trio.Event(), trio.Event()
 
-    async def lender(session: AcceptedSocket) -> None:
+    async def lender(socket: AcceptedSocket) -> None:
         async def actor() -> None:
-            while session.send("x" * size):
+            while socket.send("x" * size):
                 await trio.lowlevel.checkpoint()
             refused.set()
-            assert not session.send("x")
+            assert not socket.send("x")
 
         nursery.start_soon(actor)
         try:

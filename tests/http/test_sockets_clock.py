@@ -94,12 +94,12 @@ async def conversing(
             await peer.ended.wait()
 
 
-async def reads(session: AcceptedSocket) -> None:
+async def reads(socket: AcceptedSocket) -> None:
     while True:
-        await session.receive()
+        await socket.receive()
 
 
-async def idles(session: AcceptedSocket) -> None:
+async def idles(socket: AcceptedSocket) -> None:
     await trio.sleep_forever()
 
 
@@ -150,9 +150,9 @@ async def test_half_of_a_burst_ages_at_its_own_time(autojump_clock: MockClock) -
 async def test_after_abuse_nothing_more_is_read(autojump_clock: MockClock) -> None:
     heard: list[str] = []
 
-    async def keeps(session: AcceptedSocket) -> None:
+    async def keeps(socket: AcceptedSocket) -> None:
         while True:
-            heard.append(await session.receive())
+            heard.append(await socket.receive())
 
     async with conversing(keeps) as peer:
         peer.reads = trio.Event()
@@ -210,26 +210,26 @@ async def test_what_a_client_does_not_take_is_bounded(
 ) -> None:
     lent: list[AcceptedSocket] = []
 
-    async def lends(session: AcceptedSocket) -> None:
-        lent.append(session)
+    async def lends(socket: AcceptedSocket) -> None:
+        lent.append(socket)
         await trio.sleep_forever()
 
     async with conversing(lends, limits=limited(**limits)) as peer:
-        [session] = lent
+        [socket] = lent
         sent = 0
         # All in one step: the waiting writer is handed one text and cannot take another.
-        while session.send("x" * 100):
+        while socket.send("x" * 100):
             sent += 1
         assert sent == fits
-        assert not session.send("x")
+        assert not socket.send("x")
         await wait_all_tasks_blocked()
     assert (peer.texts, peer.code()) == ([], OVERLOADED)
 
 
 async def test_what_a_client_takes_makes_room_again(autojump_clock: MockClock) -> None:
-    async def steady(session: AcceptedSocket) -> None:
+    async def steady(socket: AcceptedSocket) -> None:
         for _ in range(50):
-            assert session.send("12345")
+            assert socket.send("12345")
             await wait_all_tasks_blocked()
 
     async with conversing(steady, limits=limited(outbox_messages=1, outbox_chars=5)) as peer:
@@ -243,19 +243,19 @@ async def test_what_a_client_takes_makes_room_again(autojump_clock: MockClock) -
 async def test_what_is_queued_leaves_ahead_of_the_close_for_so_long_and_no_longer(
     autojump_clock: MockClock,
 ) -> None:
-    async def leaves(session: AcceptedSocket) -> None:
-        session.send("one")
-        session.send("two")
+    async def leaves(socket: AcceptedSocket) -> None:
+        socket.send("one")
+        socket.send("two")
 
     async with conversing(leaves, limits=limited(flush_s=2)) as peer:
         pass
     assert (peer.texts, peer.code(), peer.ended_at) == (["one", "two"], 1000, 0)
 
-    async def stuck(session: AcceptedSocket) -> None:
+    async def stuck(socket: AcceptedSocket) -> None:
         peer.reads = trio.Event()
-        session.send("one")
+        socket.send("one")
         await wait_all_tasks_blocked()
-        session.close(4401)
+        socket.close(4401)
         await trio.sleep_forever()
 
     peer = Peer()
@@ -270,9 +270,9 @@ async def test_a_handler_has_so_long_to_take_what_a_client_said_before_it_left(
 ) -> None:
     heard: list[str] = []
 
-    async def slow(session: AcceptedSocket) -> None:
+    async def slow(socket: AcceptedSocket) -> None:
         while True:
-            heard.append(await session.receive())
+            heard.append(await socket.receive())
             await trio.sleep(0.4)
 
     async with conversing(slow, limits=limited(drain_s=1)) as peer:
@@ -293,10 +293,10 @@ async def test_a_handler_that_waits_for_its_client_is_ended_at_once(
 
 
 async def test_a_client_that_leaves_during_a_close_ends_it(autojump_clock: MockClock) -> None:
-    async def leaves(session: AcceptedSocket) -> None:
+    async def leaves(socket: AcceptedSocket) -> None:
         peer.reads = trio.Event()
-        session.send("never read")
-        session.close(4401)
+        socket.send("never read")
+        socket.close(4401)
 
     peer = Peer()
     async with conversing(leaves, peer=peer):
@@ -306,10 +306,10 @@ async def test_a_client_that_leaves_during_a_close_ends_it(autojump_clock: MockC
 
 
 async def test_what_comes_during_a_close_changes_nothing(autojump_clock: MockClock) -> None:
-    async def leaves(session: AcceptedSocket) -> None:
+    async def leaves(socket: AcceptedSocket) -> None:
         peer.reads = trio.Event()
-        session.send("late")
-        session.close(4401)
+        socket.send("late")
+        socket.close(4401)
 
     events: Counter[str] = Counter()
     peer = Peer()
@@ -324,8 +324,8 @@ async def test_what_comes_during_a_close_changes_nothing(autojump_clock: MockClo
 async def test_a_session_whose_handler_failed_takes_nothing_more(autojump_clock: MockClock) -> None:
     lent: list[AcceptedSocket] = []
 
-    async def fails(session: AcceptedSocket) -> None:
-        lent.append(session)
+    async def fails(socket: AcceptedSocket) -> None:
+        lent.append(socket)
         raise ValueError
 
     with pytest.raises(ExceptionGroup) as raised:

@@ -99,7 +99,8 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_traps.py::test_a_crash_in_quarts_nursery_takes_no_actor_down",
     ),
     "12. a WebSocket that failed closed with 1000, nobody was told of a stop, sizes were in "
-    "characters, any subprotocol was accepted, and a handler that was not reading noticed no disconnect": (
+    "characters, any subprotocol was accepted, and a handler that was not reading noticed no "
+    "disconnect": (
         "http/test_sockets.py::test_an_exception_of_the_handler_is_1011_and_logged_once",
         "http/test_edge.py::test_a_websocket_carries_its_request_id_and_fails_with_1011",
         "http/test_sockets.py::test_at_a_stop_every_open_socket_is_told_before_the_listener_stops",

@@ -98,18 +98,21 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
         return Verdict(refusal, stamps, known)
 
     # 7. The version. 8. The kind of key.
-    named = [value for name, value in headers if name == VERSION_HEADER]
-    version = (
-        choose(named[0] if named else None, pin, services.parts.versions)
-        if len(named) < 2
-        else refuse("unsupported_api_version")
-    )
+    version = _chosen_version(services, headers, pin)
     if isinstance(version, Refusal):
         return Verdict(version, stamps, known)
     stamps = ((VERSION_HEADER, b"%d" % version), *stamps[1:])
     if endpoint.only_key is not None and key.environment != endpoint.only_key:
         return Verdict(refuse("test_key_required"), stamps, known)
     return Verdict(Principal(account, key, version), stamps, known)
+
+
+def _chosen_version(services: Services, headers: Headers, pin: int) -> int | Refusal:
+    """Return the version that the call asks for, else the pinned one, or why it is refused."""
+    named = [value for name, value in headers if name == VERSION_HEADER]
+    if len(named) > 1:
+        return refuse("unsupported_api_version")
+    return choose(named[0] if named else None, pin, services.parts.versions)
 
 
 def _rate_headers(admission: Admission) -> tuple[tuple[bytes, bytes], ...]:

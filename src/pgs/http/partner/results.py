@@ -9,7 +9,7 @@ import trio
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.cursors import make_cursor, read_cursor
-from pgs.domain.errors import BadRequest, refuse
+from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.seats import Seat
 from pgs.http.api.auth import recheck
 from pgs.http.api.endpoint import Answer, Call, Endpoint
@@ -119,20 +119,27 @@ async def read_results(call: Call) -> Answer:
     if page.results or wait_s == 0:
         return page
     with services.parts.bells.hold(principal.partner_id) as held:
-        if not held:
-            return page
-        until = trio.current_time() + wait_s
-        if principal.key.revokes_at is not None:  # a scheduled revocation ends a held call
-            until = min(
-                until,
-                trio.current_time() + max(0, principal.key.revokes_at - services.parts.clock.now()),
-            )
-        while not page.results and trio.current_time() < until and not services.parts.bells.stopped:
-            await services.parts.bells.wait(principal.partner_id, principal.environment, until)
-            refusal = recheck(services, principal)
-            if refusal is not None:
-                return refusal
-            page = await _page(call, after, limit)
+        return await _held_page(call, page, after, limit, wait_s) if held else page
+
+
+async def _held_page(
+    call: Call, page: ResultsPage, after: int, limit: int, wait_s: int
+) -> ResultsPage | Refusal | BadRequest:
+    """Return the first page with rows, or an empty one after `wait_s`.
+
+    A scheduled revocation of the key and a stop of the service end the wait earlier.
+    """
+    principal, parts = call.principal, call.services.parts
+    until = trio.current_time() + wait_s
+    if principal.key.revokes_at is not None:
+        left_s = principal.key.revokes_at - parts.clock.now()
+        until = min(until, trio.current_time() + max(0, left_s))
+    while not page.results and trio.current_time() < until and not parts.bells.stopped:
+        await parts.bells.wait(principal.partner_id, principal.environment, until)
+        refusal = recheck(call.services, principal)
+        if refusal is not None:
+            return refusal
+        page = await _page(call, after, limit)
     return page
 
 
