@@ -127,12 +127,15 @@ async def test_the_event_log_is_read_from_the_newest_on_in_pages(database: Datab
         *(events.insert_event("acme", _event(seq)) for seq in (1, 2, 3, 4)),
         events.insert_event("other", _event(9)),
     )
-    assert await events.events_page(database.reader, "acme", events.END, 2) == [
+    assert await events.events_page(database.reader, "acme", events.END, 2, with_invites=True) == [
         _event(4),
         _event(3),
     ]
-    assert await events.events_page(database.reader, "acme", 3, 5) == [_event(2), _event(1)]
-    assert await events.events_page(database.reader, "acme", 1, 5) == []
+    assert await events.events_page(database.reader, "acme", 3, 5, with_invites=True) == [
+        _event(2),
+        _event(1),
+    ]
+    assert await events.events_page(database.reader, "acme", 1, 5, with_invites=True) == []
     assert await commit(database, events.insert_event("acme", _event(4))) is Outcome.CONFLICT
 
 

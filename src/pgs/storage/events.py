@@ -23,7 +23,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 async def events_page(
-    reader: Reader, partner_id: str, before: int, page_size: int, *, with_invites: bool = True
+    reader: Reader, partner_id: str, before: int, page_size: int, *, with_invites: bool
 ) -> list[Event]:
     """Return entries under a sequence, the newest first; from `END` the list begins.
 
