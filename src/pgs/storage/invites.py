@@ -38,9 +38,9 @@ async def count_invites(reader: Reader, partner_id: str) -> int:
     return int(row[0]) if row else 0
 
 
-async def oldest_settled(reader: Reader, partner_id: str, now: int) -> str | None:
+async def oldest_closed(reader: Reader, partner_id: str, now: int) -> str | None:
     """Return the id of the oldest invite that is not pending at `now`; None when all are."""
-    row = await reader.one("invites.oldest_settled", partner_id=partner_id, now=now)
+    row = await reader.one("invites.oldest_closed", partner_id=partner_id, now=now)
     return row[0] if row else None
 
 

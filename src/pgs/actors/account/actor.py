@@ -133,7 +133,7 @@ class AccountActor(DispatchingActor):
         stmt = delete_stop(self._partner_id, command.environment, command.generation)
         await self._write_row(stmt)
 
-    async def _load_anew(self, message: AccountChangedInRows, envelope: Envelope) -> None:
+    async def _reload(self, message: AccountChangedInRows, envelope: Envelope) -> None:
         await self.load()
         self._wake_held_calls()
         self._tell_couriers(ENVIRONMENTS)
@@ -231,7 +231,7 @@ class AccountActor(DispatchingActor):
         RevokeInvite: _revoke_invite,
         VerifyTotp: _verify_totp,
         StopFinished: _finish_stop,
-        AccountChangedInRows: _load_anew,
+        AccountChangedInRows: _reload,
     }
 
 

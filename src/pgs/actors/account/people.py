@@ -25,10 +25,10 @@ from pgs.storage.transactions import Stmt
 
 
 class KeptInvites(msgspec.Struct, frozen=True):
-    """How many invites rows hold of an account, and the id of the oldest that is not pending."""
+    """How many invites rows hold of an account, and the id of the oldest closed one."""
 
     count: int
-    oldest_settled: str | None
+    oldest_closed: str | None
 
 
 class InviteAndMembership(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ async def read_kept_invites(
     count = await invite_rows.count_invites(reader, account.partner_id)
     if count < invites.INVITES_MAX:
         return KeptInvites(count, None)  # nothing has to make room
-    return KeptInvites(count, await invite_rows.oldest_settled(reader, account.partner_id, now))
+    return KeptInvites(count, await invite_rows.oldest_closed(reader, account.partner_id, now))
 
 
 async def read_invite(
@@ -100,12 +100,12 @@ def _make_room(account: Account, kept: KeptInvites) -> tuple[Stmt, ...] | BadReq
     """
     if kept.count < invites.INVITES_MAX:
         return ()
-    if kept.oldest_settled is None:
+    if kept.oldest_closed is None:
         return BadRequest(
             f"an account has at most {invites.INVITES_MAX} pending invites:"
             " revoke some, or wait until they expire"
         )
-    return invite_rows.delete_invite(account.partner_id, kept.oldest_settled)
+    return invite_rows.delete_invite(account.partner_id, kept.oldest_closed)
 
 
 def revoke_invite(

@@ -143,8 +143,8 @@ async def may_go_on(call: AdminCall) -> bool:
     services, caller = call.services, call.principal
     if services.parts.clock.now_ms() >= caller.identity.expires_at * 1000:
         return False
-    anew = await _admit(services, caller.identity, caller.rule)
-    return isinstance(anew, Caller) and anew.partner_id == caller.partner_id
+    again = await _admit(services, caller.identity, caller.rule)
+    return isinstance(again, Caller) and again.partner_id == caller.partner_id
 
 
 async def factor_of(services: Services, known: KnownMember | None) -> Factor:

@@ -25,7 +25,7 @@ limit :page_size;
 -- name: count_invites^
 select count(*) from invite where partner_id = :partner_id;
 
--- name: oldest_settled^
+-- name: oldest_closed^
 select invite_id
 from invite
 where partner_id = :partner_id and (accepted_by is not null or revoked_at is not null or expires_at <= :now)
