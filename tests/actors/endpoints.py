@@ -1,13 +1,16 @@
-"""Partners' webhook endpoints that answer as a test says, and short words for what tests do with them."""
+"""Partners' webhook endpoints that answer as a test says, and short names for what tests do."""
 
+import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 import msgspec
 import trio
 
 from pgs.actors.kernel.mail import Command
+from pgs.actors.kernel.restarts import RESTART_LIMIT
 from pgs.actors.messages.account.webhooks import DisableWebhook, SaveWebhook, WebhookSaved
 from pgs.actors.messages.courier import (
     Nudge,
@@ -26,7 +29,7 @@ OTHER = "https://hooks.acme-games.com/other"
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What an endpoint answers, and after how many seconds. None: nothing came, as the real port tells it."""
+    """An endpoint's response, and the seconds until it comes. `status` None: no response came."""
 
     status: int | None
     after_s: float = 0.0
@@ -39,7 +42,7 @@ FOR_EVER = Answer(None, 1e9)
 
 
 class Post(msgspec.Struct, frozen=True):
-    """One try as it went out: when, where to, and its bytes. `nudge` tells the tries of one nudge from all others."""
+    """One try as it was sent. `nudge` is the same object for all tries of one nudge."""
 
     at: float
     url: str
@@ -48,14 +51,17 @@ class Post(msgspec.Struct, frozen=True):
     nudge: object
 
     def signed_by(self, secret: str) -> bool:
-        """Return whether the signature is that secret's, at the time that the body tells."""
+        """Return whether it is signed with that secret, at the time in its body."""
         at = msgspec.json.decode(self.body)["at"]
         assert self.signature.startswith(f"t={at},")
         return verify_signature(secret, self.signature, self.body, at)
 
 
 class Endpoints:
-    """All partners' endpoints. The list of answers of a URL is used up in order; its last one holds from then on."""
+    """All partners' endpoints.
+
+    Each URL has a list of answers. They are given in order, and the last one repeats.
+    """
 
     def __init__(self, *answers: Answer) -> None:
         self.answers: dict[str, list[Answer]] = defaultdict(lambda: list(answers) or [OK])
@@ -63,12 +69,10 @@ class Endpoints:
         self.broken: Exception | None = None
         self.running = 0
         self.most_running = 0
-        self.ended: list[
-            tuple[float, object, int | None]
-        ] = []  # when, which nudge, with what status
+        self.ended: list[tuple[float, object, int | None]] = []  # time, nudge, status
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
-        """Return what the test says, when it says."""
+        """Return the next answer of the URL, after the seconds that it takes."""
         assert list(headers) == [SIGNATURE_HEADER]
         nudge = trio.lowlevel.current_task()
         self.posts.append(Post(trio.current_time(), url, body, headers[SIGNATURE_HEADER], nudge))
@@ -88,19 +92,19 @@ class Endpoints:
 
     @property
     def times(self) -> list[float]:
-        """When each try began, in seconds, to the millisecond."""
+        """When each try began, in seconds rounded to milliseconds."""
         return [round(post.at, 3) for post in self.posts]
 
 
 async def ask(s: ReadyCore, command: Command[Any], partner: str = "acme") -> Any:
-    """Return an account's answer."""
+    """Return the reply of a partner's account."""
     return await s.partner(partner).account().ask(command)
 
 
 async def save(
     s: ReadyCore, url: str = URL, environment: Environment = "test", partner: str = "acme"
 ) -> str:
-    """Save a webhook; return its secret, empty when it has one already."""
+    """Save a webhook; return the secret if one was minted, else an empty text."""
     reply = await ask(s, SaveWebhook("ops", environment, url), partner)
     assert isinstance(reply, WebhookSaved), reply
     return reply.secret or ""
@@ -114,12 +118,12 @@ async def switch_off(s: ReadyCore, environment: Environment = "test") -> None:
 def nudge(
     s: ReadyCore, match_id: str = "mat_1", environment: Environment = "test", partner: str = "acme"
 ) -> None:
-    """Tell a courier of a match."""
+    """Tell a courier that a match has something new."""
     assert s.partner(partner).courier(environment).tell(Nudge(match_id))
 
 
 async def send_test(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> Any:
-    """Return what a courier answers when it is asked for a test event."""
+    """Return the courier's reply to the command to send a test event."""
     return await s.partner(partner).courier(environment).ask(SendTest())
 
 
@@ -144,12 +148,33 @@ async def log(
     return await log_rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)
 
 
+async def fail(s: ReadyCore, times: int) -> None:
+    """Let nudges fail one after the other, at an endpoint that refuses them for good."""
+    for _ in range(times):
+        nudge(s)
+        await trio.sleep(0.01)
+
+
+def rest(s: ReadyCore) -> None:
+    """Let the partner rest, as after too many crashes of its actors."""
+    for _ in range(RESTART_LIMIT.restarts + 1):
+        s.partner().restarts.crashed(trio.current_time())
+
+
+def select(s: ReadyCore, sql: str, *params: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a query, read from the database file."""
+    with closing(sqlite3.connect(s.parts.database.path)) as connection:
+        return connection.execute(sql, params).fetchall()
+
+
 def events(
     s: ReadyCore, action: str, partner: str = "acme"
 ) -> list[tuple[str, dict[str, Any], int]]:
-    """Return the entries of the event log of that name, the oldest first: actor, detail, time."""
-    found = s.reader._connection.execute(
+    """Return actor, detail and time of the events of an action, the oldest first."""
+    found = select(
+        s,
         "select actor, detail, at from event where partner_id = ? and action = ? order by seq",
-        (partner, action),
-    ).fetchall()
+        partner,
+        action,
+    )
     return [(actor, msgspec.json.decode(detail), at) for actor, detail, at in found]

@@ -1,4 +1,4 @@
-"""One nudge: when its tries are made, what they carry, what their outcomes lead to, and how they are logged."""
+"""One nudge: when its tries are made, what they send, how they are logged, and when they count."""
 
 from pathlib import Path
 
@@ -32,10 +32,7 @@ from tests.actors.ready_core import at, ready_core, until
         ([DOWN, OK], [0, 1]),
         ([DOWN, DOWN, OK], [0, 1, 5]),
         ([DOWN], [0, 1, 5]),
-        (
-            [HUNG],
-            [0, 5, 10],
-        ),  # each runs past the moment at which the next is due, and that one follows at once
+        ([HUNG], [0, 5, 10]),  # each try runs past the time of the next one, which follows at once
         ([Answer(500, 3.0), DOWN], [0, 3, 5]),
         ([Answer(500, 0.5), Answer(500, 4.5), DOWN], [0, 1, 5.5]),
         ([Answer(500, 0.999), Answer(500, 3.999), DOWN], [0, 1, 5]),
@@ -61,7 +58,7 @@ async def test_tries_begin_0_1_and_5_seconds_after_the_first_or_when_the_one_bef
         assert await failures(s) == (0 if endpoints.ended[-1][2] == 200 else 1)
 
 
-async def test_all_tries_carry_the_same_bytes_and_the_signature_of_the_first_moment(
+async def test_all_tries_send_the_bytes_and_the_signature_of_the_first_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(DOWN)
@@ -152,7 +149,7 @@ async def test_a_status_decides_whether_a_nudge_is_delivered_tried_again_or_give
         assert await failures(s) == (0 if delivered else 1)
 
 
-async def test_every_try_is_logged_the_newest_first_with_all_that_came_of_it(
+async def test_every_try_is_logged_with_its_outcome_the_newest_first(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(HUNG, Answer(503, 0.25, "busy"), Answer(200, 0.125, "thanks"))
@@ -185,7 +182,7 @@ async def test_every_try_is_logged_the_newest_first_with_all_that_came_of_it(
         assert len({a.attempt_id for a in (first, second, third)}) == 3
 
 
-async def test_a_failed_nudge_counts_once_however_many_tries_it_took_and_a_landed_one_clears_the_run(
+async def test_a_failed_nudge_counts_once_after_any_number_of_tries_and_a_delivered_one_clears_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(DOWN, DOWN, DOWN, GONE, DOWN, GONE, DOWN, DOWN, OK, GONE)
@@ -201,7 +198,7 @@ async def test_a_failed_nudge_counts_once_however_many_tries_it_took_and_a_lande
         assert events(s, "webhook.disabled") == []
 
 
-async def test_a_run_goes_on_after_a_restart_and_so_does_the_log(
+async def test_the_run_of_failures_and_the_log_continue_after_a_restart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     for run in range(3):

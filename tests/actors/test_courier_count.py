@@ -1,4 +1,4 @@
-"""The run of failures under any mixture of outcomes: it is the run of failures at the end of all nudges that completed and count."""
+"""The run of failures after any mixture of outcomes, against a model that counts by itself."""
 
 from pathlib import Path
 from random import Random
@@ -30,9 +30,9 @@ STATUSES = (None, 404, 410, 500, 503, 302)
 
 
 class Model(Endpoints):
-    """Endpoints that work out by themselves, from what they answered and what the test did, where the run of failures must stand.
+    """Endpoints that compute the expected run of failures from their answers and the test's acts.
 
-    Everything in a test happens at a moment of its own, so that there is one order of completion.
+    No two things happen at the same moment in a test, so that there is one order of completion.
     """
 
     def __init__(self, random: Random) -> None:
@@ -41,7 +41,7 @@ class Model(Endpoints):
         self.failing = 0.9
         self.run, self.enabled, self.disablings = 0, False, 0
         self.cut: set[object] = set()
-        self.open: dict[object, int] = {}  # nudges under way, and their tries so far
+        self.open: dict[object, int] = {}  # nudges in flight, and their tries so far
 
     async def post(self, url: str, body: bytes, headers: object) -> TryOutcome:
         me = trio.lowlevel.current_task()
@@ -54,7 +54,7 @@ class Model(Endpoints):
                 status, 0.001 + self.random.random() * (5 if self.random.random() < 0.2 else 0.5)
             )
         ]
-        outcome = await super().post(url, body, headers)  # type: ignore[arg-type]  # handed on as it came
+        outcome = await super().post(url, body, headers)  # type: ignore[arg-type]  # passed on
         verdict = nudges.verdict(outcome)
         if verdict != "retry" or self.open[me] == len(TRY_AT_S):
             del self.open[me]
@@ -74,7 +74,7 @@ class Model(Endpoints):
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_the_count_is_the_run_of_failures_at_the_end_of_what_completed(
+async def test_the_count_equals_the_failures_since_the_last_delivery_or_saving(
     seed: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     seed_scheduler(seed)

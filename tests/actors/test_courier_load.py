@@ -1,4 +1,4 @@
-"""How much a courier has under way, what becomes of more, and how it gets over whatever breaks around it."""
+"""How many nudges are in flight, what happens to more, and how a courier recovers from faults."""
 
 import sqlite3
 from collections import Counter
@@ -9,7 +9,6 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.delivery.courier import IN_FLIGHT_LIMIT, WAITING_LIMIT
-from pgs.actors.kernel.restarts import RESTART_LIMIT
 from pgs.storage.transactions import Outcome, Tx, WriterFull
 from tests.actors.endpoints import (
     DOWN,
@@ -23,6 +22,7 @@ from tests.actors.endpoints import (
     failures,
     log,
     nudge,
+    rest,
     save,
     webhook,
 )
@@ -30,7 +30,7 @@ from tests.actors.ready_core import ReadyCore, ready_core, until
 from tests.virtual import Faults
 
 
-async def test_at_most_eight_are_in_flight_and_the_next_begins_as_one_lands(
+async def test_at_most_eight_are_in_flight_and_the_next_begins_when_one_ends(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(
@@ -53,7 +53,7 @@ async def test_at_most_eight_are_in_flight_and_the_next_begins_as_one_lands(
         ]  # the oldest first
 
 
-async def test_a_nudge_between_its_tries_is_in_flight(
+async def test_a_nudge_between_two_tries_counts_as_in_flight(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(*[DOWN] * 8, OK)
@@ -84,7 +84,7 @@ async def test_environments_and_partners_have_eight_each(
         assert endpoints.running == 24
 
 
-async def test_beyond_256_that_wait_nudges_merge_into_the_newest(
+async def test_beyond_256_waiting_nudges_a_further_one_merges_with_the_newest(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, counted = Endpoints(Answer(200, 0.1)), Counter[str]()
@@ -122,11 +122,11 @@ async def test_a_hung_endpoint_of_hundreds_of_nudges_is_disabled_after_its_first
         assert len(await log(s)) == len(endpoints.posts)
 
 
-# --- what breaks around it ----------------------------------------------------------------------------------------------------------
+# --- faults around it -----------------------------------------------------------------------------
 
 
 async def works_again(s: ReadyCore, endpoints: Endpoints) -> None:
-    """Check that eight nudges at once are sent, logged and counted, and that another partner's are."""
+    """Check that eight nudges at once are sent, logged and counted."""
     endpoints.broken = None
     endpoints.answers.clear()
     endpoints.answers[URL] = [GONE]
@@ -138,7 +138,7 @@ async def works_again(s: ReadyCore, endpoints: Endpoints) -> None:
     assert await failures(s) == min(before + 8, 10)
 
 
-async def test_a_fault_of_the_way_out_costs_the_nudge_and_neither_a_place_nor_a_count(
+async def test_an_error_of_our_own_loses_the_nudge_without_counting_and_frees_its_slot(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, counted = Endpoints(), Counter[str]()
@@ -155,7 +155,7 @@ async def test_a_fault_of_the_way_out_costs_the_nudge_and_neither_a_place_nor_a_
         await works_again(s, endpoints)
 
 
-async def test_a_log_that_cannot_be_written_costs_lines_and_no_places_in_flight(
+async def test_a_try_that_cannot_be_logged_still_frees_its_slot(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, endpoints, counted = Faults(), Endpoints(DOWN), Counter[str]()
@@ -174,7 +174,7 @@ async def test_a_log_that_cannot_be_written_costs_lines_and_no_places_in_flight(
 
 
 @pytest.mark.parametrize("text", ["commit", "insert into attempt"])
-async def test_a_courier_that_breaks_lets_go_of_what_it_had_sent(
+async def test_a_courier_that_breaks_makes_no_further_try_of_the_nudges_it_had_sent(
     text: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, endpoints = Faults(), Endpoints(Answer(500, 0.5))
@@ -182,7 +182,7 @@ async def test_a_courier_that_breaks_lets_go_of_what_it_had_sent(
         await save(s)
         for _ in range(12):
             nudge(s)
-        # A commit whose outcome is unknown, and a bug: both end this life of the courier.
+        # A commit with an unknown outcome, and a bug: both break the courier.
         faults.fail(
             text,
             sqlite3.OperationalError("disk I/O error")
@@ -192,7 +192,7 @@ async def test_a_courier_that_breaks_lets_go_of_what_it_had_sent(
         await until(0.7)
         faults.heal()
         await until(40)  # after bugs the partner rests
-        assert len(endpoints.posts) == 8  # no second tries, and what waited is lost with it
+        assert len(endpoints.posts) == 8  # no second tries, and the waiting nudges are lost
         assert await failures(s) == 0
         await works_again(s, endpoints)
 
@@ -207,8 +207,7 @@ async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(
             nudge(s)
             await trio.sleep(0.01)
         await until(1)
-        for _ in range(RESTART_LIMIT.restarts + 1):
-            s.partner().restarts.crashed(trio.current_time())
+        rest(s)
         await until(30)
         assert await failures(s) == 2
         await until(33)
@@ -216,7 +215,7 @@ async def test_outcomes_wait_while_the_partner_rests_and_count_afterwards(
         assert len(await log(s)) == 3
 
 
-async def test_an_outcome_for_which_the_writer_has_no_room_is_handed_in_again_and_counts(
+async def test_an_outcome_that_the_full_writer_refused_is_handed_in_again_and_counts(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoints = Endpoints(GONE)
@@ -245,14 +244,13 @@ async def test_a_partner_that_rests_delays_no_other_partners_nudges(
         await s.open_partner("zebra")
         await save(s)
         await save(s, OTHER, partner="zebra")
-        for _ in range(RESTART_LIMIT.restarts + 1):
-            s.partner().restarts.crashed(trio.current_time())
+        rest(s)
         nudge(s, partner="zebra")
         await trio.sleep(0.01)
         assert [post.url for post in endpoints.posts] == [OTHER]
 
 
-async def test_a_courier_that_has_long_been_idle_finds_its_endpoint_again(
+async def test_a_courier_that_was_closed_while_idle_reads_its_endpoint_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(GONE)
@@ -260,7 +258,7 @@ async def test_a_courier_that_has_long_been_idle_finds_its_endpoint_again(
         secret = await save(s)
         nudge(s)
         await until(1000)
-        assert not s.parts.system.cells  # every actor has given its memory back
+        assert not s.parts.system.cells  # every actor has been closed
         nudge(s)
         await until(1001)
         assert (await failures(s), len(await log(s))) == (2, 2)

@@ -1,4 +1,4 @@
-"""A webhook's secret: sealed in rows, found with the keys of the day, and in no text that anybody reads."""
+"""A webhook's secret is sealed in rows, opens with any key of the ring, and is in no text."""
 
 from collections import Counter
 from pathlib import Path
@@ -12,7 +12,7 @@ from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages.account.webhooks import RotateWebhookSecret, SaveWebhook
 from pgs.config import Config
 from pgs.keyfile import KeyFile
-from pgs.storage.webhooks import find_endpoint
+from pgs.storage.webhooks import find_endpoint, rotate_secret
 from tests.actors.endpoints import (
     GONE,
     OK,
@@ -23,10 +23,11 @@ from tests.actors.endpoints import (
     failures,
     nudge,
     save,
+    select,
     send_test,
     webhook,
 )
-from tests.actors.ready_core import ready_core, until
+from tests.actors.ready_core import at, ready_core, until
 from tests.virtual import SeededRng
 
 
@@ -48,12 +49,12 @@ async def test_a_secret_is_in_no_log_no_event_and_no_repr(
                 nudge(s)
             await until(20)
             assert not (await webhook(s)).enabled
-            details = s.reader._connection.execute("select * from event").fetchall()
+            details = select(s, "select * from event")
             found = await find_endpoint(s.reader, "acme", "test")
             assert found is not None
             texts = [repr(details), repr(found), repr(await webhook(s)), repr(s.account())]
-            rows = repr(s.reader._connection.execute("select * from webhook").fetchall())
-            rows += repr(s.reader._connection.execute("select * from attempt").fetchall())
+            rows = repr(select(s, "select * from webhook"))
+            rows += repr(select(s, "select * from attempt"))
         for line in lines:  # tracebacks too, as the log would show them
             error = line.get("exc_info")
             texts += [repr(line), repr(getattr(error, "args", ""))]
@@ -89,7 +90,7 @@ async def test_a_secret_opens_with_an_older_key_of_the_ring(
         assert [post.signed_by(secret) for post in endpoints.posts] == [True, True]
 
 
-async def test_a_secret_that_does_not_open_stops_its_courier_and_nothing_else(
+async def test_a_secret_that_does_not_open_stops_only_the_nudges_of_its_endpoint(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, counted = Endpoints(OK), Counter[str]()
@@ -132,10 +133,9 @@ async def test_a_secret_sealed_for_another_endpoint_does_not_open(
         await save(s)
         await save(s, OTHER, "live")
     async with ready_core(tmp_path, outbound=endpoints) as s:
-        connection = s.parts.database.writer._connection
-        connection.execute(
-            "update webhook set sealed_secret = (select sealed_secret from webhook where environment = 'live')"
-        )
+        live = await find_endpoint(s.reader, "acme", "live")
+        assert live is not None
+        await s.write_past_the_actors(rotate_secret("acme", "test", live.sealed_secret, at(0)))
         nudge(s)
         nudge(s, environment="live")
         await until(1)

@@ -1,4 +1,4 @@
-"""What becomes of nudges on their way when the service stops."""
+"""What happens to nudges in flight when the service stops."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed, Overloaded
-from pgs.actors.kernel.restarts import RESTART_LIMIT
 from pgs.actors.kernel.system import STOP_GRACE_S
 from pgs.actors.shared.deliveries import DRAIN_S
 from pgs.http.outbound.tries import TRY_TIMEOUT_S
@@ -22,6 +21,7 @@ from tests.actors.endpoints import (
     failures,
     log,
     nudge,
+    rest,
     save,
     send_test,
 )
@@ -33,7 +33,7 @@ from tests.virtual import seed_scheduler
 async def test_tries_that_run_when_the_service_stops_finish_are_logged_and_count(
     seed: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    seed_scheduler(seed)  # whoever is woken first, by the last try's end or by the stop
+    seed_scheduler(seed)  # the end of the last try and the stop are handled in either order
     endpoints = Endpoints(*[GONE] * 5, *[Answer(404, 2.0)] * 3, Answer(200, 4.0))
     async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -88,7 +88,7 @@ async def test_nothing_new_begins_while_the_service_stops(
         assert len(await log(s)) == 8
 
 
-async def test_a_stop_without_nudges_waits_for_nothing(
+async def test_a_stop_does_not_wait_for_a_nudge_between_two_tries(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path, outbound=Endpoints(DOWN)) as s:
@@ -98,20 +98,21 @@ async def test_a_stop_without_nudges_waits_for_nothing(
     assert trio.current_time() < 2.1
 
 
-async def test_a_stop_waits_for_no_courier_that_rests(
+async def test_a_stop_does_not_wait_for_a_courier_of_a_resting_partner(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path, outbound=Endpoints(Answer(404, 1.0))) as s:
         await save(s)
         nudge(s)
         await until(0.5)
-        for _ in range(RESTART_LIMIT.restarts + 1):
-            s.partner().restarts.crashed(trio.current_time())
+        rest(s)
         await until(3)
     assert trio.current_time() < 4.1
 
 
-async def test_tries_that_never_end_are_given_up(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_stop_gives_up_tries_that_never_end(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(FOR_EVER)
     async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
@@ -124,7 +125,7 @@ async def test_tries_that_never_end_are_given_up(tmp_path: Path, autojump_clock:
     assert DRAIN_S > TRY_TIMEOUT_S  # a try that begins at the last moment ends in time
 
 
-async def test_a_test_event_under_way_is_answered_during_the_stop(
+async def test_a_test_event_in_flight_is_answered_during_the_stop(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers = list[object]()

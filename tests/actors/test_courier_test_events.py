@@ -1,4 +1,4 @@
-"""Test events: when one may be sent, what it carries, and all that it leaves alone."""
+"""Test events: when one may be sent, what it sends, and what it does not change."""
 
 import sqlite3
 from pathlib import Path
@@ -33,7 +33,7 @@ from tests.actors.ready_core import ReadyCore, at, ready_core, until
 from tests.virtual import Faults
 
 
-async def test_a_test_event_is_one_signed_try_whose_attempt_is_the_answer(
+async def test_a_test_event_is_one_signed_try_and_the_reply_is_its_attempt(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(202, 0.25, "thanks"))
@@ -64,7 +64,7 @@ async def test_a_test_event_is_one_signed_try_whose_attempt_is_the_answer(
 
 
 @pytest.mark.parametrize("answer", [DOWN, GONE, HUNG])
-async def test_a_test_event_is_tried_once_and_its_failure_is_an_answer_too(
+async def test_a_failed_test_event_is_not_tried_again_and_is_answered_too(
     answer: Answer, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(answer)
@@ -116,13 +116,14 @@ async def test_a_test_event_is_refused_within_ten_seconds_of_the_last_one(
             assert await send_test(s) == refuse("test_event_too_soon")
         assert isinstance(await send_test(s, "live"), Attempt)
         await until(10.9)
-        assert isinstance(
-            await send_test(s), Attempt
-        )  # ten seconds after it was sent; refusals begin no new wait
+        # Ten seconds after the event was sent. A refusal does not begin a new wait.
+        assert isinstance(await send_test(s), Attempt)
         assert len(endpoints.posts) == 3
 
 
-async def test_two_test_events_at_once_are_one(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_of_several_test_events_at_once_one_is_sent(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints, answers = Endpoints(HUNG), list[object]()
 
     async with ready_core(tmp_path, outbound=endpoints) as s:
@@ -182,7 +183,7 @@ async def test_a_test_event_is_for_an_endpoint_that_is_there_and_on(
         assert len(endpoints.posts) == sent + 1
 
 
-async def test_a_test_event_goes_out_though_eight_nudges_hang(
+async def test_a_test_event_is_sent_though_eight_nudges_are_in_flight(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(*[HUNG] * 8, OK)
@@ -212,7 +213,7 @@ async def test_an_endpoint_that_is_switched_off_meanwhile_still_answers_its_test
         assert await failures(s) == 0
 
 
-async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(
+async def test_a_test_event_that_fails_on_our_side_leaves_nobody_waiting(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults, endpoints = Faults(), Endpoints()
@@ -233,7 +234,7 @@ async def test_a_test_event_that_breaks_on_our_side_leaves_nobody_waiting(
         assert len(s.parts.deliveries) == 0
 
 
-async def test_a_courier_that_breaks_meanwhile_still_knows_of_a_test_event_under_way(
+async def test_a_courier_that_broke_still_knows_of_a_test_event_in_flight(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, faults = Endpoints(Answer(200, 4.0)), Faults()
@@ -246,7 +247,7 @@ async def test_a_courier_that_breaks_meanwhile_still_knows_of_a_test_event_under
         await until(1)
         faults.fail("commit", sqlite3.OperationalError("disk I/O error"))
         endpoints.answers[URL] = [OK]
-        nudge(s)  # whose row ends this life of the courier
+        nudge(s)  # logging it breaks the courier
         await until(2)
         faults.heal()
         assert await send_test(s) == refuse("test_event_too_soon")
@@ -261,18 +262,15 @@ async def _crashes(s: ReadyCore) -> None:
         await send_test(s)
 
 
-async def test_whoever_is_refused_as_too_soon_is_told_how_long_to_wait(
+async def test_a_refusal_as_too_soon_says_how_long_to_wait(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(200, 4.0))
     async with ready_core(tmp_path, outbound=endpoints) as s, trio.open_nursery() as nursery:
         await save(s)
         nursery.start_soon(send_test, s)
-        for moment, wait in (
-            (1, 10),
-            (5, 6),
-            (9.5, 2),
-        ):  # while it is under way there is nothing in the log yet
+        # At 1 s it is still in flight, and not in the log yet.
+        for moment, wait in ((1, 10), (5, 6), (9.5, 2)):
             await until(moment)
             assert await send_test(s) == refuse("test_event_too_soon")
             assert await seconds_until_test(s.reader, "acme", "test", s.parts.clock.now()) == wait

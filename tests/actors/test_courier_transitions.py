@@ -1,4 +1,4 @@
-"""Which transitions of rows nudge, whom, and how little a slow endpoint means to anybody else."""
+"""Which changes of seats and matches cause nudges, and to whom; a slow endpoint delays nobody."""
 
 from collections import Counter
 from pathlib import Path
@@ -30,7 +30,7 @@ from tests.actors.scripted_settlement import Late, ScriptedSettlement
 async def nudged(
     s: ReadyCore, environment: Environment = "test", partner: str = "acme"
 ) -> list[str | None]:
-    """Return the match of every nudge, the first sent first; every try of these tests lands."""
+    """Return the match of every nudge, the first sent first. Every try is delivered."""
     assert all(attempt.delivered for attempt in await log(s, environment, partner))
     return [attempt.match_id for attempt in reversed(await log(s, environment, partner))]
 
@@ -39,12 +39,12 @@ async def started(s: ReadyCore, *players: str) -> str:
     """Seat players who find each other; return the match."""
     seats = [await s.seat(player) for player in players]
     match_id = (await s.match_of(seats[-1])).match_id
-    await settle()
+    await happened()
     return match_id
 
 
-async def settle() -> None:
-    """Let everything happen that needs no time."""
+async def happened() -> None:
+    """Wait until everything has happened that takes no time."""
     await trio.sleep(0.01)
 
 
@@ -56,14 +56,14 @@ async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its
     async with ready_core(tmp_path, money, outbound=Endpoints()) as s:
         await save(s)
         await s.seat("alice")
-        await settle()
+        await happened()
         assert await nudged(s) == []  # a seat that waits is in no row of the feed
         seat = await s.seat("bob")
         match_id = (await s.match_of(seat)).match_id
-        await settle()
+        await happened()
         assert await nudged(s) == [match_id]
         await s.decide(match_id, "alice")
-        await settle()
+        await happened()
         assert await nudged(s) == [match_id] * 2
         await until(30)
         assert (await s.match_of(seat)).money == "recorded"
@@ -89,7 +89,7 @@ async def test_a_seat_that_finds_nobody_nudges_at_its_end_and_for_its_money(
         assert await nudged(s, "test") == []
 
 
-async def test_a_match_nobody_comes_to_nudges_like_any_other(
+async def test_a_match_that_nobody_joins_nudges_like_any_other(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
@@ -107,11 +107,11 @@ async def test_a_match_decided_as_no_contest_nudges_at_its_end_and_for_its_money
         match_id = await started(s, "alice", "bob")
         command = m.DecideMatch(match_id, "no_contest", None, "decided_by_test_key")
         assert isinstance(await s.partner().seats("test").ask(command), m.MatchRecord)
-        await settle()
+        await happened()
         assert await nudged(s) == [match_id] * 3
 
 
-async def test_whatever_is_closed_in_one_go_nudges_once_for_each_match(
+async def test_play_that_is_closed_all_at_once_nudges_for_each_match(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
@@ -120,7 +120,7 @@ async def test_whatever_is_closed_in_one_go_nudges_once_for_each_match(
         await s.seat("carol")
         await s.seat("carol", "again")
         assert await close_play(s.partner(), "test", "emergency_stop") == 5
-        await settle()
+        await happened()
         counted = Counter(await nudged(s))
         assert [counted.pop(match_id) for match_id in matches] == [3, 3, 3]
         assert sorted(counted.values()) == [2, 2]
@@ -136,7 +136,7 @@ async def test_a_declined_or_pending_stake_nudges_nobody(
         await save(s)
         for player in ("alice", "bob", "carol"):
             await s.ask_seat(player)
-        await settle()
+        await happened()
         assert endpoints.posts == []
         await until(30)  # bob's stake is confirmed by recovery, and finds carol
         assert len(endpoints.posts) == 1
@@ -201,7 +201,7 @@ async def test_an_account_that_is_off_is_sent_nothing_though_its_rows_move(
 
 
 @pytest.mark.parametrize("answer", [HUNG, FOR_EVER, GONE])
-async def test_an_endpoint_that_hangs_or_fails_delays_neither_seats_nor_the_feed_nor_another_partner(
+async def test_an_endpoint_that_hangs_or_fails_delays_no_seat_no_feed_and_no_other_partner(
     answer: object, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(OK)
@@ -220,7 +220,7 @@ async def test_an_endpoint_that_hangs_or_fails_delays_neither_seats_nor_the_feed
         assert len(await s.feed()) == 100
         for player in ("alice", "bob"):
             await s.seat(player, partner="zebra")
-        await settle()
+        await happened()
         assert trio.current_time() < before + 0.1
         assert [post.url for post in endpoints.posts].count(OTHER) == 1
         assert (await log(s, partner="zebra"))[0].delivered
