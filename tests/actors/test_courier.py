@@ -79,7 +79,9 @@ async def test_all_tries_send_the_bytes_and_the_signature_of_the_first_one(
         assert first.nudge is third.nudge
 
 
-async def test_the_next_nudge_is_signed_anew(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_each_nudge_is_signed_with_its_own_time(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     endpoints = Endpoints(OK)
     async with ready_core(tmp_path, outbound=endpoints) as s:
         secret = await save(s)

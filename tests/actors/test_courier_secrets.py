@@ -8,6 +8,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from pgs.actors.delivery.endpoint import read_endpoint
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages.account.webhooks import RotateWebhookSecret, SaveWebhook
 from pgs.config import Config
@@ -66,6 +67,19 @@ async def test_a_secret_is_in_no_log_no_event_and_no_repr(
             assert secret.removeprefix("whsec_") not in text
     assert found.sealed_secret not in repr(found)
     assert found.sealed_secret in rows
+
+
+async def test_what_a_courier_knows_of_its_endpoint_hides_the_secret_in_its_repr(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path, outbound=Endpoints()) as s:
+        secret = await save(s)
+        known = await read_endpoint(s.parts, "acme", "test")
+        assert known is not None
+        assert known.secret == secret
+        for text in (repr(known), str(known), repr(known.__rich_repr__())):
+            assert secret.removeprefix("whsec_") not in text
+            assert known.row.sealed_secret not in text
 
 
 async def test_a_secret_opens_with_an_older_key_of_the_ring(

@@ -120,14 +120,14 @@ async def test_a_certificate_of_an_unknown_authority_is_refused() -> None:
     assert (outcome.status, outcome.error) == (None, BAD_CERTIFICATE)
 
 
-@pytest.mark.parametrize("goodbye", [True, False])
-async def test_a_response_may_end_with_a_close_notify_or_without_one(goodbye: bool) -> None:
+@pytest.mark.parametrize("close_notify", [True, False])
+async def test_a_response_may_end_with_a_close_notify_or_without_one(close_notify: bool) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     client = Tls(ours, client_context(), HOST)
 
     async def serve() -> None:
         server = trio.SSLStream[trio.abc.Stream](
-            theirs, server_context(), server_side=True, https_compatible=not goodbye
+            theirs, server_context(), server_side=True, https_compatible=not close_notify
         )
         await server.send_all(b"bye")
         await server.aclose()

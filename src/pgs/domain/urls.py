@@ -55,7 +55,7 @@ def _host(text: str) -> str | None:
     host = ".".join(label or "" for label in labels)
     if None in labels or not is_dotted_name(host) or host.endswith(_NO_HOSTS_BELOW):
         return None
-    # A name that is itself a public suffix, or below none that is listed, belongs to no partner.
+    # A public suffix, or a name below no listed one, cannot belong to a partner.
     return host if is_below_public_suffix(host) else None
 
 

@@ -13,7 +13,7 @@ from pgs.http.outbound.errors import NOT_LOOKED_UP, NoResponse
 
 LOOKUPS_AT_ONCE: Final = 32
 """Threads for look-ups that somebody waits for. They are apart from all other threads, so a slow
-name server delays only nudges."""
+name server delays only the calls that need a look-up."""
 
 LOOKUPS_LEFT: Final = 64
 """Threads for look-ups that nobody waits for any more. glibc gives up an unanswered look-up after
