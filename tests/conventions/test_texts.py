@@ -1,6 +1,7 @@
-"""What no committed file may hold."""
+"""What no committed text may hold, and how wide its lines may be."""
 
 import re
+from pathlib import Path
 
 from tests.conventions.tree import texts
 
@@ -43,3 +44,33 @@ def test_no_file_names_a_package_registry() -> None:
 
 def test_no_file_names_a_path_of_one_machine() -> None:
     assert _lines_with(_PRIVATE_PATHS) == []
+
+
+LINE_MAX = 100  # columns
+
+NOT_YET_NARROW = ("src/pgs/storage/migrations/", "src/pgs/storage/queries/")
+
+
+def _wide_lines(path: Path, text: str) -> list[str]:
+    """`file:line` of the lines that are too wide; of a document, not those that cannot be wrapped."""
+    found, in_fence = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        if path.suffix == ".md":
+            in_fence ^= line.lstrip().startswith("```")
+            if in_fence or line.startswith(("|", "![")) or "://" in line:
+                continue
+        if len(line) > LINE_MAX:
+            found.append(f"{path}:{number}")
+    return found
+
+
+def test_no_line_of_a_document_a_script_a_query_or_the_frame_is_too_wide() -> None:
+    """Ruff looks at Python. A shell script may have no suffix."""
+    wide = [
+        place
+        for path, text in texts()
+        if path.suffix in {".md", ".sql", ".ts", ".sh"} or text.startswith("#!/usr/bin/env bash")
+        for place in _wide_lines(path, text)
+        if not place.startswith(NOT_YET_NARROW)
+    ]
+    assert wide == []
