@@ -25,7 +25,7 @@ from pgs.storage.transactions import Stmt
 
 
 class KeptInvites(msgspec.Struct, frozen=True):
-    """How many invites rows hold of an account, and the id of the oldest closed one."""
+    """How many invites rows hold of an account, and the id of the oldest that is not pending."""
 
     count: int
     oldest_closed: str | None
