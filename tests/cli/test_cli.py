@@ -26,6 +26,7 @@ from pgs.operator.protocol import ConnectionLost
 from pgs.storage.data_folder import DataLock
 from pgs.storage.ledger import LedgerReport
 from pgs.storage.migrations import SchemaNewer
+from pgs.storage.reader import Reader
 from pgs.storage.transactions import StoreOutage
 from tests.operator.support import prepare, serving
 
@@ -89,7 +90,8 @@ def test_a_port_that_is_in_use_is_named_with_its_setting(tmp_path: Path) -> None
             )
             assert done.returncode == 1
             assert done.stderr.endswith(
-                f"cannot listen on {address}: Address already in use. End what listens there, or set {setting}\n"
+                f"cannot listen on {address}: Address already in use. "
+                f"End what listens there, or set {setting}\n"
             )
 
 
@@ -325,7 +327,11 @@ async def test_an_unsound_ledger_ends_with_1_and_is_still_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unsound = LedgerReport([("test", "escrow", 5, 1)], 5, ["acme sea_1"], [], [], [], [], 5, 0)
-    monkeypatch.setattr("pgs.operator.commands.ledger.check_ledger", lambda reader: unsound)
+
+    async def check_ledger(reader: Reader) -> LedgerReport:
+        return unsound
+
+    monkeypatch.setattr("pgs.operator.commands.ledger.check_ledger", check_ledger)
     await prepare(tmp_path)
     result = await trio.to_thread.run_sync(
         lambda: pgs("ledger", "check", "--json", "--data", tmp_path)

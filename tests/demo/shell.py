@@ -1,4 +1,4 @@
-"""Running what the demo and the README offer for pasting."""
+"""Runs the shell lines that the demo and the README offer for pasting."""
 
 import os
 import stat
@@ -27,7 +27,10 @@ except urllib.error.HTTPError as error:
 
 
 async def run_shell(script: str, folder: Path, *, real_curl: bool) -> str:
-    """Return what a shell prints for `script` in `folder`, errors included. Without `real_curl` a stand-in of the same manners answers."""
+    """Return what a shell prints for `script` in `folder`, errors included.
+
+    Without `real_curl`, a small Python program stands in for curl.
+    """
     tools = folder / "tools"
     tools.mkdir()
     (tools / "python3").symlink_to(sys.executable)

@@ -1,4 +1,4 @@
-"""The demo partner's site over a service in this process, and a client that is no browser."""
+"""The demo partner's site with a service in this process, and an HTTP client for it."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
@@ -18,11 +18,11 @@ from pgs.demo.news import News, follow_feed
 from pgs.demo.site import Opponent, Site, origins_of, serving
 from pgs.http.transport.server import bind
 from pgs.serve import RunningService
-from tests.demo.stage import demo_service
+from tests.demo.service import demo_service
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """A site that is up. `answers` holds everything that it has answered to `call`, heads included."""
+    """A running site. `answers` holds the headers and bodies of all its answers to `call`."""
 
     url: str
     service: RunningService
@@ -61,7 +61,7 @@ class Visit(msgspec.Struct, frozen=True):
         )
 
     async def rows_of(self, match_id: str, outcome: str) -> dict[str, dict[str, Any]]:
-        """Return both rows of a match by player, once the page has been told that they have this outcome."""
+        """Wait until the page has both rows of a match with this outcome; return them by player."""
         found: dict[str, dict[str, Any]] = {}
         after = 0
         while len(found) < 2:
@@ -79,7 +79,7 @@ class Visit(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def visit(folder: Path, opponent: Opponent | None = None) -> AsyncIterator[Visit]:
-    """Give a running site."""
+    """Yield a running site."""
     with closing(bind("127.0.0.1:0")) as sock:
         async with (
             demo_service(folder) as (service, demo, inbox),

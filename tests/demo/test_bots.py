@@ -27,7 +27,7 @@ async def _session(site: Visit, game_id: str, player: Player) -> tuple[str, str]
 
 
 async def _until_sockets(site: Visit, open_ones: int) -> None:
-    """Return once the service has so many open sockets."""
+    """Return once the service has this many open sockets."""
     told = b""
     while f"\npgs_open_sockets {open_ones}".encode() not in told:
         told = (
@@ -35,7 +35,7 @@ async def _until_sockets(site: Visit, open_ones: int) -> None:
         ).content
 
 
-# A random game of chess goes on for hundreds of moves, at most 16 a second.
+# A random game of chess has hundreds of moves, at most 16 a second.
 @pytest.mark.parametrize(
     "game_id",
     [
@@ -79,7 +79,7 @@ async def test_bots_play_a_match_to_its_end_and_the_feed_says_who_won(
     }
 
 
-async def test_a_match_that_has_ended_is_found_so(tmp_path: Path) -> None:
+async def test_a_bot_that_joins_an_ended_match_returns_its_end(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
             match_id = await site.launcher.launch("tic-tac-toe", FIRST, SECOND)
@@ -116,7 +116,7 @@ async def test_a_bot_waits_for_its_match_and_sees_it_called_off(tmp_path: Path) 
     assert [(end.outcome, end.result) for end in ends] == [("no_contest", None)]
 
 
-async def test_a_token_that_is_none_and_a_newer_socket_stop_a_bot(tmp_path: Path) -> None:
+async def test_a_bad_token_or_a_newer_socket_stops_a_bot(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
             url, token = await _session(site, "tic-tac-toe", FIRST)
@@ -138,7 +138,7 @@ async def test_a_token_that_is_none_and_a_newer_socket_stop_a_bot(tmp_path: Path
 
 
 async def test_a_bot_comes_back_after_its_connection_has_broken(tmp_path: Path) -> None:
-    """A door in front of the service shuts on the first connection in the middle of a match."""
+    """A proxy in front of the service cuts the first connection in the middle of a match."""
     ends: list[Played] = []
     connections = 0
     with trio.fail_after(60):
@@ -187,7 +187,7 @@ async def test_a_bot_comes_back_after_its_connection_has_broken(tmp_path: Path) 
     assert [end.end_reason for end in ends] == ["completed", "completed"]
 
 
-async def test_the_arena_tells_how_every_match_went(tmp_path: Path) -> None:
+async def test_the_arena_prints_the_result_of_every_match(tmp_path: Path) -> None:
     shown = io.StringIO()
     with trio.fail_after(60):
         async with visit(tmp_path) as site:

@@ -21,7 +21,7 @@ from pgs.domain.totp import code_at
 _COMMAND = [sys.executable, "-m", "pgs", "demo", "--port", "0"]
 
 
-async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> None:
+async def test_a_run_with_once_tells_the_whole_story_and_exits_with_0(tmp_path: Path) -> None:
     with trio.fail_after(60):
         done = await trio.run_process(
             [*_COMMAND, "--once"],
@@ -43,7 +43,7 @@ async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> No
     ]
     assert "Idempotent-Replayed: true" in told
     assert '"reason": "stake_below_floor"' in told
-    assert told.count("⇐ nudge") == told.count("verified: the signature holds") == 3
+    assert told.count("⇐ nudge") == told.count("verified: the signature is valid") == 3
     assert re.findall(r"⇐ nudge|│ outcome +│ \w+|│ payoutUsdCents +│ [0-9]+", told) == [
         "⇐ nudge",
         "│ outcome        │ started",
@@ -60,8 +60,10 @@ async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> No
     written = tmp_path / "demo-data" / "demo.json"
     assert stat.S_IMODE(written.stat().st_mode) == 0o600
     demo = json.loads(written.read_text())
-    names = "baseUrl internalUrl partnerId testKey liveKey issuer adminToken totpSecret webhookUrl siteUrl"
-    assert demo.keys() == set(names.split())
+    assert demo.keys() == {
+        *("baseUrl", "internalUrl", "siteUrl", "webhookUrl", "issuer"),
+        *("partnerId", "testKey", "liveKey", "adminToken", "totpSecret"),
+    }
     assert demo["webhookUrl"] in told
     assert demo["testKey"].startswith("pgs_test_")
     assert demo["liveKey"].startswith("pgs_live_")
@@ -79,7 +81,7 @@ async def test_one_run_tells_the_whole_story_and_ends_well(tmp_path: Path) -> No
     assert "Open http" not in told, "there is no page once the demo has ended"
 
 
-async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path) -> None:
+async def test_it_runs_until_a_signal_and_then_exits_with_0(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             process: trio.Process = await nursery.start(
@@ -118,7 +120,7 @@ async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path
                 await _manage_the_account(pool, demo)
             async for chunk in process.stdout:
                 told += chunk
-                if told.count(b"verified: the signature holds") == 4:
+                if told.count(b"verified: the signature is valid") == 4:
                     break
             process.send_signal(signal.SIGTERM)
             async for chunk in process.stdout:
@@ -128,7 +130,7 @@ async def test_it_keeps_running_until_a_signal_and_then_ends_well(tmp_path: Path
 
 
 async def _manage_the_account(pool: httpcore.AsyncConnectionPool, demo: dict[str, str]) -> None:
-    """Do as a script would that knows `demo.json` alone: read the account, verify a code at once, make a key, and use it."""
+    """Read the account, verify a code, make a key and use it, with `demo.json` alone."""
 
     async def call(
         method: str, path: str, body: object = None, token: str = demo["adminToken"]
@@ -162,7 +164,7 @@ async def _manage_the_account(pool: httpcore.AsyncConnectionPool, demo: dict[str
     assert json.loads(discovered.content)["issuer"] == demo["issuer"]
 
 
-async def test_bots_play_in_the_demo_and_their_results_are_told(tmp_path: Path) -> None:
+async def test_bots_play_in_the_demo_and_their_results_are_printed(tmp_path: Path) -> None:
     with trio.fail_after(90):
         async with trio.open_nursery() as nursery:
             command = [*_COMMAND, "--bots", "3"]
@@ -174,7 +176,8 @@ async def test_bots_play_in_the_demo_and_their_results_are_told(tmp_path: Path) 
             async for chunk in process.stdout:
                 told += chunk
                 if re.search(
-                    rb"1  Tic-tac-toe +Bot 1 (won against|lost to|drew with) Bot 2  completed, [5-9] moves",
+                    rb"1  Tic-tac-toe +Bot 1 (won against|lost to|drew with) Bot 2  "
+                    rb"completed, [5-9] moves",
                     told,
                 ):
                     break
@@ -182,7 +185,7 @@ async def test_bots_play_in_the_demo_and_their_results_are_told(tmp_path: Path) 
             async for chunk in process.stdout:
                 told += chunk
     assert process.returncode == 0
-    assert b"you play against a bot" in told
+    assert b"you play a bot" in told
     assert b"The demo has ended." in told
 
 
@@ -196,7 +199,9 @@ async def test_bots_play_in_the_demo_and_their_results_are_told(tmp_path: Path) 
         ["--bots", "two"],
     ],
 )
-def test_a_wrong_call_is_told_before_anything_is_touched(tmp_path: Path, wrong: list[str]) -> None:
+def test_wrong_options_are_refused_before_anything_is_touched(
+    tmp_path: Path, wrong: list[str]
+) -> None:
     done = subprocess.run(
         [*_COMMAND, *wrong], cwd=tmp_path, capture_output=True, check=False, timeout=60
     )
@@ -204,7 +209,7 @@ def test_a_wrong_call_is_told_before_anything_is_touched(tmp_path: Path, wrong: 
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_taken_port_is_said_and_another_one_used(tmp_path: Path) -> None:
+async def test_with_a_taken_port_it_says_so_and_uses_another_one(tmp_path: Path) -> None:
     with trio.fail_after(60), trio.socket.socket() as taken:
         await taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -216,7 +221,7 @@ async def test_a_taken_port_is_said_and_another_one_used(tmp_path: Path) -> None
     assert f"Port {port} or {port + 1} is taken" in (done.stdout or b"").decode()
 
 
-async def test_a_folder_of_somebody_else_is_refused_with_a_reason(tmp_path: Path) -> None:
+async def test_a_folder_with_other_files_is_refused_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with trio.fail_after(60):
         done = await trio.run_process(

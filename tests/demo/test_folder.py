@@ -1,4 +1,4 @@
-"""The demo's data folder is made anew for each run, and is never anybody else's."""
+"""The demo's data folder is emptied for each run, and is refused if it holds other files."""
 
 import json
 import stat
@@ -19,7 +19,7 @@ from pgs.demo.folder import (
 from pgs.storage.data_folder import DataLock
 
 
-def test_an_absent_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+def test_an_absent_folder_is_created_for_its_owner_only(tmp_path: Path) -> None:
     claim(tmp_path / "a" / "demo-data")
     assert stat.S_IMODE((tmp_path / "a" / "demo-data").stat().st_mode) == 0o700
 
@@ -31,14 +31,14 @@ def test_an_earlier_demo_leaves_nothing_behind(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} <= {MARK, "lock"}
 
 
-def test_a_folder_of_somebody_else_is_refused_untouched(tmp_path: Path) -> None:
+def test_a_folder_that_no_demo_made_is_refused_untouched(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(FolderRefused, match="not empty"):
         claim(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_a_demo_folder_with_something_of_somebody_else_in_it_is_refused_untouched(
+def test_a_demo_folder_with_a_folder_in_it_is_refused_untouched(
     tmp_path: Path,
 ) -> None:
     claim(tmp_path)
@@ -65,7 +65,7 @@ def test_a_file_in_the_folders_place_is_refused(tmp_path: Path) -> None:
         claim(tmp_path / "demo-data")
 
 
-def test_the_log_is_for_its_owner_alone_and_is_added_to(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_log_and_it_is_appended_to(tmp_path: Path) -> None:
     for line in (b"one\n", b"two\n"):
         with open_log(tmp_path) as log:
             log.write(line)
@@ -73,7 +73,7 @@ def test_the_log_is_for_its_owner_alone_and_is_added_to(tmp_path: Path) -> None:
     assert (tmp_path / LOG_FILE).read_text() == "one\ntwo\n"
 
 
-def test_the_demo_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_demo_file(tmp_path: Path) -> None:
     write_demo_file(
         tmp_path,
         DemoFile(

@@ -1,4 +1,4 @@
-"""The demo partner's endpoint believes nothing that is not signed."""
+"""The demo partner's endpoint accepts only nudges with a valid signature."""
 
 import socket
 from collections.abc import AsyncIterator
@@ -37,7 +37,7 @@ async def _post(body: bytes, signature: str | None) -> tuple[TryOutcome, Receive
         return outcome, await inbox.next(1)
 
 
-def test_its_url_is_one_that_a_partner_could_register() -> None:
+def test_a_partner_could_register_its_url() -> None:
     url = Inbox(SystemClock(), 4711).url
     assert normalise_webhook_url(url) == url
 
@@ -68,14 +68,14 @@ async def test_a_wrong_key_an_old_time_and_other_bytes_are_refused(
     outcome, received = await _post(body + tail, signature_header(secret, at, body))
     assert outcome.status == 400
     assert received is not None
-    assert received.problem == "its signature does not hold"
+    assert received.problem == "the signature is not valid"
 
 
 async def test_a_call_without_a_signature_is_refused() -> None:
     outcome, received = await _post(b"{}", None)
     assert outcome.status == 400
     assert received is not None
-    assert received.problem == "it is not signed"
+    assert received.problem == "there is no signature"
 
 
 async def test_another_authority_is_not_trusted() -> None:
@@ -85,7 +85,7 @@ async def test_another_authority_is_not_trusted() -> None:
         assert await inbox.next(0) is None
 
 
-async def test_half_a_call_and_noise_end_nothing() -> None:
+async def test_broken_calls_do_not_end_the_inbox() -> None:
     now = SystemClock().now()
     body = nudge_body("demo", now)
     async with _endpoint() as (inbox, authority):
@@ -112,7 +112,7 @@ async def test_half_a_call_and_noise_end_nothing() -> None:
         assert outcome.status == 200
 
 
-async def test_names_that_are_not_this_machine_are_looked_up_nowhere() -> None:
+async def test_the_loopback_resolver_refuses_other_names() -> None:
     for resolver, known in (
         (LoopbackResolver(HOOKS_HOST), HOOKS_HOST),
         (LoopbackResolver(".partners.example.com"), "p1.partners.example.com"),

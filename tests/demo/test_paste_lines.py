@@ -5,8 +5,8 @@ from pathlib import Path
 import trio
 
 from pgs.demo.curl import paste_lines
+from tests.demo.service import demo_service
 from tests.demo.shell import run_shell
-from tests.demo.stage import demo_service
 
 
 async def test_the_pasted_lines_play_a_match_of_their_own(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The README keeps its word: what it offers for pasting works against a running service."""
+"""The README's lines for pasting work against a running service."""
 
 import re
 import shutil
@@ -8,8 +8,8 @@ import pytest
 import trio
 
 from tests.conventions.tree import ROOT, files
+from tests.demo.service import demo_service
 from tests.demo.shell import run_shell
-from tests.demo.stage import demo_service
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

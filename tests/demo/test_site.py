@@ -11,7 +11,9 @@ from pgs.demo.inbox import Received
 from tests.demo.site import visit
 
 
-async def test_the_page_runs_its_own_scripts_and_the_services_helper_alone(tmp_path: Path) -> None:
+async def test_the_page_may_run_only_its_own_scripts_and_the_services_helper(
+    tmp_path: Path,
+) -> None:
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
             status, headers, content = await site.call("/")
@@ -69,7 +71,7 @@ async def test_no_answer_to_the_browser_holds_a_key(tmp_path: Path) -> None:
             assert b"v1=aa" not in told
 
 
-async def test_a_new_match_calls_the_one_before_it_off(tmp_path: Path) -> None:
+async def test_a_new_match_ends_the_match_before_it(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
             matches, table = [], None
@@ -89,7 +91,7 @@ async def test_a_new_match_calls_the_one_before_it_off(tmp_path: Path) -> None:
             assert (await site.backend.match(matches[1])).received["status"] == "started"
 
 
-async def test_with_a_bot_at_the_table_the_page_shows_one_frame(tmp_path: Path) -> None:
+async def test_the_page_shows_one_frame_when_a_bot_plays(tmp_path: Path) -> None:
     called: list[tuple[str, str]] = []
 
     async def opponent(game_id: str, match_id: str) -> None:
@@ -115,7 +117,7 @@ async def test_with_a_bot_at_the_table_the_page_shows_one_frame(tmp_path: Path) 
         b'{"gameId": "tic-tac-toe", "player": "x"}',
     ],
 )
-async def test_what_the_page_never_sends_is_refused(tmp_path: Path, body: bytes) -> None:
+async def test_requests_that_the_page_never_sends_are_refused(tmp_path: Path, body: bytes) -> None:
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
             for path in ("/play/match", "/play/session"):
@@ -123,7 +125,7 @@ async def test_what_the_page_never_sends_is_refused(tmp_path: Path, body: bytes)
                 assert (status, "content-security-policy" in headers) == (400, True)
 
 
-async def test_another_page_and_another_name_cannot_spend_the_key(tmp_path: Path) -> None:
+async def test_requests_from_another_origin_or_host_are_refused(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
             for strange in (
@@ -156,10 +158,10 @@ async def test_news_come_in_order_and_only_what_is_new(tmp_path: Path) -> None:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(site.call, "/play/news?after=2")
                 await trio.testing.wait_all_tasks_blocked(0.05)
-                site.news.nudge(Received(3, "POST /", "s", b"", "it is not signed"))
+                site.news.nudge(Received(3, "POST /", "s", b"", "there is no signature"))
             assert (
                 msgspec.json.decode(site.answers[-1])["entries"][0]["nudge"]["problem"]
-                == "it is not signed"
+                == "there is no signature"
             )
             for odd in ("999", "x", "-1", "%C2%B2", "9" * 50, ""):
                 _, _, content = await site.call(f"/play/news?after={odd}")

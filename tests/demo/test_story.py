@@ -1,4 +1,4 @@
-"""The story checks what it shows."""
+"""The story ends with an error when an answer or a nudge is not as expected."""
 
 import io
 from pathlib import Path
@@ -14,13 +14,13 @@ from pgs.demo.inbox import Inbox
 from pgs.demo.settlement import DelayedSettlement
 from pgs.demo.story import Unexpected, tell
 from pgs.demo.telling import Teller
-from tests.demo.stage import demo_service
+from tests.demo.service import demo_service
 
 
 @pytest.mark.parametrize(
     ("key", "complaint"), [("live_key", "test-bronze costs 100"), (None, "not 401")]
 )
-async def test_an_answer_that_is_not_as_told_ends_the_story(
+async def test_an_unexpected_answer_ends_the_story(
     tmp_path: Path, key: str | None, complaint: str
 ) -> None:
     shown = io.StringIO()
@@ -32,7 +32,7 @@ async def test_an_answer_that_is_not_as_told_ends_the_story(
             backend = Backend(pool, service.base_url, getattr(demo, key) if key else "no key")
             with pytest.raises(Unexpected, match=complaint):
                 await tell(backend, Teller(Console(file=shown)), DelayedSettlement(), inbox)
-    assert "The ladder" in shown.getvalue()
+    assert "The tiers" in shown.getvalue()
 
 
 async def test_a_nudge_that_does_not_verify_ends_the_story(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ async def test_a_nudge_that_does_not_verify_ends_the_story(tmp_path: Path) -> No
         ):
             inbox.secret = "whsec_" + "A" * 43
             with pytest.raises(
-                Unexpected, match="the match's start that verifies, but its signature does not hold"
+                Unexpected, match="the match's start that verifies, but the signature is not valid"
             ):
                 await tell(
                     Backend(pool, service.base_url, demo.test_key),
@@ -52,7 +52,7 @@ async def test_a_nudge_that_does_not_verify_ends_the_story(tmp_path: Path) -> No
                     DelayedSettlement(),
                     inbox,
                 )
-    assert "REFUSED: its signature does not hold" in shown.getvalue()
+    assert "REFUSED: the signature is not valid" in shown.getvalue()
 
 
 async def test_a_nudge_that_does_not_come_ends_the_story(

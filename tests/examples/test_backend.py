@@ -15,7 +15,7 @@ import trio
 
 from pgs.demo.backend import Backend
 from tests.conventions.tree import ROOT
-from tests.demo.stage import demo_service
+from tests.demo.service import demo_service
 
 # Isolated and without site-packages: the program may use the standard library only.
 COMMAND = [sys.executable, "-I", "-S", str(ROOT / "examples" / "backend.py")]

@@ -1,7 +1,7 @@
-"""`pgs demo`: the whole service on this machine, and a partner's backend that plays a match on it."""
+"""`pgs demo`: the service on this machine, and a partner's backend that plays a match on it."""
 
 from typing import Final
 
 BOTS_MAX: Final = 200
-"""Bots that the demo starts. More would fill the terminal with results and nothing else; load
-scripts call `play_match` themselves."""
+"""Bots that the demo starts at most. With more, the terminal would show nothing but results; load
+tests call `play_match` themselves."""

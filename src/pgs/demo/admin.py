@@ -1,4 +1,4 @@
-"""The demo's admin: signed in at the development issuer, a member by the partner's own invite, with an authenticator that is in force."""
+"""Creates the demo's admin, who has accepted the partner's invite and has an authenticator."""
 
 import msgspec
 
@@ -15,14 +15,14 @@ from pgs.operator.ready import NotMade, ReadyPartner
 ADMIN = Person("demo-admin", "Dana Demo", "admin@demo.example")
 DEVELOPER = Person("demo-developer", "Devi Demo", "developer@demo.example")
 PEOPLE = (ADMIN, DEVELOPER)
-"""Who can be picked on the development issuer's page. The developer is no member until somebody invites them."""
+"""The people on the development issuer's page. The developer becomes a member only by an invite."""
 
 TOKEN_S = 12 * 3600
 """Seconds that the demo admin's token is valid: a day's work with the demo."""
 
 
 class Admin(HidesSecrets, msgspec.Struct, frozen=True):
-    """What scripts need to call the admin API: an identity token, and the secret that codes are made of."""
+    """What scripts need to call the admin API: an identity token and an authenticator's secret."""
 
     SECRETS = frozenset({"token", "totp_secret"})
 
@@ -31,13 +31,17 @@ class Admin(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 async def make_admin(core: Core, partner: ReadyPartner, issuer: DevelopmentIssuer) -> Admin:
-    """Return the partner's first admin, made by the commands that anybody's first admin goes through. Raises `NotMade`."""
+    """Create and return the partner's first admin, by the same commands as any other admin.
+
+    Raises `NotMade`.
+    """
     account = core.directory.partner(partner.partner_id).account()
     accepted = await account.ask(AcceptInvite(ADMIN.uid, ADMIN.email, partner.invite_id))
     enrolled = await account.ask(EnrollTotp(ADMIN.uid))
     if isinstance(accepted, Refusal | BadRequest) or not isinstance(enrolled, Enrolment):
         raise NotMade(f"the demo's admin: {accepted}, {type(enrolled).__name__}")
-    # The step before the current one is good too. Taking it leaves the current code, which works once, to whoever comes next.
+    # A code works once. The previous step's code is valid too: use it here, so that the current
+    # code is left for the next caller.
     verified = await account.ask(
         VerifyTotp(ADMIN.uid, code_at(enrolled.secret, core.parts.clock.now() - STEP_S))
     )

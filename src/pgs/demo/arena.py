@@ -1,4 +1,4 @@
-"""The demo's bots: pairs that play match after match, and the one that plays against whoever is at the page."""
+"""The demo's bots: pairs that play one match after another, and one that plays the page's user."""
 
 from itertools import count
 from typing import Final
@@ -24,17 +24,20 @@ terminal."""
 
 
 class Arena(msgspec.Struct):
-    """Where bots play. `pace_s` is how long they think on average."""
+    """Lets bots play matches. `pace_s`: average seconds of thought; `pause_s`: between matches."""
 
     launcher: Launcher
     teller: Teller
     rng: Rng
     pace_s: float = PACE_S
     pause_s: float = PAUSE_S
-    sitting: trio.Lock = msgspec.field(default_factory=trio.Lock)
+    opposing: trio.Lock = msgspec.field(default_factory=trio.Lock)
 
     async def play_on(self, number: int) -> None:
-        """Play match after match between the bots of a pair, each game in its turn, until cancelled. Pairs are numbered from 0."""
+        """Let a pair of bots play one match after another, all games in turn, until cancelled.
+
+        Pairs are numbered from 0.
+        """
         first, second = (
             Player(f"bot-{name}", f"Bot {name}") for name in (2 * number + 1, 2 * number + 2)
         )
@@ -48,9 +51,10 @@ class Arena(msgspec.Struct):
             await trio.sleep(self.pause_s)
 
     async def play_one(self, game_id: str, first: Player, second: Player) -> Played | None:
-        """Launch one match, play it to its end and tell of it; return the first one's view, None if it had to stop.
+        """Launch one match, play it to its end and print its result.
 
-        Raises `NotLaunched`.
+        Returns the match as the first player saw it, None if that bot had to stop. Raises
+        `NotLaunched`.
         """
         match_id = await self.launcher.launch(game_id, first, second)
         ends: dict[str, Played | None] = {}
@@ -67,8 +71,9 @@ class Arena(msgspec.Struct):
         return end
 
     async def oppose(self, player: Player, opponent: Player, game_id: str, match_id: str) -> None:
-        """Play `player`'s side of a match and tell how it went."""
-        async with self.sitting:  # until its last match was left, a new socket of the player would throw the older one out
+        """Play `player`'s side of a match to its end and print its result."""
+        # One match at a time: a player's new socket would close the one of the match before.
+        async with self.opposing:
             end = await self._play(game_id, match_id, player)
         if end is not None:
             self.teller.match(GAMES[game_id].name, player.name, opponent.name, end)

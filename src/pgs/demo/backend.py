@@ -1,4 +1,4 @@
-"""A partner's backend: the calls that it makes with its key, over real HTTP."""
+"""A partner's backend: the calls that it makes with its API key, over real HTTP."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,11 +16,11 @@ CALL_FAILED = (
     httpcore.ProtocolError,
     httpcore.TimeoutException,
 )
-"""What a call raises when it has no answer, or none that can be read."""
+"""What a call raises when no answer comes, or one that cannot be decoded."""
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A call and its answer. `sent` and `received` are decoded JSON; header names are in lower case."""
+    """A call and its answer. `sent` and `received` are decoded JSON; header names, lower case."""
 
     method: str
     path: str
@@ -31,7 +31,7 @@ class Exchange(msgspec.Struct, frozen=True):
 
 
 class Backend:
-    """Calls one service with one key."""
+    """Calls one service with one key. Every method raises the errors of `CALL_FAILED`."""
 
     def __init__(self, pool: httpcore.AsyncConnectionPool, base_url: str, key: str) -> None:
         self._pool = pool
@@ -39,11 +39,11 @@ class Backend:
         self._key = key
 
     async def me(self) -> Exchange:
-        """Ask whose key it is."""
+        """Read the key's partner and its webhook."""
         return await self._call("GET", "/partner/me")
 
     async def tiers(self, game_id: str) -> Exchange:
-        """Ask what a seat costs."""
+        """Read the tiers of a game and their prices."""
         return await self._call("GET", "/partner/tiers", {"gameId": game_id})
 
     async def mint(self, game_id: str, player_id: str, display_name: str | None = None) -> Exchange:
@@ -71,7 +71,7 @@ class Backend:
         return await self._call("GET", f"/partner/matches/{match_id}")
 
     async def results(self, cursor: str | None = None, wait_s: int | None = None) -> Exchange:
-        """Read the feed on from a cursor; with `wait_s`, wait for it to hold something new."""
+        """Read the results feed from a cursor on; with `wait_s`, wait that long for new rows."""
         query = {"cursor": cursor, "waitSeconds": wait_s}
         return await self._call(
             "GET",
@@ -80,12 +80,12 @@ class Backend:
         )
 
     async def decide(self, match_id: str, winner_player_id: str) -> Exchange:
-        """End a test match outright."""
+        """End a test match with a winner."""
         sent = {"outcome": "ended", "winnerPlayerId": winner_player_id}
         return await self._call("POST", f"/partner/test/matches/{match_id}/decide", sent=sent)
 
     async def call_off(self, match_id: str) -> Exchange:
-        """End a test match without a contest."""
+        """End a test match as no contest."""
         return await self._call(
             "POST", f"/partner/test/matches/{match_id}/decide", sent={"outcome": "no_contest"}
         )

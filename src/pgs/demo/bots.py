@@ -1,6 +1,6 @@
-"""Players who are programs: they play over the Game API's WebSocket as any player's frame does, with a session token and nothing else.
+"""Bots: programs that play matches over the Game API's WebSocket, as a player's frame does.
 
-A bot is a task that waits nearly all of the time, so that thousands of them fit into one process; load scripts play with them too.
+A bot needs a session token only. It waits nearly all of the time, so one process can run thousands.
 """
 
 import ssl
@@ -31,16 +31,15 @@ TRIES_MAX: Final = 8
 again."""
 
 ERRORS_MAX: Final = 8
-"""Messages of a bot that may be refused in one match before the bot gives up: more is a fault of
-the bot."""
+"""Messages of a bot that may be refused in one match before the bot gives up. So many refusals are
+a fault of the bot."""
 
 AGAIN_S: Final = 0.25
 """Seconds before a second try to connect. Each further one waits twice as long, up to
 AGAIN_MAX_S."""
 
 AGAIN_MAX_S: Final = 5.0
-"""Seconds of the longest wait between two tries to connect, so that a bot is back soon after an
-outage."""
+"""Seconds of the longest wait between two tries to connect: a bot is back soon after an outage."""
 
 _CONNECT_S: Final = 20.0
 """Seconds for a bot's connection and handshake. A busy listener takes its time."""
@@ -49,16 +48,16 @@ _CLOSE_S: Final = 2.0
 """Seconds that a bot waits for its close frame to be answered. Nothing depends on the answer."""
 
 _PROTOCOL: Final = "pgs.game.v1"
-_COME_BACK: Final = (
-    1001,
-    1006,
-    1011,
-    4503,
-)  # the service stops, the connection broke, the registry cannot be read: none of them for good
+# The service stops, the connection broke, an internal error, the registry cannot be read: after
+# these close codes a new connection may work.
+_RECONNECT_CODES: Final = (1001, 1006, 1011, 4503)
 
 
 class Played(msgspec.Struct, frozen=True):
-    """How a match went for one side. `outcome`: `ended` or `no_contest`, which has no `result`. `ply`: the moves of both."""
+    """A match that has ended, as one side saw it.
+
+    `outcome`: `ended` or `no_contest`, which has no `result`. `ply`: the moves of both players.
+    """
 
     match_id: str
     game_id: str
@@ -70,15 +69,15 @@ class Played(msgspec.Struct, frozen=True):
 
 
 class BotStopped(Exception):
-    """A bot cannot go on with its match. The message is the status, the close code or the reason that it was told."""
+    """A bot cannot continue its match. The message is the HTTP status, close code or reason."""
 
 
 class _Lost(Exception):
-    """The connection has ended, and a new one may do better."""
+    """The connection has ended, and a new one may work."""
 
 
-class _Seen(msgspec.Struct):
-    """What one bot knows of its match."""
+class _MatchView(msgspec.Struct):
+    """What one bot knows of its match, and its counts of failed connections and messages."""
 
     match_id: str | None
     game_id: str = ""
@@ -100,111 +99,116 @@ async def play_match(
     trust: ssl.SSLContext | None = None,
     on_move: Callable[[float], None] | None = None,
 ) -> Played:
-    """Play random legal moves until a match has ended, and return how; come back after a lost connection.
+    """Play random legal moves until a match has ended, and return its end.
 
-    `url` is a session's `gameSocketUrl`. The match is `match_id`, else the oldest one of the player's that runs, else the next that
-    begins. Before a move it thinks for half to one and a half times `pace_s` seconds. `on_move` hears, in seconds, how long each of its
-    moves took until it was told back. Raises `BotStopped`.
+    `url` is a session's `gameSocketUrl`. The bot plays `match_id`; without one, the player's oldest
+    running match, or the next that begins. It connects again after a lost connection. Before a
+    move it thinks for 0.5 to 1.5 times `pace_s` seconds. `on_move` is called with the seconds from
+    the sending of each of its moves to the `moved` message about it. Raises `BotStopped`.
     """
-    seen = _Seen(match_id)
+    view = _MatchView(match_id)
     while True:
         try:
             async with _socket(url, token, trust) as socket:
-                return await _play(socket, seen, rng, pace_s, on_move)
+                return await _play(socket, view, rng, pace_s, on_move)
             raise _Lost("the connection broke")
         except _Lost as lost:
-            seen.tries += 1
-            if seen.tries >= TRIES_MAX:
+            view.tries += 1
+            if view.tries >= TRIES_MAX:
                 raise BotStopped(str(lost)) from lost
-            await trio.sleep(min(AGAIN_MAX_S, AGAIN_S * 2.0 ** (seen.tries - 1)))
+            await trio.sleep(min(AGAIN_MAX_S, AGAIN_S * 2.0 ** (view.tries - 1)))
 
 
 async def _play(
     socket: WebSocketConnection,
-    seen: _Seen,
+    view: _MatchView,
     rng: Rng,
     pace_s: float,
     on_move: Callable[[float], None] | None,
 ) -> Played:
-    await _join(socket, seen)
+    await _join(socket, view)
     while True:
         message = await _hear(socket)
         kind = message["type"]
         if kind == "error":
-            await _refused(socket, seen, str(message["reason"]))
-        elif kind not in ("snapshot", "moved", "ended") or seen.match_id not in (
+            await _refused(socket, view, str(message["reason"]))
+        elif kind not in ("snapshot", "moved", "ended") or view.match_id not in (
             None,
             message["matchId"],
         ):
             continue
         elif kind == "ended" or message.get("status", "started") != "started":
-            if seen.match_id is not None or kind == "snapshot":
-                return _ending(message, seen)
+            if view.match_id is not None or kind == "snapshot":
+                return _ending(message, view)
         else:
             if kind == "snapshot":
-                seen.match_id, seen.game_id, seen.you = (
+                view.match_id, view.game_id, view.you = (
                     message["matchId"],
                     message["gameId"],
                     message["you"],
                 )
             elif (
-                message["by"] == seen.you
-                and message["ply"] == seen.sent_ply + 1
+                message["by"] == view.you
+                and message["ply"] == view.sent_ply + 1
                 and on_move is not None
             ):
-                on_move(trio.current_time() - seen.sent_at)
-            seen.ply, seen.tries = message["ply"], 0
-            if message["legalMoves"] and message["turn"] == seen.you:
-                await _move(socket, seen, message["legalMoves"], rng, pace_s)
+                on_move(trio.current_time() - view.sent_at)
+            view.ply, view.tries = message["ply"], 0
+            if message["legalMoves"] and message["turn"] == view.you:
+                await _move(socket, view, message["legalMoves"], rng, pace_s)
 
 
-def _ending(message: dict[str, Any], seen: _Seen) -> Played:
-    """Return what an `ended`, or a snapshot after the end, says."""
+def _ending(message: dict[str, Any], view: _MatchView) -> Played:
+    """Return the end of a match from an `ended` message, or from a snapshot after the end."""
     return Played(
         message["matchId"],
-        message.get("gameId", seen.game_id),
-        message.get("you", seen.you),
+        message.get("gameId", view.game_id),
+        message.get("you", view.you),
         message.get("outcome") or message["status"],
         message.get("result"),
         message.get("endReason"),
-        message.get("ply", seen.ply),
+        message.get("ply", view.ply),
     )
 
 
-async def _join(socket: WebSocketConnection, seen: _Seen) -> None:
+async def _join(socket: WebSocketConnection, view: _MatchView) -> None:
     await _send(
         socket,
-        {"type": "join"} if seen.match_id is None else {"type": "join", "matchId": seen.match_id},
+        {"type": "join"} if view.match_id is None else {"type": "join", "matchId": view.match_id},
     )
 
 
 async def _move(
-    socket: WebSocketConnection, seen: _Seen, legal: Sequence[str], rng: Rng, pace_s: float
+    socket: WebSocketConnection, view: _MatchView, legal: Sequence[str], rng: Rng, pace_s: float
 ) -> None:
     think_s = pace_s * (0.5 + int.from_bytes(rng.bytes(2)) / 0xFFFF)
-    await trio.sleep(max(think_s, seen.sent_at + APART_S - trio.current_time()))
-    seen.sent_at, seen.sent_ply = trio.current_time(), seen.ply
+    await trio.sleep(max(think_s, view.sent_at + APART_S - trio.current_time()))
+    view.sent_at, view.sent_ply = trio.current_time(), view.ply
     choice = legal[int.from_bytes(rng.bytes(4)) % len(legal)]
-    await _send(socket, {"type": "move", "matchId": seen.match_id, "ply": seen.ply, "move": choice})
+    await _send(socket, {"type": "move", "matchId": view.match_id, "ply": view.ply, "move": choice})
 
 
-async def _refused(socket: WebSocketConnection, seen: _Seen, reason: str) -> None:
-    """Look at the match again after a refusal: what was refused may have crossed with what happened, or been too much at once."""
+async def _refused(socket: WebSocketConnection, view: _MatchView, reason: str) -> None:
+    """Join again after a refusal, for a fresh snapshot.
+
+    The refused message may have crossed with a move of the opponent, or come too soon.
+    """
     if reason == "match_over":
-        return  # its end is on the way
-    seen.errors += 1
-    if seen.errors >= ERRORS_MAX or reason in (
+        return  # The `ended` message follows.
+    view.errors += 1
+    if view.errors >= ERRORS_MAX or reason in (
         "match_not_found",
         "cross_environment_join",
         "bad_message",
     ):
         raise BotStopped(reason)
-    await trio.sleep(AGAIN_S * seen.errors)
-    await _join(socket, seen)
+    await trio.sleep(AGAIN_S * view.errors)
+    await _join(socket, view)
 
 
 async def _send(socket: WebSocketConnection, message: dict[str, Any]) -> None:
-    with suppress(ConnectionClosed, LocalProtocolError):  # why it was closed is heard on reading
+    # When the socket is closed, the next read raises the reason.
+    with suppress(ConnectionClosed, LocalProtocolError):
         await socket.send_message(msgspec.json.encode(message).decode())
 
 
@@ -213,7 +217,7 @@ async def _hear(socket: WebSocketConnection) -> dict[str, Any]:
         text = await socket.get_message()
     except ConnectionClosed as closed:
         code = 1006 if closed.reason is None else int(closed.reason.code)
-        raise (_Lost if code in _COME_BACK else BotStopped)(f"closed with {code}") from None
+        raise (_Lost if code in _RECONNECT_CODES else BotStopped)(f"closed with {code}") from None
     heard: dict[str, Any] = msgspec.json.decode(text)
     return heard
 
@@ -222,7 +226,7 @@ async def _hear(socket: WebSocketConnection) -> dict[str, Any]:
 async def _socket(
     url: str, token: str, trust: ssl.SSLContext | None
 ) -> AsyncIterator[WebSocketConnection]:
-    """Give an open socket. Raises `_Lost` and `BotStopped`, alone and never in a group, for whatever ends it."""
+    """Yield an open socket. Raises `_Lost` or `BotStopped` when it ends, never in a group."""
     where = urlsplit(url)
     host, port = where.hostname or "", where.port or (443 if where.scheme == "wss" else 80)
     ended: Exception | None = None
@@ -237,7 +241,7 @@ async def _socket(
                 stream = await trio.open_tcp_stream(host, port)
     except (OSError, trio.TooSlowError, trio.BrokenResourceError) as error:
         raise _Lost(f"no connection: {str(error) or 'it took too long'}") from error
-    # The stream is closed here, since trio-websocket leaves that of a refused handshake open.
+    # The stream is closed here: trio-websocket leaves it open after a refused handshake.
     try:
         async with trio.open_nursery() as nursery:
             try:
@@ -251,7 +255,7 @@ async def _socket(
                 ended = error
             nursery.cancel_scope.cancel()
     except* ConnectionRejected as group:
-        # 429 and 503 are moods of the service; the rest is about the token.
+        # 429 and 503 pass by themselves; any other status is about the token.
         status = min(
             error.status_code for error in group.exceptions if isinstance(error, ConnectionRejected)
         )
@@ -259,7 +263,8 @@ async def _socket(
     except* HandshakeError:
         ended = _Lost("the handshake failed")
     except* (LocalProtocolError, trio.BrokenResourceError, trio.ClosedResourceError):
-        # trio-websocket's reader answers a ping while the socket closes, and trips over it; what was to be had was had by then.
+        # trio-websocket's reader raises when it answers a ping on a closing socket. By then the
+        # bot has read everything that it needs.
         pass
     finally:
         await trio.aclose_forcefully(stream)
@@ -279,8 +284,6 @@ async def _shake_hands(
             return await wrap_client_stream(
                 nursery, stream, host, path, subprotocols=[_PROTOCOL, f"pgs.token.{token}"]
             )
-    except (
-        ConnectionClosed,
-        trio.TooSlowError,
-    ) as error:  # a refusal is raised by the reader, in the nursery
+    # A refusal is not raised here but by the reader, in the nursery.
+    except (ConnectionClosed, trio.TooSlowError) as error:
         raise _Lost("the handshake failed") from error

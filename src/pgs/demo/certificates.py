@@ -1,4 +1,4 @@
-"""A certificate authority that nobody knows: for TLS between the parts of one machine, as the demo and the benchmarks need it."""
+"""A private certificate authority, for TLS on one machine: the demo and the benchmarks use it."""
 
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-GOOD_FOR = timedelta(days=30)  # nobody leaves a demo running for longer
-_SLACK = timedelta(hours=1)  # for a clock that is set back while certificates are in use
+GOOD_FOR = timedelta(days=30)  # longer than anybody runs a demo
+_SLACK = timedelta(hours=1)  # in case the clock is set back while certificates are in use
 
 
 class Issued(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class Issued(msgspec.Struct, frozen=True):
 
 
 class Authority:
-    """Issues certificates. Its key is in this object alone and ends with it. `now`: epoch seconds."""
+    """Issues certificates. Its key exists in this object only. `now`: epoch seconds."""
 
     def __init__(self, now: int) -> None:
         self._now = datetime.fromtimestamp(now, UTC)
@@ -61,7 +61,7 @@ class Authority:
         )
 
     def client_context(self) -> ssl.SSLContext:
-        """Return what trusts this authority and no other."""
+        """Return a context that trusts this authority and no other."""
         return ssl.create_default_context(
             cadata=self._certificate.public_bytes(Encoding.PEM).decode("ascii")
         )
@@ -73,7 +73,7 @@ class Authority:
         constraints: x509.BasicConstraints,
         usage: x509.KeyUsage,
     ) -> x509.CertificateBuilder:
-        """Begin a certificate with all that Python 3.13's strict verification asks for."""
+        """Begin a certificate with the extensions that Python 3.13's strict verification needs."""
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         return (
             x509.CertificateBuilder()
@@ -91,9 +91,9 @@ class Authority:
 
 
 def server_context(issued: Issued) -> ssl.SSLContext:
-    """Return what a server needs to show this certificate."""
+    """Return a TLS context for a server with this certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    # OpenSSL takes both from files alone; the folder is its owner's, and gone at once.
+    # OpenSSL reads both from files only. The folder is private to its owner and removed at once.
     with TemporaryDirectory() as folder:
         chain = Path(folder) / "chain.pem"
         chain.write_bytes(issued.key + issued.certificate)

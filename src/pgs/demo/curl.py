@@ -1,4 +1,4 @@
-"""Lines for the shell that repeat the story's calls against the running demo."""
+"""Shell lines that repeat the demo story's calls with curl."""
 
 import json
 import shlex
@@ -9,7 +9,7 @@ from pgs.demo.story import FIRST, SECOND
 
 
 def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:
-    """Return what each line does, and the line. `order` makes the idempotency keys; nothing has used it before."""
+    """Return pairs of what a line does and the line. `order`: a new prefix of idempotency keys."""
 
     def curl(path: str, body: dict[str, Any] | None = None) -> str:
         words = [
@@ -60,5 +60,5 @@ def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:
 
 
 def _picked(field: str) -> str:
-    """A filter that leaves of an answer the text of one field."""
+    """Return a filter that prints the text of one field of an answer."""
     return rf"""sed 's/.*"{field}":"\([^"]*\)".*/\1/'"""

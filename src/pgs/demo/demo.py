@@ -1,4 +1,4 @@
-"""RunningService the demo: the service and the story on one stage, until the job is done or somebody ends it."""
+"""`pgs demo`: runs the service, a partner's endpoint and the story in one process."""
 
 import signal
 import socket
@@ -30,7 +30,7 @@ from pgs.demo.folder import (
 from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import make_partner
-from pgs.demo.settlement import DelayedSettlement
+from pgs.demo.settlement import PAYOUT_DELAY_S, DelayedSettlement
 from pgs.demo.site import origins_of
 from pgs.demo.stay import stay
 from pgs.demo.story import Unexpected, tell
@@ -50,8 +50,8 @@ PORT = 8000
 _HOST = "127.0.0.1"
 
 _SITE_ABOVE = 3
-"""Ports between the demo's public listener and its page. The internal listener is one above, and
-the next one is left to a second service."""
+"""Ports from the demo's public listener up to its page. The internal listener is one above the
+public one, and the next port is left to a second service."""
 
 _GONE_WRONG = (Unexpected, NotMade, *CALL_FAILED)
 
@@ -64,10 +64,11 @@ class _Options(msgspec.Struct, frozen=True):
 
 
 def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT, bots: int = 0) -> int:
-    """Run the demo in `folder`, on `port` and the one above it, or on free ones; return the exit code.
+    """Run the demo in `folder` on `port` and the port above it; return the exit code.
 
-    `once` ends it after the story; else SIGINT or SIGTERM does. So many `bots` play from then on. The code is 1 when the folder is refused,
-    anything came back otherwise than it should, or a signal cut the one story short.
+    If one of the ports is taken, it uses free ones. With `once` it ends after the story, otherwise
+    at SIGINT or SIGTERM; until then, that many `bots` play. The code is 1 when the folder is
+    refused, when any answer is not as expected, or when a signal ends a run with `once` early.
     """
     try:
         claim(folder)
@@ -92,7 +93,7 @@ async def _main(options: _Options, teller: Teller, lines: Lines) -> int:
         closing(_bind_site(options.port)) as site,
         trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals,
     ):
-        # The endpoint outlives the service, whose last nudges then still arrive.
+        # The inbox ends after the service, so that the service's last nudges still arrive.
         async with (
             open_inbox(authority, clock) as inbox,
             development_issuer(PEOPLE, clock, SystemRng()) as issuer,
@@ -105,13 +106,13 @@ async def _main(options: _Options, teller: Teller, lines: Lines) -> int:
             ) as service,
             trio.open_nursery() as nursery,
         ):
-            # Only what is inside is cancelled: the service stops in its own way.
+            # A signal cancels this nursery only. The service around it then stops in order.
             nursery.start_soon(_end_when_signalled, signals, nursery.cancel_scope)
             if listen.endswith(":0") and options.port:
                 teller.say(
                     f"Port {options.port} or {options.port + 1} is taken; the demo uses free ones."
                 )
-            partner = await _perform(options, teller, service, settlement, inbox, issuer, site)
+            partner = await _tell_story(options, teller, service, settlement, inbox, issuer, site)
             code = 0 if partner is not None else 1
             if partner is not None and not options.once:
                 await stay(service, partner, inbox, teller, site, options.bots)
@@ -136,7 +137,7 @@ def _config(folder: Path, listen: str, internal: str, issuer: DevelopmentIssuer)
     )
 
 
-async def _perform(
+async def _tell_story(
     options: _Options,
     teller: Teller,
     service: RunningService,
@@ -145,7 +146,7 @@ async def _perform(
     issuer: DevelopmentIssuer,
     site: socket.socket,
 ) -> ReadyPartner | None:
-    """Make the partner and tell the story; return the partner, None if anything went wrong."""
+    """Create the partner and tell the story; return the partner, or None if anything failed."""
     try:
         partner = await make_partner(service.core, inbox.url, origins_of(site))
         inbox.secret = partner.webhook_secrets["test"]
@@ -170,26 +171,29 @@ async def _perform(
         teller.unexpected(str(error) or type(error).__name__)
         teller.say(f"The service's log is {options.folder / LOG_FILE}.")
         return None
-    teller.say("\nEvery answer and every nudge was as it should be.")
+    teller.say("\nEvery answer and every nudge was as expected.")
     if not options.once:
-        _invite(teller, service, partner)
+        _show_paste_lines(teller, service, partner)
     return partner
 
 
 def _introduce(options: _Options, teller: Teller, service: RunningService, inbox: Inbox) -> None:
     teller.say(
-        f"The service runs at {service.base_url} (health and metrics: {service.internal_url}), all its data in {options.folder}.\n"
-        f"Keys and addresses for scripts: {options.folder / DEMO_FILE}. Log: {options.folder / LOG_FILE}.\n"
-        f"The partner's webhook, {inbox.url}, is a name that leads back to this machine for the demo alone.\n"
-        "Now a partner's backend plays one match against the service, over HTTP, with a test key, and is nudged when there is news."
+        f"The service runs at {service.base_url} (health and metrics: {service.internal_url}). "
+        f"All its data is in {options.folder}.\n"
+        f"Keys and addresses for scripts: {options.folder / DEMO_FILE}. "
+        f"Log: {options.folder / LOG_FILE}.\n"
+        f"The partner's webhook is {inbox.url}. In the demo, this name leads to this machine.\n"
+        "Now a partner's backend plays one match on the service: over HTTP, with a test key. It is "
+        "nudged when there is news."
     )
 
 
-def _invite(teller: Teller, service: RunningService, partner: ReadyPartner) -> None:
+def _show_paste_lines(teller: Teller, service: RunningService, partner: ReadyPartner) -> None:
     teller.step(
         "Your turn",
-        "The service keeps running. Each line works as it stands in another shell; the money of a match follows 1.5 s later. "
-        "Nudges are shown here as they come.",
+        "The service keeps running. Paste these lines into another shell as they are. The money of "
+        f"a match follows {PAYOUT_DELAY_S} s after its end. Nudges are shown here as they arrive.",
     )
     order = f"order-{SystemRng().bytes(4).hex()}"
     for words, line in paste_lines(service.base_url, partner.test_key, order):
@@ -197,7 +201,10 @@ def _invite(teller: Teller, service: RunningService, partner: ReadyPartner) -> N
 
 
 def _addresses(port: int) -> tuple[str, str]:
-    """Return where to listen: on `port` and the one above it, or on any free ports when one of the two cannot be had."""
+    """Return the public and the internal address: `port` and the one above it, or any free ports.
+
+    Free ports are used when `port` is 0 or one of the two is taken.
+    """
     wanted = (f"{_HOST}:{port}", f"{_HOST}:{port + 1}")
     if port:
         try:
@@ -211,7 +218,7 @@ def _addresses(port: int) -> tuple[str, str]:
 
 
 def _bind_site(port: int) -> socket.socket:
-    """Return where the partner's site listens: `_SITE_ABOVE` the service's port, or anywhere when that is taken."""
+    """Return the socket of the partner's site: `_SITE_ABOVE` above `port`, or on a free port."""
     try:
         return bind(f"{_HOST}:{port + _SITE_ABOVE if port else 0}")
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The demo's data folder: made anew for each run, and never somebody else's."""
+"""The demo's data folder: emptied for each run, and refused if it holds other files."""
 
 import os
 from pathlib import Path
@@ -9,17 +9,17 @@ import msgspec
 from pgs.domain.secrets import HidesSecrets
 from pgs.storage.data_folder import DataFolderInUse, DataLock
 
-MARK = ".pgs-demo"  # an empty file; a folder that holds it was made by a demo and may be emptied by one
+MARK = ".pgs-demo"  # An empty file. A folder with it was made by a demo, and a demo may empty it.
 DEMO_FILE = "demo.json"
 LOG_FILE = "pgs.log"
 
 
 class FolderRefused(Exception):
-    """The folder cannot be the demo's; the message says why and what to do."""
+    """The demo cannot use the folder; the message says why and what to do."""
 
 
 class DemoFile(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
-    """What scripts need to use a running demo. It holds keys: readable by its owner alone."""
+    """What scripts need to use a running demo. It holds keys, so only its owner may read it."""
 
     SECRETS = frozenset({"test_key", "live_key", "admin_token", "totp_secret"})
 
@@ -36,7 +36,10 @@ class DemoFile(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
 
 
 def claim(folder: Path) -> None:
-    """Make `folder` an empty folder of the demo's own. Raises `FolderRefused` where anything of somebody else's lies in it."""
+    """Make `folder` an empty folder of the demo.
+
+    Raises `FolderRefused` when it holds anything that no demo made, or cannot be used.
+    """
     if folder.is_dir() and any(folder.iterdir()):
         if not (folder / MARK).is_file():
             raise FolderRefused(
@@ -54,7 +57,7 @@ def claim(folder: Path) -> None:
 
 def _empty(folder: Path) -> None:
     try:
-        lock = DataLock(folder)  # a demo that still runs holds it
+        lock = DataLock(folder)  # A running demo holds this lock.
     except DataFolderInUse:
         raise FolderRefused(
             f"A demo is running in {folder}. End it first, or name another folder with --data."
@@ -64,7 +67,7 @@ def _empty(folder: Path) -> None:
         inner = next(
             (entry for entry in entries if entry.is_dir() and not entry.is_symlink()), None
         )
-        if inner is not None:  # no demo makes folders
+        if inner is not None:  # A demo makes no folders in its folder.
             raise FolderRefused(
                 f"{inner} was not made by a demo. Move it away, or name another folder with --data."
             )
@@ -76,14 +79,14 @@ def _empty(folder: Path) -> None:
 
 
 def open_log(folder: Path) -> BinaryIO:
-    """Return the demo's log, opened for appending, mode 0600: its lines name players' calls and the partner's addresses."""
+    """Return the demo's log, opened for appending, mode 0600: it holds ids and addresses."""
     return os.fdopen(
         os.open(folder / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0
     )
 
 
 def write_demo_file(folder: Path, content: DemoFile) -> None:
-    """Write `demo.json`, whole or not at all, mode 0600."""
+    """Write `demo.json` with mode 0600, whole or not at all."""
     part = folder / f"{DEMO_FILE}.new"
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(msgspec.json.format(msgspec.json.encode(content)) + b"\n")

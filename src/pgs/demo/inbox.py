@@ -1,4 +1,4 @@
-"""The demo partner's webhook endpoint: takes nudges over TLS, verifies each, and answers."""
+"""The demo partner's webhook endpoint: receives nudges over TLS, verifies and answers them."""
 
 import re
 from collections.abc import AsyncIterator
@@ -15,10 +15,10 @@ from pgs.domain.nudges import SIGNATURE_HEADER, verify_signature
 PATH = "/nudges"
 
 KEPT = 64
-"""Nudges that wait for somebody to read them. A whole story has three."""
+"""Nudges that may wait to be read. The whole story has three."""
 
 REQUEST_S = 5.0
-"""Seconds for a nudge's request to arrive. No try lasts longer."""
+"""Seconds for a nudge's request to arrive. No delivery try lasts longer."""
 
 REQUEST_MAX = 64 * 1024
 """Bytes of a nudge's request. A nudge takes a few hundred."""
@@ -27,7 +27,7 @@ _LENGTH = re.compile(rb"[0-9]{1,6}", re.ASCII)
 
 
 class Received(msgspec.Struct, frozen=True):
-    """One call that came in. `problem`: why it must not be believed, None for a nudge that verified."""
+    """One received call. `problem`: why it is not authentic; None for a nudge that verified."""
 
     arrived_ms: int
     request_line: str
@@ -37,7 +37,10 @@ class Received(msgspec.Struct, frozen=True):
 
 
 class Inbox:
-    """What has come in, oldest first. `secret` is what the account command gave for `url`; until it is set nothing verifies."""
+    """The received calls, oldest first.
+
+    `secret` is the webhook secret of `url`. Until it is set, no call verifies.
+    """
 
     def __init__(self, clock: Clock, port: int) -> None:
         self.url = f"https://{HOOKS_HOST}:{port}{PATH}"
@@ -46,7 +49,7 @@ class Inbox:
         self._put, self._received = trio.open_memory_channel[Received](KEPT)
 
     async def next(self, within_s: float) -> Received | None:
-        """Return the oldest call that nobody has looked at, or None when none comes in time."""
+        """Return the oldest unread call, or None when none arrives within `within_s` seconds."""
         with trio.move_on_after(within_s):
             return await self._received.receive()
         return None
@@ -55,7 +58,7 @@ class Inbox:
         return self._received
 
     async def answer(self, stream: trio.abc.Stream) -> None:
-        """Read one call, keep it with its verdict, answer 200 or 400, and close."""
+        """Read one call, verify and keep it, answer 200 or 400, and close."""
         try:
             with trio.move_on_after(REQUEST_S):
                 request = await _read(stream)
@@ -67,28 +70,29 @@ class Inbox:
                         b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status
                     )
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # the caller has gone
+            pass  # The caller has disconnected.
         finally:
             await trio.aclose_forcefully(stream)
 
     def _judge(self, line: bytes, headers: dict[bytes, bytes], body: bytes) -> Received:
-        # The raw bytes are verified, before anything reads a meaning into them.
+        # The raw bytes are verified before anything decodes them.
         signature = headers.get(SIGNATURE_HEADER.lower().encode("ascii"), b"").decode("latin-1")
         now_ms = self._clock.now_ms()
         problem = None
         if not signature:
-            problem = "it is not signed"
+            problem = "there is no signature"
         elif not self.secret or not verify_signature(self.secret, signature, body, now_ms // 1000):
-            problem = "its signature does not hold"
+            problem = "the signature is not valid"
         return Received(now_ms, line.decode("latin-1"), signature, body, problem)
 
     def _keep(self, received: Received) -> None:
-        with suppress(trio.WouldBlock):  # nobody looks; the feed tells the same
+        # A full inbox drops the nudge: the feed has the same news.
+        with suppress(trio.WouldBlock):
             self._put.send_nowait(received)
 
 
 async def _read(stream: trio.abc.Stream) -> tuple[bytes, dict[bytes, bytes], bytes] | None:
-    """Read a request line, its headers by lower-case name, and a body. None for what is not a whole request."""
+    """Return request line, headers by lower-case name, and body; None for a broken request."""
     data = b""
     while b"\r\n\r\n" not in data:
         part = await stream.receive_some()
@@ -114,7 +118,7 @@ async def _read(stream: trio.abc.Stream) -> tuple[bytes, dict[bytes, bytes], byt
 
 @asynccontextmanager
 async def open_inbox(authority: Authority, clock: Clock) -> AsyncIterator[Inbox]:
-    """Give an endpoint that takes nudges on this machine, under a certificate of `authority`."""
+    """Yield an endpoint for nudges on this machine, with a certificate of `authority`."""
     context = server_context(authority.issue(HOOKS_HOST))
     (plain,) = await trio.open_tcp_listeners(0, host=ADDRESS)
     inbox = Inbox(clock, plain.socket.getsockname()[1])

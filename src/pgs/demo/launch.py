@@ -1,4 +1,4 @@
-"""Launching a match for two players as a partner's backend does it: two sessions, two seats, all with the key."""
+"""Launches matches as a partner's backend does: two sessions and two seats, with its key."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,8 @@ from pgs.demo.backend import CALL_FAILED, Backend, Exchange
 from pgs.domain.secrets import HidesSecrets
 
 TIER: Final = "test-silver"
-"""Where the demo's own players sit: what is pasted from the README or the terminal takes seats of another tier, and meets nobody here."""
+"""Tier of the demo's own players. The lines for pasting use another tier, so that their players
+are never matched with these."""
 
 STAKE_USD_CENTS: Final = 500
 """Price of a seat on the demo's page: the floor of its tier, test-silver."""
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 
 class NotLaunched(Exception):
-    """A call failed or was refused; the message tells which and why."""
+    """A call failed or was refused; the message says which and why."""
 
 
 class Player(msgspec.Struct, frozen=True):
@@ -33,7 +34,7 @@ class Player(msgspec.Struct, frozen=True):
 
 
 class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
-    """What a player's frame, or a bot, needs of a minted session. The rest of the answer stays with the backend."""
+    """The part of a minted session that a player's frame or a bot needs."""
 
     SECRETS = frozenset({"session_token"})
 
@@ -51,7 +52,7 @@ class _Match(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Launcher:
-    """Launches with one key. All its methods raise `NotLaunched`."""
+    """Launches matches with one key. Every method raises `NotLaunched`."""
 
     def __init__(self, backend: Backend, rng: Rng) -> None:
         self._backend = backend
@@ -59,27 +60,27 @@ class Launcher:
         self._seating = trio.Lock()
 
     async def mint(self, game_id: str, player: Player) -> MintedSession:
-        """Return a session."""
-        with _told():
+        """Return a new session of a player for a game."""
+        with _call_errors():
             return _accepted(
                 await self._backend.mint(game_id, player.player_id, player.name), MintedSession
             )
 
     async def launch(self, game_id: str, first: Player, second: Player) -> str:
-        """Return the match of two new seats, the first player's the older."""
+        """Take two new seats, the first player's first; return the id of their match."""
         order = f"order-{self._rng.bytes(8).hex()}"
-        # With a test key the oldest waiting seat is the opponent, whoever's it is: hence one pair at a time.
-        with _told():
+        # With a test key, the opponent is the oldest waiting seat. So launch one pair at a time.
+        with _call_errors():
             async with self._seating:
                 await self._seat(game_id, first, order)
                 match_id = (await self._seat(game_id, second, order)).match_id
         if match_id is None:
-            raise NotLaunched("somebody else was the first player's opponent")
+            raise NotLaunched("the first player was matched with another opponent")
         return match_id
 
     async def call_off(self, match_id: str) -> None:
-        """End a test match without a contest; one that has ended stays as it is."""
-        with _told():
+        """End a test match as no contest. A match that has ended stays as it is."""
+        with _call_errors():
             answer = await self._backend.call_off(match_id)
             if answer.status != 409:
                 _accepted(answer, _Match)
@@ -92,7 +93,8 @@ class Launcher:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _call_errors() -> Iterator[None]:
+    """Turn the errors of a call into `NotLaunched`."""
     try:
         yield
     except CALL_FAILED as error:
@@ -100,6 +102,7 @@ def _told() -> Iterator[None]:
 
 
 def _accepted(exchange: Exchange, kind: type[T]) -> T:
+    """Return the answer as `kind`. Raises `NotLaunched` for a status other than 200."""
     if exchange.status != 200:
         reason = exchange.received.get("reason") or exchange.received.get("error")
         raise NotLaunched(f"{exchange.method} {exchange.path}: {exchange.status} {reason}")

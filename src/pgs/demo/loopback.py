@@ -1,7 +1,8 @@
-"""Public host names that lead back to this machine, for this process alone.
+"""Public host names that resolve to this machine, in this process only.
 
-Delivery takes public names and public addresses only, and no setting changes that. The demo and the benchmarks replace the resolver and
-the address rule by code instead; certificates, signatures and tries are as they are everywhere.
+Delivery accepts public names and addresses only, and no setting changes that. The demo and the
+benchmarks replace the resolver and the address rule in code. Certificates, signatures and tries
+work as in production.
 """
 
 import socket
@@ -15,11 +16,15 @@ from pgs.http.outbound.tries import Outbound
 ADDRESS = "127.0.0.1"
 
 HOOKS_HOST = "hooks.partner.example.com"
-"""A name that passes the rules for webhook URLs and that nobody can own: example.com is reserved for documents (RFC 2606)."""
+"""A name that passes the rules for webhook URLs and that nobody can own: example.com is reserved
+for documentation (RFC 2606)."""
 
 
 class LoopbackResolver(trio.abc.HostnameResolver):
-    """Knows one name, or all that lie below one that begins with a dot: they are this machine. No name server is ever asked."""
+    """Resolves one name, or all names below one that begins with a dot, to this machine.
+
+    It never asks a name server.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name.encode("ascii")
@@ -33,7 +38,7 @@ class LoopbackResolver(trio.abc.HostnameResolver):
         proto: int = 0,
         flags: int = 0,
     ) -> list[Any]:
-        """Return this machine's address for the names it knows. Raises `socket.gaierror` for all others."""
+        """Return this machine's address for a known name. Raises `socket.gaierror` for others."""
         await trio.lowlevel.checkpoint()
         known = host is not None and (
             host.endswith(self._name) if self._name.startswith(b".") else host == self._name
@@ -45,10 +50,13 @@ class LoopbackResolver(trio.abc.HostnameResolver):
     async def getnameinfo(
         self, sockaddr: tuple[str, int] | tuple[str, int, int, int], flags: int
     ) -> tuple[str, str]:
-        """Raise `socket.gaierror`: nobody asks for names."""
+        """Raise `socket.gaierror`: nothing needs reverse look-ups."""
         raise socket.gaierror(socket.EAI_NONAME, "no such name on this machine")
 
 
 def loopback_outbound(authority: Authority) -> Outbound:
-    """Return the way out to endpoints on this machine, and to nowhere else, behind certificates of `authority`."""
+    """Return an outbound client for endpoints on this machine with certificates of `authority`.
+
+    It refuses every other address.
+    """
     return Outbound(authority.client_context(), lambda address: address == ADDRESS)

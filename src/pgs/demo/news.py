@@ -1,4 +1,4 @@
-"""What a partner's backend hears, in the order in which it comes: nudges, and the feed's rows."""
+"""The news of a partner's backend for its page: nudges and rows of the feed, as they arrive."""
 
 from collections import deque
 from typing import Any, Final
@@ -10,7 +10,7 @@ from pgs.demo.backend import CALL_FAILED, Backend
 from pgs.demo.inbox import Received
 
 KEPT_MAX: Final = 400
-"""Entries that a page which is opened later still gets. Older ones are dropped."""
+"""Entries that are kept for a page that is opened later. Older ones are dropped."""
 
 POLL_S: Final = 20
 """Seconds that the demo's backend lets the feed hold its call: less than the 25 that the service
@@ -22,7 +22,7 @@ terminal."""
 
 
 class News:
-    """A log that pages read on from where they are. Entries are numbered from 1."""
+    """A log of numbered entries, from 1 on. Each page reads on from the last number it has seen."""
 
     def __init__(self) -> None:
         self._entries: deque[dict[str, Any]] = deque(maxlen=KEPT_MAX)
@@ -30,17 +30,20 @@ class News:
         self._more = trio.Event()
 
     def nudge(self, received: Received) -> None:
-        """Add a call to the webhook."""
+        """Add a call that the webhook received."""
         self._add({"nudge": {"arrivedAtMs": received.arrived_ms, "problem": received.problem}})
 
     def row(self, row: dict[str, Any]) -> None:
-        """Add a row of the feed as it now is."""
+        """Add a new revision of a feed row."""
         self._add({"row": row})
 
     async def after(self, number: int, wait_s: float) -> tuple[list[dict[str, Any]], int]:
-        """Return the entries after that one, and the number to go on from; wait for some where there are none yet."""
+        """Return the entries after `number`, and the last number.
+
+        If there are none yet, wait up to `wait_s` seconds for one.
+        """
         if number > self._last:
-            number = 0  # of an earlier run
+            number = 0  # The page is from an earlier run of the demo.
         with trio.move_on_after(wait_s):
             while number >= self._last:
                 await self._more.wait()
@@ -54,7 +57,7 @@ class News:
 
 
 async def follow_feed(backend: Backend, news: News) -> None:
-    """Add every row of the feed, from its beginning on, as long as this runs."""
+    """Read the feed from its beginning and add every row to `news`, until cancelled."""
     cursor: str | None = None
     while True:
         try:

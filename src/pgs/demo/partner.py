@@ -1,4 +1,4 @@
-"""The demo's partner: an account that can do everything at once, made through the same commands as any other."""
+"""Creates the demo's partner, which can play at once, by the same commands as any other."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ PARTNER_ID = "demo"
 GAME = "tic-tac-toe"
 
 FLOOR_USD_CENTS = 100
-"""Price of a seat at the demo's tier test-bronze, a dollar, which the README's lines pay."""
+"""Price of a seat in the demo's tier test-bronze: a dollar. The lines for pasting pay it."""
 
 PRIZE_USD_CENTS = 180
 """Prize of the demo's tier test-bronze: two stakes without a rake of 20 cents."""
@@ -20,9 +20,9 @@ _TIERS = {"bronze": (FLOOR_USD_CENTS, PRIZE_USD_CENTS), "silver": (500, 900)}  #
 
 
 async def make_partner(core: Core, webhook_url: str, origins: Sequence[str] = ()) -> ReadyPartner:
-    """Return the demo's partner, with tiers in both environments for it to play on, and nudges of the test one.
+    """Create the tiers of both environments and the demo's partner; return the partner.
 
-    `origins` may embed its test frame. Raises `NotMade`.
+    It gets nudges for test matches, and `origins` may embed its test frame. Raises `NotMade`.
     """
     for environment in ENVIRONMENTS:
         for name, (floor_usd_cents, prize_usd_cents) in _TIERS.items():

@@ -1,4 +1,4 @@
-"""The demo's settlement: the embedded one, held back so that a result can be seen before its money is."""
+"""The demo's settlement: pays late, so that the story can show a result before its money."""
 
 import trio
 
@@ -12,13 +12,16 @@ and its money, and short enough to wait for."""
 
 
 class DelayedSettlement(EmbeddedSettlement):
-    """Pays out `PAYOUT_DELAY_S` after it is asked, and not before `curtain` is set: how fast the machine is decides nothing."""
+    """Pays `PAYOUT_DELAY_S` after it is asked, and only once `may_pay` is set.
+
+    The event makes the story independent of the machine's speed.
+    """
 
     def __init__(self) -> None:
         super().__init__(PAYOUT_DELAY_S)
-        self.curtain = trio.Event()
+        self.may_pay = trio.Event()
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return `confirmed`, in its own time."""
-        await self.curtain.wait()
+        """Wait for `may_pay` and for the delay; return the embedded settlement's answer."""
+        await self.may_pay.wait()
         return await super().pay(match_id, payout)

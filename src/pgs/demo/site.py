@@ -1,4 +1,4 @@
-"""The demo partner's site: a page with its players' frames, and the small backend behind it, which alone holds the key."""
+"""The demo partner's site: a page with players' frames, and its backend, which holds the key."""
 
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -21,11 +21,10 @@ from pgs.http.transport.server import serve
 PLAYERS: Final = (Player("site-1", "Player one"), Player("site-2", "Player two"))
 
 _LIMITS: Final = ServerLimits(max_connections=256, grace_s=0.25, shutdown_s=0.25)
-"""Limits of the demo page's listener: one person's browser, and an end that nobody has to wait
-for."""
+"""Limits of the demo page's listener: it serves one browser, and stops without a long wait."""
 
 _BODY_MAX: Final = 16 * 1024
-"""Bytes of a request to the demo's page. It sends a game and a player."""
+"""Bytes of a request from the demo's page. It holds a game and a player."""
 
 _WAIT_S: Final = 20.0
 """Seconds that the demo's page is held when it asks for news: less than browsers allow."""
@@ -33,7 +32,7 @@ _WAIT_S: Final = 20.0
 _FILES: Final = {"site.js": "text/javascript; charset=utf-8", "site.css": "text/css; charset=utf-8"}
 
 Opponent = Callable[[str, str], Awaitable[None]]
-"""Takes the second player's side of a match, by game and match id."""
+"""Plays the second player's side of a match. Arguments: game id, match id."""
 
 
 class _Wanted(msgspec.Struct):
@@ -42,7 +41,10 @@ class _Wanted(msgspec.Struct):
 
 
 class Site:
-    """The page's backend. With an `opponent` the second player is a program, and the page shows the first one's frame alone."""
+    """The page's backend.
+
+    With an `opponent`, a program plays the second player, and the page shows one frame only.
+    """
 
     def __init__(
         self,
@@ -64,19 +66,20 @@ class Site:
         self._games = [game for game_id, game in GAMES.items() if game_id in installed_games()]
 
     def make_app(self, nursery: trio.Nursery) -> QuartTrio:
-        """Return the site as an application. Opponents play in `nursery`."""
+        """Return the site as a Quart application. Opponents play in `nursery`."""
         app = QuartTrio("pgs.demo.site", static_folder=None)
         app.config.update(PROVIDE_AUTOMATIC_OPTIONS=False, MAX_CONTENT_LENGTH=_BODY_MAX)
         page = self._page()
 
         @app.before_request
         async def _only_from_here() -> Response | None:
-            # A name of somebody else's that leads to this machine, or somebody else's page: neither may spend the key.
-            strange = (
+            # Refuse foreign host names that resolve to this machine (DNS rebinding) and requests
+            # from other sites' pages: neither may use the key.
+            foreign = (
                 request.host not in self._hosts
                 or request.headers.get("Origin", request.host_url.rstrip("/")) not in self._origins
             )
-            return _refused(403, "This site is for this machine's browser.") if strange else None
+            return _refused(403, "This site is for this machine's browser.") if foreign else None
 
         @app.after_request
         async def _guard(response: Response) -> Response:
@@ -94,8 +97,8 @@ class Site:
             return Response(_read(name), content_type=_FILES[name])
 
         @app.get("/play/match")
-        async def _running() -> Response:
-            return _json(self._told())
+        async def _show_match() -> Response:
+            return _json(self._state())
 
         @app.post("/play/match")
         async def _launch() -> Response:
@@ -122,13 +125,13 @@ class Site:
         try:
             wanted = msgspec.json.decode(await request.get_data(), type=_Wanted)
         except msgspec.DecodeError:
-            return _refused(400, "This is not what the page sends.")
+            return _refused(400, "The page sends no such request.")
         if wanted.game_id not in {game.game_id for game in self._games}:
             return _refused(400, "There is no such game.")
         try:
             return await act(wanted, nursery)
         except NotLaunched as error:
-            return _refused(502, f"The service has refused: {error}")
+            return _refused(502, f"The service refused the call: {error}")
 
     async def _mint(self, wanted: _Wanted, _: trio.Nursery) -> Response:
         if wanted.player not in range(self._shown):
@@ -143,13 +146,14 @@ class Site:
             self._current = (wanted.game_id, await self._launcher.launch(wanted.game_id, *PLAYERS))
             if self._opponent is not None:
                 nursery.start_soon(self._opponent, *self._current)
-        return _json(self._told())
+        return _json(self._state())
 
     @property
     def _shown(self) -> int:
         return len(PLAYERS) if self._opponent is None else 1
 
-    def _told(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
+        """Return the shown players, and the current match or None."""
         match = (
             None
             if self._current is None
@@ -184,7 +188,7 @@ class Site:
         return {
             "Content-Security-Policy": "; ".join(policy),
             "Cache-Control": "no-store",
-            "Referrer-Policy": "origin",  # older browsers tell the frame by it whom it may speak to
+            "Referrer-Policy": "origin",  # From it, older browsers tell the frame its parent.
             "X-Content-Type-Options": "nosniff",
         }
 
@@ -204,14 +208,14 @@ def _refused(status: int, words: str) -> Response:
 
 
 def origins_of(sock: socket.socket) -> tuple[str, ...]:
-    """Return how a browser on this machine may name a socket of `bind`; the first is the one to tell people."""
+    """Return the origins of a bound socket for this machine's browsers; show people the first."""
     port = sock.getsockname()[1]
     return (f"http://127.0.0.1:{port}", f"http://localhost:{port}")
 
 
 @asynccontextmanager
 async def serving(site: Site, sock: socket.socket) -> AsyncIterator[None]:
-    """Serve the site on a socket of `bind` for a block."""
+    """Serve the site on a bound socket while the block runs."""
     stop = trio.Event()
     async with trio.open_nursery() as opponents, trio.open_nursery() as nursery:
 

@@ -1,4 +1,4 @@
-"""After the story: the partner's site and the bots, until somebody ends the demo."""
+"""The part of the demo after the story: the partner's site and the bots, until the demo ends."""
 
 import socket
 from functools import partial
@@ -26,7 +26,10 @@ async def stay(
     sock: socket.socket,
     bots: int,
 ) -> None:
-    """Serve the site on `sock` and let bots play, until cancelled. An odd bot plays against whoever is at the page."""
+    """Serve the site on `sock` and let bots play, until cancelled.
+
+    Bots play in pairs; a bot that is left over plays the page's user.
+    """
     rng, news, origins = SystemRng(), News(), origins_of(sock)
     async with httpcore.AsyncConnectionPool() as pool:
         backend = Backend(pool, service.base_url, partner.test_key)
@@ -51,17 +54,18 @@ async def stay(
 
 def _introduce(teller: Teller, url: str, bots: int) -> None:
     page = (
-        "you play against a bot"
+        "where you play a bot"
         if bots % 2
-        else "both players' frames side by side: play either, or both"
+        else "with both players' frames side by side: play one of them, or both"
     )
     teller.step(
         "The partner's site",
-        f"A page of the partner's own, {page}. The feed and the nudges are shown below them.",
+        f"The partner's own page, {page}. Below, it shows the feed and the nudges.",
     )
     teller.say(f"\nOpen {url}")
     if bots > 1:
         teller.say(
-            f"{bots // 2 * 2} bots play each other over the Game API. Their results and the nudges follow, a line each."
+            f"{bots // 2 * 2} bots play each other over the Game API. "
+            "Their results and the nudges follow, one on each line."
         )
     teller.say("\nCtrl-C ends the demo.")

@@ -1,4 +1,4 @@
-"""The story: one match from the first question to the last cent, and each answer checked against what it should be."""
+"""The demo's story: one match from its tier to its money. Every answer is checked."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ POLL_S = 20
 """Seconds that the story lets the feed hold its call: less than the 25 that the service allows."""
 
 NUDGE_S = 10.0
-"""Seconds that the story waits for a nudge. On this machine one takes milliseconds, and a failed
+"""Seconds that the story waits for a nudge. A nudge on one machine takes milliseconds, and a failed
 one is tried again after 1 and 5 s."""
 
 _MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
 
 
 class Unexpected(Exception):
-    """The service answered otherwise than this story tells it."""
+    """An answer or a nudge was not as the story expects; the message says what it expects."""
 
 
 class _Nudge(msgspec.Struct, frozen=True, rename="camel"):
@@ -34,7 +34,7 @@ class _Nudge(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def expect(holds: bool, what: str) -> None:
-    """Raise `Unexpected` unless it holds."""
+    """Raise `Unexpected` with the expectation `what` unless it holds."""
     if not holds:
         raise Unexpected(f"Not as expected: {what}.")
 
@@ -42,21 +42,21 @@ def expect(holds: bool, what: str) -> None:
 async def tell(
     backend: Backend, teller: Teller, settlement: DelayedSettlement, inbox: Inbox
 ) -> None:
-    """Play the whole story. Raises `Unexpected`."""
+    """Carry out the story's calls and print them. Raises `Unexpected`, and `CALL_FAILED`."""
     await _ask_for_tiers(backend, teller)
     await _mint(backend, teller)
     first = await _take_first_seat(backend, teller)
     match_id = await _take_second_seat(backend, teller, first["seatId"])
     await _be_nudged(inbox, teller, "the match's start")
     teller.say(
-        "A nudge says nothing of what is new. The feed does, and this is the moment to read it."
+        "A nudge does not say what is new. It says that the feed has news, so read the feed."
     )
     await _read_pairing(backend, teller, match_id)
     cursor = await _read_feed_started(backend, teller, match_id)
     await _decide(backend, teller, match_id)
     await _be_nudged(inbox, teller, "the match's end")
     cursor = await _read_feed_decided(backend, teller, cursor)
-    settlement.curtain.set()
+    settlement.may_pay.set()
     await _wait_for_money(backend, teller, cursor)
     await _be_nudged(inbox, teller, "the match's money")
     await _look_at_the_endpoint(backend, teller, inbox)
@@ -65,9 +65,7 @@ async def tell(
 
 
 async def _ask_for_tiers(backend: Backend, teller: Teller) -> None:
-    teller.step(
-        "The ladder", "The backend asks what a seat costs. Amounts are whole US cents, everywhere."
-    )
+    teller.step("The tiers", "The backend asks what a seat costs. All amounts are whole US cents.")
     asked = await backend.tiers(GAME)
     teller.exchange(asked)
     _answered(asked)
@@ -78,7 +76,7 @@ async def _ask_for_tiers(backend: Backend, teller: Teller) -> None:
 async def _mint(backend: Backend, teller: Teller) -> None:
     teller.step(
         "Two sessions",
-        "Each player's frame needs a session token. Minting one seats nobody and writes nothing.",
+        "Each player's frame needs a session token. Minting one takes no seat and writes nothing.",
     )
     for player in (FIRST, SECOND):
         minted = await backend.mint(GAME, player)
@@ -90,7 +88,8 @@ async def _mint(backend: Backend, teller: Teller) -> None:
 async def _take_first_seat(backend: Backend, teller: Teller) -> dict[str, Any]:
     teller.step(
         "The first seat",
-        "The stake is charged and the player waits for an opponent. The idempotency key is the backend's own name for this purchase.",
+        "The stake is charged and the player waits for an opponent. The idempotency key is the "
+        "backend's own name for this purchase.",
     )
     taken = await _seat(backend, FIRST)
     teller.exchange(taken)
@@ -105,8 +104,8 @@ async def _take_first_seat(backend: Backend, teller: Teller) -> dict[str, Any]:
 async def _take_second_seat(backend: Backend, teller: Teller, first_seat_id: str) -> str:
     teller.step(
         "The second seat",
-        "With a test key the oldest waiting seat of the same game and tier is the opponent: this seat is matched at once. "
-        "That is news, so the backend's webhook is nudged.",
+        "With a test key, the opponent is the oldest waiting seat of the same game and tier, so "
+        "this seat is matched at once. That is news, so the backend's webhook is nudged.",
     )
     taken = await _seat(backend, SECOND)
     teller.exchange(taken)
@@ -117,7 +116,7 @@ async def _take_second_seat(backend: Backend, teller: Teller, first_seat_id: str
 
 
 async def _read_pairing(backend: Backend, teller: Teller, match_id: str) -> None:
-    teller.step("Why these two?", "A match says how it came about.")
+    teller.step("Why these two?", "A match says how its players were paired.")
     read = await backend.match(match_id)
     teller.exchange(read)
     match = _answered(read)
@@ -131,21 +130,24 @@ async def _read_pairing(backend: Backend, teller: Teller, match_id: str) -> None
 async def _read_feed_started(backend: Backend, teller: Teller, match_id: str) -> str:
     teller.step(
         "The results feed",
-        "Everything that became of a match is told here: a row for each player, from the start on.",
+        "The feed has one row for each player of a match, from its start on. The row changes "
+        "whenever something happens to the match.",
     )
     read = await backend.results()
     teller.feed(read)
     rows = _rows(read, "started")
     expect(all(row["matchId"] == match_id for row in rows), "both rows belong to the match")
     teller.say(
-        "The answer's nextCursor is where the backend goes on reading. It is kept until the next call."
+        "The backend keeps the answer's nextCursor, and reads on from there with its next call."
     )
     return str(read.received["nextCursor"])
 
 
 async def _decide(backend: Backend, teller: Teller, match_id: str) -> None:
     teller.step(
-        "A decision", f"Nobody has to play a test match: the test key says that {FIRST} has won."
+        "A decision",
+        f"Nobody has to play a test match. With the test key, the backend says that {FIRST} has "
+        "won.",
     )
     decided = await backend.decide(match_id, FIRST)
     teller.exchange(decided)
@@ -158,7 +160,8 @@ async def _decide(backend: Backend, teller: Teller, match_id: str) -> None:
 async def _read_feed_decided(backend: Backend, teller: Teller, cursor: str) -> str:
     teller.step(
         "The feed after the decision",
-        "Both rows have moved to the feed's end with a result. Their money is under way: its fields are absent, not 0.",
+        "Both rows now have a result and stand at the feed's end. Their money is not recorded yet: "
+        "its fields are absent, not 0.",
     )
     read = await backend.results(cursor)
     teller.feed(read)
@@ -174,7 +177,8 @@ async def _read_feed_decided(backend: Backend, teller: Teller, cursor: str) -> s
 async def _wait_for_money(backend: Backend, teller: Teller, cursor: str) -> None:
     teller.step(
         "The money",
-        f"The backend asks again and lets the call be held for up to {POLL_S} s. It is answered as soon as the money is recorded.",
+        f"The backend asks again, with a call that may be held for up to {POLL_S} s. It is "
+        "answered as soon as the money is recorded.",
     )
     began = trio.current_time()
     read = await backend.results(cursor, POLL_S)
@@ -189,14 +193,16 @@ async def _wait_for_money(backend: Backend, teller: Teller, cursor: str) -> None
     )
     held = f"Held for {trio.current_time() - began:.1f} s."
     teller.say(
-        f"{held} Two stakes of {FLOOR_USD_CENTS} came in, {PRIZE_USD_CENTS} went to the winner, {rake} is rake."
+        f"{held} Two stakes of {FLOOR_USD_CENTS} came in, {PRIZE_USD_CENTS} went to the winner, "
+        f"{rake} is rake."
     )
 
 
 async def _look_at_the_endpoint(backend: Backend, teller: Teller, inbox: Inbox) -> None:
     teller.step(
         "The endpoint",
-        "GET /partner/me tells how delivery stands. Ten nudges in a row that do not arrive would switch it off. The secret is never shown.",
+        "GET /partner/me shows the state of the webhook. Ten failed nudges in a row would switch "
+        "it off. The secret is never shown.",
     )
     read = await backend.me()
     teller.exchange(read)
@@ -223,7 +229,8 @@ async def _be_nudged(inbox: Inbox, teller: Teller, news: str) -> None:
 async def _retry(backend: Backend, teller: Teller, seat_id: str) -> None:
     teller.step(
         "A retry",
-        "The backend never saw the first seat's answer, say. It sends the very same call again: the same seat, charged once.",
+        "Suppose that the backend never received the first seat's answer. It sends the same call "
+        "again and gets the same seat, which is charged once.",
     )
     taken = await _seat(backend, FIRST)
     teller.exchange(taken)
@@ -237,7 +244,8 @@ async def _retry(backend: Backend, teller: Teller, seat_id: str) -> None:
 async def _be_refused(backend: Backend, teller: Teller) -> None:
     teller.step(
         "A refusal",
-        "A stake of 1, meant as one dollar, is one cent. Programs branch on reason; error is for people and may be reworded.",
+        "A stake of 1 is one cent, although one dollar was meant. Programs branch on reason; error "
+        "is for people, and its words may change.",
     )
     refused = await backend.seat(GAME, SECOND, TEST_TIER, 1, "order-2")
     teller.exchange(refused)
@@ -253,7 +261,8 @@ async def _seat(backend: Backend, player: str) -> Exchange:
 def _answered(exchange: Exchange) -> dict[str, Any]:
     expect(
         exchange.status == 200,
-        f"status 200 from {exchange.method} {exchange.path}, not {exchange.status}: {exchange.received}",
+        f"status 200 from {exchange.method} {exchange.path}, "
+        f"not {exchange.status}: {exchange.received}",
     )
     answer: dict[str, Any] = exchange.received
     return answer

@@ -1,4 +1,4 @@
-"""How the demo tells its story: headings, plain words, calls and answers."""
+"""Prints the demo's story: headings, text, calls and answers."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -36,7 +36,7 @@ _FEED_FIELDS = (
 
 
 class Teller:
-    """Writes to one console. Steps number themselves."""
+    """Prints to one console, and numbers the steps."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -44,18 +44,18 @@ class Teller:
         self._matches = 0
 
     def step(self, title: str, words: str) -> None:
-        """Begin a step: what the backend is about to do, and why."""
+        """Begin a step with a heading and a text about it."""
         self._step += 1
         self._console.print()
         self._console.rule(Text(f"{self._step}. {title}", style="bold"), align="left")
         self._console.print(Text(words))
 
     def say(self, words: str) -> None:
-        """Say what just happened."""
+        """Print a text."""
         self._console.print(Text(words))
 
     def call(self, exchange: Exchange) -> None:
-        """Show a call with what was sent, and the answer's status."""
+        """Print a call with its body, and the answer's status."""
         self._console.print(
             Text.assemble(
                 ("→ ", "cyan"),
@@ -71,12 +71,12 @@ class Teller:
         self._console.print(Text.assemble(("← ", style), (str(exchange.status), f"bold {style}")))
 
     def exchange(self, exchange: Exchange) -> None:
-        """Show a call and its whole answer."""
+        """Print a call and its whole answer."""
         self.call(exchange)
         self._json(exchange.received)
 
     def feed(self, exchange: Exchange) -> None:
-        """Show a call for the feed and its rows side by side, a column for each player."""
+        """Print a call for the feed and its rows as a table, with a column for each player."""
         self.call(exchange)
         rows: Sequence[dict[str, Any]] = exchange.received["results"]
         table = Table("", *(row["playerId"] for row in rows))
@@ -85,14 +85,16 @@ class Teller:
         self._console.print(Padding(table, (0, 0, 0, 2), expand=False))
 
     def nudge(self, received: Received) -> None:
-        """Show a call that came in: when, what, and whether it is to be believed."""
+        """Print a received nudge: its time, signature and body, and whether it verified."""
         arrived = datetime.fromtimestamp(received.arrived_ms / 1000, UTC).strftime("%H:%M:%S.%f")[
             :-3
         ]
         body = received.body[:_BODY_BYTES].decode("utf-8", "replace")
         holds = received.problem is None
         self._console.print(
-            Text.assemble(("⇐ ", "magenta"), ("nudge", "bold magenta"), f"  arrived {arrived} UTC")
+            Text.assemble(
+                ("⇐ ", "magenta"), ("nudge", "bold magenta"), "  arrived ", f"{arrived} UTC"
+            )
         )
         self._console.print(
             Text(f"  X-Service-Signature: {_cut(received.signature, _SHOWN_CHARS)}", style="dim"),
@@ -100,14 +102,14 @@ class Teller:
         )
         self._console.print(Text(f"  {body}", style="dim"), soft_wrap=True)
         verdict = (
-            "verified: the signature holds, and its time is now"
+            "verified: the signature is valid and recent"
             if holds
             else f"REFUSED: {received.problem}"
         )
         self._console.print(Text(f"  {verdict}", style="green" if holds else "bold red"))
 
     def nudge_briefly(self, received: Received) -> None:
-        """Show in one line that a call came in, and whether it is to be believed."""
+        """Print a received nudge in one line: its time, and whether it verified."""
         holds = received.problem is None
         arrived = datetime.fromtimestamp(received.arrived_ms / 1000, UTC).strftime("%H:%M:%S")
         self._console.print(
@@ -118,7 +120,7 @@ class Teller:
         )
 
     def match(self, game: str, first: str, second: str, played: Played) -> None:
-        """Show in one line how a match of bots went; `played` is the first one's view of it."""
+        """Print a match of bots in one line; `played` is the match as the first player saw it."""
         self._matches += 1
         verb = {"won": "won against", "lost": "lost to", "drawn": "drew with"}.get(
             played.result or "", "had no contest with"
@@ -135,11 +137,11 @@ class Teller:
         )
 
     def paste(self, line: str) -> None:
-        """Show a line for the shell in one piece, however wide the terminal is."""
+        """Print a shell line without wrapping it, however wide the terminal is."""
         self._console.print(Text(line), soft_wrap=True)
 
     def unexpected(self, words: str) -> None:
-        """Say what went wrong."""
+        """Print an error."""
         self._console.print(Text(words, style="bold red"))
 
     def _json(self, value: Any) -> None:

@@ -1,5 +1,6 @@
 // @ts-check
-// The page of a partner. It knows its own backend, and the helper that the service offers for mounting frames; it never sees a key.
+// The page of a partner. It calls its own backend, and uses the service's helper for frames. It
+// never sees a key.
 
 /** @typedef {{ players: string[], match: { gameId: string, matchId: string } | null }} Table */
 
@@ -29,7 +30,11 @@ const rows = new Map();
  * @param {object} [body]
  */
 async function call(path, body) {
-  const how = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+  const how = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  };
   const answer = await fetch(path, body === undefined ? {} : how);
   const told = await answer.json();
   if (!answer.ok) throw new Error(told.error);
@@ -104,7 +109,8 @@ function showRow(row) {
 function showNudge(nudge) {
   const line = document.createElement('li');
   const at = new Date(nudge.arrivedAtMs).toISOString().slice(11, 23);
-  line.textContent = `${at} UTC, ${nudge.problem === null ? 'verified' : `refused: ${nudge.problem}`}`;
+  const verdict = nudge.problem === null ? 'verified' : `refused: ${nudge.problem}`;
+  line.textContent = `${at} UTC, ${verdict}`;
   nudges.prepend(line);
   while (nudges.children.length > NUDGES_MAX) nudges.lastElementChild?.remove();
 }

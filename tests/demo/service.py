@@ -1,4 +1,4 @@
-"""A service in this process with the demo's partner, for what is pasted against it."""
+"""A service in this process with the demo's partner, for tests of the demo and the README."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ from pgs.serve import RunningService, running
 
 @asynccontextmanager
 async def demo_service(folder: Path) -> AsyncIterator[tuple[RunningService, DemoFile, Inbox]]:
-    """Give a running service, what its `demo-data/demo.json` under `folder` says, and where its nudges arrive."""
+    """Yield a running service, the content of its `demo-data/demo.json`, and its inbox."""
     data = folder / "demo-data"
     clock = SystemClock()
     authority = Authority(clock.now())
