@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.domain.errors import ERRORS, FRAME_REASONS, BadRequest, Refusal, message_of, refuse
+from pgs.domain.errors import ERRORS, BadRequest, Refusal, message_of, refuse
 
 SOURCE = Path(__file__).parents[2] / "src" / "pgs"
 
@@ -80,7 +80,8 @@ def test_messages_differ_so_that_a_log_line_tells_which() -> None:
 
 
 def test_frame_reasons_share_the_namespace_without_clashing() -> None:
-    assert not FRAME_REASONS & ERRORS.keys()
+    frame_reasons = {"match_over", "stale_ply", "not_your_turn", "illegal_move", "bad_message"}
+    assert not frame_reasons & ERRORS.keys()
 
 
 def test_a_refusal_carries_its_fields_and_its_message() -> None:

@@ -310,11 +310,6 @@ _ROWS: Final = (
 
 ERRORS: Final[Mapping[str, ErrorKind]] = MappingProxyType({row.reason: row for row in _ROWS})
 
-FRAME_REASONS: Final = frozenset(
-    {"match_over", "stale_ply", "not_your_turn", "illegal_move", "bad_message"}
-)
-"""Reasons that only an `error` frame of the game socket carries. They share the catalogue's namespace, but have no status."""
-
 
 def refuse(reason: str, **extras: Extra) -> Refusal:
     """Return the refusal, checked against its row; `extras` are body fields, named as on the wire.
