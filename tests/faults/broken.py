@@ -14,7 +14,7 @@ from pgs.storage.writer import Writer
 
 @contextmanager
 def reads_fail(core: Core, *queries: str) -> Iterator[None]:
-    """Let the named queries fail on the event loop's reader, as a disk would; without names, all of them."""
+    """Let the named queries, or all of them, fail on the event loop's reader, as a disk would."""
     reader = core.parts.database.reader
     read = reader._read
 

@@ -1,4 +1,4 @@
-"""A writer that fails in every way we know, under real seats, decisions and payouts: the ledger's lines sum to zero at every moment."""
+"""The ledger sums to zero at every moment, however the writer fails under seats and payouts."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable
@@ -30,12 +30,15 @@ ASIDE = 40.0  # longer than a partner rests after its actors broke too often
 
 
 def _check(folder: Path) -> None:
-    """The ledger as anybody else would read the file at this moment: its lines sum to zero, also within each transfer and each partner."""
+    """Check from another connection that all lines, transfers and partners sum to zero."""
     with closing(sqlite3.connect(folder / "pgs.db")) as connection:
         assert connection.execute(
             "select coalesce(sum(amount_usd_cents), 0) from ledger"
         ).fetchone() == (0,)
-        apart = "select transfer_id from ledger group by partner_id, transfer_id having sum(amount_usd_cents) <> 0"
+        apart = (
+            "select transfer_id from ledger group by partner_id, transfer_id "
+            "having sum(amount_usd_cents) <> 0"
+        )
         assert connection.execute(apart).fetchall() == []
         # An acknowledged or half-told decision is in the ledger as a whole, or not at all.
         charged = connection.execute(
@@ -61,7 +64,7 @@ async def _insist(folder: Path, work: Callable[[], Awaitable[T]]) -> T:
 
 
 async def _play(s: ReadyCore, folder: Path, partner: str) -> tuple[Seat, Seat]:
-    """Two players of a partner play, and the first of them wins; return their seats once their money is recorded."""
+    """Let two players play and the first win; return their seats once the money is recorded."""
     first = await _insist(folder, lambda: s.seat("alice", partner=partner))
     second = await _insist(folder, lambda: s.seat("bob", partner=partner))
     if second.match_id is None:  # it was seated by a commit that landed without a word
@@ -141,7 +144,7 @@ async def test_the_ledger_sums_to_zero_after_a_job_fails_inside_a_group(
         assert faults.count("insert into seat") > before
 
 
-async def test_the_ledger_sums_to_zero_while_one_partners_job_fails_again_and_again_in_the_groups_of_others(
+async def test_the_ledger_sums_to_zero_while_one_partners_job_fails_in_the_groups_of_others(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
@@ -149,7 +152,8 @@ async def test_the_ledger_sums_to_zero_while_one_partners_job_fails_again_and_ag
         await _open(s)
         with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
             connection.execute(
-                "create trigger broken before insert on ledger when new.partner_id = 'bravo' begin select raise(abort, 'broken'); end"
+                "create trigger broken before insert on ledger when new.partner_id = 'bravo' "
+                "begin select raise(abort, 'broken'); end"
             )
         commits, outcomes = faults.count("commit"), dict[str, Any]()
 

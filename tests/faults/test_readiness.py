@@ -1,4 +1,4 @@
-"""Health and readiness: a service that cannot write, or is leaving, says so, and is alive all the same."""
+"""A service that cannot write, or is stopping, is not ready, but still alive."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Reads that fail, and snapshots that have grown too old: who is told what, and that nothing half-done stays behind."""
+"""What callers are told when reads fail or snapshots are too old; nothing stays half done."""
 
 from pathlib import Path
 
@@ -168,7 +168,8 @@ async def test_a_closed_registry_draws_from_the_process_bucket_alone(tmp_path: P
         partner = await service.partner(burst=50)
         service.core.parts.registry.age.renew(trio.current_time() - TOO_OLD_S)
         drain(service.core, partner.partner_id)
-        # The partner's bucket is empty and is not asked; the loop above has emptied the process bucket on the way.
+        # The partner's bucket is empty and is not asked; the loop above has also emptied the
+        # bucket of the process.
         reply = await service.public.call("GET", "/partner/me", partner.test)
         check_refusal(reply, 429, "rate_limited")
         assert reply.header("ratelimit") is None

@@ -1,4 +1,4 @@
-"""Databases of a test's own: one that commits in-line, one that breaks as the test says, and an empty one of the whole schema."""
+"""Databases for one test: in-line, on a thread, breakable, and an empty one with the schema."""
 
 import sqlite3
 from collections.abc import Iterator

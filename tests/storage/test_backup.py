@@ -1,4 +1,4 @@
-"""A backup is whole or not there, and the first start on one leaves a gap that no cursor from before can fall behind."""
+"""A backup is complete or absent, and a start on one raises every feed above old cursors."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -144,7 +144,8 @@ async def test_a_copy_that_is_not_sound_is_no_backup(database: Database, tmp_pat
     with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
         connection.execute("pragma ignore_check_constraints=on")
         connection.execute(
-            "insert into tier_lock (environment, tier_id, game_id) values ('prod', 'bronze', 'chess')"
+            "insert into tier_lock (environment, tier_id, game_id) "
+            "values ('prod', 'bronze', 'chess')"
         )
     with pytest.raises(StoreOutage, match="not sound"):
         await back_up(database, tmp_path / "copy", _ring)
@@ -158,7 +159,7 @@ async def _with_partner(database: Database, head: Head | None = None) -> None:
     await database.writer.submit(Tx("acme", tuple(stmts)))
 
 
-async def test_every_feed_of_a_restored_copy_goes_on_beyond_a_gap_and_seat_sequences_go_on_as_they_were(
+async def test_a_restored_copy_raises_every_feed_by_a_gap_and_no_seat_sequence(
     database: Database, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))

@@ -1,4 +1,4 @@
-"""The data folder: one process at a time, for its owner alone, and a power cut loses nothing that was acknowledged."""
+"""One process at a time uses the data folder, and a power cut loses no acknowledged write."""
 
 import os
 import stat

@@ -1,6 +1,6 @@
 """The report on the ledger: it is sound when it should be, and says what is wrong when it is not.
 
-That a report finds what was changed in seats and matches after they were played is tested in `test_ledger_tampering.py`.
+`test_ledger_tampering.py` tests that a report finds rows changed after they were played.
 """
 
 from typing import Any
@@ -100,7 +100,7 @@ async def test_two_faults_that_cancel_out_are_both_named(database: Database) -> 
     )
 
 
-async def test_a_confirmed_stake_without_its_charge_is_named_and_a_charge_without_a_confirmed_stake_too(
+async def test_a_confirmed_stake_without_a_charge_is_named_and_a_charge_without_a_stake_too(
     database: Database,
 ) -> None:
     await commit(database, *insert(waiting(1)))

@@ -1,4 +1,4 @@
-"""Rows that were changed past the service, one at a time, after real play: the report on the ledger finds each and names it."""
+"""The report on the ledger names every row that was changed past the service after real play."""
 
 import sqlite3
 from contextlib import closing
@@ -86,8 +86,10 @@ _MATCH = (
 _CHARGE = "transfer_id = (select 'charge:' || seat_id from seat where idempotency_key = '{}')"
 _SETTLED = "transfer_id = (select 'settlement:' || match_id from seat where idempotency_key = '{}')"
 _LINE = (
-    "insert into ledger (partner_id, transfer_id, line, environment, kind, account, seat_id, amount_usd_cents, at) "
-    "select partner_id, {transfer}, {line}, environment, '{kind}', '{account}', seat_id, {cents}, 1 "
+    "insert into ledger (partner_id, transfer_id, line, environment, kind, account, seat_id, "
+    "amount_usd_cents, at) "
+    "select partner_id, {transfer}, {line}, environment, '{kind}', '{account}', seat_id, "
+    "{cents}, 1 "
     "from seat where idempotency_key = '{key}';"
 )
 
@@ -147,7 +149,8 @@ def _lines(change: str, of: str, key: str) -> str:
         ({MATCHES}, _MATCH.format("status = 'no_contest'", WON)),
         (
             {SEATS},
-            "delete from match where match_id = (select match_id from seat where idempotency_key = 'won')",
+            "delete from match where match_id = "
+            "(select match_id from seat where idempotency_key = 'won')",
         ),
         ({MATCHES, STRAY}, _SEAT.format("environment = 'test', seq = 900, position = 9000", ALONE)),
         ({SEATS, MATCHES, STRAY}, _SEAT.format("match_id = 'mat_x'", WON)),
@@ -166,7 +169,8 @@ def _lines(change: str, of: str, key: str) -> str:
         (
             {TRANSFERS, SEATS},
             _lines(
-                "update ledger set amount_usd_cents = amount_usd_cents + 1 where account = 'rake' and",
+                "update ledger set amount_usd_cents = amount_usd_cents + 1 "
+                "where account = 'rake' and",
                 _SETTLED,
                 WON,
             ),
@@ -174,7 +178,8 @@ def _lines(change: str, of: str, key: str) -> str:
         (
             {TRANSFERS, CHARGES},
             _lines(
-                "update ledger set amount_usd_cents = amount_usd_cents + 1 where account = 'escrow' and",
+                "update ledger set amount_usd_cents = amount_usd_cents + 1 "
+                "where account = 'escrow' and",
                 _CHARGE,
                 WON,
             ),

@@ -109,7 +109,10 @@ def test_a_newer_data_folder_is_not_left_locked(tmp_path: Path) -> None:
 
 
 def test_a_semicolon_in_a_text_or_a_comment_ends_no_statement() -> None:
-    script = "-- first; of two:\ncreate table a (x text);\ninsert into a values ('one;\ntwo');\n-- done;\n"
+    script = (
+        "-- first; of two:\ncreate table a (x text);\n"
+        "insert into a values ('one;\ntwo');\n-- done;\n"
+    )
     assert [statement.strip() for statement in statements(script)] == [
         "-- first; of two:\ncreate table a (x text);",
         "insert into a values ('one;\ntwo');",

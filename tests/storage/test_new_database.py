@@ -1,4 +1,4 @@
-"""How a database begins: whole or not at all, and never in a file that may have been another one."""
+"""A database begins complete or not at all, and never in a file that may be another one."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""No list is read through: a page of it costs the same in a log of a million entries, and nobody's question reads others' rows."""
+"""A page costs the same in a list of any length, and no query of a partner reads others' rows."""
 
 import re
 import sqlite3
@@ -26,7 +26,7 @@ def plan_of(connection: sqlite3.Connection, name: str) -> list[str]:
 OF_A_PARTNER = sorted(
     name for name in QUERIES if re.search(r"\bwhere (\w\.)?partner_id = :partner_id", sql_of(name))
 )
-"""Whatever is asked, or changed, of one partner. What goes over all partners' rows has tests of its own."""
+"""The queries and statements of one partner; those over all partners have their own tests."""
 
 PAGES = [name for name in OF_A_PARTNER if "limit :page_size" in sql_of(name)]
 
@@ -94,7 +94,7 @@ def steps_of(connection: sqlite3.Connection, name: str, **parameters: object) ->
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_page_out_of_a_long_list_takes_the_steps_of_one_out_of_a_short_one(name: str) -> None:
-    """The first page, one in the middle, and the last, told in steps of the database's own machine, which no other load changes."""
+    """Return the cost of the first, a middle and the last page, in steps of SQLite's machine."""
     file = name.partition(".")[0]
     table = {"events": "event", "invites": "invite", "attempts": "attempt", "seats": "seat"}[file]
     taken = []

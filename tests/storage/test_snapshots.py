@@ -1,4 +1,4 @@
-"""Readings of several queries show one moment, whatever the writer's thread commits between them."""
+"""Queries read together show one moment, whatever the writer's thread commits between them."""
 
 import sqlite3
 import threading

@@ -1,4 +1,4 @@
-"""What must be unique is a unique index, whatever the actors think: each second row of its kind conflicts, and nothing of it is written."""
+"""Unique indexes hold without the actors: a second row conflicts, and nothing is written."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -142,7 +142,7 @@ async def test_the_death_of_the_writer_is_told_to_all_who_wait_and_all_who_come(
     def die(*_: object) -> None:
         raise SystemExit
 
-    monkeypatch.setattr(threaded.writer, "_settle", die)
+    monkeypatch.setattr(threaded.writer, "_commit_group", die)
     outcomes = await submit_all(threaded, *[tx_of(lock(f"game-{number}")) for number in range(5)])
     assert {type(result) for result in outcomes} <= {OutcomeUnknown, WriteFailed}
     await until(threaded.writer.stalled)

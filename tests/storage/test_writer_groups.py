@@ -33,7 +33,8 @@ async def test_writes_of_the_same_moment_share_one_commit(
         else:
             outcomes = await submit_as_one_group(database, faults, *txs)
         assert outcomes == [Outcome.COMMITTED] * 100
-        # In-line, whatever one round of the event loop submits is a group; a thread first ends the commit that it held up.
+        # In-line, what one round of the event loop submits is a group; a thread first ends the
+        # commit that was held up.
         assert faults.count("commit") == (1 if inline else 2)
         assert len(await locked_games(database)) == 100
 

@@ -1,4 +1,4 @@
-"""The writer: a write is committed, in conflict, failed or of unknown outcome, and each says truly what was done."""
+"""A write is committed, in conflict, failed or of unknown outcome, and its reply says which."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The writer: its queue is bounded, a stalled disk is noticed, and who stops waiting stops no write."""
+"""The queue is bounded, a stalled disk is noticed, and a cancelled wait cancels no write."""
 
 from pathlib import Path
 

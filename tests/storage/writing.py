@@ -60,7 +60,7 @@ async def submit_all(database: Database, *txs: Tx) -> list[Outcome | Exception]:
 async def submit_as_one_group(
     database: Database, faults: Faults, *txs: Tx
 ) -> list[Outcome | Exception]:
-    """Let all of them queue behind a commit that is held up, so that the writer takes them as one group."""
+    """Queue all of them behind a commit that is held up, so that they become one group."""
     outcomes: list[Outcome | Exception] = []
     with faults.hold("delete from tier_lock") as release:
         async with trio.open_nursery() as nursery:

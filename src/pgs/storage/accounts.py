@@ -103,7 +103,10 @@ def insert_partner(account: Account) -> Stmt:
 
 
 def update_partner(was: Account, account: Account) -> Stmt:
-    """Return the statement that writes an account's own row; it conflicts when the account has changed meanwhile."""
+    """Return the statement that writes an account's own row.
+
+    It conflicts when the account has changed since `was`.
+    """
     return Stmt("accounts.update_partner", _columns(account) | {"was_revision": was.revision}, 1)
 
 
@@ -195,7 +198,7 @@ def replace_prices(
 
 
 async def switched_off_with_open_play(reader: Reader) -> list[tuple[str, Environment]]:
-    """Return the partners and environments whose account is off while seats or matches of theirs are still open."""
+    """Return partners and environments with open seats or matches though the account is off."""
     rows = await reader.all("accounts.switched_off_with_open_seats") + await reader.all(
         "accounts.switched_off_with_running_matches"
     )

@@ -13,7 +13,10 @@ NEWEST = 2**62
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """One try at delivering a nudge, as it is logged. Times in epoch seconds; no `status_code` when no response came."""
+    """One try at delivering a nudge, as it is logged.
+
+    Times in epoch seconds. `status_code` is None when no response came.
+    """
 
     seq: int
     attempt_id: str
@@ -89,7 +92,7 @@ def _attempt(*row: Any) -> Attempt:
 async def oldest_attempts(
     reader: Reader, until: int, page_size: int
 ) -> list[tuple[str, Environment, int]]:
-    """Return where the oldest tries of `until` or earlier lie: partner, environment, and the highest sequence among them."""
+    """Return partner, environment and highest sequence of the oldest tries up to `until`."""
     rows = await reader.all("attempts.oldest_attempts", until=until, page_size=page_size)
     return [(partner_id, environment, seq) for partner_id, environment, seq in rows]
 

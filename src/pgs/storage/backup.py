@@ -1,8 +1,9 @@
 """A copy of the database while it is in use, and the first start on such a copy.
 
-Partners hold cursors that were issued after the copy was made. Were the copy's feeds to go on where they stood, such a reader would be
-ahead of rows that are written after the restore, and would never see them. So a copy carries a mark, and whoever opens a marked database
-first raises every feed's head beyond whatever can have been issued.
+Partners may hold cursors that were issued after the copy was made. If the copy's feeds went on
+where they stood, such a reader would be ahead of the rows written after the restore and would
+never see them. So a copy carries a mark, and the first start on a marked database raises every
+feed's head above every position that can have been issued.
 """
 
 import os
@@ -54,11 +55,12 @@ def _nothing(path: Path) -> None:
 async def back_up(
     database: Database, folder: Path, copy_keys: Callable[[Path], None] = _nothing
 ) -> Path:
-    """Return the file in `folder` that now holds the database as it stood at one moment, checked and on disk.
+    """Return the path of a checked copy of the database, as of one moment, in `folder`.
 
-    The folder is made or empty; `copy_keys` writes the key ring beside the copy, later than it, so that it holds every key that the copy
-    was sealed with. The copy gets its name last: a folder that has it is whole, and after a failure nothing is left. Writing goes on
-    meanwhile. Off the event loop; the in-line mode copies where it is called. Raises `BadTarget` and `StoreOutage`.
+    The folder is created, or must be empty. `copy_keys` writes the key ring after the copy, so that
+    the ring holds every key that seals something in the copy. The copy gets its name last: a folder
+    that has it is complete, and a failure leaves nothing behind. Writes go on meanwhile. It runs on
+    a thread; the in-line mode copies where it is called. Raises `BadTarget` and `StoreOutage`.
     """
     if database.inline:
         return _back_up(database, folder, copy_keys)
@@ -81,7 +83,10 @@ def _back_up(database: Database, folder: Path, copy_keys: Callable[[Path], None]
 
 
 def _claim(database: Database, folder: Path) -> bool:
-    """Make sure of an empty folder, and return whether it was made. What a backup left that was killed is removed."""
+    """Make sure that the folder is empty, and return whether it was created.
+
+    What a killed backup left there is removed.
+    """
     if folder.resolve().is_relative_to(database.folder.resolve()):
         raise BadTarget(
             f"{folder} lies in the service's own data folder, and would be lost together with it"
@@ -112,12 +117,10 @@ def _copy(source_path: Path, path: Path) -> None:
     try:
         copy = sqlite3.connect(path, isolation_level=None)
         try:
-            source.backup(
-                copy
-            )  # in one step: in several, each commit meanwhile would start it again
-            copy.execute(
-                "pragma journal_mode=delete"
-            )  # one file, with nothing beside it that could be left behind
+            # In one step: between several, each commit would make it start again.
+            source.backup(copy)
+            # One file, so that nothing beside it can be left behind.
+            copy.execute("pragma journal_mode=delete")
             copy.execute(f"pragma user_version={_MARK}")
             faults = [row[0] for row in copy.execute("pragma integrity_check(1)")]
         finally:
@@ -138,10 +141,11 @@ def _sync(path: Path) -> None:
 
 
 def take_over(database: Database, now: int) -> bool:
-    """Return whether the database is a copy that nothing was started on before; every feed of it then goes on beyond a gap.
+    """Raise every feed's head if this is the first start on a backup; return whether it is.
 
-    Call it before the writer starts. `now`: epoch seconds. A partner without a head gets one: its first seats may have come after the
-    copy. Seat sequences go on as they stand: nobody outside has seen one. Raises `StoreOutage`.
+    Call it before the writer starts. `now` is in epoch seconds. A partner without a head gets one,
+    since its first seats may have come after the copy. Seat sequences go on where they stand,
+    since nobody outside sees them. Raises `StoreOutage`.
     """
     connection = connect(database.path)
     try:

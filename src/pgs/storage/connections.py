@@ -18,9 +18,10 @@ it, and briefly."""
 def connect(
     path: Path, *, query_only: bool = False, factory: type[sqlite3.Connection] = sqlite3.Connection
 ) -> sqlite3.Connection:
-    """Return a connection with the settings that this product relies on: WAL, `synchronous=FULL`, no implicit transactions.
+    """Return a connection with a write-ahead log, `synchronous=FULL` and no implicit transactions.
 
-    Raises `StoreOutage` when the file cannot be opened, or lies where SQLite can keep no write-ahead log.
+    Raises `StoreOutage` when the file cannot be opened, or when SQLite cannot keep a write-ahead
+    log where it lies.
     """
     try:
         connection = sqlite3.connect(
@@ -35,9 +36,8 @@ def connect(
             (mode,) = connection.execute("pragma journal_mode=wal").fetchone()
             if mode != "wal":
                 raise StoreOutage(f"{path}: no write-ahead log, but {mode}")
-            connection.execute(
-                "pragma synchronous=full"
-            )  # money: an acknowledged commit survives a power cut
+            # Money: an acknowledged commit survives a power cut.
+            connection.execute("pragma synchronous=full")
             if query_only:
                 connection.execute("pragma query_only=on")
         except BaseException:
@@ -49,11 +49,15 @@ def connect(
 
 
 def is_new_database(path: Path) -> bool:
-    """Return whether there is no database yet. Raises `StoreOutage` for an empty file: SQLite would begin anew in it, and say nothing."""
+    """Return whether there is no database yet.
+
+    Raises `StoreOutage` for an empty file, in which SQLite would silently make a new database.
+    """
     try:
         if path.stat().st_size == 0:
             raise StoreOutage(
-                f"{path} is an empty file and no database: put the right one in its place, or remove it to begin a new one"
+                f"{path} is an empty file and no database: put the right one in its place, "
+                "or remove it to begin a new one"
             )
     except FileNotFoundError:
         return True
@@ -61,7 +65,10 @@ def is_new_database(path: Path) -> bool:
 
 
 def create_database(path: Path) -> None:
-    """Make an empty database, its owner's alone. It gets its name once it is one, so that no kill leaves an empty file of that name."""
+    """Make an empty database that only its owner may read.
+
+    It gets its name when it is complete, so that a kill never leaves an empty file of that name.
+    """
     part = path.with_name(path.name + ".new")
     try:
         part.unlink(missing_ok=True)

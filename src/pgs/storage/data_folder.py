@@ -12,10 +12,10 @@ class DataFolderInUse(Exception):
 
 
 class DataLock:
-    """The data folder's lock: whoever holds it is the one process that may write the database."""
+    """The data folder's lock. Only the process that holds it may write the database."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the folder, if need be, and take its lock. Raises `DataFolderInUse`."""
+        """Make the folder, if needed, and take its lock. Raises `DataFolderInUse`."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -27,7 +27,7 @@ class DataLock:
             raise
 
     def release(self) -> None:
-        """Give the folder back. Doing so twice is no error."""
+        """Release the lock. Releasing it twice is no error."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)

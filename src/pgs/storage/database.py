@@ -33,19 +33,20 @@ class Database:
     ) -> None:
         """Lock the folder, bring the schema up to date and open the connections.
 
-        `inline`: commit on the event loop's own thread, for tests on a virtual clock, which would run away from a thread. `factory`: what
-        connections are made of, for tests that break them. `on_locked` is told, before the file is touched, whether it will be a new one;
+        `inline` commits on the event loop's own thread, for tests on a virtual clock, which does
+        not wait for another thread. `factory` is the class of connections, for tests that break
+        them. `on_locked` is called before the file is touched, with whether it will be a new one;
         what it raises ends the opening. Raises `DataFolderInUse`, `SchemaNewer` or `StoreOutage`.
         """
         self.folder = folder
         self.path = folder / DATABASE_NAME
         self.inline = inline
-        # Bulk reads come once a minute: one at a time, and the file cache is left to the others. Of this database, not of the process:
-        # a read that was abandoned at the end of one trio run would hold a shared limit for ever.
+        # One bulk read at a time leaves the file cache to the others. The limit belongs to this
+        # database and not to the process: a read that was abandoned at the end of one trio run
+        # would hold a shared limit for ever.
         self.bulk_limit = trio.CapacityLimiter(1)
-        self.check_limit = trio.CapacityLimiter(
-            1
-        )  # a check of everything may take minutes, which the bulk reads cannot wait
+        # A check of the whole ledger may take minutes, for which the bulk reads must not wait.
+        self.check_limit = trio.CapacityLimiter(1)
         self._factory = factory
         with ExitStack() as undo:
             self._lock = DataLock(folder)
@@ -67,11 +68,17 @@ class Database:
         self.writer.start()
 
     def second_reader(self) -> Reader:
-        """Return a reader with a connection of its own, for a thread that reads much at once; its user closes it. Raises `StoreOutage`."""
+        """Return a reader with a connection of its own, for a bulk read; the caller closes it.
+
+        Raises `StoreOutage`.
+        """
         return Reader(connect(self.path, query_only=True, factory=self._factory))
 
     def close(self) -> None:
-        """Finish the commits under way, close, and give the folder back; not while a commit hangs: it may still land."""
+        """Finish the commits under way, close, and release the folder.
+
+        While a commit hangs the folder stays locked, since that commit may still succeed.
+        """
         self.reader.close()
         if self.writer.close():
             self._lock.release()

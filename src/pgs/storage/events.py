@@ -12,7 +12,11 @@ END = 2**53
 
 
 class Event(msgspec.Struct, frozen=True):
-    """An entry of the log. `actor` is a uid or `platform`, `action` a `noun.verb`, `detail` a JSON object as text, without secrets."""
+    """An entry of the log.
+
+    `actor` is a uid or `platform`, `action` a `noun.verb`, and `detail` a JSON object as text,
+    without secrets.
+    """
 
     seq: int
     event_id: str
@@ -25,9 +29,9 @@ class Event(msgspec.Struct, frozen=True):
 async def events_page(
     reader: Reader, partner_id: str, before: int, page_size: int, *, with_invites: bool
 ) -> list[Event]:
-    """Return entries under a sequence, the newest first; from `END` the list begins.
+    """Return entries with a lower sequence than `before`, the newest first. Begin at `END`.
 
-    Without `with_invites`, entries about invites are passed over.
+    Without `with_invites`, entries about invites are left out.
     """
     return [
         Event(*row)

@@ -4,5 +4,5 @@ from pgs.storage.transactions import Stmt, Tx
 
 
 def beat() -> Tx:
-    """Return a transaction that matters to nobody."""
+    """Return a transaction that writes only the heartbeat's row."""
     return Tx("", (Stmt("heartbeat.beat", {}, 1),))

@@ -17,10 +17,10 @@ _LIMITER = trio.CapacityLimiter(1)
 
 
 async def check_integrity(database: Database) -> list[str]:
-    """Return what is wrong with the database's file, nothing when it is sound: pages, indexes and constraints, read from end to end.
+    """Return the faults of the database's pages, indexes and constraints; none when it is sound.
 
-    Off the event loop, on a connection of its own; the in-line mode reads where it is called. Raises `StoreOutage` when the file cannot
-    be opened.
+    It reads the whole file, on a thread with a connection of its own; the in-line mode reads where
+    it is called. Raises `StoreOutage` when the file cannot be opened.
     """
     if database.inline:
         return _faults(database.path)
@@ -33,7 +33,7 @@ def _faults(path: Path) -> list[str]:
         found = [
             str(row[0]) for row in connection.execute(f"pragma integrity_check({SHOWN_LIMIT})")
         ]
-    except sqlite3.DatabaseError as error:  # too damaged even to look
+    except sqlite3.DatabaseError as error:  # too damaged to be checked
         return [str(error)]
     finally:
         connection.close()
@@ -41,7 +41,7 @@ def _faults(path: Path) -> list[str]:
 
 
 def migrations_of(database: Database) -> list[str]:
-    """Return the names of the migrations that the database has had, in order. Raises `StoreOutage`."""
+    """Return the names of the migrations applied, in order. Raises `StoreOutage`."""
     connection = connect(database.path, query_only=True)
     try:
         return [name for (name,) in connection.execute("select name from migration order by name")]

@@ -25,7 +25,7 @@ async def find_invite(reader: Reader, partner_id: str, invite_id: str) -> Invite
 async def invites_page(
     reader: Reader, partner_id: str, before: int, page_size: int
 ) -> list[tuple[int, Invite]]:
-    """Return invites of an account under a sequence, the newest first, each with its own; from `END` the list begins."""
+    """Return sequence and invite of those below `before`, the newest first. Begin at `END`."""
     rows = await reader.all(
         "invites.invites_page", partner_id=partner_id, before=before, page_size=page_size
     )
@@ -33,19 +33,19 @@ async def invites_page(
 
 
 async def count_invites(reader: Reader, partner_id: str) -> int:
-    """Return how many invites of an account are kept, in whatever state."""
+    """Return how many invites of an account are stored, in any state."""
     row = await reader.one("invites.count_invites", partner_id=partner_id)
     return int(row[0]) if row else 0
 
 
 async def oldest_closed(reader: Reader, partner_id: str, now: int) -> str | None:
-    """Return the id of the oldest invite that is not pending at `now`; None when all are."""
+    """Return the id of the oldest invite that is not pending at `now`; None when all are pending."""
     row = await reader.one("invites.oldest_closed", partner_id=partner_id, now=now)
     return row[0] if row else None
 
 
 def delete_invite(partner_id: str, invite_id: str) -> tuple[Stmt, Stmt]:
-    """Return the statements that forget an invite and its entry in the index of all."""
+    """Return the statements that delete an invite and its entry in the index of all."""
     params: dict[str, Any] = {"partner_id": partner_id, "invite_id": invite_id}
     return Stmt("invites.delete_invite", params, 1), Stmt("invites.delete_invite_index", params)
 
@@ -66,14 +66,20 @@ def insert_invite(partner_id: str, seq: int, invite: Invite) -> tuple[Stmt, Stmt
 
 
 def accept_invite(partner_id: str, invite_id: str, uid: str) -> Stmt:
-    """Return the statement that notes who accepted; it conflicts for an invite that was accepted or revoked."""
+    """Return the statement that records who accepted.
+
+    It conflicts when the invite was accepted or revoked before.
+    """
     return Stmt(
         "invites.accept_invite", {"partner_id": partner_id, "invite_id": invite_id, "uid": uid}, 1
     )
 
 
 def revoke_invite(partner_id: str, invite_id: str, at: int) -> Stmt:
-    """Return the statement that revokes; it conflicts for an invite that was accepted or revoked."""
+    """Return the statement that revokes an invite.
+
+    It conflicts when the invite was accepted or revoked before.
+    """
     return Stmt(
         "invites.revoke_invite", {"partner_id": partner_id, "invite_id": invite_id, "at": at}, 1
     )

@@ -1,11 +1,11 @@
-"""When keys last authenticated, in rows: coarse, so that a call never writes."""
+"""When keys last authenticated, in rows: to within an hour, so that no call has to write."""
 
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 
 async def key_uses_of(reader: Reader, partner_id: str) -> dict[str, int]:
-    """Return the epoch seconds of each key's last noted use, by key id; a key that was never used is absent."""
+    """Return when each key was last used, in epoch seconds, by key id; unused keys are absent."""
     return dict(await reader.all("key_uses.key_uses_of", partner_id=partner_id))
 
 

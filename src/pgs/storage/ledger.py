@@ -1,4 +1,4 @@
-"""What the ledger's rows add up to, and whether seats and matches say the same."""
+"""The check of the whole ledger against itself, the seats and the matches."""
 
 import msgspec
 
@@ -10,9 +10,9 @@ SHOWN_LIMIT = 100
 
 
 class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
-    """The ledger's balances in US cents, and whatever is wrong with it: empty lists when it is sound.
+    """The ledger's balances in US cents, and its faults: empty lists when it is sound.
 
-    A fault is named by its partner and its transfer, line, seat or match.
+    A fault names its partner and its transfer, line, seat or match.
     """
 
     balances: list[tuple[str, str, int, int]]  # environment, account, US cents, lines
@@ -27,7 +27,10 @@ class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def sound(self) -> bool:
-        """Whether everything sums to zero, every seat and match has the money that was booked for it, and escrow holds the open stakes."""
+        """Whether all lines sum to zero, seats and matches agree with them, and escrow is right.
+
+        Escrow is right when it holds exactly the open stakes.
+        """
         return (
             self.sum_usd_cents == 0
             and not self.unbalanced_transfers

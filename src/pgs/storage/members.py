@@ -14,7 +14,10 @@ async def find_account_of(reader: Reader, uid: str) -> str | None:
 
 
 def insert_member(partner_id: str, member: Member) -> tuple[Stmt, Stmt]:
-    """Return the statements that add a member and their entry in the index of all; they conflict for a member of any account."""
+    """Return the statements that add a member and their entry in the index of all accounts.
+
+    They conflict when the uid is a member of any account.
+    """
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "uid": member.uid,
@@ -34,7 +37,7 @@ def set_role(partner_id: str, uid: str, role: str) -> Stmt:
 
 
 def delete_member(partner_id: str, uid: str) -> tuple[Stmt, ...]:
-    """Return the statements that remove a member, their entry in the index of all, and their authenticator."""
+    """Return the statements that remove a member, their index entry and their authenticator."""
     params: dict[str, Any] = {"partner_id": partner_id, "uid": uid}
     return (
         Stmt("members.delete_member", params, 1),

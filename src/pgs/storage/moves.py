@@ -1,4 +1,4 @@
-"""Matches at play in rows: who has been there, the moves, and what a player is in."""
+"""Running matches in rows: who joined, the moves, and the seats that a player has open."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from pgs.storage.transactions import Stmt
 
 
 def put_attendance(partner_id: str, match_id: str, presence: Attendance) -> Stmt:
-    """Return the statement that writes who has been at a match."""
+    """Return the statement that writes who has joined a match."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "match_id": match_id,
@@ -38,14 +38,17 @@ def insert_move(partner_id: str, match_id: str, move: Move) -> Stmt:
 
 
 def set_due(partner_id: str, match_id: str, due_at: int) -> Stmt:
-    """Return the statement that says when a match at play needs attention; it conflicts once the match has ended."""
+    """Return the statement that sets when a running match needs attention.
+
+    It conflicts when the match has ended.
+    """
     return Stmt(
         "moves.set_due", {"partner_id": partner_id, "match_id": match_id, "due_at": due_at}, 1
     )
 
 
 async def find_attendance(reader: Reader, partner_id: str, match_id: str) -> Attendance | None:
-    """Return who has been at a match; None when nobody has."""
+    """Return who has joined a match; None when nobody has."""
     row = await reader.one("moves.find_attendance", partner_id=partner_id, match_id=match_id)
     return Attendance((row[0], row[1]), row[2], (row[3], row[4])) if row else None
 
@@ -76,7 +79,7 @@ async def running_seats_of_player(
 async def expecting_seats_of_player(
     reader: Reader, partner_id: str, environment: Environment, player_id: str, page_size: int
 ) -> list[tuple[str, str]]:
-    """Return id and status of the seats in which a player waits for an opponent or for the stake, the oldest first."""
+    """Return id and status of a player's waiting and pending seats, the oldest first."""
     rows = await reader.all(
         "moves.expecting_seats_of_player",
         partner_id=partner_id,

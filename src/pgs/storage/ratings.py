@@ -9,7 +9,7 @@ from pgs.storage.transactions import Stmt
 async def find_rating(
     reader: Reader, partner_id: str, environment: Environment, game_id: str, player_id: str
 ) -> Rating:
-    """Return a player's rating at a game; the one that everybody begins with, if there is none yet."""
+    """Return a player's rating at a game; `UNRATED` before the first rated match."""
     row = await reader.one(
         "ratings.find_rating",
         partner_id=partner_id,
@@ -28,7 +28,10 @@ def save_rating(
     was: Rating,
     rating: Rating,
 ) -> Stmt:
-    """Return the statement that moves a player's rating by one match; it conflicts when another match has moved it meanwhile."""
+    """Return the statement that updates a player's rating after one match.
+
+    It conflicts when another match has updated it since `was`.
+    """
     return Stmt(
         "ratings.save_rating",
         {

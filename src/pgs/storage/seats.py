@@ -14,14 +14,14 @@ from pgs.storage.transactions import Stmt
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The last seat sequence and feed position that were given out in one environment of a partner."""
+    """The last seat sequence and feed position assigned in an environment of a partner."""
 
     seat_seq: int = 0
     feed_position: int = 0
 
 
 class Due(msgspec.Struct, frozen=True):
-    """A row that needs attention since `due_at`: a seat's or a match's, by its id."""
+    """A seat or a match, by its id, that needs attention from `due_at` on."""
 
     partner_id: str
     environment: Environment
@@ -30,7 +30,7 @@ class Due(msgspec.Struct, frozen=True):
 
 
 class RunningMatch(msgspec.Struct, frozen=True):
-    """A match that runs."""
+    """A running match."""
 
     partner_id: str
     environment: Environment
@@ -43,7 +43,7 @@ def insert_seat(seat: Seat) -> Stmt:
 
 
 def update_seat(was: Seat, seat: Seat) -> Stmt:
-    """Return the statement that moves a seat on; it conflicts when the row is no longer as it was."""
+    """Return the statement that updates a seat; it conflicts when the row is no longer `was`."""
     params: dict[str, Any] = {
         name: getattr(seat, name) for name in ("partner_id", "seat_id", *CHANGES["seat"])
     }
@@ -58,7 +58,7 @@ def insert_match(match: Match) -> Stmt:
 
 
 def update_match(was: Match, match: Match) -> Stmt:
-    """Return the statement that moves a match on; it conflicts when the row is no longer as it was."""
+    """Return the statement that updates a match; it conflicts when the row is no longer `was`."""
     params: dict[str, Any] = {
         name: getattr(match, name) for name in ("partner_id", "match_id", *CHANGES["match"])
     }
@@ -212,7 +212,7 @@ async def next_due(reader: Reader) -> int | None:
 async def open_seats_after(
     reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int
 ) -> list[str]:
-    """Return ids of seats that wait for an opponent or for their stake, in the order of their ids."""
+    """Return ids of seats that are waiting or pending, in the order of their ids."""
     rows = await reader.all(
         "seats.open_seats_after",
         partner_id=partner_id,
@@ -238,14 +238,14 @@ async def running_matches_after(
 
 
 async def running_games(reader: Reader) -> list[str]:
-    """Return the ids of the games of all matches that run. It reads as many rows as there are such matches."""
+    """Return the ids of the games of all running matches. It reads a row for each match."""
     return [game_id for (game_id,) in await reader.all("matches.running_games")]
 
 
 async def running_matches_of_game(
     reader: Reader, game_id: str, after: RunningMatch | None, page_size: int
 ) -> list[RunningMatch]:
-    """Return matches of a game that run, from behind `after` on, those of a partner's environment together."""
+    """Return a game's running matches after `after`, ordered by partner and environment."""
     rows = await reader.all(
         "matches.running_matches_of_game",
         game_id=game_id,

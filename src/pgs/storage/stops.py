@@ -8,7 +8,10 @@ from pgs.storage.transactions import Stmt
 
 
 def put_stop(partner_id: str, environment: Environment, generation: int, at: int) -> Stmt:
-    """Return the statement that marks an environment's play for closing; a mark that is there already becomes this one."""
+    """Return the statement that marks an environment's play for closing.
+
+    It replaces an earlier mark.
+    """
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,
@@ -19,7 +22,7 @@ def put_stop(partner_id: str, environment: Environment, generation: int, at: int
 
 
 def delete_stop(partner_id: str, environment: Environment, generation: int) -> Stmt:
-    """Return the statement that forgets a mark, if it is still the one of that generation."""
+    """Return the statement that deletes a mark if it still has that generation."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,
@@ -29,7 +32,7 @@ def delete_stop(partner_id: str, environment: Environment, generation: int) -> S
 
 
 async def unfinished_stops(reader: Reader) -> list[tuple[str, Environment, int]]:
-    """Return partners and environments whose stop is not finished, with the generation that it began."""
+    """Return partner, environment and new generation of every unfinished stop."""
     return [
         (partner_id, environment, generation)
         for partner_id, environment, generation in await reader.all("stops.stops")
@@ -37,6 +40,6 @@ async def unfinished_stops(reader: Reader) -> list[tuple[str, Environment, int]]
 
 
 async def find_stop(reader: Reader, partner_id: str, environment: Environment) -> int | None:
-    """Return the generation of the stop that is not finished, None where there is none."""
+    """Return the generation of the unfinished stop, or None."""
     row = await reader.one("stops.find_stop", partner_id=partner_id, environment=environment)
     return row[0] if row else None

@@ -8,7 +8,8 @@ import msgspec
 SqlValue = str | int | None
 Params = dict[str, SqlValue]
 
-# What SQLite says of wrong calls and broken rules: bugs of ours, where every other error of its is the machine's fault.
+# What SQLite raises for wrong calls and broken constraints: bugs. Its other errors are the
+# machine's fault.
 BUGS = (
     sqlite3.ProgrammingError,
     sqlite3.InterfaceError,

@@ -52,7 +52,10 @@ async def failing_endpoints(
 
 
 def set_failures(partner_id: str, environment: Environment, saved_seq: int, failures: int) -> Stmt:
-    """Return the statement that counts a run of failures; it conflicts when the URL has been saved or switched off since."""
+    """Return the statement that stores the run of failures.
+
+    It conflicts when the endpoint was saved or switched off since.
+    """
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,
@@ -101,7 +104,10 @@ def insert_webhook(
 
 
 def save_url(partner_id: str, environment: Environment, url: str) -> Stmt:
-    """Return the statement that saves an endpoint's URL: it is on again, its run of failures cleared, its secret kept."""
+    """Return the statement that saves an endpoint's URL and switches it on.
+
+    The run of failures is cleared; the secret stays.
+    """
     return Stmt(
         "webhooks.save_webhook_url",
         {"partner_id": partner_id, "environment": environment, "url": url},

@@ -1,4 +1,4 @@
-"""The writer: one thread that commits whatever has queued as one group, in the order in which it came."""
+"""The writer: one thread that commits what has queued as one group, in the order of arrival."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ CLOSE_GRACE_S = 3.0
 """Seconds that a commit may still take when the service stops. Part of the 15 s that a stop may
 take."""
 
-# A unique index or primary key that disagrees is somebody's earlier write. Every other broken constraint is a bug.
+# A violated unique index or primary key means that somebody wrote first. Any other violated
+# constraint is a bug.
 _TAKEN = frozenset(
     {
         sqlite3.SQLITE_CONSTRAINT_UNIQUE,
@@ -66,16 +67,15 @@ class Writer:
         self._connection = connection
         self._inline = inline
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
-        self._waiting: deque[_Job] = (
-            deque()
-        )  # the event loop's: submitted and not yet answered, oldest first
+        # Submitted and not yet answered, the oldest first. Only the event loop touches it.
+        self._waiting: deque[_Job] = deque()
         self._thread: threading.Thread | None = None
         self._closed = False
         self._ended = False
         self._failed_at = -inf
 
     def start(self) -> None:
-        """Start the thread, from within the trio run that will submit. The in-line mode has none."""
+        """Start the thread; call it in the trio run that will submit. The in-line mode has none."""
         if not self._inline:
             token = trio.lowlevel.current_trio_token()
             self._thread = threading.Thread(
@@ -86,8 +86,9 @@ class Writer:
     async def submit(self, tx: Tx) -> Outcome:
         """Return what became of `tx`; `COMMITTED` means that it is on disk.
 
-        Raises `WriterFull` (not taken), `WriteFailed` (nothing done) or `OutcomeUnknown`; anything else is a bug in the statements, and
-        nothing was done. A caller who is cancelled while waiting does not learn the outcome; what was taken goes its way.
+        Raises `WriterFull` (not taken), `WriteFailed` (nothing done) or `OutcomeUnknown`. Any other
+        exception is a bug in the statements, and nothing was done. A caller that is cancelled while
+        it waits does not learn the outcome; the transaction is committed all the same.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         if self._closed or self._ended:
@@ -100,9 +101,8 @@ class Writer:
         self._waiting.append(job)
         self._queue.put(job)
         if self._inline:
-            await (
-                trio.lowlevel.cancel_shielded_checkpoint()
-            )  # others submit meanwhile: they make one group, as they would with a thread
+            # Others submit meanwhile and join the group, as they would with a thread.
+            await trio.lowlevel.cancel_shielded_checkpoint()
             self._catch_up()
             return _result_of(job).unwrap()
         job.task = trio.lowlevel.current_task()
@@ -120,20 +120,21 @@ class Writer:
         return len(self._waiting)
 
     def stalled(self) -> bool:
-        """Return whether the writer has ended, or a transaction has waited for its commit longer than a healthy disk needs."""
+        """Return whether the writer has ended, or a commit takes over `STALLED_AFTER_S`."""
         return self._ended or (
             bool(self._waiting)
             and trio.current_time() - self._waiting[0].queued_at > STALLED_AFTER_S
         )
 
     def failed_within(self, seconds: float) -> bool:
-        """Return whether the store has failed a transaction in the last so many seconds, as a full disk does."""
+        """Return whether a transaction has failed in the last `seconds`, as on a full disk."""
         return trio.current_time() - self._failed_at < seconds
 
     def close(self) -> bool:
         """Finish what has queued, end the thread and close the connection.
 
-        Returns False when the disk let a commit hang for `CLOSE_GRACE_S`: the thread then ends with the process.
+        Returns False when a commit still hangs after `CLOSE_GRACE_S`: the thread then ends with the
+        process.
         """
         if not self._closed:
             self._closed = True
@@ -154,7 +155,7 @@ class Writer:
             while not ending:
                 jobs, ending = self._take(wait=True)
                 try:
-                    self._settle(jobs)
+                    self._commit_group(jobs)
                 finally:
                     _call_soon(token, self._deliver, jobs)
         finally:
@@ -164,7 +165,7 @@ class Writer:
         ending = False
         while self._waiting and not ending:
             jobs, ending = self._take(wait=False)
-            self._settle(jobs)
+            self._commit_group(jobs)
             self._deliver(jobs)
 
     def _take(self, *, wait: bool) -> tuple[list[_Job], bool]:
@@ -192,8 +193,8 @@ class Writer:
         self._ended = True
         self._deliver(tuple(self._waiting))
 
-    def _settle(self, jobs: Sequence[_Job]) -> None:
-        """Commit a group; whatever happens, nobody is left waiting and the next group finds a clean connection."""
+    def _commit_group(self, jobs: Sequence[_Job]) -> None:
+        """Commit a group; on any error every caller is answered and no transaction stays open."""
         try:
             if jobs:
                 self._commit(jobs)
@@ -202,7 +203,7 @@ class Writer:
             self._roll_back()
 
     def _commit(self, jobs: Sequence[_Job]) -> None:
-        """Commit all jobs together; when one of them fails, each by itself, so that it fails alone."""
+        """Commit all jobs together; if one fails, each by itself, so that only that one fails."""
         try:
             self._connection.execute("begin immediate")
             for job in jobs:
@@ -243,7 +244,7 @@ class Writer:
 
 
 def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
-    """What a transaction is told that failed by itself, before its commit."""
+    """Return the outcome of a transaction that failed by itself, before its commit."""
     if isinstance(error, _Conflict) or (
         isinstance(error, sqlite3.IntegrityError)
         and getattr(error, "sqlite_errorcode", None) in _TAKEN
@@ -260,7 +261,7 @@ def _result_of(job: _Job) -> outcome.Value[Outcome] | outcome.Error:
 
 
 def _call_soon(token: trio.lowlevel.TrioToken, call: Callable[..., object], *args: object) -> None:
-    with suppress(trio.RunFinishedError):  # nobody is left to tell
+    with suppress(trio.RunFinishedError):  # the run has ended: no caller is left
         token.run_sync_soon(call, *args)
 
 

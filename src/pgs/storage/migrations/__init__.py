@@ -8,13 +8,14 @@ FOLDER = Path(__file__).parent / "sqlite"
 
 
 class SchemaNewer(Exception):
-    """The database has had migrations that this version does not know: a newer one wrote it."""
+    """The database has migrations that this version does not know: a newer version wrote it."""
 
 
 def migrate(connection: sqlite3.Connection, folder: Path = FOLDER) -> list[str]:
-    """Apply the migrations that this database has not had; return their names, in order.
+    """Apply the migrations that are missing, and return their names in order.
 
-    Each runs in a transaction of its own together with the row that records it. Raises `SchemaNewer`, and whatever a migration raises.
+    Each runs in a transaction of its own, together with the row that records it. Raises
+    `SchemaNewer`, and whatever a migration raises.
     """
     connection.execute("create table if not exists migration (name text primary key)")
     done = {name for (name,) in connection.execute("select name from migration")}
@@ -40,7 +41,10 @@ def migrate(connection: sqlite3.Connection, folder: Path = FOLDER) -> list[str]:
 
 
 def statements(script: str) -> Iterator[str]:
-    """Yield the statements of a script, each of which ends a line. A semicolon in a text or a comment ends none."""
+    """Yield the statements of a script; each must end at the end of a line.
+
+    A semicolon in a text or a comment does not end a statement.
+    """
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

@@ -1,4 +1,5 @@
--- Accounts and what hangs on them. Column order is that of the structs in pgs.domain.accounts.
+-- Accounts, their keys, licences, origins and prices. Column order is that of the structs in
+-- pgs.domain.accounts.
 
 -- name: insert_partner!
 insert into partner ({columns of partner})
@@ -19,7 +20,8 @@ from partner
 where partner_id = :partner_id;
 
 -- name: insert_key!
-insert into api_key (partner_id, key_id, environment, label, key_hash, last4, created_at, revokes_at)
+insert into api_key (partner_id, key_id, environment, label, key_hash, last4, created_at,
+  revokes_at)
 values (:partner_id, :key_id, :environment, :label, :key_hash, :last4, :created_at, :revokes_at);
 
 -- name: insert_key_index!
@@ -42,25 +44,31 @@ order by created_at, key_id;
 -- name: put_licence!
 insert into licence (partner_id, game_id, test, live, note)
 values (:partner_id, :game_id, :test, :live, :note)
-on conflict (partner_id, game_id) do update set test = excluded.test, live = excluded.live, note = excluded.note;
+on conflict (partner_id, game_id) do update set
+  test = excluded.test, live = excluded.live, note = excluded.note;
 
 -- name: licences
 select partner_id, game_id, test, live, note from licence order by partner_id, game_id;
 
 -- name: licences_of
-select partner_id, game_id, test, live, note from licence where partner_id = :partner_id order by game_id;
+select partner_id, game_id, test, live, note
+from licence where partner_id = :partner_id order by game_id;
 
 -- name: insert_origin!
-insert into origin (partner_id, environment, origin, added_at) values (:partner_id, :environment, :origin, :added_at);
+insert into origin (partner_id, environment, origin, added_at)
+values (:partner_id, :environment, :origin, :added_at);
 
 -- name: delete_origin!
-delete from origin where partner_id = :partner_id and environment = :environment and origin = :origin;
+delete
+from origin where partner_id = :partner_id and environment = :environment and origin = :origin;
 
 -- name: origins
-select partner_id, environment, origin from origin order by partner_id, environment, added_at, origin;
+select partner_id, environment, origin
+from origin order by partner_id, environment, added_at, origin;
 
 -- name: origins_of
-select partner_id, environment, origin from origin where partner_id = :partner_id order by environment, added_at, origin;
+select partner_id, environment, origin
+from origin where partner_id = :partner_id order by environment, added_at, origin;
 
 -- name: delete_prices!
 delete from price where partner_id = :partner_id and environment = :environment;
@@ -70,15 +78,18 @@ insert into price (partner_id, environment, tier_id, tier_revision, entry_usd_ce
 values (:partner_id, :environment, :tier_id, :tier_revision, :entry_usd_cents);
 
 -- name: prices
-select partner_id, environment, tier_id, tier_revision, entry_usd_cents from price order by partner_id, environment, tier_id;
+select partner_id, environment, tier_id, tier_revision, entry_usd_cents
+from price order by partner_id, environment, tier_id;
 
 -- name: prices_of
-select partner_id, environment, tier_id, tier_revision, entry_usd_cents from price where partner_id = :partner_id order by environment, tier_id;
+select partner_id, environment, tier_id, tier_revision, entry_usd_cents
+from price where partner_id = :partner_id order by environment, tier_id;
 
 -- name: switched_off_with_open_seats
 select distinct p.partner_id, s.environment
 from partner p
-join seat s on s.partner_id = p.partner_id and s.status in ('pending', 'waiting') and s.closing is null
+join seat s on s.partner_id = p.partner_id and s.status in ('pending', 'waiting')
+  and s.closing is null
 where p.active = 0
 order by p.partner_id, s.environment;
 

@@ -2,21 +2,26 @@
 
 -- name: insert_attempt!
 insert into attempt (
-  partner_id, environment, seq, attempt_id, nudge_id, at, try, delivered, status_code, duration_ms, response_body, match_id, test, error
+  partner_id, environment, seq, attempt_id, nudge_id, at, try, delivered, status_code,
+    duration_ms, response_body, match_id, test, error
 ) values (
-  :partner_id, :environment, :seq, :attempt_id, :nudge_id, :at, :try_number, :delivered, :status_code, :duration_ms, :response_body,
+  :partner_id, :environment, :seq, :attempt_id, :nudge_id, :at, :try_number, :delivered,
+    :status_code, :duration_ms, :response_body,
   :match_id, :test, :error
 );
 
 -- name: attempts_before
-select seq, attempt_id, nudge_id, at, try, delivered, status_code, duration_ms, response_body, match_id, test, error
+select seq, attempt_id, nudge_id, at, try, delivered, status_code, duration_ms, response_body,
+  match_id, test, error
 from attempt
 where partner_id = :partner_id and environment = :environment and seq < :before and at > :since
 order by seq desc
 limit :page_size;
 
 -- name: newest_attempt^
-select seq from attempt where partner_id = :partner_id and environment = :environment order by seq desc limit 1;
+select seq
+from attempt
+where partner_id = :partner_id and environment = :environment order by seq desc limit 1;
 
 -- name: newest_test^
 select at
@@ -27,9 +32,11 @@ limit 1;
 
 -- name: oldest_attempts
 select partner_id, environment, max(seq)
-from (select partner_id, environment, seq from attempt where at <= :until order by at limit :page_size) as oldest
+from (select partner_id, environment, seq from attempt where at <= :until order by at
+  limit :page_size) as oldest
 group by partner_id, environment
 order by partner_id, environment;
 
 -- name: delete_old_attempts!
-delete from attempt where partner_id = :partner_id and environment = :environment and seq <= :seq and at <= :until;
+delete from attempt
+where partner_id = :partner_id and environment = :environment and seq <= :seq and at <= :until;

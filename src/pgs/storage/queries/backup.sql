@@ -5,7 +5,9 @@ insert into head (partner_id, environment, seat_seq, feed_position)
 select p.partner_id, e.environment, 0, 0
 from partner p
 cross join (select 'test' as environment union all select 'live' as environment) e
-where not exists (select 1 from head h where h.partner_id = p.partner_id and h.environment = e.environment);
+where not exists (select 1 from head h where h.partner_id = p.partner_id
+  and h.environment = e.environment);
 
 -- name: raise_feed_heads!
-update head set feed_position = case when feed_position > :floor then feed_position else :floor end + :gap;
+update head set
+  feed_position = case when feed_position > :floor then feed_position else :floor end + :gap;

@@ -6,11 +6,15 @@ from factor
 where partner_id = :partner_id and uid = :uid;
 
 -- name: put_factor!
-insert into factor (partner_id, uid, sealed_secret, last_step, wrong_codes, locked_until, opened_at, pending_sealed_secret)
-values (:partner_id, :uid, :sealed_secret, :last_step, :wrong_codes, :locked_until, :opened_at, :pending_sealed_secret)
+insert into factor (partner_id, uid, sealed_secret, last_step, wrong_codes, locked_until,
+  opened_at, pending_sealed_secret)
+values (:partner_id, :uid, :sealed_secret, :last_step, :wrong_codes, :locked_until, :opened_at,
+  :pending_sealed_secret)
 on conflict (partner_id, uid) do update set
-  sealed_secret = excluded.sealed_secret, last_step = excluded.last_step, wrong_codes = excluded.wrong_codes,
-  locked_until = excluded.locked_until, opened_at = excluded.opened_at, pending_sealed_secret = excluded.pending_sealed_secret;
+  sealed_secret = excluded.sealed_secret, last_step = excluded.last_step,
+    wrong_codes = excluded.wrong_codes,
+  locked_until = excluded.locked_until, opened_at = excluded.opened_at,
+    pending_sealed_secret = excluded.pending_sealed_secret;
 
 -- name: delete_factor!
 delete from factor where partner_id = :partner_id and uid = :uid;

@@ -1,7 +1,8 @@
 -- Invites. Column order is that of the struct in pgs.domain.invites.
 
 -- name: insert_invite!
-insert into invite (partner_id, invite_id, email, role, created_at, expires_at, accepted_by, revoked_at, seq)
+insert into invite (partner_id, invite_id, email, role, created_at, expires_at, accepted_by,
+  revoked_at, seq)
 values (:partner_id, :invite_id, :email, :role, :created_at, :expires_at, null, null, :seq);
 
 -- name: insert_invite_index!
@@ -28,7 +29,8 @@ select count(*) from invite where partner_id = :partner_id;
 -- name: oldest_closed^
 select invite_id
 from invite
-where partner_id = :partner_id and (accepted_by is not null or revoked_at is not null or expires_at <= :now)
+where partner_id = :partner_id and (accepted_by is not null or revoked_at is not null
+  or expires_at <= :now)
 order by seq
 limit 1;
 
@@ -40,8 +42,10 @@ delete from invite_index where invite_id = :invite_id and partner_id = :partner_
 
 -- name: accept_invite!
 update invite set accepted_by = :uid
-where partner_id = :partner_id and invite_id = :invite_id and accepted_by is null and revoked_at is null;
+where partner_id = :partner_id and invite_id = :invite_id and accepted_by is null
+  and revoked_at is null;
 
 -- name: revoke_invite!
 update invite set revoked_at = :at
-where partner_id = :partner_id and invite_id = :invite_id and accepted_by is null and revoked_at is null;
+where partner_id = :partner_id and invite_id = :invite_id and accepted_by is null
+  and revoked_at is null;

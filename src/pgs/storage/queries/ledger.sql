@@ -1,8 +1,10 @@
 -- The double-entry ledger.
 
 -- name: insert_line!
-insert into ledger (partner_id, transfer_id, line, environment, kind, account, seat_id, amount_usd_cents, at)
-values (:partner_id, :transfer_id, :line, :environment, :kind, :account, :seat_id, :amount_usd_cents, :at);
+insert into ledger (partner_id, transfer_id, line, environment, kind, account, seat_id,
+  amount_usd_cents, at)
+values (:partner_id, :transfer_id, :line, :environment, :kind, :account, :seat_id,
+  :amount_usd_cents, :at);
 
 -- name: unbalanced_transfers
 select partner_id, transfer_id, cast(sum(amount_usd_cents) as bigint)
@@ -19,7 +21,7 @@ group by environment, account
 order by environment, account;
 
 -- name: open_escrow^
--- What the seats say is held: every confirmed stake whose money has not been recorded.
+-- The stakes that escrow should hold: confirmed, and their money not recorded yet.
 select cast(coalesce(sum(stake_usd_cents), 0) as bigint)
 from seat
 where stake_status = 'confirmed' and rake_usd_cents is null;
@@ -30,20 +32,25 @@ select cast(coalesce(sum(amount_usd_cents), 0) as bigint) from ledger where acco
 -- name: seats_charged_other_than_once
 select s.partner_id, s.seat_id
 from seat s
-left join ledger l on l.partner_id = s.partner_id and l.transfer_id = ('charge:' || s.seat_id) and l.account = 'escrow'
+left join ledger l on l.partner_id = s.partner_id and l.transfer_id = ('charge:' || s.seat_id)
+  and l.account = 'escrow'
 group by s.partner_id, s.seat_id, s.confirmed_at, s.stake_usd_cents
-having coalesce(sum(l.amount_usd_cents), 0) <> case when s.confirmed_at is null then 0 else s.stake_usd_cents end
+having coalesce(sum(l.amount_usd_cents), 0) <> case when s.confirmed_at is null
+  then 0 else s.stake_usd_cents end
 order by s.partner_id, s.seat_id
 limit :page_size;
 
 -- name: seats_settled_other_than_booked
--- What a seat says of its money against the lines of its match's settlement, its escrow emptied; and that it has a match to be settled by.
+-- Seats whose payout, refund or rake differs from the lines of their match's settlement, whose
+-- escrow was not emptied by it, or whose match does not exist.
 select s.partner_id, s.seat_id
 from seat s
 left join match m on m.partner_id = s.partner_id and m.match_id = s.match_id
-left join ledger l on l.partner_id = s.partner_id and l.transfer_id = ('settlement:' || s.match_id) and l.seat_id = s.seat_id
+left join ledger l on l.partner_id = s.partner_id
+  and l.transfer_id = ('settlement:' || s.match_id) and l.seat_id = s.seat_id
 group by
-  s.partner_id, s.seat_id, s.match_id, m.match_id, s.stake_usd_cents, s.stake_status, s.confirmed_at, s.payout_usd_cents, s.refund_usd_cents,
+  s.partner_id, s.seat_id, s.match_id, m.match_id, s.stake_usd_cents, s.stake_status,
+    s.confirmed_at, s.payout_usd_cents, s.refund_usd_cents,
   s.rake_usd_cents
 having (s.match_id is not null and m.match_id is null)
   or (s.confirmed_at is null and s.stake_status in ('confirmed', 'refunded'))
@@ -52,42 +59,51 @@ having (s.match_id is not null and m.match_id is null)
     <> case when s.rake_usd_cents is null then 0 else -s.stake_usd_cents end
   or coalesce(sum(case when l.account = 'player' then l.amount_usd_cents else 0 end), 0)
     <> coalesce(s.payout_usd_cents, 0) + coalesce(s.refund_usd_cents, 0)
-  or coalesce(sum(case when l.account = 'rake' then l.amount_usd_cents else 0 end), 0) <> coalesce(s.rake_usd_cents, 0)
+  or coalesce(sum(case when l.account = 'rake'
+    then l.amount_usd_cents else 0 end), 0) <> coalesce(s.rake_usd_cents, 0)
 order by s.partner_id, s.seat_id
 limit :page_size;
 
 -- name: matches_that_do_not_add_up
--- While money is not recorded no seat holds any. Afterwards stakes are payouts, refunds and rake; a winner has the whole prize and nobody
--- else anything, or every stake went back.
+-- Until its money is recorded, no seat of a match has any. Afterwards the stakes equal payouts,
+-- refunds and rake together: either the winner has the whole prize, or every stake was refunded.
 select m.partner_id, m.match_id
 from match m
 left join seat s on s.partner_id = m.partner_id and s.match_id = m.match_id
-group by m.partner_id, m.match_id, m.environment, m.status, m.money, m.winner_player_id, m.prize_usd_cents
+group by m.partner_id, m.match_id, m.environment, m.status, m.money, m.winner_player_id,
+  m.prize_usd_cents
 having count(s.seat_id) = 0
   or sum(case when s.environment <> m.environment then 1 else 0 end) > 0
-  or sum(case when s.status <> case when m.status = 'started' then 'matched' else m.status end then 1 else 0 end) > 0
+  or sum(case when s.status <> case when m.status = 'started' then 'matched' else m.status end
+    then 1 else 0 end) > 0
   or (m.status = 'started' and m.money <> 'none')
   or (m.status <> 'started' and m.money = 'none')
-  or (m.money <> 'recorded' and count(s.payout_usd_cents) + count(s.refund_usd_cents) + count(s.rake_usd_cents) > 0)
+  or (m.money <> 'recorded'
+    and count(s.payout_usd_cents) + count(s.refund_usd_cents) + count(s.rake_usd_cents) > 0)
   or (m.money = 'recorded' and (
-    count(s.payout_usd_cents) + count(s.refund_usd_cents) + count(s.rake_usd_cents) <> 3 * count(s.seat_id)
-    or sum(s.stake_usd_cents) <> sum(s.payout_usd_cents) + sum(s.refund_usd_cents) + sum(s.rake_usd_cents)
+    count(s.payout_usd_cents) + count(s.refund_usd_cents) + count(s.rake_usd_cents)
+      <> 3 * count(s.seat_id)
+    or sum(s.stake_usd_cents)
+      <> sum(s.payout_usd_cents) + sum(s.refund_usd_cents) + sum(s.rake_usd_cents)
     or (m.winner_player_id is not null and (
       sum(s.payout_usd_cents) <> m.prize_usd_cents
-      or sum(case when s.player_id = m.winner_player_id then s.payout_usd_cents else 0 end) <> m.prize_usd_cents
+      or sum(case when s.player_id = m.winner_player_id
+        then s.payout_usd_cents else 0 end) <> m.prize_usd_cents
       or sum(s.refund_usd_cents) <> 0))
-    or (m.winner_player_id is null and sum(case when s.refund_usd_cents <> s.stake_usd_cents then 1 else 0 end) > 0)))
+    or (m.winner_player_id is null and sum(case when s.refund_usd_cents <> s.stake_usd_cents
+      then 1 else 0 end) > 0)))
 order by m.partner_id, m.match_id
 limit :page_size;
 
 -- name: stray_lines
--- Lines that are neither of their seat's charge nor of its match's settlement.
+-- Lines that belong neither to their seat's charge nor to its match's settlement.
 select l.partner_id, l.transfer_id, l.line
 from ledger l
 left join seat s on s.partner_id = l.partner_id and s.seat_id = l.seat_id
 where s.seat_id is null
   or l.environment <> s.environment
   or (l.kind = 'charge' and (l.transfer_id <> ('charge:' || s.seat_id) or l.account = 'rake'))
-  or (l.kind = 'settlement' and (s.match_id is null or l.transfer_id <> ('settlement:' || s.match_id)))
+  or (l.kind = 'settlement' and (s.match_id is null
+    or l.transfer_id <> ('settlement:' || s.match_id)))
 order by l.partner_id, l.transfer_id, l.line
 limit :page_size;

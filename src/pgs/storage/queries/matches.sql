@@ -1,4 +1,4 @@
--- Matches. Column order is that of pgs.domain.seats.Match.
+-- Matches.
 
 -- name: insert_match!
 insert into match ({columns of match})
@@ -6,7 +6,8 @@ values ({values of match});
 
 -- name: update_match!
 update match set {changes of match}
-where partner_id = :partner_id and match_id = :match_id and status = :was_status and money = :was_money;
+where partner_id = :partner_id and match_id = :match_id and status = :was_status
+  and money = :was_money;
 
 -- name: find_match^
 select {columns of match}
@@ -16,7 +17,8 @@ where partner_id = :partner_id and match_id = :match_id;
 -- name: due_matches
 select partner_id, environment, match_id, due_at
 from match
-where due_at <= :until and (due_at, partner_id, match_id) > (:after_due_at, :after_partner_id, :after_row_id)
+where due_at <= :until
+  and (due_at, partner_id, match_id) > (:after_due_at, :after_partner_id, :after_row_id)
 order by due_at, partner_id, match_id
 limit :page_size;
 
@@ -29,7 +31,8 @@ select min(due_at) from match where due_at is not null;
 -- name: running_matches_after
 select match_id
 from match
-where partner_id = :partner_id and environment = :environment and status = 'started' and match_id > :after
+where partner_id = :partner_id and environment = :environment and status = 'started'
+  and match_id > :after
 order by match_id
 limit :page_size;
 

@@ -8,7 +8,8 @@ on conflict (partner_id, match_id) do update set
   name_0 = excluded.name_0, name_1 = excluded.name_1;
 
 -- name: find_attendance^
-select came_0_ms, came_1_ms, clocks_ms, name_0, name_1 from presence where partner_id = :partner_id and match_id = :match_id;
+select came_0_ms, came_1_ms, clocks_ms, name_0, name_1
+from presence where partner_id = :partner_id and match_id = :match_id;
 
 -- name: insert_move!
 insert into move (partner_id, match_id, ply, side, move, at_ms, left_0_ms, left_1_ms)
@@ -21,18 +22,21 @@ where partner_id = :partner_id and match_id = :match_id
 order by ply;
 
 -- name: set_due!
-update match set due_at = :due_at where partner_id = :partner_id and match_id = :match_id and status = 'started';
+update match set due_at = :due_at
+where partner_id = :partner_id and match_id = :match_id and status = 'started';
 
 -- name: expecting_seats_of_player
 select seat_id, status
 from seat
-where partner_id = :partner_id and environment = :environment and player_id = :player_id and status in ('pending', 'waiting')
+where partner_id = :partner_id and environment = :environment and player_id = :player_id
+  and status in ('pending', 'waiting')
 order by seq
 limit :page_size;
 
 -- name: running_seats_of_player
 select seat_id, match_id
 from seat
-where partner_id = :partner_id and environment = :environment and player_id = :player_id and status = 'matched'
+where partner_id = :partner_id and environment = :environment and player_id = :player_id
+  and status = 'matched'
 order by seq
 limit :page_size;

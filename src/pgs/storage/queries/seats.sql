@@ -1,4 +1,4 @@
--- Seats, which are also the rows of the results feed. Column order is that of pgs.domain.seats.Seat.
+-- Seats, which are also the rows of the results feed.
 
 -- name: insert_seat!
 insert into seat ({columns of seat})
@@ -6,7 +6,8 @@ values ({values of seat});
 
 -- name: update_seat!
 update seat set {changes of seat}
-where partner_id = :partner_id and seat_id = :seat_id and status = :was_status and revision = :was_revision;
+where partner_id = :partner_id and seat_id = :seat_id and status = :was_status
+  and revision = :was_revision;
 
 -- name: find_seat^
 select {columns of seat}
@@ -16,7 +17,8 @@ where partner_id = :partner_id and seat_id = :seat_id;
 -- name: find_by_idempotency_key^
 select {columns of seat}
 from seat
-where partner_id = :partner_id and environment = :environment and idempotency_key = :idempotency_key;
+where partner_id = :partner_id and environment = :environment
+  and idempotency_key = :idempotency_key;
 
 -- name: waiting_seats
 select {columns of seat}
@@ -40,7 +42,8 @@ limit :page_size;
 -- name: due_seats
 select partner_id, environment, seat_id, due_at
 from seat
-where due_at <= :until and (due_at, partner_id, seat_id) > (:after_due_at, :after_partner_id, :after_row_id)
+where due_at <= :until
+  and (due_at, partner_id, seat_id) > (:after_due_at, :after_partner_id, :after_row_id)
 order by due_at, partner_id, seat_id
 limit :page_size;
 
@@ -50,12 +53,14 @@ select min(due_at) from seat where due_at is not null;
 -- name: open_seats_after
 select seat_id
 from seat
-where partner_id = :partner_id and environment = :environment and status in ('waiting', 'pending') and closing is null and seat_id > :after
+where partner_id = :partner_id and environment = :environment
+  and status in ('waiting', 'pending') and closing is null and seat_id > :after
 order by seat_id
 limit :page_size;
 
 -- name: find_head^
-select seat_seq, feed_position from head where partner_id = :partner_id and environment = :environment;
+select seat_seq, feed_position
+from head where partner_id = :partner_id and environment = :environment;
 
 -- name: move_head!
 insert into head (partner_id, environment, seat_seq, feed_position)

@@ -10,4 +10,5 @@ select version, text, published_at from terms where version = :version;
 insert into terms (version, text, published_at) values (:version, :text, :published_at);
 
 -- name: ship_terms!
-insert into terms (version, text, published_at) select 1, :text, 0 where not exists (select 1 from terms);
+insert into terms (version, text, published_at) select 1, :text, 0
+where not exists (select 1 from terms);

@@ -1,4 +1,5 @@
--- Accounts, keys, tiers, seats, matches, the feed and the ledger. Subset shared by SQLite and PostgreSQL; the partner leads every key.
+-- Accounts, keys, tiers, seats, matches, the feed and the ledger. Written in the
+-- subset of SQL that SQLite and PostgreSQL share. Every key begins with the partner.
 
 create table partner (
   partner_id text primary key,
@@ -31,7 +32,7 @@ create table api_key (
   primary key (partner_id, key_id)
 );
 
--- Unique across partners: one hash is one key of one partner.
+-- Unique across partners: a hash names one key of one partner.
 create table key_index (
   key_hash text primary key,
   partner_id text not null,
@@ -101,7 +102,7 @@ create table event (
   primary key (partner_id, seq)
 );
 
--- The platform's own: every revision of a tier stays, because seats keep the one under which they were taken.
+-- Tiers belong to the platform. Every revision stays, since seats keep the one they were taken at.
 create table tier (
   environment text not null check (environment in ('test', 'live')),
   tier_id text not null,
@@ -130,7 +131,8 @@ create table terms (
 insert into terms (version, text, published_at) values (1,
 'Rake terms, version 1. Of the stakes of a match the winner receives the prize of its tier; what remains is the rake. A drawn match and a match without a result return every stake in full. Rake is invoiced once a month for each environment.', 0);
 
--- A row for each partner and environment: the last seat sequence, and the last position of the results feed.
+-- A row for each partner and environment: the last seat sequence, and the last position of the
+-- results feed.
 create table head (
   partner_id text not null,
   environment text not null check (environment in ('test', 'live')),
@@ -139,7 +141,7 @@ create table head (
   primary key (partner_id, environment)
 );
 
--- A seat is also its row of the results feed, from the moment that it has a position.
+-- A seat is also its row of the results feed, once it has a position.
 create table seat (
   partner_id text not null,
   environment text not null check (environment in ('test', 'live')),
@@ -154,8 +156,10 @@ create table seat (
   stake_usd_cents bigint not null check (stake_usd_cents >= 1),
   prize_usd_cents bigint not null,
   partner_ref text,
-  status text not null check (status in ('pending', 'waiting', 'matched', 'ended', 'no_contest', 'declined')),
-  stake_status text not null check (stake_status in ('pending', 'confirmed', 'declined', 'refunded')),
+  status text not null check (status in ('pending', 'waiting', 'matched', 'ended', 'no_contest',
+    'declined')),
+  stake_status text not null check (stake_status in ('pending', 'confirmed', 'declined',
+    'refunded')),
   seated_at bigint not null,
   confirmed_at bigint,
   expires_at bigint,
@@ -179,12 +183,15 @@ create table seat (
 
 create unique index seat_idempotency on seat (partner_id, environment, idempotency_key);
 create unique index seat_sequence on seat (partner_id, environment, seq);
-create unique index seat_position on seat (partner_id, environment, position) where position is not null;
+create unique index seat_position on seat (partner_id, environment, position)
+where position is not null;
 create unique index seat_match on seat (partner_id, match_id, player_id) where match_id is not null;
 create index seat_due on seat (due_at) where due_at is not null;
 create index seat_waiting on seat (partner_id, environment, seq) where status = 'waiting';
-create index seat_playing on seat (partner_id, environment, player_id, seq) where status = 'matched';
-create index seat_open on seat (partner_id, environment, seat_id) where status in ('pending', 'waiting');
+create index seat_playing on seat (partner_id, environment, player_id, seq)
+where status = 'matched';
+create index seat_open on seat (partner_id, environment, seat_id)
+where status in ('pending', 'waiting');
 
 create table match (
   partner_id text not null,
@@ -208,7 +215,8 @@ create table match (
 create index match_due on match (due_at) where due_at is not null;
 create index match_running on match (partner_id, environment, match_id) where status = 'started';
 
--- Double entry: the lines of one transfer sum to zero. A charge's transfer is named by its seat, a settlement's by its match.
+-- Double entry: the lines of one transfer sum to zero. The id of a charge
+-- holds its seat's, the id of a settlement its match's.
 create table ledger (
   partner_id text not null,
   transfer_id text not null,
@@ -222,7 +230,7 @@ create table ledger (
   primary key (partner_id, transfer_id, line)
 );
 
--- Written to when readiness is asked for: the one proof that the disk still takes a commit.
+-- Written when readiness is asked for: only a commit proves that the disk still takes one.
 create table heartbeat (
   name text primary key,
   beats bigint not null

@@ -1,4 +1,4 @@
--- Who manages an account, what their authenticators have opened, and what an admin leaves behind: stops, uses of keys, terms.
+-- Members, invites, authenticators, unfinished emergency stops, uses of keys, and rake terms.
 
 create table member (
   partner_id text not null,
@@ -15,7 +15,7 @@ create table member_index (
   partner_id text not null
 );
 
--- Unique across partners: whoever accepts an invite knows its id alone.
+-- Unique across partners: whoever accepts an invite knows only its id.
 create table invite_index (
   invite_id text primary key,
   partner_id text not null
@@ -23,12 +23,13 @@ create table invite_index (
 
 insert into invite_index (invite_id, partner_id) select invite_id, partner_id from invite;
 
--- An invite's place in its list: the sequence of the event that issued it. Those of before were issued with their accounts.
+-- An invite's place in its list: the sequence of the event that issued it. Older invites were
+-- issued together with their accounts.
 alter table invite add column seq bigint not null default 1;
 
 create unique index invite_sequence on invite (partner_id, seq);
 
--- A member's authenticator: everything that the step-up rules keep of it. Its secrets are sealed.
+-- A member's authenticator, with everything that the step-up rules store. Its secrets are sealed.
 create table factor (
   partner_id text not null,
   uid text not null,
@@ -50,7 +51,7 @@ create table stop (
   primary key (partner_id, environment)
 );
 
--- When a key last authenticated, coarsely.
+-- When a key last authenticated, to within an hour.
 create table key_use (
   partner_id text not null,
   key_id text not null,

@@ -1,4 +1,5 @@
--- Play: who has been at a match, and its moves. Times in epoch milliseconds; sides 0 (the older seat) and 1.
+-- Play: who has joined a match, and its moves. Times in epoch milliseconds; sides 0 (the older
+-- seat) and 1.
 
 create table presence (
   partner_id text not null,
@@ -23,4 +24,5 @@ create table move (
   primary key (partner_id, match_id, ply)
 );
 
-create index seat_expecting on seat (partner_id, environment, player_id, seq) where status in ('pending', 'waiting');
+create index seat_expecting on seat (partner_id, environment, player_id, seq)
+where status in ('pending', 'waiting');
