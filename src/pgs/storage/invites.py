@@ -39,7 +39,7 @@ async def count_invites(reader: Reader, partner_id: str) -> int:
 
 
 async def oldest_closed(reader: Reader, partner_id: str, now: int) -> str | None:
-    """Return the id of the oldest invite that is not pending at `now`; None when all are pending."""
+    """Return the id of the oldest invite that is closed at `now`, or None."""
     row = await reader.one("invites.oldest_closed", partner_id=partner_id, now=now)
     return row[0] if row else None
 
