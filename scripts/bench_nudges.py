@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""What nudges cost, and whether endpoints that hang slow the others down. Each command rewrites its section of docs/benchmarks.md.
+"""Measures nudges: their cost, and whether endpoints that hang slow the other endpoints down.
 
-    scripts/bench_nudges.py isolation    500 endpoints, 50 of which hang: about five minutes; ends with 1 on a failure
+    scripts/bench_nudges.py isolation    500 endpoints, 50 of which hang: about five minutes
     scripts/bench_nudges.py cpu          processor time of a nudge: about a quarter of a minute
 
-`--quick` runs on a small scale, judges nothing, and writes only where `--out` says. The service's core, with the real courier and the
-real way out, is in this process; all endpoints are in another, scripts/nudge_endpoints.py, behind TLS on loopback.
+Each command rewrites its section of docs/benchmarks.md. `isolation` exits with 1 when a limit is
+exceeded. `--quick` measures on a small scale, checks no limit, and writes only with `--out`.
+
+The service's core runs in this process, with the real courier and outbound client. All endpoints
+run in another process, scripts/nudge_endpoints.py, behind TLS on loopback.
 """
 
 import in_venv  # noqa: F401  first: what follows is installed there
@@ -42,7 +45,7 @@ Quick = Annotated[bool, typer.Option(help="A few seconds on a small scale, to se
 Out = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help=f"The document to write into; without --quick docs/{DOCUMENT.name}."
+        metavar="FILE", help=f"The document to write; without --quick docs/{DOCUMENT.name}."
     ),
 ]
 

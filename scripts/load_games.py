@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Whether a thousand matches at once run to their ends. Rewrites its section of docs/benchmarks.md.
+"""Plays a thousand matches at once and checks them. Rewrites a section of docs/benchmarks.md.
 
     scripts/load_games.py             1,000 matches, 2,000 sockets, two rounds: about five minutes
     scripts/load_games.py --quick     50 matches, one round; writes only where --out says
 
-The service is a process of its own on a fresh data folder; the bots are in this one. Ends with 1 unless every match ran to its end
-as its two players saw it, its result is in the feed with its money, and the ledger is sound.
+The service runs in its own process on a fresh data folder; the bots run in this one. The exit code
+is 1 unless every match ended as its two players saw it, its result and its money are in the feed,
+and the ledger is sound.
 """
 
 import in_venv  # noqa: F401  first: what follows is installed there
@@ -33,19 +34,19 @@ GAMES = "tic-tac-toe,connect-four,reversi"
 
 def main(
     matches: Annotated[
-        int | None, typer.Option(min=1, help="At once; without --quick 1000.")
+        int | None, typer.Option(min=1, help="Matches at once; without --quick 1000.")
     ] = None,
     think: Annotated[
         list[float] | None,
-        typer.Option(metavar="SECONDS", help="A round for each; without --quick 0 and 1.5."),
+        typer.Option(metavar="SECONDS", help="Play a round for each; without --quick 0 and 1.5."),
     ] = None,
-    games: Annotated[str, typer.Option(metavar="ID,ID", help="Which are played, in turn.")] = GAMES,
+    games: Annotated[str, typer.Option(metavar="ID,ID", help="The games, played in turn.")] = GAMES,
     quick: Annotated[
         bool, typer.Option(help="A few seconds on a small scale, to see that it works.")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The document to write into; alone docs/benchmarks.md."),
+        typer.Option(metavar="FILE", help="The document to write; by default docs/benchmarks.md."),
     ] = None,
 ) -> None:
     """Play matches to their ends."""

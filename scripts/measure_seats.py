@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What matched seats that nobody has joined cost in memory. Rewrites its section of docs/benchmarks.md.
+"""Measures the memory of matched seats that nobody has joined.
 
-    scripts/measure_seats.py                         100,000 seats, of one partner and of a hundred: about three minutes
-    scripts/measure_seats.py --seats 10000 --most 15    on a smaller scale; writes only where --out says
+    scripts/measure_seats.py                            100,000 seats: about three minutes
+    scripts/measure_seats.py --seats 10000 --most 15    on a smaller scale
 
-Each measurement has a process of its own: a service with its listeners, idle, and then the seats, written by the actors of the partners'
-seats. Ends with 1 if the seats take more than `--most` MB.
+Without options it rewrites a section of docs/benchmarks.md; otherwise it writes only with `--out`.
+It measures the seats of one partner and then of a hundred, each in its own process: first an idle
+service with its listeners, then the same service with the seats. The exit code is 1 if the seats
+take more than `--most` MB.
 """
 
 import in_venv  # noqa: F401  first: what follows is installed there
@@ -42,12 +44,15 @@ DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 TITLE = "Seats that nobody has joined"
 SEATS = 100_000
 TIER, GAME, FLOOR_USD_CENTS, PRIZE_USD_CENTS = "test-bronze", "tic-tac-toe", 100, 180
-LANES = 64  # pairs of seats in the making
+LANES = 64  # tasks that take pairs of seats at the same time
 MB = 1024 * 1024
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """Memory of the process in MB: idle; with the seats, as it is; and once garbage is collected and free memory handed back."""
+    """Memory of the process in MB: idle, with the seats, and trimmed.
+
+    `trimmed` is measured with the seats, after a garbage collection and the return of free memory.
+    """
 
     partners: int
     seats: int
@@ -58,24 +63,24 @@ class Cost(msgspec.Struct, frozen=True):
 
     @property
     def taken(self) -> float:
-        """What the seats take."""
+        """The memory of the seats, in MB."""
         return self.trimmed - self.idle
 
 
 def main(
-    seats: Annotated[int, typer.Option(min=2, help="How many, half as many matches.")] = SEATS,
+    seats: Annotated[int, typer.Option(min=2, help="Seats; half as many matches.")] = SEATS,
     partners: Annotated[
         list[int] | None,
-        typer.Option(min=1, help="Among how many; a measurement for each. By default 1 and 100."),
+        typer.Option(min=1, help="Partners; measure once for each number. By default 1 and 100."),
     ] = None,
-    most: Annotated[float, typer.Option(metavar="MB", help="What they may take.")] = 100.0,
+    most: Annotated[float, typer.Option(metavar="MB", help="The seats' memory limit.")] = 100.0,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The document to write into; alone docs/benchmarks.md."),
+        typer.Option(metavar="FILE", help="The document to write; by default docs/benchmarks.md."),
     ] = None,
     alone: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
-    """Measure what seats take."""
+    """Measure the memory of seats."""
     among = partners or [1, 100]
     if alone:
         _measure_here(seats, among[0])
@@ -90,7 +95,7 @@ def main(
 
 
 def _measured(seats: int, partners: int) -> Cost:
-    """Return what a process of its own measures."""
+    """Return the result of a measurement in a new process."""
     command = [
         sys.executable,
         __file__,
@@ -127,7 +132,7 @@ async def _measure(seats: int, partners: int, tick: Callable[[], None]) -> Cost:
             await offer_tier(service.core, "test", TIER, FLOOR_USD_CENTS, PRIZE_USD_CENTS)
             for name in names:
                 await make_ready(service.core, name, name, f"admin@{name}.example", games=(GAME,))
-        # A second start, so that what making partners left behind does not pass for what an idle service takes.
+        # A second start: the idle figure must not include what creating the partners left behind.
         async with running(config) as service:
             tune_garbage_collector()
             _trim()
@@ -140,7 +145,7 @@ async def _measure(seats: int, partners: int, tick: Callable[[], None]) -> Cost:
 
 
 async def _fill(core: Core, names: list[str], seats: int, tick: Callable[[], None]) -> int:
-    """Return how many matches were made."""
+    """Take the seats; return how many matches were made."""
     matches = 0
     numbers = iter(range(seats // 2))
 
@@ -152,9 +157,8 @@ async def _fill(core: Core, names: list[str], seats: int, tick: Callable[[], Non
                 stake = StakeSeat(player, GAME, TIER, FLOOR_USD_CENTS, f"key-{player}", None)
                 seated = await core.directory.partner(name).seats("test").ask(stake)
                 assert isinstance(seated, Seated), seated
-                matches += (
-                    seated.seat.match_id is not None
-                )  # of the two seats of a match the younger one, which began it
+                # True for the second seat of each pair, which starts the match.
+                matches += seated.seat.match_id is not None
             tick()
 
     async with trio.open_nursery() as nursery:
@@ -164,12 +168,15 @@ async def _fill(core: Core, names: list[str], seats: int, tick: Callable[[], Non
 
 
 def _memory() -> float:
-    """Return what this process holds in memory, in MB (proc(5), statm: resident pages)."""
+    """Return this process's resident memory in MB (proc(5), statm)."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MB
 
 
 def _trim() -> None:
-    """Hand memory that is free back to the system, where the C library can: glibc keeps it for later, which is no cost of seats."""
+    """Return free memory to the system, where the C library can.
+
+    glibc keeps freed memory for later, and that is not memory of the seats.
+    """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
@@ -192,7 +199,8 @@ def _section(costs: list[Cost], most: float) -> str:
             "trimmed minus idle."
         ),
         "",
-        "| Partners | matches | idle, MB | with seats, MB | trimmed, MB | taken, MB | bytes a seat |",
+        "| Partners | matches | idle, MB | with seats, MB | trimmed, MB | taken, MB "
+        "| bytes a seat |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for cost in costs:

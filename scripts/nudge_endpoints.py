@@ -1,8 +1,12 @@
-"""The partners' side of scripts/bench_nudges.py, which starts it: one TLS server for all endpoints, in a process of its own.
+"""The partners' endpoints of scripts/bench_nudges.py: one TLS server in its own process.
 
-Its first line of input is a certificate and key, and the host names that hang when told to; it prints its port. After that `hang` makes
-those names read a call and never answer it, `answer` closes what hangs and lets all names answer; it says `ok` to each. It ends when its
-input does.
+scripts/bench_nudges.py starts it. The first line of its input holds a certificate with its key, and
+the host names that can hang. It prints its port. Then it takes two orders, and says `ok` to each:
+
+- `hang`: those names read calls and never answer them;
+- `answer`: it closes the connections that hang, and all names answer.
+
+It ends when its input ends.
 """
 
 import sys
@@ -14,11 +18,11 @@ import trio
 from pgs.demo.certificates import Issued, server_context
 from pgs.demo.loopback import ADDRESS
 
-READ_S = 30.0  # longer than any try lasts, so that the caller always is the first to give up
+READ_S = 30.0  # longer than any try, so that the caller always gives up first
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """The first line. `hanging`: host names."""
+    """The first line of input. `hanging`: the host names that can hang."""
 
     certificate: str
     key: str
@@ -26,7 +30,7 @@ class Setup(msgspec.Struct, frozen=True):
 
 
 class Endpoints:
-    """All endpoints. `release` is set while those in `hanging` answer like the others."""
+    """All endpoints. Those in `hanging` answer like the others until `hang` is called."""
 
     def __init__(self, hanging: frozenset[bytes]) -> None:
         self._hanging = hanging
@@ -34,15 +38,15 @@ class Endpoints:
         self._release.set()
 
     def hang(self) -> None:
-        """Let the chosen names answer nothing from now on."""
+        """Stop answering calls for the names that can hang."""
         self._release = trio.Event()
 
     def answer(self) -> None:
-        """Close what hangs, and let every name answer."""
+        """Close the connections that hang, and answer calls for every name."""
         self._release.set()
 
     async def serve(self, stream: trio.SSLStream[trio.SocketStream]) -> None:
-        """Read one call, and answer it with whether its TLS handshake was a full one, or with nothing."""
+        """Read one call. Answer `full` or `resumed`, by its TLS handshake, or nothing at all."""
         try:
             with trio.move_on_after(READ_S):
                 host = await _read(stream)
@@ -55,15 +59,15 @@ class Endpoints:
                     % (len(said), said)
                 )
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass  # the caller has given up
+            pass  # The caller has given up.
         finally:
             await trio.aclose_forcefully(stream)
 
 
 async def _read(stream: trio.abc.Stream) -> bytes:
-    """Read a whole call; return the name that it is for."""
+    """Read a whole call; return the host name that it is for."""
     data = b""
-    while not data.endswith(b"}"):  # how a nudge ends, and no head does
+    while not data.endswith(b"}"):  # The body of a nudge ends with it, and no headers do.
         part = await stream.receive_some()
         if not part:
             raise trio.BrokenResourceError

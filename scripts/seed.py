@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A fresh data folder for load tests: partners who can play at once, and a file with their keys.
+"""Creates a data folder for load tests: partners that can play at once, and a file of their keys.
 
     scripts/seed.py --data DIR --partners 1000 --out partners.json
 
-Every partner `load-0001`, `load-0002` … has a test and a live key, every game of the catalogue on in both environments and the rake terms
-agreed. Both environments have one tier, `test-bronze` and `live-bronze`: floor 100, prize 180 US cents. It all goes through the account
-commands, on the data folder, while no service runs there.
+Each partner (`load-0001`, `load-0002` …) has a test and a live key and every game in both
+environments, and has agreed to the rake terms. Each environment has one tier, `test-bronze` or
+`live-bronze`: floor 100, prize 180 US cents. The script uses the account commands on the data
+folder; no service may run there.
 """
 
 import in_venv  # noqa: F401  first: what follows is installed there
@@ -33,7 +34,9 @@ from pgs.config import Config
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.operator.ready import NotMade, ReadyPartner, make_ready, offer_tier
 
-AT_ONCE = 32  # partners in the making: enough to fill the writer's groups, few enough to keep every mailbox short
+# Partners that are created at the same time: enough to fill the writer's groups, and so few that
+# mailboxes stay short.
+AT_ONCE = 32
 FLOOR_USD_CENTS, PRIZE_USD_CENTS = 100, 180
 
 
@@ -49,32 +52,28 @@ class Seeded(msgspec.Struct, frozen=True, rename="camel"):
 def main(
     data: Annotated[
         Path,
-        typer.Option(
-            metavar="DIR", help="The data folder to make; one that is already in use is refused."
-        ),
+        typer.Option(metavar="DIR", help="The data folder to create. It must not hold a database."),
     ],
     partners: Annotated[int, typer.Option(min=1, max=100_000, help="How many partners.")],
     out: Annotated[
         Path,
-        typer.Option(
-            metavar="FILE", help="Where to write the keys, as JSON that only you can read."
-        ),
+        typer.Option(metavar="FILE", help="The JSON file for the keys. Only you can read it."),
     ],
 ) -> None:
-    """Make a fresh data folder for load tests."""
+    """Create a data folder for load tests."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
     if (data / "pgs.db").exists():
         raise stop(
-            f"{data} holds a database already. Name another folder, or remove this one: seeding adds to nothing.",
+            f"{data} holds a database already. Name another folder, or remove this one.",
             REFUSED,
         )
     if not out.absolute().parent.is_dir():
         raise stop(f"there is no folder {out.absolute().parent} to write {out.name} into", REFUSED)
     if out.exists() and not out.is_file():
-        raise stop(f"{out} is no file that could be replaced: name another one", REFUSED)
+        raise stop(f"{out} is not a regular file: name another one", REFUSED)
     console = Console(stderr=True)
     with expected(), Progress(console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("Partners", total=partners)
@@ -88,7 +87,7 @@ def main(
 async def seed(
     data: Path, partners: int, tick: Callable[[], None] = lambda: None
 ) -> list[ReadyPartner]:
-    """Return the partners that were made, by id. `tick` is called after each.
+    """Create the partners; return them in the order of their ids. `tick` is called after each.
 
     Raises a group of `NotMade`, and what opening a folder raises.
     """
@@ -113,7 +112,7 @@ async def seed(
 async def _make(
     core: Core, numbers: Iterator[int], made: dict[str, ReadyPartner], tick: Callable[[], None]
 ) -> None:
-    """Make partners until the numbers, which all makers share, run out."""
+    """Create partners until `numbers`, which all tasks share, is exhausted."""
     for number in numbers:
         partner_id = f"load-{number:04}"
         made[partner_id] = await make_ready(
@@ -123,20 +122,20 @@ async def _make(
 
 
 def _first(error: BaseException) -> BaseException:
-    """Return an exception, or the first one of a nest of groups."""
+    """Return an exception, or the first exception in nested groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def write_keys(out: Path, made: list[ReadyPartner]) -> None:
-    """Write the file, whole or not at all, readable by its owner alone."""
+    """Write the file with mode 0600, whole or not at all."""
     entries = [
         Seeded(partner.partner_id, partner.test_key, partner.live_key, "test-bronze")
         for partner in made
     ]
     part = out.with_name(out.name + ".new")
-    part.unlink(missing_ok=True)  # its mode would outlive it
+    part.unlink(missing_ok=True)  # An existing file would keep its own mode.
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(msgspec.json.format(msgspec.json.encode(entries), indent=2) + b"\n")
     part.replace(out)

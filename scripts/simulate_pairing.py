@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What live pairing makes of waiting time and rating gap, against pairing in the order of arrival.
+"""Compares live pairing with pairing in the order of arrival: waiting times and rating gaps.
 
-Writes the picture of docs/pairing.md and prints the table that stands below it.
+It writes the picture of docs/pairing.md and prints the table below that picture.
 
-    scripts/simulate_pairing.py            every crowd from 20 to 5,000 players: about half a minute
-    scripts/simulate_pairing.py --quick    small crowds for a short while, to see that it works
+    scripts/simulate_pairing.py            crowds of 20 to 5,000 players: about half a minute
+    scripts/simulate_pairing.py --quick    small crowds for a short time, to see that it works
 
-The waves are those of the service: the same pure function, `pgs.domain.live_pairing.pair_wave`, called once for each simulated second. The
-same seed draws the same players, so that both rules serve the same crowd.
+It calls the service's own function, `pgs.domain.live_pairing.pair_wave`, once for each simulated
+second. The same seed draws the same players, so both rules pair the same crowd.
 """
 
 import in_venv  # noqa: F401  first: what follows is installed there
@@ -18,6 +18,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Annotated
@@ -34,11 +35,11 @@ from pgs.domain.seats import WAIT_S, Seat
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 CROWDS = (20, 100, 500, 2000, 5000)
 QUICK_CROWDS = (20, 100)
-SPREAD = 5.0  # standard deviation of players' ratings, in points, about the mean of 25 that everybody begins with
-DAY_S = 7200  # a day's rise and fall of arrivals, drawn together into two hours
+SPREAD = 5.0  # standard deviation of the players' ratings, in points, around the mean of 25
+DAY_S = 7200  # seconds of a simulated day: a day's profile of arrivals, compressed to two hours
 QUICK_DAY_S = 600
-BACK_AFTER_S = 120  # about how long a match takes before the same player sits down again
-RETURNS = 0.5  # part of those who have played that do
+BACK_AFTER_S = 120  # mean seconds from a player's pairing to the player's next seat
+RETURNS = 0.5  # share of the players that come back after a match
 DOTS = 260  # dots drawn for each rule and crowd
 LIVE, ARRIVAL = "live.v1", "order of arrival"
 
@@ -46,14 +47,14 @@ app = typer.Typer(add_completion=False)
 
 
 class Met(msgspec.Struct, frozen=True):
-    """One seat of a pair: how long it waited, in seconds, and how far apart the two were, in points."""
+    """One seat of a pair: its waiting time in seconds, and the pair's rating gap in points."""
 
     waited_s: int
     gap: float
 
 
 class Outcome(msgspec.Struct):
-    """What became of a crowd under one rule."""
+    """The results of a crowd under one rule."""
 
     met: list[Met]
     expired: int = 0
@@ -66,20 +67,21 @@ Rule = Callable[[list[Waiting], int], list[tuple[Waiting, Waiting]]]
 
 
 def live_rule(waiting: list[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:
-    """Pair as the service does in live."""
+    """Pair as the service does in live environments."""
     return [(pair.older, pair.newer) for pair in pair_wave(waiting, now)]
 
 
 def arrival_rule(waiting: list[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:
-    """Pair in the order of arrival, also once a second."""
+    """Pair in the order of arrival, once a second too."""
     return list(zip(waiting[::2], waiting[1::2], strict=False))
 
 
 def arrivals(players: int, day_s: int, chance: random.Random) -> Iterator[int]:
-    """Yield how many new players sit down in each second of a day.
+    """Yield the number of new players in each second of a day.
 
-    All of the crowd's `players` are there at the beginning, as after a maintenance; from then on a Poisson process brings as many as that
-    in each five minutes on average, with a daily profile: a quarter of the mean in the small hours, nearly double in the evening.
+    The day starts with all `players` of the crowd, as after a maintenance window. Then a Poisson
+    process adds as many again every five minutes on average. Its daily profile runs from a quarter
+    of the mean at night to nearly double in the evening.
     """
     yield players
     mean_rate = players / WAIT_S["live"]
@@ -90,7 +92,7 @@ def arrivals(players: int, day_s: int, chance: random.Random) -> Iterator[int]:
 
 
 def _poisson(expected: float, chance: random.Random) -> int:
-    # A minute at most is ever expected of one second, so that counting exponential gaps is quick enough.
+    # At most about 30 players are expected in a second, so counting exponential gaps is fast.
     count, at = 0, chance.expovariate(1.0)
     while at < expected:
         count += 1
@@ -99,7 +101,7 @@ def _poisson(expected: float, chance: random.Random) -> int:
 
 
 def play(players: int, rule: Rule, day_s: int, seed: int, tick: Callable[[], None]) -> Outcome:
-    """Return what a rule makes of a day of one pool."""
+    """Return the results of a rule over one day of one pool. `tick` is called for each second."""
     chance = random.Random(seed)
     coming = list(arrivals(players, day_s, chance))
     skills = random.Random(seed + 1)
@@ -119,10 +121,10 @@ def play(players: int, rule: Rule, day_s: int, seed: int, tick: Callable[[], Non
             del waiting[place]
             outcome.expired += 1
         outcome.most_waiting = max(outcome.most_waiting, len(waiting))
-        # The first wave comes a second after the first seats: whoever sat down in this second has waited up to one.
-        line = list(waiting.values())
+        # A wave comes at the end of its second, so a seat of this second has waited up to a second.
+        seats = list(waiting.values())
         begun = time.process_time()
-        pairs = rule(line, now + 1)
+        pairs = rule(seats, now + 1)
         outcome.slowest_wave_ms = max(outcome.slowest_wave_ms, 1000 * (time.process_time() - begun))
         for older, newer in pairs:
             gap = abs(older.rating.mu - newer.rating.mu) / POINT
@@ -165,15 +167,16 @@ def _sit(sequence: int, player: str, mu: int, last: str | None, now: int) -> Wai
 
 
 def quantile(values: Sequence[float], part: float) -> float:
-    """Return the value below which that part of the values lies; 0 for none."""
+    """Return the value below which `part` of the values lies; 0 when there are none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(part * len(ordered)))] if ordered else 0.0
 
 
 def table(results: dict[int, dict[str, Outcome]]) -> str:
-    """Return the figures as a table of Markdown."""
+    """Return the figures as a Markdown table."""
     lines = [
-        "| Crowd | rule | seats paired | wait: mean, s | p50 | p95 | gap: mean, points | p50 | p95 | rematches | expired | most waiting |",
+        "| Crowd | rule | seats paired | wait: mean, s | p50 | p95 | gap: mean, points | p50 | p95 "
+        "| rematches | expired | most waiting |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for crowd, rules in results.items():
@@ -193,7 +196,7 @@ def table(results: dict[int, dict[str, Outcome]]) -> str:
     return "\n".join(lines)
 
 
-# --- the picture -------------------------------------------------------------------------------------------------------------
+# --- The picture ---
 
 PANEL_W, PANEL_H, LEFT, TOP, SPACE = 196, 250, 52, 66, 14
 WAIT_MAX, GAP_MAX = 300.0, 25.0
@@ -201,18 +204,24 @@ COLOURS = {LIVE: "#0b6e99", ARRIVAL: "#d9822b"}
 
 
 def picture(results: dict[int, dict[str, Outcome]], seed: int) -> str:
-    """Return an SVG: a panel for each crowd, in it a dot for a sample of the seats, and a ring at each rule's mean."""
+    """Return an SVG with a panel for each crowd.
+
+    A panel has dots for a sample of the seats, and a ring at each rule's mean.
+    """
     width = LEFT + len(results) * (PANEL_W + SPACE) + 10
     height = TOP + PANEL_H + 58
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="system-ui, sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
+        ' font-family="system-ui, sans-serif" font-size="12">',
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        f'<text x="{LEFT}" y="20" font-size="15" font-weight="600">Waiting time against rating gap, by size of the crowd</text>',
+        f'<text x="{LEFT}" y="20" font-size="15" font-weight="600">'
+        "Waiting time against rating gap, by size of the crowd</text>",
     ]
     for number, (rule, colour) in enumerate(COLOURS.items()):
         mark = LEFT + 6 + number * 150
         out.append(
-            f'<circle cx="{mark}" cy="36" r="4" fill="{colour}"/><text x="{mark + 9}" y="40" fill="#222222">{rule}</text>'
+            f'<circle cx="{mark}" cy="36" r="4" fill="{colour}"/>'
+            f'<text x="{mark + 9}" y="40" fill="#222222">{rule}</text>'
         )
     out.append(
         f'<text x="{LEFT + 300}" y="40" fill="#555555">a dot: one seat; a ring: the mean</text>'
@@ -227,10 +236,11 @@ def picture(results: dict[int, dict[str, Outcome]], seed: int) -> str:
                 _at(left, one.waited_s + chance.uniform(-0.5, 0.5), one.gap)
                 for one in chance.sample(met, min(DOTS, len(met)))
             ]
-            # Strokes of no length with round ends: a dot in a dozen characters.
+            # A stroke without length and with round ends is the shortest way to write a dot.
             path = "".join(f"M{x:g} {y:g}h0" for x, y in dots)
             out.append(
-                f'<path d="{path}" stroke="{COLOURS[rule]}" stroke-opacity="0.45" stroke-width="3.4" stroke-linecap="round"/>'
+                f'<path d="{path}" stroke="{COLOURS[rule]}" stroke-opacity="0.45"'
+                ' stroke-width="3.4" stroke-linecap="round"/>'
             )
         for rule, outcome in rules.items():
             if outcome.met:
@@ -240,20 +250,23 @@ def picture(results: dict[int, dict[str, Outcome]], seed: int) -> str:
                     mean(one.gap for one in outcome.met),
                 )
                 out.append(
-                    f'<circle cx="{x}" cy="{y}" r="6" fill="#ffffff" stroke="{COLOURS[rule]}" stroke-width="3"/>'
+                    f'<circle cx="{x}" cy="{y}" r="6" fill="#ffffff"'
+                    f' stroke="{COLOURS[rule]}" stroke-width="3"/>'
                 )
     middle = TOP + PANEL_H / 2
     out.append(
-        f'<text x="14" y="{middle}" text-anchor="middle" fill="#222222" transform="rotate(-90 14 {middle})">rating gap, points</text>'
+        f'<text x="14" y="{middle}" text-anchor="middle" fill="#222222"'
+        f' transform="rotate(-90 14 {middle})">rating gap, points</text>'
     )
     out.append(
-        f'<text x="{width / 2}" y="{height - 10}" text-anchor="middle" fill="#222222">seconds waited (square-root scale)</text>'
+        f'<text x="{width / 2}" y="{height - 10}" text-anchor="middle" fill="#222222">'
+        "seconds waited (square-root scale)</text>"
     )
     return "\n".join([*out, "</svg>", ""])
 
 
 def _at(left: float, waited: float, gap: float) -> tuple[float, float]:
-    # Most wait a second and a few wait minutes: the root of time shows both.
+    # Most seats wait a second and a few wait minutes. A square-root scale shows both.
     x = left + PANEL_W * math.sqrt(min(max(waited, 0.0), WAIT_MAX) / WAIT_MAX)
     return round(x, 1), round(TOP + PANEL_H * (1 - min(gap, GAP_MAX) / GAP_MAX), 1)
 
@@ -261,32 +274,36 @@ def _at(left: float, waited: float, gap: float) -> tuple[float, float]:
 def _axes(left: int, title: str, *, first: bool) -> list[str]:
     bottom = TOP + PANEL_H
     out = [
-        f'<text x="{left + PANEL_W / 2}" y="{TOP - 7}" text-anchor="middle" fill="#222222">{title}</text>',
-        f'<rect x="{left}" y="{TOP}" width="{PANEL_W}" height="{PANEL_H}" fill="none" stroke="#999999"/>',
+        f'<text x="{left + PANEL_W / 2}" y="{TOP - 7}" text-anchor="middle" fill="#222222">'
+        f"{title}</text>",
+        f'<rect x="{left}" y="{TOP}" width="{PANEL_W}" height="{PANEL_H}"'
+        ' fill="none" stroke="#999999"/>',
     ]
     for seconds in (1, 10, 60, 150, 300):
         x, _ = _at(left, seconds, 0)
         out.append(f'<line x1="{x}" y1="{bottom}" x2="{x}" y2="{bottom + 4}" stroke="#999999"/>')
         out.append(
-            f'<text x="{x}" y="{bottom + 17}" text-anchor="middle" font-size="10" fill="#555555">{seconds}</text>'
+            f'<text x="{x}" y="{bottom + 17}" text-anchor="middle" font-size="10" fill="#555555">'
+            f"{seconds}</text>"
         )
     for points in (0, 5, 10, 15, 20, 25):
         _, y = _at(left, 0, points)
         out.append(f'<line x1="{left}" y1="{y}" x2="{left + PANEL_W}" y2="{y}" stroke="#eeeeee"/>')
         if first:
             out.append(
-                f'<text x="{left - 6}" y="{y + 4}" text-anchor="end" font-size="10" fill="#555555">{points}</text>'
+                f'<text x="{left - 6}" y="{y + 4}" text-anchor="end" font-size="10" fill="#555555">'
+                f"{points}</text>"
             )
     return out
 
 
 @app.command()
 def main(
-    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = DOCS / "pairing.svg",
-    seed: Annotated[int, typer.Option(help="Draws the players and their arrivals.")] = 1,
+    out: Annotated[Path, typer.Option(help="The file of the picture.")] = DOCS / "pairing.svg",
+    seed: Annotated[int, typer.Option(help="The seed of players and arrivals.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Small crowds, for ten minutes.")] = False,
 ) -> None:
-    """Simulate a day of crowds under both rules; write the picture, and print the figures."""
+    """Simulate a day of each crowd under both rules; write the picture and print the figures."""
     console = Console(stderr=True)
     crowds, day_s = (QUICK_CROWDS, QUICK_DAY_S) if quick else (CROWDS, DAY_S)
     rules: dict[str, Rule] = {LIVE: live_rule, ARRIVAL: arrival_rule}
@@ -297,13 +314,14 @@ def main(
             for name, rule in rules.items():
                 task = progress.add_task(f"{crowd:,} players, {name}", total=day_s)
                 results[crowd][name] = play(
-                    crowd, rule, day_s, seed, lambda task=task: progress.advance(task)
-                )  # type: ignore[misc]  # mypy infers no type for a lambda's default
+                    crowd, rule, day_s, seed, partial(progress.advance, task)
+                )
     out.write_text(picture(results, seed), encoding="utf-8")
     print(table(results))
     for crowd, by_rule in results.items():
         console.print(
-            f"{crowd:,} players: a wave took {by_rule[LIVE].slowest_wave_ms:.0f} ms of processor time at most"
+            f"{crowd:,} players: the slowest wave took "
+            f"{by_rule[LIVE].slowest_wave_ms:.0f} ms of processor time"
         )
 
 

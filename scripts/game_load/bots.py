@@ -1,4 +1,4 @@
-"""Bots over real sockets: each plays one side of one match to its end, and keeps what it saw."""
+"""Bots over real sockets: each plays one side of one match to its end and records what it saw."""
 
 import math
 import time
@@ -15,13 +15,15 @@ from wsproto.utilities import LocalProtocolError
 from pgs.domain import frames
 
 LAUNCHES_AT_ONCE = 32
-CONNECTS_AT_ONCE = 100  # handshakes under way; a listener's queue holds about so many
-APART_S = 0.06  # between two moves of one bot: a socket that sends more than 20 messages a second is closed
+CONNECTS_AT_ONCE = 100  # handshakes at the same time: about as many as a listener's queue holds
+# Seconds between two moves of a bot. The service closes a socket that sends more than 20 messages
+# a second.
+APART_S = 0.06
 PROTOCOL = "pgs.game.v1"
 
 
 class Partner(msgspec.Struct, frozen=True, rename="camel"):
-    """What a partner's backend knows."""
+    """What a partner's backend needs to take seats."""
 
     partner_id: str
     test_key: str
@@ -29,7 +31,7 @@ class Partner(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """A match to be: whose it is, its game, and its two players, the older seat first."""
+    """A match to launch: its partner, its game and its two players, in the order of their seats."""
 
     partner: Partner
     game_id: str
@@ -37,8 +39,11 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct):
-    """One player's match as this player saw it. `moves` are those of both sides by their number, from 0; a player who comes
-    late has missed the first ones. `fault` says why it broke off."""
+    """A match as one of its players saw it.
+
+    `moves`: the moves of both sides by number, from 0; a player who comes late misses the first
+    ones. `fault`: why the bot stopped early, else empty.
+    """
 
     match_id: str = ""
     you: int = -1
@@ -65,7 +70,7 @@ class _Message(msgspec.Struct, rename="camel"):
 
 
 class Crowd:
-    """All bots of one round. `tick` is told of each match that has ended for its first player."""
+    """All bots of one round. `tick` is called when a match has ended for its first player."""
 
     def __init__(
         self,
@@ -83,12 +88,12 @@ class Crowd:
             tick,
         )
         self.sides: dict[str, Side] = {}  # by player
-        self.latencies_ms: list[float] = []  # from a move's sending to its `moved`
+        self.latencies_ms: list[float] = []  # from the sending of a move to its `moved`
         self.moved_at: list[float] = []
         self.handshakes_s = 0.0
         self.play_s = 0.0
         self.cpu_s = 0.0  # this process's, while they played
-        self.together = trio.Event()  # every socket is open
+        self.together = trio.Event()  # set when every socket is open
         self._http = httpcore.AsyncConnectionPool(max_connections=LAUNCHES_AT_ONCE)
         self._launching = trio.CapacityLimiter(LAUNCHES_AT_ONCE)
         self._connecting = trio.CapacityLimiter(CONNECTS_AT_ONCE)
@@ -98,7 +103,7 @@ class Crowd:
     async def call(
         self, method: str, key: str, path: str, body: object = None
     ) -> dict[str, object]:
-        """Return the answer to a partner's call, which must be a success."""
+        """Return the answer to a partner's call. Ends the script unless its status is 200."""
         headers: list[tuple[bytes | str, bytes | str]] = [
             ("Host", urlsplit(self._base_url).netloc),
             ("Authorization", f"Bearer {key}"),
@@ -112,7 +117,10 @@ class Crowd:
         return msgspec.json.decode(response.content, type=dict[str, object])
 
     async def play(self, began: Callable[[], None] = lambda: None) -> None:
-        """Launch and connect everybody, then let them play; return once all have left. `began` is called in between."""
+        """Launch all matches, connect all bots and let them play; return when all have left.
+
+        `began` is called when all bots are connected, before they play.
+        """
         tokens: dict[str, str] = {}
         async with trio.open_nursery() as nursery:
             for partner in {pair.partner.partner_id: pair.partner for pair in self._pairs}.values():
@@ -138,11 +146,14 @@ class Crowd:
         self.moved_at = [at - begin for at in self.moved_at]
 
     async def aclose(self) -> None:
-        """Give the connections of the partners' backends up."""
+        """Close the connections of the partners' backends."""
         await self._http.aclose()
 
     async def _launch(self, pairs: Sequence[Pair], tokens: dict[str, str]) -> None:
-        """Mint and seat a partner's players, one after the other, so that the two of a pair meet each other."""
+        """Mint sessions and take seats for a partner's players.
+
+        They are seated one after another, so that the two of each pair are matched.
+        """
         for pair in pairs:
             async with self._launching:
                 for player in pair.players:
@@ -177,10 +188,8 @@ class Crowd:
                     ].fault = f"closed with {closed.reason.code if closed.reason else 'nothing'}"
                 tick()
                 await socket.aclose()
-        except* (
-            LocalProtocolError
-        ):  # trio-websocket answers a ping while it is closing, and trips over it
-            pass
+        except* LocalProtocolError:
+            pass  # trio-websocket raises it when it answers a ping on a closing socket.
 
     async def _converse(self, socket: WebSocketConnection, side: Side, choice: Random) -> None:
         await socket.send_message('{"type":"join"}')

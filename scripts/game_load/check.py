@@ -1,4 +1,4 @@
-"""Whether the feed and the ledger say of every match what its two players saw."""
+"""Checks that the feed and the ledger agree with what the players saw of every match."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from pgs.games.rules import Rules
 from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
 
-SHOWN = 5  # faults that are told; more of them tell no more
+SHOWN = 5  # faults that are printed
 
 Row = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ def faults_of(
     rows: Sequence[Row],
     games: Mapping[str, Rules],
 ) -> list[str]:
-    """Return what is wrong, a line for each match that anything is wrong with. `rows` is the whole feed of all partners."""
+    """Return a line for each match with a fault. `rows`: the whole feed of all partners."""
     by_player: dict[str, list[Row]] = {}
     for row in rows:
         by_player.setdefault(row["playerId"], []).append(row)
@@ -37,7 +37,7 @@ def faults_of(
 
 
 def _fault(pair: Pair, seen: Sequence[Side], found: Sequence[Sequence[Row]], rules: Rules) -> str:
-    """Play the match again, by the rules alone, from what its players saw of it, and compare."""
+    """Replay a match by its rules from the moves that the players saw; return its first fault."""
     broken = [side.fault or "no end" for side in seen if side.fault or not side.outcome]
     if broken:
         return broken[0]
@@ -77,7 +77,7 @@ def _fault(pair: Pair, seen: Sequence[Side], found: Sequence[Sequence[Row]], rul
 
 
 async def ledger_faults(folder: Path, pairs: Sequence[Pair], rows: Sequence[Row]) -> list[str]:
-    """Return what is wrong with the ledger of a folder on which no service runs."""
+    """Return the faults of the ledger in a folder on which no service runs."""
     database = Database(folder)
     try:
         report = await check_ledger(database.reader)

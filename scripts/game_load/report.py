@@ -1,34 +1,18 @@
-"""The section of the document about the rounds."""
+"""Writes the document's section about the rounds."""
 
 from collections.abc import Sequence
 
 from game_load.round import Figures
 from nudge_bench.report import bars, cores, paragraph, percentile
 
-SPANS = 10  # of a round, in the chart of its pace
+SPANS = 10  # parts of a round in the chart of moves a second
 
 
 def section(rounds: Sequence[Figures], games: Sequence[str]) -> str:
     """Return the section. In the first of `rounds` the bots do not think."""
     first = rounds[0]
     lines = [
-        *paragraph(
-            "How many matches can be played at once? Measured by `scripts/load_games.py` on "
-            f"{cores()}, which the service and the bots share."
-        ),
-        "",
-        *paragraph(
-            f"{first.matches} matches run at once ({', '.join(games)} in turn). In each, two bots "
-            "choose random legal moves. The bots have a process of their own and "
-            f"{2 * first.matches} WebSockets to `pgs serve`. All sockets are open before the first "
-            "move. After the last match the script checks that the feed has two rows for each "
-            "match, with the money and with the winner that follows from the moves which the bots "
-            "saw; that the service has logged nothing; and that its ledger adds up. A move's time "
-            "runs from its sending until the bot that made it receives it back. In the first round "
-            "bots answer at once, so there is always a queue, and a move's time is the time in "
-            "that queue. In the other round bots think for a random time with the mean that the "
-            "table shows."
-        ),
+        *_introduction(first, games),
         "",
         "| Thinking | moves | seconds | moves a second | p50, ms | p99, ms | service's core "
         "| ms of it for a move | bots' core |",
@@ -69,6 +53,28 @@ def section(rounds: Sequence[Figures], games: Sequence[str]) -> str:
         "last bot had left."
     )
     return "\n".join(lines)
+
+
+def _introduction(first: Figures, games: Sequence[str]) -> list[str]:
+    return [
+        *paragraph(
+            "How many matches can be played at once? Measured by `scripts/load_games.py` on "
+            f"{cores()}, which the service and the bots share."
+        ),
+        "",
+        *paragraph(
+            f"{first.matches} matches run at once ({', '.join(games)} in turn). In each, two bots "
+            "choose random legal moves. The bots have a process of their own and "
+            f"{2 * first.matches} WebSockets to `pgs serve`. All sockets are open before the first "
+            "move. After the last match the script checks that the feed has two rows for each "
+            "match, with the money and with the winner that follows from the moves which the bots "
+            "saw; that the service has logged nothing; and that its ledger adds up. A move's time "
+            "runs from its sending until the bot that made it receives it back. In the first round "
+            "bots answer at once, so there is always a queue, and a move's time is the time in "
+            "that queue. In the other round bots think for a random time with the mean that the "
+            "table shows."
+        ),
+    ]
 
 
 def _pace(figures: Figures) -> list[str]:

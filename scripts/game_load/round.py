@@ -1,4 +1,4 @@
-"""One round: a fresh service in a process of its own, the bots in this one, and everything checked at the end."""
+"""One round: a new service in its own process, bots in this one, and all checks at the end."""
 
 import os
 import re
@@ -20,27 +20,30 @@ from seed import FLOOR_USD_CENTS, seed
 
 from pgs.games.installed import load_games
 
-MATCHES_EACH = 50  # of one partner: 200 calls, within the burst of its bucket
-PAYOUTS_S = 60.0  # for the money of the last matches
-FILES = 256  # that this process opens apart from sockets
+MATCHES_EACH = 50  # matches of a partner: 200 calls, which is within the burst of its bucket
+PAYOUTS_S = 60.0  # seconds to wait for the money of the last matches
+FILES = 256  # files that this process opens apart from sockets
 TICKS = os.sysconf("SC_CLK_TCK")
-EXPECTED = '"no_identity_issuer"'  # the one warning of a service that nobody signs in to
+EXPECTED = '"no_identity_issuer"'  # the only warning of a service without an identity issuer
 READY = re.compile(r"pgs is ready: (http://\S+) ")
 
 
 class Failed(Exception):
-    """The round did not go as it must; the message says how."""
+    """The round failed; the message says why."""
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """What a round took. `cpu_s` is of the service while the matches were played, `bots_cpu_s` of the bots; sizes in MB."""
+    """The measurements of a round. Memory in MB.
+
+    `cpu_s`, `bots_cpu_s`: processor time of the service and of the bots during the matches.
+    """
 
     matches: int
     think_s: float
     moves: int
     handshakes_s: float
     play_s: float
-    recorded_s: float  # after the last move until the last match's money stood in the feed
+    recorded_s: float  # from the last move until the feed had the last match's money
     latencies_ms: list[float]
     moved_at: list[float]
     cpu_s: float
@@ -75,12 +78,12 @@ class Service:
         self.base_url = found[1]
 
     def cpu_s(self) -> float:
-        """Return the processor time that it has had."""
+        """Return the processor time that it has used."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def memory_mb(self, name: str = "VmRSS") -> float:
-        """Return its memory now, or as `VmHWM` the most that it ever had."""
+        """Return its resident memory now, or its peak with the name `VmHWM` (proc(5), status)."""
         found = re.search(
             rf"^{name}:\s+([0-9]+) kB",
             Path(f"/proc/{self._process.pid}/status").read_text(),
@@ -89,7 +92,7 @@ class Service:
         return int(found[1]) / 1024 if found else 0.0
 
     def stop(self) -> None:
-        """Stop it. Raises `Failed` where it had anything to complain of."""
+        """Stop it. Raises `Failed` when it logged anything unexpected or did not exit with 0."""
         self._process.send_signal(signal.SIGTERM)
         try:
             code = self._process.wait(30)
@@ -100,7 +103,7 @@ class Service:
             raise Failed(f"the service ended with {code} and logged {complaints[:3]}")
 
     def kill(self) -> None:
-        """End it, however it is."""
+        """Kill it, whatever its state."""
         self._process.kill()
         self._process.wait()
         if self._process.stdout is not None:
@@ -110,7 +113,7 @@ class Service:
 async def play_round(
     matches: int, think_s: float, games: Sequence[str], progress: Progress
 ) -> Figures:
-    """Return the figures of one round in which all matches were played to their ends as they must. Raises `Failed`."""
+    """Play a round and return its figures. Raises `Failed` unless every check holds."""
     _allow_files(2 * matches)
     with TemporaryDirectory() as folder:
         data = Path(folder) / "data"
@@ -168,7 +171,7 @@ async def play_round(
 
 
 async def _feed(crowd: Crowd, partners: Sequence[Partner], expected: int) -> list[dict[str, Any]]:
-    """Return the newest revision of every row of every partner's feed, once all of them have their money."""
+    """Wait until all feed rows have their money; return the newest revision of each row."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     cursors = {partner.partner_id: "" for partner in partners}
     with trio.move_on_after(PAYOUTS_S):
@@ -188,18 +191,20 @@ async def _feed(crowd: Crowd, partners: Sequence[Partner], expected: int) -> lis
         return list(rows.values())
     owing = sum("payoutUsdCents" not in row for row in rows.values())
     raise Failed(
-        f"after {PAYOUTS_S:g} s the feed has {len(rows)} of {expected} rows, {owing} of them without their money"
+        f"after {PAYOUTS_S:g} s the feed has {len(rows)} of {expected} rows, "
+        f"{owing} of them without their money"
     )
 
 
 def _allow_files(sockets: int) -> None:
-    """Let this process open so many sockets. The service sees to itself."""
+    """Let this process open that many sockets. The service raises its own limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = sockets + FILES
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return
     if hard != resource.RLIM_INFINITY and hard < wanted:
         raise Failed(
-            f"{wanted} open files are needed, and {hard} allowed: raise the limit, for example by ulimit -Hn"
+            f"{wanted} open files are needed and {hard} are allowed: "
+            "raise the limit, for example with ulimit -Hn"
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,4 +1,4 @@
-"""The processor time of a nudge, and the section of the document about it."""
+"""Measures the processor time of a nudge, and writes the document's section about it."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,7 +18,7 @@ SECRET = "whsec_" + "A" * 43
 
 
 class Cpu(msgspec.Struct, frozen=True):
-    """How the second command measures."""
+    """The plan of the command `cpu`: how many nudges, and how many at a time."""
 
     partners: int = 50
     warm_up: int = 200
@@ -27,7 +27,10 @@ class Cpu(msgspec.Struct, frozen=True):
 
 
 async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
-    """Return processor time in milliseconds, threads included: of a whole nudge, of its try alone, of connecting alone."""
+    """Return the processor time in milliseconds of a whole nudge, a try alone, a connection alone.
+
+    It includes the time of threads.
+    """
     authority = Authority(SystemClock().now())
     outbound, context = loopback_outbound(authority), authority.client_context()
     timed = Timed(outbound)

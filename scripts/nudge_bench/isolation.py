@@ -1,4 +1,4 @@
-"""Whether endpoints that hang slow the others: rounds with and without them, and the section that tells of it."""
+"""Measures whether endpoints that hang slow the others, in rounds with and without them."""
 
 import random
 import time
@@ -18,27 +18,28 @@ from pgs.demo.loopback import loopback_outbound
 from pgs.http.outbound.tries import TRY_TIMEOUT_S
 from pgs.process import tune_garbage_collector
 
-LAST_ONES_S = 10.0  # for the nudges of a round that are still under way at its end
-AT_MOST = 1.2  # what the hanging endpoints may make of the others' p99
+LAST_ONES_S = 10.0  # seconds for the nudges that are still in flight at the end of a round
+AT_MOST = 1.2  # limit of the others' p99 with hanging endpoints, relative to their p99 without
 
 
 class Isolation(msgspec.Struct, frozen=True):
-    """How the first command measures. Times in seconds."""
+    """The plan of the command `isolation`. Times in seconds."""
 
     partners: int = 500
     hanging: int = 50
-    rate: float = (
-        100.0  # nudges a second to all of them together: a fifth of what one core can send
-    )
-    settle_s: float = 5.5  # the first tries of hanging endpoints have ended by then, so that their second ones run beside the others
+    # Nudges a second to all endpoints together: a fifth of what one core can send.
+    rate: float = 100.0
+    # By then the first tries of hanging endpoints have ended, and their second tries run.
+    settle_s: float = 5.5
     measured_s: float = 16.0
     pairs: int = 5
 
 
 class Round(msgspec.Struct, frozen=True):
-    """Latencies of one round in milliseconds: of how many nudges, and two percentiles.
+    """The result of one round: the number of nudges, and percentiles of their latency in ms.
 
-    `unanswered`: tries that hung to their end. `load`: processor time of this process in a second of what was measured.
+    `unanswered`: tries that got no response. `load`: processor seconds of this process in each
+    measured second.
     """
 
     count: int
@@ -49,7 +50,10 @@ class Round(msgspec.Struct, frozen=True):
 
 
 async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[Round, Round]]:
-    """Return the rounds in pairs: while all endpoints answer, and while some hang. Raises `Failed`."""
+    """Return the rounds in pairs: all endpoints answer in the first, some hang in the second.
+
+    Raises `Failed`.
+    """
     authority = Authority(SystemClock().now())
     stride = plan.partners // plan.hanging
     hanging = list(range(0, plan.partners, stride))[: plan.hanging]
@@ -63,7 +67,8 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
         ),
     ):
         timed.hanging = frozenset(urls[number] for number in hanging)
-        # As `pgs serve` does. A full pass over 500 partners took 60 ms, in one round or the other by chance: enough to move a p99.
+        # As `pgs serve` does. A full garbage collection over 500 partners took 60 ms, and came in
+        # some round by chance: enough to change its p99.
         tune_garbage_collector()
         task = progress.add_task("Rounds", total=2 * plan.pairs + 1)
         await _round(core, plan, timed, urls, 0)  # warm-up
@@ -71,7 +76,8 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
         pairs = []
         for number in range(plan.pairs):
             found = {}
-            # The two take turns at being first, so that a machine that gets slower or faster favours neither.
+            # The two kinds take turns in going first, so that a machine that becomes slower or
+            # faster favours neither.
             for hang in (False, True) if number % 2 == 0 else (True, False):
                 if hang:
                     await others.order("hang")
@@ -79,7 +85,8 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
                 if (found[hang].unanswered > 0) is not hang and plan.settle_s > TRY_TIMEOUT_S:
                     raise Failed(f"{found[hang].unanswered} tries without an answer")
                 await others.order("answer")
-                while len(core.parts.deliveries):  # noqa: ASYNC110 - nothing tells of it but at a stop
+                # Polled: only a stop of the service waits for deliveries by an event.
+                while len(core.parts.deliveries):  # noqa: ASYNC110
                     await trio.sleep(0.1)
                 progress.advance(task)
             pairs.append((found[False], found[True]))
@@ -87,9 +94,10 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
 
 
 def schedule(plan: Isolation, seed: int) -> Iterator[tuple[float, int]]:
-    """Return when nudges are due, in seconds, and to whom: by chance at a steady rate, as matches of many partners are.
+    """Yield when a nudge is due, in seconds, and the number of its partner.
 
-    Evenly spaced ones would never meet, and whatever else the machine does would look like a disaster beside that.
+    The moments are random at a steady rate (a Poisson process), as for the matches of many
+    partners. Evenly spaced nudges would never overlap, which is not realistic.
     """
     chance = random.Random(seed)
     after = chance.expovariate(plan.rate)
@@ -101,7 +109,7 @@ def schedule(plan: Isolation, seed: int) -> Iterator[tuple[float, int]]:
 async def _round(
     core: Core, plan: Isolation, timed: Timed, urls: Sequence[str], seed: int
 ) -> Round:
-    """Tell nudges at a steady rate; return how long those took that were due after the settling."""
+    """Send nudges at a steady rate; return the latencies of those due after `settle_s`."""
     timed.arrived.clear()
     timed.unanswered = 0
     under_way: list[Told] = []
@@ -134,7 +142,7 @@ async def _round(
 
 
 def isolation_section(plan: Isolation, pairs: Sequence[tuple[Round, Round]]) -> tuple[str, bool]:
-    """Return the document's section, and whether the hanging endpoints stay within what they may cost."""
+    """Return the document's section, and whether the limit of the p99 holds."""
     ratios = [hung.p99 / calm.p99 for calm, hung in pairs]
     ratio = median(ratios)
     holds = ratio <= AT_MOST
@@ -150,31 +158,15 @@ def isolation_section(plan: Isolation, pairs: Sequence[tuple[Round, Round]]) -> 
         median(calm.load for calm, _ in pairs),
         median(hung.load for _, hung in pairs),
     )
-    others = plan.partners - plan.hanging
     lines = [
-        *paragraph(
-            f"If {plan.hanging} of {plan.partners} endpoints hang, do nudges to the other {others} "
-            f"take longer? Measured by `scripts/bench_nudges.py isolation` on {cores()}."
-        ),
-        "",
-        *paragraph(
-            f"Each of {plan.partners} partners has its own endpoint behind TLS on loopback. They "
-            f"receive {plan.rate:g} nudges a second in all, at random moments. In the rounds with "
-            f"hanging endpoints, {plan.hanging} of them, spread evenly, finish the handshake, read "
-            "the call and never answer, so that each of their nudges takes three tries of 5 s. A "
-            f"latency is the time from the moment when a nudge to one of the other {others} is due "
-            f"until its response has arrived. The first {plan.settle_s:g} s of a round are not "
-            f"counted; the next {plan.measured_s:g} s are. Both rounds of a pair have the same "
-            "nudges at the same moments, and take turns in going first. Objects from the set-up "
-            "are kept out of the garbage collector."
-        ),
+        *_introduction(plan),
         "",
         "| Pair | nudges | all answer: p50, ms | p99, ms | some hang: p50, ms | p99, ms "
         "| tries that hung | p99 with / without |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
         *(
-            f"| {number} | {calm.count} | {calm.p50:.2f} | {calm.p99:.2f} | {hung.p50:.2f} | {hung.p99:.2f} | {hung.unanswered} | "
-            f"{hung.p99 / calm.p99:.2f} |"
+            f"| {number} | {calm.count} | {calm.p50:.2f} | {calm.p99:.2f} | {hung.p50:.2f} "
+            f"| {hung.p99:.2f} | {hung.unanswered} | {hung.p99 / calm.p99:.2f} |"
             for number, (calm, hung) in enumerate(pairs, start=1)
         ),
         "",
@@ -204,3 +196,25 @@ def isolation_section(plan: Isolation, pairs: Sequence[tuple[Round, Round]]) -> 
         ),
     ]
     return "\n".join(lines), holds
+
+
+def _introduction(plan: Isolation) -> list[str]:
+    others = plan.partners - plan.hanging
+    return [
+        *paragraph(
+            f"If {plan.hanging} of {plan.partners} endpoints hang, do nudges to the other {others} "
+            f"take longer? Measured by `scripts/bench_nudges.py isolation` on {cores()}."
+        ),
+        "",
+        *paragraph(
+            f"Each of {plan.partners} partners has its own endpoint behind TLS on loopback. They "
+            f"receive {plan.rate:g} nudges a second in all, at random moments. In the rounds with "
+            f"hanging endpoints, {plan.hanging} of them, spread evenly, finish the handshake, read "
+            "the call and never answer, so that each of their nudges takes three tries of 5 s. A "
+            f"latency is the time from the moment when a nudge to one of the other {others} is due "
+            f"until its response has arrived. The first {plan.settle_s:g} s of a round are not "
+            f"counted; the next {plan.measured_s:g} s are. Both rounds of a pair have the same "
+            "nudges at the same moments, and take turns in going first. Objects from the set-up "
+            "are kept out of the garbage collector."
+        ),
+    ]

@@ -1,4 +1,4 @@
-"""What the benchmarks write: paragraphs, charts, and sections of a document."""
+"""The text of benchmarks: paragraphs, charts, and sections of a document."""
 
 import math
 import os
@@ -16,28 +16,28 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def cores() -> str:
-    """Return how many cores this process may use, in words."""
+    """Return the machine's number of cores, in words."""
     count = os.cpu_count() or 1
     return f"{count} core{'' if count == 1 else 's'}"
 
 
 def paragraph(text: str) -> list[str]:
-    """Return a text as lines."""
+    """Return a text as lines of at most `WIDTH` characters."""
     return textwrap.wrap(text, WIDTH, break_on_hyphens=False)
 
 
 def bars(values: Mapping[str, float], unit: str) -> list[str]:
-    """Return a chart as lines of a code block."""
+    """Return a bar chart as the lines of a code block."""
     longest, widest = max(values.values()), max(len(name) for name in values)
-    drawn = [
-        f"{name:<{widest}}  {'█' * max(1, round(BAR * value / longest)):<{BAR}}  {value:.2f} {unit}"
-        for name, value in values.items()
-    ]
+    drawn = []
+    for name, value in values.items():
+        bar = "█" * max(1, round(BAR * value / longest))
+        drawn.append(f"{name:<{widest}}  {bar:<{BAR}}  {value:.2f} {unit}")
     return ["```text", *drawn, "```"]
 
 
 def write_section(document: Path, title: str, section: str) -> None:
-    """Replace the section of a Markdown document below a title, or add it at the end; everything else stays."""
+    """Replace the section below a title of a Markdown document, or add it at the end."""
     text = document.read_text(encoding="utf-8") if document.exists() else "# Benchmarks\n"
     before, found, after = text.partition(f"\n## {title}\n")
     rest = "\n## ".join(["", *after.split("\n## ")[1:]]) if found else ""

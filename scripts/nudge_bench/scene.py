@@ -1,4 +1,4 @@
-"""The scene of the benchmarks of nudges: a core with partners, and their endpoints in another process."""
+"""The set-up of the nudge benchmarks: a core with partners, and endpoints in another process."""
 
 import sys
 from collections import defaultdict, deque
@@ -26,11 +26,11 @@ _PROGRAM = Path(__file__).resolve().parent.parent / "nudge_endpoints.py"
 
 
 class Failed(Exception):
-    """What was measured is not what the benchmark is about; the message says why."""
+    """The measurement is not valid; the message says why."""
 
 
 class Endpoints:
-    """The other process."""
+    """The process of the endpoints."""
 
     def __init__(self, process: trio.Process, port: int, lines: AsyncIterator[str]) -> None:
         self.port = port
@@ -38,26 +38,27 @@ class Endpoints:
         self._lines = lines
 
     async def order(self, word: str) -> None:
-        """Have the chosen endpoints `hang` or `answer`; return once they do."""
+        """Make the chosen endpoints `hang` or `answer`; return once they do."""
         if self._process.stdin is None:
-            raise Failed("the endpoints' process takes no orders")
+            raise Failed("the endpoints' process has no standard input")
         await self._process.stdin.send_all(f"{word}\n".encode())
         if await anext(self._lines) != "ok":
             raise Failed("the endpoints' process has ended")
 
 
 class Told(msgspec.Struct, frozen=True):
-    """A nudge under way: when it was due, on trio's clock, and the event that its response sets."""
+    """A nudge in flight: when it was due, on trio's clock, and the event that its response sets."""
 
     due: float
     landed: trio.Event
 
 
 class Timed:
-    """The way out, with a clock on it: how long from the moment at which a nudge was due until a response was there.
+    """The outbound client with timing: from the moment when a nudge is due to its response.
 
-    `told`: nudges under way, oldest first, by URL. `arrived`: pairs of such a moment and a latency in seconds. Endpoints in `hanging` are
-    not timed; `unanswered` counts their tries that came to nothing. `wrong`: what one of the others did that it should not have.
+    `told`: nudges in flight by URL, oldest first. `arrived`: pairs of a due moment and a latency,
+    in seconds. Endpoints in `hanging` are not timed; `unanswered` counts their tries without a
+    response. `wrong`: the error of another endpoint, or None.
     """
 
     def __init__(self, outbound: NudgePort) -> None:
@@ -69,7 +70,7 @@ class Timed:
         self._outbound = outbound
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
-        """Make one try."""
+        """Make one try, and time it."""
         outcome = await self._outbound.post(url, body, headers)
         if url in self.hanging:
             self.unanswered += outcome.status is None
@@ -83,7 +84,7 @@ class Timed:
         return outcome
 
     def check(self) -> None:
-        """Raise `Failed` when something went wrong."""
+        """Raise `Failed` when an endpoint made an error."""
         if self.wrong is not None:
             raise Failed(self.wrong)
 
@@ -95,7 +96,7 @@ def host_of(number: int) -> str:
 
 @asynccontextmanager
 async def endpoints(authority: Authority, hanging: Sequence[str]) -> AsyncIterator[Endpoints]:
-    """Give the endpoints, in their process."""
+    """Yield the endpoints, in their own process."""
     issued = authority.issue("*" + DOMAIN)
     setup = {
         "certificate": issued.certificate.decode(),
@@ -128,7 +129,7 @@ async def _lines(process: trio.Process) -> AsyncIterator[str]:
 async def core_with(
     partners: int, port: int, outbound: NudgePort, tick: Callable[[], None]
 ) -> AsyncIterator[tuple[Core, list[str]]]:
-    """Give a core with this many partners, an endpoint each, and the endpoints' URLs."""
+    """Yield a core with this many partners, and the URLs of their endpoints, one for each."""
     with TemporaryDirectory() as folder:
         async with open_core(Config(data_dir=Path(folder) / "data"), outbound=outbound) as core:
             urls = [f"https://{host_of(number)}:{port}/nudges" for number in range(partners)]
@@ -161,4 +162,4 @@ def partner_id(number: int) -> str:
 def tell(core: Core, number: int) -> None:
     """Tell a partner's courier of a match. Raises `Failed`."""
     if not core.directory.partner(partner_id(number)).courier("test").tell(m.Nudge("mat_bench")):
-        raise Failed("a courier has no room")
+        raise Failed("a courier's mailbox is full")

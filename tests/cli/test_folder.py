@@ -1,4 +1,4 @@
-"""The data folder under the command line: its key ring, who holds it, and what a command leaves behind on a stopped service."""
+"""The command line and the data folder: the key ring, the lock, and payouts without a service."""
 
 import os
 import signal

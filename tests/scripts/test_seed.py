@@ -94,7 +94,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     done = seed(tmp_path / "data", 1, tmp_path / "pipe")
     assert (done.returncode, (tmp_path / "data").exists()) == (1, False)
-    assert "is no file that could be replaced" in done.stderr
+    assert "is not a regular file that could be replaced" in done.stderr
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
