@@ -83,18 +83,18 @@ def test_a_folder_that_is_in_use_is_not_seeded(tmp_path: Path) -> None:
     assert not out.exists()
 
 
-def test_nothing_is_made_when_the_file_has_nowhere_to_go(tmp_path: Path) -> None:
+def test_nothing_is_created_when_the_folder_of_the_file_is_missing(tmp_path: Path) -> None:
     refused = seed(tmp_path / "data", 1, tmp_path / "nowhere" / "keys.json")
     assert refused.returncode == 1
     assert "nowhere" in refused.stderr
     assert not (tmp_path / "data").exists()
 
 
-def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     done = seed(tmp_path / "data", 1, tmp_path / "pipe")
     assert (done.returncode, (tmp_path / "data").exists()) == (1, False)
-    assert "is not a regular file that could be replaced" in done.stderr
+    assert "is not a regular file" in done.stderr
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
