@@ -4,12 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
-import structlog
 import trio
 import typer
 from rich.console import Console
@@ -26,18 +24,10 @@ from pgs.operator.commands.match import MATCH_VOID, MatchId
 from pgs.operator.commands.partner import PARTNER_DEACTIVATE, PARTNER_SHOW, PartnerId
 from pgs.operator.records import partner_record
 from pgs.storage.seats import find_match, is_money_due
-from tests.cli.test_cli import NEW, json_of, pgs, process
+from tests.cli.support import NEW, json_of, pgs, process
 from tests.operator.support import Operator, prepare, serving
 
 FREE = {"PGS_LISTEN": "127.0.0.1:0", "PGS_INTERNAL_LISTEN": "127.0.0.1:0"}
-
-
-@pytest.fixture(autouse=True)
-def _clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in [name for name in os.environ if name.startswith("PGS_")]:
-        monkeypatch.delenv(name)
-    yield
-    structlog.reset_defaults()
 
 
 def test_a_new_folder_gets_a_database_and_a_key_ring(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import NEW, pgs
+from tests.cli.support import NEW, pgs
 from tests.full import full_disk
 
 

@@ -152,9 +152,8 @@ HOSTILE = {
     "an argument of another type": b'{"command":"partner.show","args":{"partnerId":7}}\n',
     "an unknown environment": b'{"command":"tier.lock",'
     b'"args":{"environment":"prod","tierId":"t","gameId":"g"}}\n',
-    "a number past every bound": b'{"command":"partner.set","args":{"partnerId":"acme","burst":'
-    + b"9" * 400
-    + b"}}\n",
+    "a number past every bound": b'{"command":"partner.set","args":{"partnerId":"a","burst":%s}}\n'
+    % (b"9" * 400),
     "a fraction": b'{"command":"partner.set","args":{"partnerId":"acme","burst":1.5}}\n',
     "a NUL": b'{"command":"partner.show","args":{"partnerId":"a\\u0000b"}}\n',
     "half a surrogate pair": b'{"command":"partner.show","args":{"partnerId":"\\ud800"}}\n',

@@ -1,0 +1,15 @@
+"""Every test of the command line starts without settings in the environment."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in [name for name in os.environ if name.startswith("PGS_")]:
+        monkeypatch.delenv(name)
+    yield
+    structlog.reset_defaults()

@@ -1,0 +1,36 @@
+"""Runs commands of the command line, in this process or in a new one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from typer.testing import CliRunner, Result
+
+from pgs.cli.main import app
+
+NEW = ["partner", "create", "acme", "--name", "Acme", "--admin-email", "admin@acme.example"]
+
+
+def pgs(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def json_of(result: Result) -> Any:
+    """The one JSON value that standard output holds."""
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    return msgspec.json.decode(result.stdout_bytes)
+
+
+def process(*arguments: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pgs", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+        env={"PATH": os.environ["PATH"], **environ},
+    )
