@@ -261,12 +261,9 @@ async def test_a_command_is_carried_out_after_its_caller_has_disconnected(tmp_pa
 
 async def _is_off_and_closed(core: Core) -> bool:
     account = core.parts.registry.account("acme")
+    scope = {"partner_id": "acme", "environment": "test"}
     open_play = await core.parts.database.reader.all(
-        "matches.running_matches_after",
-        partner_id="acme",
-        environment="test",
-        after="",
-        page_size=9,
+        "matches.running_matches_after", **scope, after="", page_size=9
     )
     return account is not None and not account.active and not open_play
 
