@@ -53,8 +53,7 @@ async def talk(folder: Path, sent: bytes) -> dict[str, Any]:
         with trio.fail_after(5):
             line = await read_line(stream, bytearray(), 1 << 20)
     assert line is not None
-    answer: dict[str, Any] = msgspec.json.decode(line)
-    return answer
+    return msgspec.json.decode(line, type=dict[str, Any])
 
 
 async def still_serves(folder: Path) -> bool:
