@@ -36,6 +36,7 @@ from rich.progress import Progress
 from pgs.actors.core import Core
 from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.config import Config
+from pgs.domain.seats import SeatRequest
 from pgs.operator.ready import make_ready, offer_tier
 from pgs.process import SWITCH_INTERVAL_S, tune_garbage_collector
 from pgs.serve import running
@@ -154,7 +155,9 @@ async def _fill(core: Core, names: list[str], seats: int, tick: Callable[[], Non
         for number in own:
             for side in "ab":
                 player = f"{side}-{number:06}"
-                stake = StakeSeat(player, GAME, TIER, FLOOR_USD_CENTS, f"key-{player}", None)
+                stake = StakeSeat(
+                    SeatRequest(player, GAME, TIER, FLOOR_USD_CENTS, f"key-{player}", None)
+                )
                 seated = await core.directory.partner(name).seats("test").ask(stake)
                 assert isinstance(seated, Seated), seated
                 # True for the second seat of each pair, which starts the match.

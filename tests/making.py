@@ -1,15 +1,16 @@
-"""A seat, a match and an account: a test names only the fields that it is about."""
+"""Makes seats, matches and accounts. A test names only the fields that it is about."""
 
 from typing import Any
 
 import msgspec
 
 from pgs.domain.accounts import Account
-from pgs.domain.seats import Match, Seat
+from pgs.domain.matches import Match, MatchWithSeats, start
+from pgs.domain.seats import Seat, confirm
 
 
 def seat(number: int, **changes: Any) -> Seat:
-    """Return acme's seat of a number, which waits in test, with fields of a test's own."""
+    """Return a seat of `acme` that waits in test, with the fields that a test changes."""
     made = Seat(
         partner_id="acme",
         environment="test",
@@ -32,15 +33,32 @@ def seat(number: int, **changes: Any) -> Seat:
 
 
 def match(match_id: str, **changes: Any) -> Match:
-    """Return acme's match of two such seats, running, with fields of a test's own."""
+    """Return a running match of two such seats, with the fields that a test changes."""
     return msgspec.structs.replace(
         Match("acme", "test", match_id, "reversi", "bronze", 1, 180, "started", started_at=60),
         **changes,
     )
 
 
+def pending_seat(number: int, **changes: Any) -> Seat:
+    """Return a seat of `acme` whose stake is pending, with the fields that a test changes."""
+    return seat(number, **{"status": "pending", "stake_status": "pending", **changes})
+
+
+def running_match(stakes: tuple[int, int] = (100, 100), prize: int = 180) -> MatchWithSeats:
+    """Return `mat_1`, which runs between the players `p1` and `p2`, in US cents."""
+    older, newer = (
+        confirm(pending_seat(number, stake_usd_cents=stake, prize_usd_cents=prize), 60)
+        for number, stake in enumerate(stakes, start=1)
+    )
+    return start(older, newer, "mat_1", "{}", 70)
+
+
 def account(partner_id: str = "acme", **changes: Any) -> Account:
-    """Return an empty account, with fields of a test's own. Test and live differ where they can."""
+    """Return an account with nothing in it, with the fields that a test changes.
+
+    Its numbers for test and live differ.
+    """
     made = Account(
         partner_id=partner_id,
         name="Acme",

@@ -10,7 +10,7 @@ from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.frames import Snapshot
-from pgs.domain.seats import Match
+from pgs.domain.matches import Match
 from pgs.storage.moves import running_seats_of_player
 from pgs.storage.seats import find_match
 from tests.actors.ready_core import ReadyCore

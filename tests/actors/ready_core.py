@@ -21,7 +21,6 @@ from pgs.actors.messages.account.settings import AgreeTerms, SetPrices
 from pgs.actors.messages.catalogue import SetTier, TierSet
 from pgs.actors.messages.seats import (
     DecideMatch,
-    MatchRecord,
     Seated,
     StakeSeat,
 )
@@ -35,7 +34,8 @@ from pgs.config import Config
 from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import Refusal
-from pgs.domain.seats import Match, Seat
+from pgs.domain.matches import Match, MatchWithSeats
+from pgs.domain.seats import Seat, SeatRequest
 from pgs.storage import seats as rows
 from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
@@ -110,7 +110,9 @@ class ReadyCore:
         partner: str = "acme",
         ref: str | None = None,
     ) -> Seated | Refusal:
-        command = StakeSeat(player, game, tier, cents, player if key is None else key, ref)
+        command = StakeSeat(
+            SeatRequest(player, game, tier, cents, player if key is None else key, ref)
+        )
         return await self.partner(partner).seats(environment).ask(command)
 
     async def seat(self, *args: Any, **named: Any) -> Seat:
@@ -129,7 +131,7 @@ class ReadyCore:
         assert match_id is not None
         command = DecideMatch(match_id, "ended", winner, "decided_by_test_key")
         record = await self.partner(partner).seats(environment).ask(command)
-        assert isinstance(record, MatchRecord), record
+        assert isinstance(record, MatchWithSeats), record
         return record.match
 
     async def row(self, seat: Seat) -> Seat:

@@ -16,13 +16,14 @@ from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.seats import (
     DecideMatch,
-    MatchRecord,
     Seated,
     StakeSeat,
 )
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
-from pgs.domain.seats import Payout, Seat
+from pgs.domain.matches import MatchWithSeats
+from pgs.domain.payouts import Payout
+from pgs.domain.seats import Seat, SeatRequest
 from pgs.storage import seats as rows
 from pgs.storage.transactions import Outcome, OutcomeUnknown, Tx
 from tests.actors.ready_core import GAME, ReadyCore
@@ -154,7 +155,7 @@ class Round:
             )
             different = self.chance.random() < 0.05
             player = "zoe" if different else values[0]
-            command = StakeSeat(player, GAME, values[1], 100, key, None)
+            command = StakeSeat(SeatRequest(player, GAME, values[1], 100, key, None))
             try:
                 reply = await self.s.partner().seats(self.environment).ask(command)
             except Crashed:
@@ -186,7 +187,7 @@ class Round:
                 command = DecideMatch(match_id, "ended", winner, "decided_by_test_key")
                 with suppress(Crashed):
                     reply = await self.s.partner().seats(self.environment).ask(command)
-                    assert isinstance(reply, MatchRecord) or reply == Refusal(
+                    assert isinstance(reply, MatchWithSeats) or reply == Refusal(
                         "match_already_decided"
                     )
             await self.pause(6)

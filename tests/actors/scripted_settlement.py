@@ -7,7 +7,8 @@ import msgspec
 import trio
 
 from pgs.actors.ports import ChargeAnswer, Unpublished
-from pgs.domain.seats import Payout, Seat
+from pgs.domain.payouts import Payout
+from pgs.domain.seats import Seat
 
 Answer = Literal["confirmed", "pending", "declined", "unpublished", "broken", "hang"]
 

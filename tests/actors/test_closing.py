@@ -10,6 +10,7 @@ from trio.testing import MockClock
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.seats import (
+    Closed,
     CloseMatches,
     Seated,
 )
@@ -455,9 +456,9 @@ async def test_one_match_is_voided_and_the_others_play_on(
             (await s.seat(a), await s.seat(b)) for a, b in (("alice", "bob"), ("carol", "dave"))
         ]
         void = CloseMatches((pairs[0][1].match_id or "", "mat_x"), "platform_void")
-        assert await s.partner().seats("test").ask(void) == 1
-        assert await s.partner().seats("live").ask(void) == 0
-        assert await s.partner().seats("test").ask(void) == 0
+        assert await s.partner().seats("test").ask(void) == Closed(1)
+        assert await s.partner().seats("live").ask(void) == Closed(0)
+        assert await s.partner().seats("test").ask(void) == Closed(0)
         await until(1)
         assert [(row.end_reason, row.status) for row in await s.feed()] == [
             (None, "matched"),

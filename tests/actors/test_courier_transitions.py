@@ -10,6 +10,7 @@ from trio.testing import MockClock
 from pgs.actors.messages import seats as m
 from pgs.actors.seating.closing import close_play
 from pgs.domain.environments import Environment
+from pgs.domain.matches import MatchWithSeats
 from tests.actors.endpoints import (
     FOR_EVER,
     GONE,
@@ -106,7 +107,7 @@ async def test_a_match_decided_as_no_contest_nudges_at_its_end_and_for_its_money
         await save(s)
         match_id = await started(s, "alice", "bob")
         command = m.DecideMatch(match_id, "no_contest", None, "decided_by_test_key")
-        assert isinstance(await s.partner().seats("test").ask(command), m.MatchRecord)
+        assert isinstance(await s.partner().seats("test").ask(command), MatchWithSeats)
         await happened()
         assert await nudged(s) == [match_id] * 3
 

@@ -12,7 +12,8 @@ from trio.testing import MockClock
 import pgs.app
 from pgs.actors.seating import closing
 from pgs.domain.environments import ENVIRONMENTS
-from pgs.domain.seats import Match, Seat
+from pgs.domain.matches import Match
+from pgs.domain.seats import Seat
 from pgs.games.installed import load_games
 from tests.actors.playing import at_table
 from tests.actors.ready_core import GAME, ReadyCore, money, ready_core, until

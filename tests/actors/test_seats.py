@@ -12,12 +12,13 @@ from pgs.actors.messages.catalogue import (
     SetTier,
 )
 from pgs.actors.messages.seats import (
+    Closed,
     CloseSeats,
     DecideMatch,
-    MatchRecord,
 )
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.matches import MatchWithSeats
 from tests.actors.ready_core import FLOOR, GAME, PRIZE, ReadyCore, at, money, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
 
@@ -148,7 +149,7 @@ async def test_a_match_decided_as_no_contest_gives_both_stakes_back(
         await s.seat("alice")
         bob = await s.seat("bob")
         command = DecideMatch(bob.match_id or "", "no_contest", None, "decided_by_test_key")
-        assert isinstance(await s.partner().seats("test").ask(command), MatchRecord)
+        assert isinstance(await s.partner().seats("test").ask(command), MatchWithSeats)
         await until(1)
         assert [
             (row.status, row.result, row.end_reason, row.stake_status, money(row), row.revision)
@@ -275,12 +276,9 @@ async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_en
         await until(1)
         seats = [await s.row(seat) for seat in (alice, bob, *ended)]
         ids = tuple(seat.seat_id for seat in seats)
-        assert (
-            await s.partner()
-            .seats("test")
-            .ask(CloseSeats((*ids, "sea_unknown"), "account_inactive"))
-            == 0
-        )
+        assert await s.partner().seats("test").ask(
+            CloseSeats((*ids, "sea_unknown"), "account_inactive")
+        ) == Closed(0)
         assert [await s.row(seat) for seat in seats] == seats
         assert (await s.match_of(alice)).status == "started"
 
@@ -291,7 +289,7 @@ async def test_what_an_environment_is_told_of_a_seat_of_the_other_changes_nothin
     async with ready_core(tmp_path) as s:
         live = await s.seat("alice", environment="live")
         ref = s.partner().seats("test")
-        assert await ref.ask(CloseSeats((live.seat_id,), "account_inactive")) == 0
+        assert await ref.ask(CloseSeats((live.seat_id,), "account_inactive")) == Closed(0)
         assert await s.row(live) == live
         assert (await s.feed("test"), (await s.head("test")).feed_position) == ([], 0)
         await s.check_money()

@@ -10,6 +10,7 @@ from trio.testing import MockClock
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages import seats as m
 from pgs.domain.errors import refuse
+from pgs.domain.seats import SeatRequest
 from tests.actors.ready_core import FLOOR, GAME, PRIZE, at, money, ready_core, until
 from tests.actors.scripted_settlement import Late, ScriptedSettlement
 
@@ -246,24 +247,25 @@ async def test_two_calls_at_once_take_one_seat_with_an_instant_settlement_too(
 @pytest.mark.parametrize(
     "other",
     [
-        m.StakeSeat("bob", GAME, "bronze", 120, "k", None),
-        m.StakeSeat("alice", "reversi", "bronze", 120, "k", None),
-        m.StakeSeat("alice", GAME, "gold", 120, "k", None),
-        m.StakeSeat("alice", GAME, "bronze", 121, "k", None),
-        m.StakeSeat(
-            "alice", GAME, "bronze", FLOOR, "k", None
-        ),  # what was charged is not what was sent
-        m.StakeSeat("alice", GAME, "none", 1, "k", None),  # looked up before tier and stake
+        SeatRequest("bob", GAME, "bronze", 120, "k", None),
+        SeatRequest("alice", "reversi", "bronze", 120, "k", None),
+        SeatRequest("alice", GAME, "gold", 120, "k", None),
+        SeatRequest("alice", GAME, "bronze", 121, "k", None),
+        # The stake that was charged is not the stake that was sent.
+        SeatRequest("alice", GAME, "bronze", FLOOR, "k", None),
+        # The key is looked up before the tier and the stake.
+        SeatRequest("alice", GAME, "none", 1, "k", None),
     ],
 )
 async def test_a_key_is_bound_to_its_four_values_as_sent(
-    other: m.StakeSeat, tmp_path: Path, autojump_clock: MockClock
+    other: SeatRequest, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         await s.set_tier("gold", 100, 180)
         seat = await s.seat("alice", "k", 120)
         assert seat.stake_usd_cents == FLOOR
-        assert await s.partner().seats("test").ask(other) == refuse("idempotency_key_conflict")
+        reply = await s.partner().seats("test").ask(m.StakeSeat(other))
+        assert reply == refuse("idempotency_key_conflict")
         assert await s.ask_seat("alice", "k", 120, ref="another reference") == m.Seated(
             seat, replayed=True
         )

@@ -18,7 +18,7 @@ from pgs.actors.messages.seats import (
 )
 from pgs.domain.errors import refuse
 from pgs.domain.frames import Snapshot
-from pgs.domain.seats import MatchDecision
+from pgs.domain.matches import MatchDecision
 from pgs.games.rules import SideClock
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.storage.moves import moves_of_match
@@ -312,7 +312,7 @@ async def test_a_match_that_ended_in_rows_alone_takes_no_move(
     async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
         with mock.patch(
-            "pgs.actors.seating.seats.tell_tables"
+            "pgs.actors.seating.telling.tell_tables"
         ):  # as if word of the end were still on its way
             await s.decide(match_id, "bob")
         assert await ann.move(match_id, 0, "a1") == "match_over"

@@ -1,5 +1,6 @@
 """Clocks at the table, and what becomes of them when the table or the whole service goes and comes back."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest import mock
 
@@ -8,12 +9,13 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors.kernel.mail import Crashed
+from pgs.actors.kernel.dispatch import Handler
+from pgs.actors.kernel.mail import Crashed, Message
 from pgs.actors.messages import table as m
-from pgs.actors.seating import seats
+from pgs.actors.seating.seats import SeatsActor
 from pgs.domain.frames import Snapshot
+from pgs.domain.matches import Match
 from pgs.domain.play import Attendance
-from pgs.domain.seats import Match
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.storage.moves import find_attendance
 from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
@@ -22,7 +24,13 @@ from tests.virtual import Faults
 
 
 async def _nothing(*_: object) -> None:
-    """In place of a handler."""
+    """A handler that does nothing."""
+
+
+def _ends_are_ignored() -> AbstractContextManager[object]:
+    """Have the seats actor ignore the ends that tables tell it."""
+    handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, m.EndPlay: _nothing}
+    return mock.patch.object(SeatsActor, "HANDLERS", handlers)
 
 
 def ended_as(match: Match) -> tuple[str | None, str | None]:
@@ -218,7 +226,7 @@ async def test_after_an_outage_a_player_is_waited_for_once_more(
 async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    with mock.patch.dict(seats._HANDLERS, {m.EndPlay: _nothing}):
+    with _ends_are_ignored():
         async with ready_core(tmp_path) as s:
             match_id, ann, bob = await at_table(s)
             await play(match_id, (ann, bob), *A_WINS)
@@ -237,7 +245,7 @@ async def test_a_table_asks_again_until_its_match_has_ended(
 ) -> None:
     async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
-        with mock.patch.dict(seats._HANDLERS, {m.EndPlay: _nothing}):
+        with _ends_are_ignored():
             with pytest.raises(Crashed):
                 await bob.resign(match_id)
             assert (await match_row(s, match_id)).status == "started"

@@ -1,6 +1,6 @@
 """Between the end that a table decides and its commit: nobody hears of what a crash could still undo."""
 
-from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest import mock
 
@@ -9,11 +9,13 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors.kernel.mail import Command, Crashed, Envelope, Overloaded
+from pgs.actors.kernel.dispatch import Handler
+from pgs.actors.kernel.mail import Command, Crashed, Envelope, Message, Overloaded
 from pgs.actors.messages import table as m
 from pgs.actors.play.held import HELD_MAX
 from pgs.actors.play.table import TableActor
-from pgs.actors.seating import seats
+from pgs.actors.seating.ending import end_play
+from pgs.actors.seating.seats import SeatsActor
 from pgs.domain.frames import Snapshot
 from pgs.storage.moves import moves_of_match
 from pgs.storage.transactions import WriterFull
@@ -25,14 +27,15 @@ async def never(*_: object) -> None:
     """In place of the seats actor's handler: it does not get round to the end."""
 
 
-async def slowly(actor: seats.SeatsActor, message: m.EndPlay, envelope: Envelope) -> None:
+async def slowly(actor: SeatsActor, message: m.EndPlay, envelope: Envelope) -> None:
     """In place of it, too: it gets round to the end after three seconds."""
     await trio.sleep(3)
-    await actor._end_play(message, envelope)
+    await end_play(actor, message, envelope)
 
 
-def ends_are(handler: Callable[..., object]) -> mock._patch_dict:
-    return mock.patch.dict(seats._HANDLERS, {m.EndPlay: handler})
+def ends_are(handler: Handler) -> AbstractContextManager[object]:
+    handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, m.EndPlay: handler}
+    return mock.patch.object(SeatsActor, "HANDLERS", handlers)
 
 
 class Asked:

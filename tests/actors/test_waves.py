@@ -15,7 +15,7 @@ from pgs.actors.messages.seats import (
     DecideMatch,
     Wave,
 )
-from pgs.actors.seating import waves
+from pgs.actors.seating import lobby
 from pgs.domain.environments import Environment
 from pgs.domain.ratings import POINT, Rating
 from pgs.domain.seats import Seat
@@ -289,7 +289,7 @@ async def test_rows_that_cannot_be_read_put_a_wave_off(
 async def test_a_great_wave_is_committed_page_by_page_and_stakes_come_in_between(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waves, "PAGE", 3)
+    monkeypatch.setattr(lobby, "PAGE", 3)
     async with ready_core(tmp_path) as s:
         seats = await sit(s, *(f"p{number:02}" for number in range(20)))
         sizes: list[int] = []
@@ -310,7 +310,7 @@ async def test_a_great_wave_is_committed_page_by_page_and_stakes_come_in_between
 async def test_a_pair_whose_seat_was_closed_before_its_page_is_dropped(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waves, "PAGE", 1)
+    monkeypatch.setattr(lobby, "PAGE", 1)
     async with ready_core(tmp_path) as s:
         seats = await sit(s, "alice", "bob", "carol", "dave")
         submit = s.parts.database.writer.submit

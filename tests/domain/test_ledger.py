@@ -4,10 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain import ledger
-from pgs.domain import seats as rules
 from pgs.domain.ledger import Line
-from pgs.domain.seats import MatchDecision
-from tests.domain.test_seats import running, seat, terms
+from pgs.domain.matches import MatchDecision, end
+from pgs.domain.payouts import record_money
+from tests.domain.stakes import prizes_and_stakes
+from tests.making import pending_seat, running_match
 
 decisions = st.sampled_from(
     [
@@ -20,36 +21,36 @@ decisions = st.sampled_from(
 
 
 def test_a_charge_moves_the_stake_from_the_player_into_escrow() -> None:
-    transfer = ledger.charge(seat(1, 123))
-    assert (transfer.transfer_id, transfer.kind) == ("charge:sea_1", "charge")
-    assert transfer.lines == (Line("player", "sea_1", -123), Line("escrow", "sea_1", 123))
+    transfer = ledger.charge(pending_seat(1, stake_usd_cents=123))
+    assert (transfer.transfer_id, transfer.kind) == ("charge:sea_001", "charge")
+    assert transfer.lines == (Line("player", "sea_001", -123), Line("escrow", "sea_001", 123))
 
 
-@given(terms(), decisions)
+@given(prizes_and_stakes(), decisions)
 def test_a_settlement_empties_the_escrow_of_its_match_to_the_cent(
     drawn: tuple[int, tuple[int, int]], decision: MatchDecision
 ) -> None:
     prize, stakes = drawn
-    match, seats = rules.record_money(*rules.end(*running(stakes, prize), decision, 90), 99)
-    transfer = ledger.settlement(match.match_id, seats)
+    seats = record_money(end(running_match(stakes, prize), decision, 90), 99).seats
+    transfer = ledger.settlement("mat_1", seats)
     assert (transfer.transfer_id, transfer.kind) == ("settlement:mat_1", "settlement")
     assert sum(line.amount_usd_cents for line in transfer.lines) == 0
     assert all(line.amount_usd_cents for line in transfer.lines)
-    for each in seats:
-        of = {
+    for seat in seats:
+        booked = {
             line.account: line.amount_usd_cents
             for line in transfer.lines
-            if line.seat_id == each.seat_id
+            if line.seat_id == seat.seat_id
         }
-        assert of.get("escrow") == -each.stake_usd_cents
-        assert of.get("player", 0) == (each.payout_usd_cents or 0) + (each.refund_usd_cents or 0)
-        assert of.get("rake", 0) == each.rake_usd_cents
+        assert booked.get("escrow") == -seat.stake_usd_cents
+        paid = (seat.payout_usd_cents or 0) + (seat.refund_usd_cents or 0)
+        assert booked.get("player", 0) == paid
+        assert booked.get("rake", 0) == seat.rake_usd_cents
 
 
 def test_money_that_does_not_add_up_is_never_booked() -> None:
-    match, seats = rules.record_money(
-        *rules.end(*running(), MatchDecision("ended", "p1", "completed"), 90), 99
-    )
-    wrong = (seats[0], msgspec.structs.replace(seats[1], rake_usd_cents=0))
+    ended = end(running_match(), MatchDecision("ended", "p1", "completed"), 90)
+    won, lost = record_money(ended, 99).seats
+    wrong = (won, msgspec.structs.replace(lost, rake_usd_cents=0))
     with pytest.raises(ValueError, match="settlement:mat_1"):
-        ledger.settlement(match.match_id, wrong)
+        ledger.settlement("mat_1", wrong)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pgs.domain import live_pairing as live
 from pgs.domain.live_pairing import Pair, Waiting, explain, pair_wave
 from pgs.domain.ratings import POINT, Rating
-from tests.domain.test_seats import seat
+from tests.making import seat
 
 NOW = 1000
 
@@ -23,8 +23,9 @@ def waiting(
     last: str | None = None,
     left: int = 60,
 ) -> Waiting:
-    one = msgspec.structs.replace(
-        seat(number, environment="live"),
+    one = seat(
+        number,
+        environment="live",
         player_id=player or f"p{number}",
         confirmed_at=NOW - waited,
         due_at=NOW + left,

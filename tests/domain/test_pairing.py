@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pgs.domain.pairing import explain_test, oldest_opponent, pool_of
-from tests.domain.test_seats import seat
+from tests.making import seat
 
 NOW = 1000
 players = st.sampled_from(["alice", "bob", "carol"])
@@ -13,9 +13,7 @@ players = st.sampled_from(["alice", "bob", "carol"])
 def test_the_first_in_line_who_is_somebody_else_is_the_opponent(
     line: list[str], player: str
 ) -> None:
-    waiting = [
-        msgspec.structs.replace(seat(number), player_id=name) for number, name in enumerate(line)
-    ]
+    waiting = [seat(number, player_id=name) for number, name in enumerate(line)]
     found = oldest_opponent(waiting, player, NOW)
     others = [number for number, name in enumerate(line) if name != player]
     assert (found.seq if found else None) == (others[0] if others else None)
@@ -38,10 +36,7 @@ def test_seats_meet_when_all_that_counts_is_the_same() -> None:
 
 
 def test_a_seat_whose_time_is_up_is_no_opponent() -> None:
-    expired, open_one = (
-        msgspec.structs.replace(seat(number), player_id="alice", due_at=NOW + number)
-        for number in (0, 1)
-    )
+    expired, open_one = (seat(number, player_id="alice", due_at=NOW + number) for number in (0, 1))
     assert oldest_opponent([expired, open_one], "bob", NOW) is open_one
     assert oldest_opponent([expired], "bob", NOW) is None
 

@@ -3,17 +3,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.errors import BadRequest, refuse
 from pgs.domain.tiers import (
     TIER_USD_CENTS_MAX,
     Price,
+    SeatPrice,
     Tier,
     TierCatalogue,
     TierRevision,
     check_numbers,
     check_price,
     effective_prices,
-    stake_of,
+    price_seat,
 )
 
 cents = st.integers(min_value=1, max_value=10**9)
@@ -121,20 +122,23 @@ def test_a_stake_is_charged_within_floor_and_prize_or_refused_for_what_it_is(
     it: Tier, sent: int, price: Price | None
 ) -> None:
     floor, prize = it.current.floor_usd_cents, it.current.prize_usd_cents
-    answer = stake_of(it, price, sent)
+    answer = price_seat(it, price, sent)
+    stake = answer.stake_usd_cents if isinstance(answer, SeatPrice) else answer
     if sent < floor:
         assert answer == refuse("stake_below_floor", floorUsdCents=floor)
     elif sent > prize:
         assert answer == refuse("stake_above_prize", ceilingUsdCents=prize)
     elif price is not None and it.holds(price):
-        assert answer == (
+        assert stake == (
             sent
             if sent == price.entry_usd_cents
             else refuse("stake_does_not_match_price", expectedUsdCents=price.entry_usd_cents)
         )
     else:
-        assert answer == floor
-    assert isinstance(answer, Refusal) or floor <= answer <= prize
+        assert stake == floor
+    if isinstance(answer, SeatPrice):
+        assert floor <= answer.stake_usd_cents <= prize
+        assert (answer.tier_revision, answer.prize_usd_cents) == (len(it.revisions), prize)
 
 
 def test_a_price_is_refused_for_what_it_is() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import trio
 
+from pgs.actors.seating import staking
 from pgs.actors.seating.seats import SeatsActor
 from pgs.http.api.responses import INTERNAL_MESSAGE
 from pgs.storage.transactions import OutcomeUnknown, WriteFailed
@@ -45,7 +46,7 @@ async def test_a_crash_is_settlement_unavailable_on_seating_and_a_bare_500_elsew
         waiting = ok(await _seat(service, partner))
         match_id = ok(await _seat(service, partner, "bob", "b"))["matchId"]
         with monkeypatch.context() as broken:
-            broken.setattr(SeatsActor, "_terms", _bug)
+            broken.setattr(staking, "find_price", _bug)
             check_refusal(
                 await _seat(service, partner, "carol", "c"), 503, "settlement_unavailable"
             )
@@ -53,7 +54,7 @@ async def test_a_crash_is_settlement_unavailable_on_seating_and_a_bare_500_elsew
                 ok(await _seat(service, partner))["seatId"] == waiting["seatId"]
             )  # it came back from rows
         with monkeypatch.context() as broken:
-            broken.setattr(SeatsActor, "_match", _bug)
+            broken.setattr(SeatsActor, "match", _bug)
             reply = await _decide(service, partner, match_id)
             check_refusal(reply, 500, None)
             assert reply.json["error"] == INTERNAL_MESSAGE
@@ -70,7 +71,7 @@ async def test_a_partner_that_keeps_crashing_rests_and_no_other_does(
         ok(await _seat(service, partner))
         match_id = ok(await _seat(service, partner, "bob", "b"))["matchId"]
         with monkeypatch.context() as broken:
-            broken.setattr(SeatsActor, "_terms", _bug)
+            broken.setattr(staking, "find_price", _bug)
             for number in range(RESTARTS + 1):
                 check_refusal(
                     await _seat(service, partner, "carol", f"c{number}"),

@@ -10,7 +10,8 @@ from pgs.actors.messages.account.keys import RevokeKey
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.ports import ChargeAnswer
 from pgs.domain.members import PLATFORM
-from pgs.domain.seats import Payout, Seat
+from pgs.domain.payouts import Payout
+from pgs.domain.seats import Seat
 from pgs.http.partner import results
 from tests.journeys.client import PATIENCE_S, Client, Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, BRONZE, SILVER, Partner, account, seat_body

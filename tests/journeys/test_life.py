@@ -11,10 +11,11 @@ from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.ports import ChargeAnswer
 from pgs.actors.seating import settlement
 from pgs.actors.seating.closing import close_play, switch_on
-from pgs.domain import seats as rules
 from pgs.domain.environments import ENVIRONMENTS
+from pgs.domain.matches import ABSENCE_S
 from pgs.domain.members import PLATFORM
-from pgs.domain.seats import Payout, Seat
+from pgs.domain.payouts import Payout
+from pgs.domain.seats import Seat
 from pgs.storage.ledger import check_ledger
 from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, Partner, account, seat_body
@@ -81,7 +82,7 @@ async def test_a_seat_that_finds_nobody_ends_in_a_match_of_its_own_and_is_refund
 async def test_a_match_nobody_comes_to_is_no_contest_and_refunded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(rules.ABSENCE_S, "test", 1)
+    monkeypatch.setitem(ABSENCE_S, "test", 1)
     async with in_process(tmp_path) as service:
         key = (await service.partner()).test
         for name in ("alice", "bob"):

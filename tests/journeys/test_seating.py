@@ -13,7 +13,8 @@ from pgs.actors.messages.catalogue import SetTier, TierSet
 from pgs.actors.ports import ChargeAnswer, Unpublished
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
-from pgs.domain.seats import Payout, Seat
+from pgs.domain.payouts import Payout
+from pgs.domain.seats import Seat
 from tests.journeys.client import Reply, SyncClient, check_refusal, ok
 from tests.journeys.partners import (
     BOTH,

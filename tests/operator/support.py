@@ -13,6 +13,7 @@ from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.app import open_core
 from pgs.cli.call import perform
 from pgs.config import Config
+from pgs.domain.seats import SeatRequest
 from pgs.operator.answers import Answer, Done, Refused
 from pgs.operator.command import Args, OperatorCommand
 from pgs.operator.protocol import serve_operator
@@ -53,7 +54,7 @@ async def seat(core: Core, player: str) -> Seated:
     seated = (
         await core.directory.partner("acme")
         .seats("test")
-        .ask(StakeSeat(player, "tic-tac-toe", "bronze", 100, f"for-{player}", None))
+        .ask(StakeSeat(SeatRequest(player, "tic-tac-toe", "bronze", 100, f"for-{player}", None)))
     )
     assert isinstance(seated, Seated)
     return seated

@@ -10,7 +10,9 @@ import pytest
 
 from pgs.domain import ledger
 from pgs.domain.ledger import Line, Transfer
-from pgs.domain.seats import Match, MatchDecision, Seat, confirm, end, record_money, start
+from pgs.domain.matches import MatchDecision, MatchWithSeats, end, start
+from pgs.domain.payouts import record_money
+from pgs.domain.seats import Seat, confirm
 from pgs.storage import seats as rows
 from pgs.storage.database import Database
 from pgs.storage.ledger import SHOWN_LIMIT, LedgerReport, check_ledger
@@ -30,9 +32,9 @@ def waiting(number: int) -> Seat:
     return confirm(seat(number, status="pending", stake_status="pending"), 50)
 
 
-def settled() -> tuple[Match, tuple[Seat, ...]]:
-    match, pair = start(waiting(1), waiting(2), "mat_1", "{}", 60)
-    return record_money(*end(match, pair, MatchDecision("ended", "p1", "resigned"), 70), 80)
+def settled() -> MatchWithSeats:
+    running = start(waiting(1), waiting(2), "mat_1", "{}", 60)
+    return record_money(end(running, MatchDecision("ended", "p1", "resigned"), 70), 80)
 
 
 def insert(*seats: Seat) -> list[Stmt]:
@@ -49,7 +51,8 @@ async def test_a_ledger_is_sound_at_every_step_of_a_match(database: Database) ->
     await commit(database, *insert(waiting(3)), *book(ledger.charge(waiting(3))))
     report = await check_ledger(database.reader)
     assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (True, 100, 100)
-    match, pair = settled()
+    record = settled()
+    match, pair = record.match, record.seats
     charges = [stmt for each in pair for stmt in book(ledger.charge(each))]
     await commit(
         database,
@@ -128,7 +131,7 @@ async def test_a_charge_of_another_amount_is_named(database: Database) -> None:
 async def test_escrow_that_holds_other_than_the_open_stakes_is_not_sound(
     database: Database,
 ) -> None:
-    _, pair = settled()
+    pair = settled().seats
     await commit(
         database, *insert(*pair), *[stmt for each in pair for stmt in book(ledger.charge(each))]
     )

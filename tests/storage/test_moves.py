@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from pgs.domain.matches import MatchDecision, MatchWithSeats, end
 from pgs.domain.play import Attendance, Move
-from pgs.domain.seats import MatchDecision, end
 from pgs.storage import moves as rows
 from pgs.storage.seats import find_match, update_match
 from pgs.storage.transactions import Outcome, Stmt, Tx
@@ -56,8 +56,9 @@ async def test_a_move_conflicts_once_its_match_has_ended(ended: bool, tmp_path: 
             rows.set_due("acme", match.match_id, 7),
         )
         if ended:
-            over, _ = end(match, (), MatchDecision("no_contest", None, "platform_void", ()), 5)
-            await s.write_past_the_actors(update_match(match, over))
+            void = MatchDecision("no_contest", None, "platform_void", ())
+            record = end(MatchWithSeats(match, ()), void, 5)
+            await s.write_past_the_actors(update_match(match, record.match))
         outcome = await s.parts.database.writer.submit(Tx("acme", stmts))
         assert outcome is (Outcome.CONFLICT if ended else Outcome.COMMITTED)
         assert len(await rows.moves_of_match(s.reader, "acme", match.match_id)) == (

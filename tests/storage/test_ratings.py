@@ -8,7 +8,7 @@ from pgs.storage import ratings as rows
 from pgs.storage.database import Database
 from pgs.storage.seats import insert_seat
 from pgs.storage.transactions import Outcome, Tx
-from tests.domain.test_seats import seat
+from tests.making import seat
 
 FIRST = Rating(27_000_000, 8_000_000, 1, "bob")
 

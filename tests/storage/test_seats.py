@@ -6,10 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from pgs.domain import ledger
+from pgs.domain import ledger, matches
 from pgs.domain import seats as rules
 from pgs.domain.environments import Environment
-from pgs.domain.seats import Match, MatchDecision, Seat
+from pgs.domain.matches import Match, MatchDecision, MatchWithSeats
+from pgs.domain.payouts import record_money
+from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
 from pgs.storage.database import Database
 from pgs.storage.moves import running_seats_of_player
@@ -102,18 +104,20 @@ async def test_an_update_writes_every_field_that_a_seat_changes_in_its_life(
     confirmed = rules.confirm(was, 70)
     assert await commit(database, rows.update_seat(was, confirmed)) is Outcome.COMMITTED
     assert await rows.find_seat(database.reader, "acme", "sea_001") == confirmed
-    started, (first, _) = rules.start(confirmed, seat(2), "mat_1", "{}", 80)
-    first = msgspec.structs.replace(first, position=1)
+    pair = matches.start(confirmed, seat(2), "mat_1", "{}", 80)
+    started = pair.match
+    first = msgspec.structs.replace(pair.seats[0], position=1)
     await commit(database, rows.insert_match(started), rows.update_seat(confirmed, first))
     assert await rows.find_seat(database.reader, "acme", "sea_001") == first
-    ended, (over,) = rules.end(
-        started, (first,), MatchDecision("ended", first.player_id, "resigned"), 90
-    )
-    over = msgspec.structs.replace(over, position=2, score=3)
+    decision = MatchDecision("ended", first.player_id, "resigned")
+    record = matches.end(MatchWithSeats(started, (first,)), decision, 90)
+    ended = record.match
+    over = msgspec.structs.replace(record.seats[0], position=2, score=3)
     await commit(database, rows.update_match(started, ended), rows.update_seat(first, over))
     assert await rows.find_seat(database.reader, "acme", "sea_001") == over
     assert await rows.find_match(database.reader, "acme", "mat_1") == ended
-    recorded, (paid,) = rules.record_money(ended, (over,), 99)
+    with_money = record_money(MatchWithSeats(ended, (over,)), 99)
+    recorded, (paid,) = with_money.match, with_money.seats
     await commit(database, rows.update_match(ended, recorded), rows.update_seat(over, paid))
     assert await rows.find_seat(database.reader, "acme", "sea_001") == paid
     assert await rows.find_match(database.reader, "acme", "mat_1") == recorded

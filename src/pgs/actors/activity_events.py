@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pgs.actors.parts import Parts
 from pgs.actors.shared.activity import ActivityEvent
 from pgs.domain.environments import Environment
-from pgs.domain.seats import Match, Seat
+from pgs.domain.matches import Match
+from pgs.domain.seats import Seat
 from pgs.storage.attempts import Attempt
 
 

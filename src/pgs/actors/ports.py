@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Literal, Protocol
 
 from pgs.domain.nudges import TryOutcome
-from pgs.domain.seats import Payout, Seat
+from pgs.domain.payouts import Payout
+from pgs.domain.seats import Seat
 
 ChargeAnswer = Literal["confirmed", "pending", "declined"]
 

@@ -4,7 +4,7 @@ import trio
 
 from pgs.actors.ports import ChargeAnswer
 from pgs.actors.seating.settlement import EmbeddedSettlement
-from pgs.domain.seats import Payout
+from pgs.domain.payouts import Payout
 
 PAYOUT_DELAY_S = 1.5
 """Seconds that the demo's settlement takes to pay. Long enough to see the feed between a decision

@@ -32,6 +32,14 @@ class Price(msgspec.Struct, frozen=True):
     entry_usd_cents: int
 
 
+class SeatPrice(msgspec.Struct, frozen=True):
+    """What a seat is taken for: the tier's revision, the stake charged, and the match's prize."""
+
+    tier_revision: int
+    stake_usd_cents: int
+    prize_usd_cents: int
+
+
 class Tier(msgspec.Struct, frozen=True):
     """A tier with every revision it has had, oldest first, and the games for which an operator has locked it."""
 
@@ -85,10 +93,11 @@ class TierCatalogue(msgspec.Struct, frozen=True):
         return self.tiers[environment].get(tier_id)
 
 
-def stake_of(tier: Tier, price: Price | None, sent_usd_cents: int) -> int | Refusal:
-    """Return the stake to charge for a seat, or why what the partner sent is not acceptable.
+def price_seat(tier: Tier, price: Price | None, sent_usd_cents: int) -> SeatPrice | Refusal:
+    """Return what a seat is taken for, or why the stake that the partner sent is not acceptable.
 
-    On an unpriced tier any stake between floor and prize will do, and the floor is charged.
+    On a tier without a price, any stake from the floor to the prize is accepted and the floor is
+    charged.
     """
     current = tier.current
     if sent_usd_cents < current.floor_usd_cents:
@@ -98,7 +107,7 @@ def stake_of(tier: Tier, price: Price | None, sent_usd_cents: int) -> int | Refu
     entry = tier.entry_usd_cents(price)
     if tier.holds(price) and sent_usd_cents != entry:
         return refuse("stake_does_not_match_price", expectedUsdCents=entry)
-    return entry
+    return SeatPrice(current.revision, entry, current.prize_usd_cents)
 
 
 def effective_prices(

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from pgs.domain.seats import Match, Seat
+from pgs.domain.matches import Match
+from pgs.domain.seats import Seat
 
 COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "seat": Seat.__struct_fields__,

@@ -7,7 +7,8 @@ import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.domain.ledger import Transfer
-from pgs.domain.seats import Match, Seat
+from pgs.domain.matches import Match
+from pgs.domain.seats import Seat
 from pgs.storage.columns import CHANGES
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt

@@ -1,4 +1,4 @@
-"""What the seats actor of a partner and environment is asked and told."""
+"""What the seats actor of a partner and environment is asked and told, and its replies."""
 
 from typing import Literal
 
@@ -6,36 +6,37 @@ import msgspec
 
 from pgs.actors.kernel.mail import Command, Message
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.domain.seats import Match, Seat
+from pgs.domain.matches import MatchWithSeats
+from pgs.domain.seats import Seat, SeatRequest
 
 
 class Seated(msgspec.Struct, frozen=True):
-    """A seat as it now is. `replayed`: it had been taken by an earlier call with the same idempotency key."""
+    """A seat as it now is. `replayed`: an earlier call with the same idempotency key took it."""
 
     seat: Seat
     replayed: bool
 
 
-class MatchRecord(msgspec.Struct, frozen=True):
-    """A match with its seats, the older first."""
+class Closed(msgspec.Struct, frozen=True):
+    """How many seats or matches a command has ended."""
 
-    match: Match
-    seats: tuple[Seat, ...]
+    count: int
+
+
+class NextWave(msgspec.Struct, frozen=True):
+    """When the pulse asks for the next wave, in seconds from now. None: the pulse ends."""
+
+    after_s: float | None
 
 
 class StakeSeat(Command[Seated | Refusal], frozen=True):
     """Take a paid seat, once for each idempotency key, and pair it."""
 
-    player_id: str
-    game_id: str
-    tier_id: str
-    sent_usd_cents: int
-    idempotency_key: str
-    partner_ref: str | None
+    request: SeatRequest
 
 
-class DecideMatch(Command[MatchRecord | Refusal | BadRequest], frozen=True):
-    """End a running match outright."""
+class DecideMatch(Command[MatchWithSeats | Refusal | BadRequest], frozen=True):
+    """End a running match with the caller's decision."""
 
     match_id: str
     outcome: Literal["ended", "no_contest"]
@@ -43,15 +44,18 @@ class DecideMatch(Command[MatchRecord | Refusal | BadRequest], frozen=True):
     end_reason: str
 
 
-class CloseSeats(Command[int], frozen=True):
-    """End those of the seats that wait, each in a match of its own; mark those whose stake is pending. Answers how many."""
+class CloseSeats(Command[Closed], frozen=True):
+    """End those of the seats that wait, each in a match of its own, and count them.
+
+    A seat whose stake is pending is marked: it ends as soon as its stake is confirmed.
+    """
 
     seat_ids: tuple[str, ...]
     end_reason: str
 
 
-class CloseMatches(Command[int], frozen=True):
-    """End those of the matches that run, as no contest. Answers how many."""
+class CloseMatches(Command[Closed], frozen=True):
+    """End those of the matches that run as no contest, and count them."""
 
     match_ids: tuple[str, ...]
     end_reason: str
@@ -70,7 +74,7 @@ class MatchDue(Message, frozen=True):
 
 
 class ChargeAnswered(Message, frozen=True):
-    """What settlement says of a stake; None when no published answer came in time."""
+    """What settlement says of a stake. None: no answer that it publishes came in time."""
 
     seat_id: str
     answer: Literal["confirmed", "pending", "declined"] | None
@@ -82,7 +86,11 @@ class PaidOut(Message, frozen=True):
     match_id: str
 
 
-class Wave(Command[float | None], frozen=True):
-    """Pair who waits in live. Answers in how many seconds to ask again; None when there is no need to, or another pulse does."""
+class Wave(Command[NextWave], frozen=True):
+    """Pair the seats that wait in live. `pulse` is the `Pulse` that asks.
+
+    None opens the actor and does nothing else: an actor with seats to pair starts a pulse when it
+    opens.
+    """
 
     pulse: object

@@ -2,17 +2,18 @@
 
 from pgs.actors.kernel.mail import Message
 from pgs.domain.environments import Environment
-from pgs.domain.seats import Payout, Seat
+from pgs.domain.payouts import Payout
+from pgs.domain.seats import Seat
 
 
 class AskCharge(Message, frozen=True):
-    """Ask for a seat's stake; asking again is harmless."""
+    """Ask settlement for a seat's stake. Asking again is harmless."""
 
     seat: Seat
 
 
 class PayOut(Message, frozen=True):
-    """Pay what a match owes; paying again is harmless."""
+    """Pay what a match owes. Paying again is harmless."""
 
     environment: Environment
     match_id: str

@@ -6,7 +6,7 @@ from pgs.actors.kernel.mail import Command, Message
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.errors import Refusal
 from pgs.domain.frames import Snapshot
-from pgs.domain.seats import MatchDecision
+from pgs.domain.matches import MatchDecision
 
 
 class ActionTaken(msgspec.Struct, frozen=True):

@@ -9,8 +9,9 @@ import structlog
 
 from pgs.actors.play.position import Position, allowance_of, replay
 from pgs.domain.clocks import MatchClock, restarted
+from pgs.domain.matches import Match, MatchDecision
 from pgs.domain.play import START_AFTER_MS, Attendance, Move
-from pgs.domain.seats import Match, MatchDecision, Seat
+from pgs.domain.seats import Seat
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1

@@ -29,8 +29,9 @@ from pgs.actors.play.state import MatchState
 from pgs.domain import frames
 from pgs.domain.clocks import MatchClock
 from pgs.domain.errors import Refusal, refuse
+from pgs.domain.matches import Match, MatchDecision
 from pgs.domain.play import Attendance, Move, judge
-from pgs.domain.seats import Match, MatchDecision, Seat
+from pgs.domain.seats import Seat
 from pgs.storage import moves as rows
 from pgs.storage import seats as seat_rows
 from pgs.storage.transactions import Outcome, Stmt, Tx, WriteFailed, WriterFull

@@ -97,7 +97,8 @@ async def close_play(
     while wanted() and (
         page := await rows.open_seats_after(reader, partner.partner_id, environment, after, PAGE)
     ):
-        closed += await partner.seats(environment).ask(CloseSeats(tuple(page), end_reason))
+        reply = await partner.seats(environment).ask(CloseSeats(tuple(page), end_reason))
+        closed += reply.count
         after = page[-1]
     after = ""
     while wanted() and (
@@ -105,7 +106,8 @@ async def close_play(
             reader, partner.partner_id, environment, after, PAGE
         )
     ):
-        closed += await partner.seats(environment).ask(CloseMatches(tuple(page), end_reason))
+        reply = await partner.seats(environment).ask(CloseMatches(tuple(page), end_reason))
+        closed += reply.count
         after = page[-1]
     return closed
 

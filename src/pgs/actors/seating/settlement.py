@@ -1,18 +1,23 @@
-"""Charges and payouts: asynchronous work at a port, reported back to the seats as messages.
+"""Charges and payouts: each is asked for in a child task, and its answer is told to the seats actor.
 
-The port is whatever holds the players' money. The embedded one knows every answer without asking anybody, so that a stake is charged in the
-transaction of its seat; a remote one is asked by a child task for each seat or match.
+The embedded settlement confirms everything at once, so that its stakes are charged in the
+transaction of their seats, without this actor.
 """
+
+from collections.abc import Mapping
+from typing import ClassVar
 
 import structlog
 import trio
 
-from pgs.actors.kernel.mail import Envelope
+from pgs.actors.kernel.dispatch import DispatchingActor, Handler
+from pgs.actors.kernel.mail import Envelope, Message
 from pgs.actors.messages.seats import ChargeAnswered, PaidOut
 from pgs.actors.messages.settlement import AskCharge, PayOut
 from pgs.actors.partners import PartnerActors
 from pgs.actors.ports import ChargeAnswer, Unpublished
-from pgs.domain.seats import Payout, Seat
+from pgs.domain.payouts import Payout
+from pgs.domain.seats import Seat
 
 ANSWER_S = 10.0
 """Seconds that settlement may take to answer for a charge. After that the seat is pending, and its
@@ -22,7 +27,7 @@ log = structlog.get_logger("pgs.settlement")
 
 
 class EmbeddedSettlement:
-    """The platform's own ledger: stakes are always good, and payouts are made by booking them."""
+    """The platform's own ledger. Every stake is good, and a payout is made by booking it."""
 
     instant = True
 
@@ -34,30 +39,30 @@ class EmbeddedSettlement:
         return "confirmed"
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return `confirmed`, after the delay that a demonstration may want."""
+        """Return `confirmed`, after the delay, which lets a demo show a payout that is due."""
         await trio.sleep(self._payout_delay_s)
         return "confirmed"
 
 
-class SettlementActor:
-    """One partner's charges and payouts under way: at most one try for a seat or a match at a time."""
+class SettlementActor(DispatchingActor):
+    """One partner's charges and payouts: at most one call under way for a seat or a match."""
 
     def __init__(self, partner: PartnerActors) -> None:
         self._partner = partner
-        self._under_way: set[str] = set()
+        self._under_way: set[str] = set()  # ids of seats and matches
 
     async def load(self) -> None:
-        """Nothing to read: what is open stands on seats and matches, whose deadlines ask again."""
+        """Nothing to read. Seats and matches that wait for settlement ask again when they are due."""
 
-    async def receive(self, message: AskCharge | PayOut, envelope: Envelope) -> None:
-        """Start a child for what is asked, unless one is at it."""
-        subject = message.seat.seat_id if isinstance(message, AskCharge) else message.match_id
-        if subject in self._under_way:
-            return
-        self._under_way.add(subject)
-        if isinstance(message, AskCharge):
-            self._partner.parts.system.spawn(self._charge, message.seat)
-        else:
+    async def _ask_charge(self, message: AskCharge, _: Envelope) -> None:
+        seat = message.seat
+        if seat.seat_id not in self._under_way:
+            self._under_way.add(seat.seat_id)
+            self._partner.parts.system.spawn(self._charge, seat)
+
+    async def _pay_out(self, message: PayOut, _: Envelope) -> None:
+        if message.match_id not in self._under_way:
+            self._under_way.add(message.match_id)
             self._partner.parts.system.spawn(self._pay, message)
 
     async def _charge(self, seat: Seat) -> None:
@@ -66,9 +71,9 @@ class SettlementActor:
             with trio.move_on_after(ANSWER_S) as limit:
                 answer = await self._partner.parts.settlement.charge(seat)
             if limit.cancelled_caught:
-                self._unanswered(seat_id=seat.seat_id)
+                self._report_unanswered(seat_id=seat.seat_id)
         except Unpublished as error:
-            self._unanswered(seat_id=seat.seat_id, error=str(error))
+            self._report_unanswered(seat_id=seat.seat_id, error=str(error))
         finally:
             self._under_way.discard(seat.seat_id)
             self._partner.seats(seat.environment).tell(ChargeAnswered(seat.seat_id, answer))
@@ -76,19 +81,22 @@ class SettlementActor:
     async def _pay(self, message: PayOut) -> None:
         try:
             with trio.move_on_after(ANSWER_S) as limit:
-                answers = [
-                    await self._partner.parts.settlement.pay(message.match_id, payout)
-                    for payout in message.payouts
-                ]
-                if all(answer == "confirmed" for answer in answers):
-                    self._partner.seats(message.environment).tell(PaidOut(message.match_id))
+                await self._pay_each(message)
             if limit.cancelled_caught:
-                self._unanswered(match_id=message.match_id)
+                self._report_unanswered(match_id=message.match_id)
         except Unpublished as error:
-            self._unanswered(match_id=message.match_id, error=str(error))
+            self._report_unanswered(match_id=message.match_id, error=str(error))
         finally:
             self._under_way.discard(message.match_id)
 
-    def _unanswered(self, **what: str) -> None:
+    async def _pay_each(self, message: PayOut) -> None:
+        pay = self._partner.parts.settlement.pay
+        answers = [await pay(message.match_id, payout) for payout in message.payouts]
+        if all(answer == "confirmed" for answer in answers):
+            self._partner.seats(message.environment).tell(PaidOut(message.match_id))
+
+    def _report_unanswered(self, **what: str) -> None:
         self._partner.parts.on_event("settlement_unanswered")
         log.warning("settlement_unanswered", partner_id=self._partner.partner_id, **what)
+
+    HANDLERS: ClassVar[Mapping[type[Message], Handler]] = {AskCharge: _ask_charge, PayOut: _pay_out}

@@ -4,7 +4,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.errors import refuse
-from pgs.domain.seats import Match, Seat
+from pgs.domain.matches import Match
+from pgs.domain.seats import Seat
 from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.storage.seats import find_match, seats_of_match
 

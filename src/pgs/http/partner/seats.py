@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from pgs.actors.messages.seats import Seated, StakeSeat
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.names import PARTNER_REF_MAX, is_idempotency_key
-from pgs.domain.seats import Seat
+from pgs.domain.seats import Seat, SeatRequest
 from pgs.http.api.body import Cents
 from pgs.http.api.endpoint import Answer, Call, Endpoint, Reply
 from pgs.storage.seats import find_match, find_seat
@@ -79,12 +79,14 @@ async def take_seat(call: Call) -> Answer:
             "Field `idempotencyKey` must be 1 to 128 characters of A-Z a-z 0-9 _ - . :"
         )
     command = StakeSeat(
-        player_id=request.player_id,
-        game_id=request.game_id,
-        tier_id=request.tier_id,
-        sent_usd_cents=request.stake_usd_cents,
-        idempotency_key=request.idempotency_key,
-        partner_ref=None if isinstance(request.partner_ref, UnsetType) else request.partner_ref,
+        SeatRequest(
+            player_id=request.player_id,
+            game_id=request.game_id,
+            tier_id=request.tier_id,
+            sent_usd_cents=request.stake_usd_cents,
+            idempotency_key=request.idempotency_key,
+            partner_ref=None if isinstance(request.partner_ref, UnsetType) else request.partner_ref,
+        )
     )
     principal = call.principal
     reply = (

@@ -3,7 +3,7 @@
 from pgs.actors.core import Core
 from pgs.actors.messages import seats as m
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.domain.seats import Match
+from pgs.domain.matches import Match, MatchWithSeats
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.records import MatchVoided
 from pgs.storage.bulk import read_in_bulk
@@ -34,7 +34,7 @@ async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRe
         return refuse("match_not_found")
     seats = core.directory.partner(match.partner_id).seats(match.environment)
     reply = await seats.ask(m.DecideMatch(args.match_id, "no_contest", None, "platform_void"))
-    return MatchVoided.of(reply.match) if isinstance(reply, m.MatchRecord) else reply
+    return MatchVoided.of(reply.match) if isinstance(reply, MatchWithSeats) else reply
 
 
 MATCH_VOID = OperatorCommand("match.void", MatchId, MatchVoided, void_match, moves_money=True)

@@ -1,0 +1,62 @@
+"""What happens when the time of a seat or a match has come."""
+
+import msgspec
+
+from pgs.actors.kernel.mail import Envelope
+from pgs.actors.messages.seats import MatchDue, SeatDue
+from pgs.actors.messages.settlement import AskCharge
+from pgs.actors.messages.table import LookAgain
+from pgs.actors.seating.ending import close_seat, end_match
+from pgs.actors.seating.payouts import ask_for_payouts
+from pgs.actors.seating.seating import Seating
+from pgs.domain.matches import Match, MatchDecision, MatchWithSeats
+from pgs.domain.seats import Seat, is_due, retry_at
+
+
+async def seat_due(seats: Seating, message: SeatDue, _: Envelope) -> None:
+    """Close a seat that found no opponent, or ask again for a stake that is pending."""
+    seat = await seats.seat(message.seat_id)
+    if seat is None or not is_due(seat.due_at, seats.parts.clock.now()):
+        return
+    if seat.status == "waiting":
+        await close_seat(seats, seat, "no_opponent")
+    elif seat.status == "pending":
+        await _ask_for_charge_again(seats, seat)
+
+
+async def match_due(seats: Seating, message: MatchDue, _: Envelope) -> None:
+    """End a match whose players have not come, or ask again for the payouts of an ended one."""
+    match = await seats.match(message.match_id)
+    if match is None or not is_due(match.due_at, seats.parts.clock.now()):
+        return
+    if match.status == "started":
+        await _end_if_nobody_came(seats, match)
+    else:
+        await _ask_for_payouts_again(seats, await seats.with_seats(match))
+
+
+async def _ask_for_charge_again(seats: Seating, seat: Seat) -> None:
+    plan = seats.plan()
+    due_at = retry_at(seat.seated_at, plan.now)
+    plan.save(seat, msgspec.structs.replace(seat, due_at=due_at))
+    await seats.commit(plan)
+    seats.partner.settlement().tell(AskCharge(seat))
+
+
+async def _end_if_nobody_came(seats: Seating, match: Match) -> None:
+    """A player who has come leaves the end to the table, whose clocks decide."""
+    installed = match.game_id in seats.parts.games
+    if installed and await seats.has_attendance(match):
+        seats.partner.table(match.match_id).tell(LookAgain())
+        return
+    end_reason = "both_absent" if installed else "platform_void"
+    record = await seats.with_seats(match)
+    await end_match(seats, record, MatchDecision("no_contest", None, end_reason))
+
+
+async def _ask_for_payouts_again(seats: Seating, record: MatchWithSeats) -> None:
+    plan = seats.plan()
+    due_at = retry_at(record.match.ended_at or plan.now, plan.now)
+    plan.update_match(record.match, msgspec.structs.replace(record.match, due_at=due_at))
+    await seats.commit(plan)
+    ask_for_payouts(seats, record)

@@ -1,0 +1,124 @@
+"""Ending matches and closing seats: by a decision, at a table, or because play was switched off."""
+
+import msgspec
+
+from pgs.actors.kernel.mail import Envelope
+from pgs.actors.messages.seats import Closed, CloseMatches, CloseSeats, DecideMatch
+from pgs.actors.messages.table import EndPlay, LookAgain
+from pgs.actors.seating.payouts import ask_for_payouts
+from pgs.actors.seating.plan import Plan
+from pgs.actors.seating.seating import Seating
+from pgs.domain import matches
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.matches import MatchDecision, MatchWithSeats, same_decision
+from pgs.domain.ratings import after_match
+from pgs.domain.seats import Seat
+
+NOT_A_PLAYER = BadRequest("winnerPlayerId must name a player of this match, or be null for a draw")
+
+
+async def decide_match(
+    seats: Seating, command: DecideMatch, _: Envelope
+) -> MatchWithSeats | Refusal | BadRequest:
+    """Return the match as decided. The same decision again returns the match as it is."""
+    match = await seats.match(command.match_id)
+    if match is None:
+        return refuse("match_not_found")
+    record = await seats.with_seats(match)
+    winner = command.winner_player_id
+    if winner is not None and not record.has_player(winner):
+        return NOT_A_PLAYER
+    decision = MatchDecision(command.outcome, winner, command.end_reason)
+    if match.status == "started":
+        return await end_match(seats, record, decision)
+    return record if same_decision(match, decision) else refuse("match_already_decided")
+
+
+async def end_play(seats: Seating, message: EndPlay, _: Envelope) -> None:
+    """End a match as its table has decided, unless it has ended already."""
+    match = await seats.match(message.match_id)
+    if match is None or match.status != "started":
+        seats.partner.table(message.match_id).tell(LookAgain())
+        return
+    await end_match(seats, await seats.with_seats(match), message.decision)
+
+
+async def end_match(
+    seats: Seating, record: MatchWithSeats, decision: MatchDecision
+) -> MatchWithSeats:
+    """Commit a running match's end, ask for its payouts, and return it as it then is."""
+    plan = seats.plan()
+    ended = await _plan_end(seats, plan, record, decision)
+    await seats.commit(plan)
+    ask_for_payouts(seats, ended)
+    return ended
+
+
+async def close_matches(seats: Seating, command: CloseMatches, _: Envelope) -> Closed:
+    """End those of the matches that run, as no contest, in one transaction."""
+    plan = seats.plan()
+    decision = MatchDecision("no_contest", None, command.end_reason)
+    closed = []
+    for match_id in command.match_ids:
+        match = await seats.match(match_id)
+        if match is not None and match.status == "started":
+            record = await seats.with_seats(match)
+            closed.append(await _plan_end(seats, plan, record, decision))
+    await seats.commit(plan)
+    ask_for_payouts(seats, *closed)
+    return Closed(len(closed))
+
+
+async def close_seats(seats: Seating, command: CloseSeats, _: Envelope) -> Closed:
+    """Close those of the seats that wait and mark those whose stake is pending, in one go."""
+    plan = seats.plan()
+    closed = []
+    for seat_id in command.seat_ids:
+        seat = await seats.seat(seat_id)
+        if seat is None:
+            continue
+        if seat.status == "waiting":
+            closed.append(_plan_closing(seats, plan, seat, command.end_reason))
+        elif seat.status == "pending" and seat.closing is None:
+            plan.save(seat, msgspec.structs.replace(seat, closing=command.end_reason))
+    await seats.commit(plan)
+    ask_for_payouts(seats, *closed)
+    return Closed(len(closed))
+
+
+async def close_seat(seats: Seating, seat: Seat, end_reason: str) -> None:
+    """End a waiting seat in a match of its own, and ask for its refund."""
+    plan = seats.plan()
+    closed = _plan_closing(seats, plan, seat, end_reason)
+    await seats.commit(plan)
+    ask_for_payouts(seats, closed)
+
+
+def _plan_closing(seats: Seating, plan: Plan, seat: Seat, end_reason: str) -> MatchWithSeats:
+    closed = matches.close_alone(seat, seats.new_match_id(), end_reason, plan.now)
+    plan.insert_match(closed.match)
+    return MatchWithSeats(closed.match, (plan.save(seat, closed.seats[0]),))
+
+
+async def _plan_end(
+    seats: Seating, plan: Plan, record: MatchWithSeats, decision: MatchDecision
+) -> MatchWithSeats:
+    ended = plan.update_all(record, matches.end(record, decision, plan.now))
+    if seats.environment == "live" and decision.outcome == "ended":
+        await _plan_ratings(seats, plan, ended)
+    return ended
+
+
+async def _plan_ratings(seats: Seating, plan: Plan, ended: MatchWithSeats) -> None:
+    """Plan what a match that ended with a result says of its players' skill."""
+    one, two = ended.seats
+    if one.result is None:
+        return
+    game_id, players = one.game_id, (one.player_id, two.player_id)
+    before = (
+        await seats.rating(game_id, one.player_id),
+        await seats.rating(game_id, two.player_id),
+    )
+    after = after_match(players, before, one.result)
+    for player_id, was, rating in zip(players, before, after, strict=True):
+        plan.rate(game_id, player_id, was, rating)

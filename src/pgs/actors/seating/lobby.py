@@ -1,0 +1,119 @@
+"""The lobby: the seats that wait in one environment of a partner, and the pairs of a wave."""
+
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable
+
+from pgs.domain.live_pairing import Pair, Waiting, pair_wave
+from pgs.domain.pairing import Pool, is_open, oldest_opponent, pool_of
+from pgs.domain.ratings import Rating
+from pgs.domain.seats import Seat
+
+PAGE = 100
+"""Pairs in one transaction. Stakes and moves of the same partner are handled in between."""
+
+SPARE_RATINGS = 1000
+"""Ratings kept in memory beyond those of waiting players. Most players come back."""
+
+
+class Lobby:
+    """The waiting seats by pool, the oldest first; in live with their players' ratings.
+
+    A wave pairs the seats of every pool at once. Its pairs are handed out a page at a time.
+    """
+
+    def __init__(self, look_up: Callable[[str, str], Awaitable[Rating]]) -> None:
+        """`look_up` returns a player's rating at a game: game id, player id."""
+        self._look_up = look_up
+        self._pools: dict[Pool, dict[str, Seat]] = {}
+        # How many waves a pool has had since it was last empty.
+        self._waves: dict[Pool, int] = defaultdict(int)
+        # By seat id: how many waves its pool had had when the seat came.
+        self._joined: dict[str, int] = {}
+        self._ratings: dict[tuple[str, str], Rating] = {}
+        # The pairs of the last wave that have not been handed out yet.
+        self._paired: deque[Pair] = deque()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether a wave may find a pair: at least two seats wait for the same thing."""
+        return any(len(queue) > 1 for queue in self._pools.values())
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether pairs of the last wave have not been handed out yet."""
+        return bool(self._paired)
+
+    def place(self, seat: Seat) -> None:
+        """Put a waiting seat into its queue, and take any other seat out."""
+        pool = pool_of(seat)
+        if seat.status == "waiting":
+            self._enter(pool, seat)
+        else:
+            self._leave(pool, seat)
+
+    def oldest_opponent(self, seat: Seat, now: int) -> Seat | None:
+        """Return the seat that a stake joins in the test environment, or None if it has to wait."""
+        return oldest_opponent(self._pools.get(pool_of(seat), {}).values(), seat.player_id, now)
+
+    def rated(self, game_id: str, player_id: str, rating: Rating) -> None:
+        """Replace a player's rating if it is kept."""
+        if (game_id, player_id) in self._ratings:
+            self._ratings[game_id, player_id] = rating
+
+    async def next_pairs(self, now: int) -> list[Pair]:
+        """Return up to `PAGE` pairs to commit: the rest of the last wave's, or a new wave's.
+
+        Pairs whose seats have been closed since the wave are left out.
+        """
+        if not self._paired:
+            for pool in tuple(self._pools):
+                self._paired.extend(await self._wave(pool, now))
+        pairs: list[Pair] = []
+        while self._paired and len(pairs) < PAGE:
+            pair = self._paired.popleft()
+            if self._waits(pair.older.seat, now) and self._waits(pair.newer.seat, now):
+                pairs.append(pair)
+        return pairs
+
+    def _enter(self, pool: Pool, seat: Seat) -> None:
+        queue = self._pools.setdefault(pool, {})
+        newest = next(reversed(queue.values()), None)
+        queue[seat.seat_id] = seat
+        self._joined.setdefault(seat.seat_id, self._waves[pool])
+        if newest is not None and newest.seq > seat.seq:
+            # Its stake was confirmed after a later seat's. The queue is in the order of sequences.
+            in_order = sorted(queue.values(), key=lambda other: other.seq)
+            self._pools[pool] = {other.seat_id: other for other in in_order}
+
+    def _leave(self, pool: Pool, seat: Seat) -> None:
+        queue = self._pools.get(pool)
+        if queue is None:
+            return
+        queue.pop(seat.seat_id, None)
+        self._joined.pop(seat.seat_id, None)
+        if not queue:
+            del self._pools[pool]
+            self._waves.pop(pool, None)
+
+    async def _wave(self, pool: Pool, now: int) -> list[Pair]:
+        queue = self._pools[pool]
+        if len(queue) < 2:
+            return []
+        self._waves[pool] = number = self._waves[pool] + 1
+        waiting = [
+            Waiting(seat, await self._rating(seat), number - self._joined[seat.seat_id])
+            for seat in queue.values()
+        ]
+        return pair_wave(waiting, now)
+
+    def _waits(self, seat: Seat, now: int) -> bool:
+        return is_open(seat, now) and self._pools.get(pool_of(seat), {}).get(seat.seat_id) is seat
+
+    async def _rating(self, seat: Seat) -> Rating:
+        key = (seat.game_id, seat.player_id)
+        rating = self._ratings.get(key)
+        if rating is None:
+            if len(self._ratings) >= len(self._joined) + SPARE_RATINGS:
+                self._ratings.clear()
+            rating = self._ratings[key] = await self._look_up(*key)
+        return rating

@@ -1,0 +1,36 @@
+"""The pulse: a child task of a live seats actor that asks it for a wave each second."""
+
+import trio
+
+from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.messages.seats import Wave
+from pgs.actors.partners import PartnerActors
+from pgs.domain.environments import Environment
+
+WAVE_S = 1.0
+"""Seconds between two waves. Long enough for several seats to gather, and short enough that no
+player minds."""
+
+
+class Pulse:
+    """Asks for waves until the actor says that there is nobody to pair.
+
+    It belongs to the actor that started it. A later life of that actor starts a pulse of its own
+    and ends this one when it asks.
+    """
+
+    def __init__(self, partner: PartnerActors, environment: Environment) -> None:
+        self._partner = partner
+        self._environment: Environment = environment
+
+    async def beat(self) -> None:
+        """Ask for a wave at a time, again if the actor could not answer."""
+        wait_s: float | None = WAVE_S
+        while wait_s is not None:
+            await trio.sleep(wait_s)
+            try:
+                reply = await self._partner.seats(self._environment).ask(Wave(self))
+            except (Overloaded, Crashed):
+                wait_s = WAVE_S
+            else:
+                wait_s = reply.after_s

@@ -1,0 +1,141 @@
+"""What the handlers of the seats actor share: its rows, its queue of waiting seats, its commits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import msgspec
+
+from pgs.actors.kernel.dispatch import DispatchingActor, Stale
+from pgs.actors.kernel.mail import Envelope
+from pgs.actors.partners import PartnerActors
+from pgs.actors.seating.lobby import Lobby
+from pgs.actors.seating.plan import Plan
+from pgs.actors.seating.pulse import Pulse
+from pgs.actors.seating.telling import tell_of_plan
+from pgs.domain import ids
+from pgs.domain.accounts import Account
+from pgs.domain.environments import Environment
+from pgs.domain.matches import Match, MatchWithSeats
+from pgs.domain.ratings import Rating
+from pgs.domain.seats import Seat
+from pgs.storage import seats as rows
+from pgs.storage.moves import find_attendance
+from pgs.storage.ratings import find_rating
+from pgs.storage.transactions import Outcome
+
+
+class WaitingCall(msgspec.Struct, frozen=True):
+    """A call that waits for settlement's answer to a stake. `replayed`: as in `Seated`."""
+
+    envelope: Envelope
+    replayed: bool
+
+
+class Seating(DispatchingActor):
+    """One partner's seats in one environment.
+
+    It keeps in memory the last sequence and feed position that were given out (the head), the seats
+    that wait (the lobby) and the calls that wait for settlement. Everything else is read from rows
+    just before a decision.
+    """
+
+    def __init__(self, partner: PartnerActors, environment: Environment) -> None:
+        self.partner = partner
+        self.partner_id = partner.partner_id
+        self.parts = partner.parts
+        self.environment: Environment = environment
+        self.lobby = Lobby(self.rating)
+        self.pulse: Pulse | None = None
+        self.waiting_calls: dict[str, list[WaitingCall]] = defaultdict(list)  # by seat id
+        self._reader = partner.parts.database.reader
+        self._head = rows.Head()
+
+    async def load(self) -> None:
+        """Rebuild the head and the lobby from rows."""
+        self._head = await rows.find_head(self._reader, self.partner_id, self.environment)
+        self.lobby = Lobby(self.rating)
+        for seat in await rows.waiting_seats(self._reader, self.partner_id, self.environment):
+            self.lobby.place(seat)
+        self._start_pulse()
+
+    @property
+    def active_account(self) -> Account | None:
+        """The partner's account if it is switched on.
+
+        A deactivation counts from the moment of its commit.
+        """
+        account = self.parts.registry.account(self.partner_id)
+        return account if account is not None and account.active else None
+
+    def new_match_id(self) -> str:
+        """Return a new match id."""
+        return self.parts.new_id(ids.MATCH)
+
+    async def seat(self, seat_id: str) -> Seat | None:
+        """Return a seat of this environment."""
+        seat = await rows.find_seat(self._reader, self.partner_id, seat_id)
+        return seat if seat is not None and seat.environment == self.environment else None
+
+    async def seat_by_key(self, idempotency_key: str) -> Seat | None:
+        """Return the seat that an idempotency key has taken."""
+        return await rows.find_by_idempotency_key(
+            self._reader, self.partner_id, self.environment, idempotency_key
+        )
+
+    async def match(self, match_id: str) -> Match | None:
+        """Return a match of this environment."""
+        match = await rows.find_match(self._reader, self.partner_id, match_id)
+        return match if match is not None and match.environment == self.environment else None
+
+    async def with_seats(self, match: Match) -> MatchWithSeats:
+        """Return a match with its seats."""
+        seats = await rows.seats_of_match(self._reader, self.partner_id, match.match_id)
+        return MatchWithSeats(match, tuple(seats))
+
+    async def has_attendance(self, match: Match) -> bool:
+        """Return whether a player has come to a match."""
+        return await find_attendance(self._reader, self.partner_id, match.match_id) is not None
+
+    async def rating(self, game_id: str, player_id: str) -> Rating:
+        """Return a player's rating at a game."""
+        return await find_rating(
+            self._reader, self.partner_id, self.environment, game_id, player_id
+        )
+
+    def plan(self) -> Plan:
+        """Return an empty plan for a decision made now."""
+        return Plan(self.partner_id, self.environment, self._head, self.parts.clock.now())
+
+    async def commit(self, plan: Plan) -> None:
+        """Write a plan; then bring the memory up to date and tell everybody whom it concerns.
+
+        Raises `Stale` if rows have changed since they were read, and what the writer raises.
+        """
+        tx = plan.tx()
+        if tx is None:
+            return
+        if await self.parts.database.writer.submit(tx) is Outcome.CONFLICT:
+            raise Stale
+        self._remember(plan)
+        self._note_deadlines(plan)
+        self._start_pulse()
+        tell_of_plan(self.partner, self.environment, plan)
+
+    def _remember(self, plan: Plan) -> None:
+        self._head = plan.head
+        for seat in plan.seats:
+            self.lobby.place(seat)
+        for (game_id, player_id), rating in plan.ratings.items():
+            self.lobby.rated(game_id, player_id, rating)
+
+    def _note_deadlines(self, plan: Plan) -> None:
+        for seat in plan.seats:
+            self.parts.deadlines.note(seat.due_at)
+        for match in plan.matches:
+            self.parts.deadlines.note(match.due_at)
+
+    def _start_pulse(self) -> None:
+        if self.pulse is None and self.environment == "live" and self.lobby.crowded:
+            self.pulse = Pulse(self.partner, self.environment)
+            self.parts.system.spawn(self.pulse.beat)

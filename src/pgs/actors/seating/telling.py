@@ -1,0 +1,56 @@
+"""Who is told of a committed plan: tables, activity subscribers, feed readers and the courier."""
+
+from pgs.actors.activity_events import tell_of_play
+from pgs.actors.messages.courier import Nudge
+from pgs.actors.messages.table import LookAgain
+from pgs.actors.partners import PartnerActors
+from pgs.actors.seating.plan import Plan
+from pgs.domain.environments import Environment
+from pgs.domain.matches import Match
+
+
+def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
+    """Tell everybody whom a committed plan concerns."""
+    tell_tables(partner, plan)
+    tell_of_play(partner.parts, partner.partner_id, environment, plan.seats, plan.matches)
+    if plan.moves_feed:
+        partner.parts.bells.ring(partner.partner_id, environment)
+        nudge(partner, environment, plan)
+
+
+def tell_tables(partner: PartnerActors, plan: Plan) -> None:
+    """Tell the tables of matches that have ended, and of new ones whose player is present.
+
+    A match that nobody has come to has no table and gets none.
+    """
+    for match in plan.matches:
+        if match.status == "started":
+            is_needed = _has_present_player(partner, plan, match)
+            table = partner.table(match.match_id) if is_needed else None
+        else:
+            table = partner.open_table(match.match_id) if match.money == "due" else None
+        if table is not None:
+            table.tell(LookAgain())
+
+
+def nudge(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
+    """Tell the courier of each match that moved, once for both of its seats.
+
+    A partner whose account or webhook is off gets no nudges.
+    """
+    account = partner.parts.registry.account(partner.partner_id)
+    if account is None or not account.active or environment not in account.webhook_on:
+        return
+    courier = partner.courier(environment)
+    for match_id in dict.fromkeys(seat.match_id for seat in plan.seats):
+        if match_id is not None:
+            courier.tell(Nudge(match_id))
+
+
+def _has_present_player(partner: PartnerActors, plan: Plan, match: Match) -> bool:
+    find = partner.parts.presence.find
+    return any(
+        find((seat.partner_id, seat.environment, seat.player_id))
+        for seat in plan.seats
+        if seat.match_id == match.match_id
+    )

@@ -1,0 +1,175 @@
+"""The match that two seats share, from its start to its end.
+
+What it owes after its end is in `payouts.py`.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from pgs.domain.environments import Environment
+from pgs.domain.seats import Result, Seat, retry_at
+
+ABSENCE_S: dict[Environment, int] = {"live": 60, "test": 3600}
+"""Seconds that a match waits for the first of its players, as the interface promises. Tests decide
+by key, so nobody need come."""
+
+
+class Match(msgspec.Struct, frozen=True):
+    """A match of two seats, or the match of its own in which a seat without an opponent ends.
+
+    `pairing`: why these two play each other, as JSON. `money`: `none` while the match runs, `due`
+    from its end, `recorded` once settlement has confirmed every payout.
+    """
+
+    partner_id: str
+    environment: Environment
+    match_id: str
+    game_id: str
+    tier_id: str
+    tier_revision: int
+    prize_usd_cents: int
+    status: Literal["started", "ended", "no_contest"]
+    end_reason: str | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
+    winner_player_id: str | None = None
+    pairing: str | None = None
+    money: Literal["none", "due", "recorded"] = "none"
+    due_at: int | None = None
+
+
+class MatchWithSeats(msgspec.Struct, frozen=True):
+    """A match and its seats, the older seat first."""
+
+    match: Match
+    seats: tuple[Seat, ...]
+
+    def has_player(self, player_id: str) -> bool:
+        """Return whether a player has one of the seats."""
+        return any(seat.player_id == player_id for seat in self.seats)
+
+
+class MatchDecision(msgspec.Struct, frozen=True):
+    """How a match ends.
+
+    `winner_player_id` is None for a draw and for no contest. `scores` has one number for each seat,
+    in their order, in games that count points.
+    """
+
+    outcome: Literal["ended", "no_contest"]
+    winner_player_id: str | None
+    end_reason: str
+    scores: tuple[int, ...] | None = None
+
+
+def start(older: Seat, newer: Seat, match_id: str, pairing: str, now: int) -> MatchWithSeats:
+    """Return the match that two waiting seats start."""
+    match = Match(
+        partner_id=older.partner_id,
+        environment=older.environment,
+        match_id=match_id,
+        game_id=older.game_id,
+        tier_id=older.tier_id,
+        tier_revision=older.tier_revision,
+        prize_usd_cents=older.prize_usd_cents,
+        status="started",
+        started_at=now,
+        pairing=pairing,
+        due_at=now + ABSENCE_S[older.environment],
+    )
+    seats = (
+        _matched(older, newer.player_id, match_id, now),
+        _matched(newer, older.player_id, match_id, now),
+    )
+    return MatchWithSeats(match, seats)
+
+
+def _matched(seat: Seat, opponent: str, match_id: str, now: int) -> Seat:
+    return msgspec.structs.replace(
+        seat,
+        status="matched",
+        match_id=match_id,
+        opponent_player_id=opponent,
+        started_at=now,
+        due_at=None,
+        revision=seat.revision + 1,
+        updated_at=now,
+    )
+
+
+def close_alone(seat: Seat, match_id: str, end_reason: str, now: int) -> MatchWithSeats:
+    """Return the match of its own in which a seat without an opponent ends.
+
+    That match never started: it gives the seat a row in the feed and a refund.
+    """
+    match = Match(
+        partner_id=seat.partner_id,
+        environment=seat.environment,
+        match_id=match_id,
+        game_id=seat.game_id,
+        tier_id=seat.tier_id,
+        tier_revision=seat.tier_revision,
+        prize_usd_cents=seat.prize_usd_cents,
+        status="no_contest",
+        end_reason=end_reason,
+        ended_at=now,
+        money="due",
+        due_at=retry_at(now, now),
+    )
+    ended = msgspec.structs.replace(
+        seat,
+        status="no_contest",
+        match_id=match_id,
+        end_reason=end_reason,
+        ended_at=now,
+        due_at=None,
+        revision=seat.revision + 1,
+        updated_at=now,
+    )
+    return MatchWithSeats(match, (ended,))
+
+
+def end(record: MatchWithSeats, decision: MatchDecision, now: int) -> MatchWithSeats:
+    """Return a running match as it is once it is decided, with its money due."""
+    match = msgspec.structs.replace(
+        record.match,
+        status=decision.outcome,
+        end_reason=decision.end_reason,
+        ended_at=now,
+        winner_player_id=decision.winner_player_id,
+        money="due",
+        due_at=retry_at(now, now),
+    )
+    scores = decision.scores or (None,) * len(record.seats)
+    seats = tuple(
+        msgspec.structs.replace(
+            seat,
+            status=decision.outcome,
+            result=result_of(seat, decision),
+            score=score,
+            end_reason=decision.end_reason,
+            ended_at=now,
+            revision=seat.revision + 1,
+            updated_at=now,
+        )
+        for seat, score in zip(record.seats, scores, strict=True)
+    )
+    return MatchWithSeats(match, seats)
+
+
+def result_of(seat: Seat, decision: MatchDecision) -> Result | None:
+    """Return how a match went for a seat's player, or None for no contest."""
+    if decision.outcome == "no_contest":
+        return None
+    if decision.winner_player_id is None:
+        return "drawn"
+    return "won" if decision.winner_player_id == seat.player_id else "lost"
+
+
+def same_decision(match: Match, decision: MatchDecision) -> bool:
+    """Return whether an ended match has the outcome and the winner of a decision.
+
+    The end reason does not count.
+    """
+    return match.status == decision.outcome and match.winner_player_id == decision.winner_player_id

@@ -1,0 +1,68 @@
+"""What an ended match owes its players, and how its money is recorded on its seats."""
+
+from typing import Literal
+
+import msgspec
+
+from pgs.domain.matches import MatchWithSeats
+from pgs.domain.seats import Seat
+
+
+class Payout(msgspec.Struct, frozen=True):
+    """What the player of one seat is owed after the match's end."""
+
+    seat_id: str
+    player_id: str
+    kind: Literal["prize", "refund"]
+    amount_usd_cents: int
+
+
+def payouts(record: MatchWithSeats) -> tuple[Payout, ...]:
+    """Return what an ended match owes: the prize to its winner, or every stake back."""
+    if record.match.winner_player_id is not None:
+        return tuple(
+            Payout(seat.seat_id, seat.player_id, "prize", record.match.prize_usd_cents)
+            for seat in record.seats
+            if seat.result == "won"
+        )
+    return tuple(
+        Payout(seat.seat_id, seat.player_id, "refund", seat.stake_usd_cents)
+        for seat in record.seats
+    )
+
+
+def record_money(record: MatchWithSeats, now: int) -> MatchWithSeats:
+    """Return an ended match with its money recorded on all its seats at once.
+
+    The rake is what both stakes leave after the prize. The loser's stake pays it first.
+    """
+    match = msgspec.structs.replace(record.match, money="recorded", due_at=None)
+    if match.winner_player_id is None:
+        return MatchWithSeats(match, tuple(_refunded(seat, now) for seat in record.seats))
+    lost_usd_cents = sum(seat.stake_usd_cents for seat in record.seats if seat.result != "won")
+    rake = sum(seat.stake_usd_cents for seat in record.seats) - match.prize_usd_cents
+    from_loser = min(rake, lost_usd_cents)
+    seats = tuple(
+        msgspec.structs.replace(
+            seat,
+            payout_usd_cents=match.prize_usd_cents if seat.result == "won" else 0,
+            refund_usd_cents=0,
+            rake_usd_cents=rake - from_loser if seat.result == "won" else from_loser,
+            revision=seat.revision + 1,
+            updated_at=now,
+        )
+        for seat in record.seats
+    )
+    return MatchWithSeats(match, seats)
+
+
+def _refunded(seat: Seat, now: int) -> Seat:
+    return msgspec.structs.replace(
+        seat,
+        stake_status="refunded",
+        payout_usd_cents=0,
+        refund_usd_cents=seat.stake_usd_cents,
+        rake_usd_cents=0,
+        revision=seat.revision + 1,
+        updated_at=now,
+    )
