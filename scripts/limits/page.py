@@ -32,7 +32,10 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Webhooks", ("actors/delivery/", "domain/nudges.py", "domain/addresses.py", "domain/urls.py")),
     ("Webhooks", ("http/outbound/", "shared/deliveries.py", "domain/secrets.py")),
     ("Webhooks", ("actors/maintenance/endpoints.py",)),
-    ("Seats and pairing", ("actors/seating/", "domain/live_pairing.py", "domain/seats.py")),
+    (
+        "Seats and pairing",
+        ("actors/seating/", "domain/live_pairing.py", "domain/matches.py", "domain/seats.py"),
+    ),
     ("Players, matches and the frame", ("http/game/", "http/embed/", "actors/play/", "games/")),
     ("Players, matches and the frame", ("domain/play.py", "domain/sessions.py", "domain/clocks")),
     ("Players, matches and the frame", ("shared/alarms.py", "shared/presence.py")),

@@ -15,7 +15,7 @@ from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.matches import ABSENCE_S
 from pgs.domain.members import PLATFORM
 from pgs.domain.payouts import Payout
-from pgs.domain.seats import Seat
+from pgs.domain.seats import WAIT_S, Seat
 from pgs.storage.ledger import check_ledger
 from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, Partner, account, seat_body
@@ -54,7 +54,7 @@ async def _rows_once_paid(service: Service, key: str, count: int) -> dict[str, d
 async def test_a_seat_that_finds_nobody_ends_in_a_match_of_its_own_and_is_refunded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(rules.WAIT_S, "live", 1)
+    monkeypatch.setitem(WAIT_S, "live", 1)
     async with in_process(tmp_path) as service:
         key = (await service.partner()).live
         seat = ok(await _seat(service, key, "alice", "a"))
