@@ -1,6 +1,7 @@
 """The mutations of one run: which there are, which are known to change nothing, which are drawn."""
 
 import random
+import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ ACCEPTED = Path(__file__).with_name("accepted.toml")
 
 
 class Mutant(msgspec.Struct, frozen=True):
-    """One mutation of one module. `was` and `now` are the lines that it changes, on one line."""
+    """One mutation of one module. `was` and `now` are the lines that it changes, as one line."""
 
     target: Target
     edit: Edit
@@ -91,7 +92,7 @@ def _is_under(mutant: Mutant, path: str) -> bool:
 
 
 def _changed_lines(text: str, edit: Edit) -> tuple[str, str]:
-    """The whole lines around an edit, before and after it, each on one line."""
+    """The whole lines around an edit, before and after it, each as one line."""
     content = text.encode()
     start = content.rfind(b"\n", 0, edit.start) + 1
     end = content.find(b"\n", edit.end)
@@ -101,4 +102,6 @@ def _changed_lines(text: str, edit: Edit) -> tuple[str, str]:
 
 
 def _one_line(content: bytes) -> str:
-    return " ".join(content.decode().split())
+    """Lines of code as one, without their comments: these may be reworded at any time."""
+    lines = (re.sub(r"\s+# .*$", "", line) for line in content.decode().splitlines())
+    return " ".join(" ".join(lines).split())

@@ -20,6 +20,7 @@ async def test_a_read_that_fails_says_of_what(tmp_path: Path, faults: Faults) ->
         with pytest.raises(ReadFailed) as failed:
             await database.reader.one("seats.find_head", partner_id="p", environment="test")
         assert failed.value.noun == "seats"
+        assert str(failed.value) == "seats.find_head: disk I/O error"
 
 
 async def test_a_read_with_a_missing_parameter_is_a_bug_and_no_outage(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pgs.storage import writer as writer_module
 from pgs.storage.data_folder import DataFolderInUse
 from pgs.storage.database import Database
 from pgs.storage.transactions import Outcome, OutcomeUnknown, WriteFailed
+from pgs.storage.writer import Writer
 from tests.storage.writing import (
     INLINE,
     lock,
@@ -62,6 +63,16 @@ def test_closing_after_the_run_finishes_what_nobody_waits_for_any_more(
     database.close()
     with open_store(tmp_path) as again:
         assert trio.run(locked_games, again) == {"a", "b"}
+
+
+@INLINE
+async def test_closing_closes_the_connection(inline: bool) -> None:
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    writer = Writer(connection, inline=inline)
+    writer.start()
+    assert writer.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("select 1")
 
 
 async def test_closing_finishes_what_has_queued_in_line_too(tmp_path: Path) -> None:
