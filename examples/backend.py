@@ -28,7 +28,7 @@ GAME, TIER, STAKE_USD_CENTS = "tic-tac-toe", "test-bronze", 100
 PLAYERS = ("p-300", "p-400")  # your own ids of your players
 
 FEED_WAIT_S = 20  # the service holds the call until a row changes, for this long at most
-ANSWER_TIMEOUT_S = 40  # longer than FEED_WAIT_S, or a held call would look like a lost one
+ANSWER_TIMEOUT_S = 40  # longer than FEED_WAIT_S, so that a held call does not look lost
 PAUSES_S = (1, 2, 4, 8)  # after each try of a call that may succeed later
 
 Json = dict[str, Any]
@@ -59,7 +59,7 @@ class Service:
         self._key = key
 
     def call(self, method: str, path: str, body: Json | None = None) -> Json:
-        """Return the answer of a successful call. Repeat the call where that can help.
+        """Return the answer of a successful call. Repeats the call where that can help.
 
         Every call in this program may be repeated: reads change nothing, a session token costs
         nothing, a seat is named by its idempotencyKey, and the same decision counts once.
@@ -90,7 +90,7 @@ class Service:
 
 
 def json_object(text: bytes) -> Json:
-    """Return the object in `text`, or an empty one: a proxy in between may send a page."""
+    """Return the object in `text`, or an empty one: a proxy may have answered with a web page."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -129,8 +129,8 @@ def make_match(service: Service, order: str) -> tuple[str, str]:
 def read_feed(service: Service, match_id: str, players: list[str]) -> None:
     """Read the feed until the match's money is recorded for each of the players.
 
-    A real backend stores rows and cursor in one transaction, and goes on from there after a
-    restart. It never stops reading.
+    A real backend stores rows and cursor in one transaction, and continues from that cursor after
+    a restart. It never stops reading.
     """
     rows: dict[tuple[str, str], Json] = {}
     cursor: str | None = None
@@ -141,7 +141,7 @@ def read_feed(service: Service, match_id: str, players: list[str]) -> None:
         except Refused as refused:
             if refused.reason != "invalid_cursor":
                 raise
-            cursor = None  # this cursor cannot be read any more: begin again, rows keep their keys
+            cursor = None  # the cursor is not valid any more: begin again, rows keep their keys
             continue
         for row in page["results"]:
             rows[row["matchId"], row["playerId"]] = row  # a row comes again when it changes

@@ -20,7 +20,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-BODY_BYTES_MAX = 64 * 1024  # a nudge takes about a hundred bytes
+BODY_BYTES_MAX = 64 * 1024  # a nudge has about a hundred bytes
 SOCKET_TIMEOUT_S = 10  # the service ends each try after five seconds
 
 

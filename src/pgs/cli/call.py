@@ -28,8 +28,8 @@ LOOK_AGAIN_S = 0.05
 """Seconds between two tries to lock the folder: too short for people to notice."""
 
 PAYOUTS_S = 5.0
-"""Seconds that a command without a running service waits for the payouts that follow from it. The
-next start makes the remaining ones."""
+"""Seconds that a command without a running service waits for the payouts that it causes. The next
+start of the service makes the remaining ones."""
 
 LOOK_FOR_PAYOUTS_S = 0.02
 """Seconds between two looks for payouts that are still due: too short for people to notice."""
@@ -79,7 +79,7 @@ def log_to_stderr() -> None:
     """Log errors to standard error, and nothing to standard output, which is for the answer.
 
     Warnings are left out. A process that ends at once leaves work to the next start and warns of
-    it, which an operator need not know.
+    it; an operator does not need that warning.
     """
     structlog.configure(
         processors=[

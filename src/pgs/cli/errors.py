@@ -102,7 +102,7 @@ def printing_help() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is not None or sys.stdout is None:  # not an error of a stream
+        if error.filename is not None or sys.stdout is None:  # this is not an error of a stream
             raise
         _forget_output()
         stop(f"standard output: {error.strerror}", REFUSED)
@@ -118,7 +118,7 @@ def _forget_output() -> None:
 
 @contextmanager
 def expected() -> Iterator[None]:
-    """Turn errors that an operator can do something about into a line and an exit code.
+    """Turn errors that an operator can repair into a line and an exit code.
 
     Other exceptions are bugs and pass unchanged.
     """
@@ -153,7 +153,7 @@ def _explain(error: BaseException) -> typer.Exit | None:
 
 
 def _folder_message(error: BaseException) -> str | None:
-    """Return what to tell of an error about the data folder or its files; None for another one."""
+    """Return the message for an error of the data folder or its files; None for another error."""
     if isinstance(error, NoDatabase):
         return (
             f"there is no database in {error}. Name the data folder with --data or PGS_DATA_DIR; "
@@ -188,7 +188,7 @@ def _folder_message(error: BaseException) -> str | None:
 
 
 def _service_message(error: BaseException) -> str | None:
-    """Return what to tell of an error of the service, its games or its database; else None."""
+    """Return the message for an error of the service, its games or its database; else None."""
     if isinstance(error, ConnectionLost):
         return (
             f"the service took the command and did not answer ({error}). "
@@ -205,7 +205,7 @@ def _service_message(error: BaseException) -> str | None:
 
 
 def _system_message(error: BaseException) -> str | None:
-    """Return what to tell of an error of the operating system; None for another one."""
+    """Return the message for an error of the operating system; None for another error."""
     if not isinstance(error, OSError):
         return None
     place = f"{error.filename}: " if isinstance(error.filename, str) else ""

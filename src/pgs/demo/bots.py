@@ -42,7 +42,7 @@ AGAIN_MAX_S: Final = 5.0
 """Seconds of the longest wait between two tries to connect: a bot is back soon after an outage."""
 
 _CONNECT_S: Final = 20.0
-"""Seconds for a bot's connection and handshake. A busy listener takes its time."""
+"""Seconds for a bot's connection and handshake. A busy listener may take several seconds."""
 
 _CLOSE_S: Final = 2.0
 """Seconds that a bot waits for its close frame to be answered. Nothing depends on the answer."""
@@ -284,6 +284,6 @@ async def _shake_hands(
             return await wrap_client_stream(
                 nursery, stream, host, path, subprotocols=[_PROTOCOL, f"pgs.token.{token}"]
             )
-    # A refusal is not raised here but by the reader, in the nursery.
+    # The reader, in the nursery, raises a refusal; this function does not.
     except (ConnectionClosed, trio.TooSlowError) as error:
         raise _Lost("the handshake failed") from error

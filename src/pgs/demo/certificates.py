@@ -73,7 +73,7 @@ class Authority:
         constraints: x509.BasicConstraints,
         usage: x509.KeyUsage,
     ) -> x509.CertificateBuilder:
-        """Begin a certificate with the extensions that Python 3.13's strict verification needs."""
+        """Return a builder with the extensions that Python 3.13's strict verification needs."""
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         return (
             x509.CertificateBuilder()

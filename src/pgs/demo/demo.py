@@ -218,7 +218,7 @@ def _addresses(port: int) -> tuple[str, str]:
 
 
 def _bind_site(port: int) -> socket.socket:
-    """Return the socket of the partner's site: `_SITE_ABOVE` above `port`, or on a free port."""
+    """Return the socket of the partner's site, on port `port + _SITE_ABOVE` or on a free one."""
     try:
         return bind(f"{_HOST}:{port + _SITE_ABOVE if port else 0}")
     except (OSError, ValueError):

@@ -86,7 +86,7 @@ class Inbox:
         return Received(now_ms, line.decode("latin-1"), signature, body, problem)
 
     def _keep(self, received: Received) -> None:
-        # A full inbox drops the nudge: the feed has the same news.
+        # A full inbox drops the nudge. The feed has the same news.
         with suppress(trio.WouldBlock):
             self._put.send_nowait(received)
 

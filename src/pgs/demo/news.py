@@ -1,4 +1,4 @@
-"""The news of a partner's backend for its page: nudges and rows of the feed, as they arrive."""
+"""What a partner's backend shows on its page: nudges and rows of the feed, as they arrive."""
 
 from collections import deque
 from typing import Any, Final
@@ -13,8 +13,8 @@ KEPT_MAX: Final = 400
 """Entries that are kept for a page that is opened later. Older ones are dropped."""
 
 POLL_S: Final = 20
-"""Seconds that the demo's backend lets the feed hold its call: less than the 25 that the service
-allows."""
+"""Seconds for which the demo's backend asks the feed to hold its call: less than the 25 that the
+service allows."""
 
 _AGAIN_S: Final = 1.0
 """Seconds until the demo's backend polls again after a failure, so that a fault does not fill the
@@ -22,7 +22,7 @@ terminal."""
 
 
 class News:
-    """A log of numbered entries, from 1 on. Each page reads on from the last number it has seen."""
+    """A log of entries, numbered from 1. Each page reads on from the last number it has seen."""
 
     def __init__(self) -> None:
         self._entries: deque[dict[str, Any]] = deque(maxlen=KEPT_MAX)

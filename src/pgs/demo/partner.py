@@ -1,4 +1,4 @@
-"""Creates the demo's partner, which can play at once, by the same commands as any other."""
+"""Creates the demo's partner by the same commands as any other. It can play at once."""
 
 from collections.abc import Sequence
 

@@ -188,7 +188,7 @@ class Site:
         return {
             "Content-Security-Policy": "; ".join(policy),
             "Cache-Control": "no-store",
-            "Referrer-Policy": "origin",  # From it, older browsers tell the frame its parent.
+            "Referrer-Policy": "origin",  # Older browsers derive the frame's parent from it.
             "X-Content-Type-Options": "nosniff",
         }
 

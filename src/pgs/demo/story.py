@@ -14,7 +14,8 @@ from pgs.demo.telling import Teller
 FIRST, SECOND = "player-1", "player-2"
 
 POLL_S = 20
-"""Seconds that the story lets the feed hold its call: less than the 25 that the service allows."""
+"""Seconds for which the story asks the feed to hold its call: less than the 25 that the service
+allows."""
 
 NUDGE_S = 10.0
 """Seconds that the story waits for a nudge. A nudge on one machine takes milliseconds, and a failed

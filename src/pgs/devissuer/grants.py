@@ -28,7 +28,7 @@ from pgs.domain import base64url
 from pgs.domain.secrets import HidesSecrets
 
 CODE_LIFETIME_S: Final = 60
-"""Seconds that a sign-in code is valid. The browser takes it to its client at once."""
+"""Seconds that a sign-in code is valid. The browser hands it to the client at once."""
 
 CODES_MAX: Final = 1000
 """Codes that wait to be used. The oldest is dropped first."""
@@ -126,7 +126,7 @@ class _Request(OAuth2Request):  # type: ignore[misc]  # its base has no types
 
 
 class _Pkce(CodeChallenge):  # type: ignore[misc]  # its base has no types
-    """PKCE that cannot be left out.
+    """PKCE as a requirement.
 
     authlib accepts a request without a challenge, and takes one without a method as `plain`.
     """

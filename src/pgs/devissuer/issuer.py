@@ -26,8 +26,8 @@ _FORM_MAX: Final = 16 * 1024
 """Bytes of a sign-in form: a few fields and a code."""
 
 _LIMITS: Final = ServerLimits(max_connections=256, grace_s=1.0)
-"""Limits of the development issuer's listener: a few browsers, and an end that nobody has to wait
-for."""
+"""Limits of the development issuer's listener: it serves a few browsers, and stops without a long
+wait."""
 
 # Its client runs in a page of another origin. There are no cookies that this could expose.
 _FROM_ANYWHERE: Final = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
@@ -69,7 +69,7 @@ class DevelopmentIssuer:
         self._grants.allow_redirects(*uris)
 
     def mint_token(self, person: Person, *, lifetime_s: int = LIFETIME_S, **claims: object) -> str:
-        """Return a token like one of the flow. `claims` replace its claims; None removes one."""
+        """Return a token as a sign-in gives it. `claims` replace its claims; None removes one."""
         return self._signer.token(person, {"exp": self._clock.now() + lifetime_s, **claims})
 
     def make_app(self) -> QuartTrio:

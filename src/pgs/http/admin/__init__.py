@@ -37,4 +37,4 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *events.ENDPOINTS,
     *live.ENDPOINTS,
 )
-"""Every call of the admin API. Their gates are in `pgs.domain.roles.ADMIN_RULES`."""
+"""Every call of the admin API. `pgs.domain.roles.ADMIN_RULES` says who may make it."""

@@ -57,7 +57,8 @@ def admin_write(
 ) -> Endpoint:
     """Return a write of the admin API. `path` is what follows `/partner/admin/`.
 
-    `errors` are the refusals of this call; `partner_changed`, which every write can meet, is added.
+    `errors` are the refusals of this call. `partner_changed` is added, since every write can get
+    it.
     """
     return Endpoint(
         method=method,

@@ -1,9 +1,9 @@
 """The gates of the admin API, in the order that it promises: identity, membership, role, step-up.
 
-If-Match is checked after the gates, and both before bodies and look-ups: a write that builds on an
-old revision of the account is told so first. While a call waits for the account actor, its caller
-may be removed or somebody else may write; so the actor checks both again. `change` hands it the
-rule and the revision for that.
+If-Match is checked after the gates. Both come before the body is read and before anything is looked
+up, so a write with an old revision of the account is refused first. While a call waits for the
+account actor, its caller may be removed or somebody else may write. The actor therefore checks
+gates and revision again; `change` gives it the rule and the revision.
 """
 
 import re
@@ -100,7 +100,7 @@ class IdentityAuthenticator:
         self._verifier = verifier
 
     async def __call__(self, request: Request, /) -> Caller | Refusal | BadRequest | Reply:
-        """Return the caller, the refusal of the first closed gate, or the fault of If-Match."""
+        """Return the caller, the refusal of the first failed gate, or the fault of If-Match."""
         services = request.services
         admission = services.parts.process_admission.admit(trio.current_time())
         if not admission.allowed:
@@ -148,7 +148,7 @@ async def may_go_on(call: AdminCall) -> bool:
 
 
 async def factor_of(services: Services, known: KnownMember | None) -> Factor:
-    """Return a member's authenticator from rows; `Factor()` for somebody who is not a member."""
+    """Return a member's authenticator from its row; `Factor()` for somebody who is no member."""
     if known is None:
         return Factor()
     return await find_factor(
@@ -159,7 +159,8 @@ async def factor_of(services: Services, known: KnownMember | None) -> Factor:
 def _with_revision(caller: Caller, headers: Headers) -> Caller | Refusal | BadRequest:
     """Return the caller with the revision that If-Match names, or the refusal of a stale one.
 
-    An invite is of another account than its caller's. That account's actor compares the revision.
+    For accepting an invite, only the actor of the invite's account compares the revision: the
+    caller is not a member of that account yet.
     """
     given = [value for name, value in headers if name == b"if-match"]
     if not given:

@@ -72,7 +72,7 @@ async def create_invite(call: AdminCall) -> Answer:
 
 
 async def accept_invite(call: AdminCall) -> Answer:
-    """Make the caller a member, who needs no account for this call."""
+    """Make the caller a member. This call is open to callers who belong to no account."""
     services, caller = call.services, call.principal
     invite_id = call.path["invite_id"]
     partner_id = await find_account_of(services.parts.database.reader, invite_id)

@@ -20,8 +20,8 @@ LIMIT_MAX: Final = 500
 """Entries on the longest page of a list, as the interface promises."""
 
 
-# Every cursor names an environment. The lists of the account itself have none and use this one;
-# their kind keeps them apart.
+# Every cursor names an environment. The lists of the account itself have no environment and use
+# this one; their kind keeps their cursors apart.
 OF_THE_ACCOUNT: Final[Environment] = "live"
 
 

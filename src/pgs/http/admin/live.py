@@ -28,12 +28,12 @@ LOOK_S: Final = 1.0
 """Seconds between two looks at the rate limit's level, and at whether the reader may still read."""
 
 COME_AGAIN_MS: Final = 500
-"""Milliseconds after which a page asks again for a stream that has ended. Nobody misses more than
-half a second."""
+"""Milliseconds after which a page asks again for a stream that has ended, so that it misses no more
+than half a second."""
 
 BUSY_RETRY_S: Final = 10
-"""Seconds that a reader beyond the limit of streams is told to wait. One of the others will have
-ended soon."""
+"""Seconds that a reader is told to wait when the account has as many streams as it may have. One of
+them ends soon."""
 
 
 class Live(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ async def _stream(call: AdminCall, environment: Environment, write: Write) -> No
                 pieces.append(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
             pieces += map(_event, happened)
             for piece in pieces:
-                # Before every piece: a slow reader may take seconds for each.
+                # Checked before every piece, since a slow reader may take seconds for each.
                 if not await may_go_on(call):
                     return
                 await write(piece)

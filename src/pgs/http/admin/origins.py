@@ -49,7 +49,7 @@ async def add_origin(call: AdminCall) -> Answer:
 
 
 async def remove_origin(call: AdminCall) -> Answer:
-    """Remove an origin, which the body names or, where there is none, the query."""
+    """Remove the origin that the body names, or the query if there is no body."""
     named = convert(dict(call.query), OriginOf) if call.body is None else call.body
     if isinstance(named, BadRequest):
         return named

@@ -1,4 +1,4 @@
-"""From an API key to a principal, in the order of checks that the contract promises.
+"""Authenticates calls with an API key, in the order of checks that the contract promises.
 
 Nothing here waits, so that nothing changes between two checks.
 """
@@ -26,8 +26,8 @@ class Verdict(msgspec.Struct, frozen=True):
     """Who makes a call, or why it goes no further.
 
     `outcome` is the principal (None where the call takes no credential) or a refusal. `headers`
-    go with every answer to the call. `known` is the key, where one came that the registry knows,
-    however the call ends.
+    go with every answer to the call. `known` is the call's key if the registry knows it, whatever
+    the outcome is.
     """
 
     outcome: msgspec.Struct | None
@@ -43,8 +43,8 @@ def overloaded(retry_after: int) -> tuple[tuple[bytes, bytes], ...]:
 def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
     """Return the headers of every 401.
 
-    It is stamped with the current version, whatever a partner has pinned, and has no rate headers:
-    neither tells what the key stands for.
+    A 401 carries the current version, whatever the partner has pinned, and no rate headers, so that
+    it reveals nothing about the key.
     """
     current = b"%d" % services.parts.versions.current
     return ((VERSION_HEADER, current), (b"www-authenticate", b"Bearer"))

@@ -1,10 +1,10 @@
-"""From a request's body to a typed value, or to a plain 400 that names the field at fault.
+"""Reads a request's body into a typed value, or into a plain 400 that names the field at fault.
 
-The message never repeats what the client sent. What msgspec 0.22 accepts and this module refuses:
-`\\u0000` in texts, a repeated name, integers without a bound. What it raises outside its own error
-class: RecursionError for deep nesting, UnicodeDecodeError for broken UTF-8. msgspec itself refuses
-NaN, infinities, lone surrogates, a byte order mark, UTF-16, and `100.0`, `1e2` or `true` for an
-integer.
+The message never repeats what the client sent. msgspec 0.22 accepts the following, and this module
+refuses it: `\\u0000` in texts, a repeated name, integers without a bound. Two errors of msgspec are
+not of its own error class: RecursionError for deep nesting, and UnicodeDecodeError for broken
+UTF-8. msgspec itself refuses NaN, infinities, lone surrogates, a byte order mark, UTF-16, and
+`100.0`, `1e2` or `true` for an integer.
 """
 
 import json
@@ -32,7 +32,7 @@ SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)
 """An integer field of a request: what JSON carries exactly, and what a bigint column holds."""
 
 Cents = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
-"""An amount in whole US cents; its sign and its limits are the rules' affair."""
+"""An amount in whole US cents. The rules check its sign and its limits."""
 
 _NOT_JSON: Final = BadRequest("The body is not valid JSON in UTF-8.")
 _NOT_AN_OBJECT: Final = BadRequest("The body must be a JSON object.")
@@ -94,7 +94,7 @@ def decode_object(raw: bytes) -> dict[str, object] | BadRequest:
     # a colon in a text, an inner object or a repeated name is read a second time.
     if raw.count(b":") != len(decoded) and (fault := _second_look(raw)) is not None:
         return fault
-    # NUL and surrogates must be escaped: JSON forbids the one unescaped, UTF-8 the other.
+    # NUL and surrogates are always escaped: JSON forbids a bare NUL, UTF-8 a bare surrogate.
     if b"\\u" in raw and not _clean(decoded):
         return _BAD_TEXT
     return decoded
@@ -116,7 +116,7 @@ def convert(obj: object, kind: type[T]) -> T | BadRequest:
 def unify_spellings(body: dict[str, object], spellings: Mapping[str, str]) -> BadRequest | None:
     """Put values given under another accepted spelling of a field under the field's own name.
 
-    Returns why not where two spellings of one field are given and their values differ.
+    Returns a refusal where two spellings of one field are given and their values differ.
     """
     for other, name in spellings.items():
         if other not in body:
@@ -132,7 +132,7 @@ def unify_spellings(body: dict[str, object], spellings: Mapping[str, str]) -> Ba
 
 
 class _Found(Exception):
-    """Ends the second look: its text is the fault that was found."""
+    """Raised to end the second parse of a body. Its text is the fault that was found."""
 
 
 def _second_look(raw: bytes) -> BadRequest | None:
@@ -159,13 +159,13 @@ def _look(pairs: list[tuple[str, object]]) -> None:
 
 
 def _field(name: str) -> str:
-    """Return how to name a client's field: its own name only where that could be one of ours."""
+    """Return how a message names a client's field: by its name if that could be one of ours."""
     return f"Field `{name}`" if _NAME.fullmatch(name) else "A field of the body"
 
 
 def _clean(decoded: object) -> bool:
     """Return whether no text in `decoded`, keys included, holds NUL or a surrogate."""
-    # A stack of its own, since the nesting may be near the limit of recursion.
+    # An explicit stack, since the nesting may be near Python's recursion limit.
     pending = [decoded]
     while pending:
         item = pending.pop()

@@ -115,7 +115,7 @@ class Dispatcher:
             await handler(self._services, self._sockets, scope, receive, send)
 
     async def _serve_elsewhere(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a path that is on no row: a WebSocket's, asked for without one, or a page."""
+        """Serve a path that the table lacks: a page, or a WebSocket's path in a plain request."""
         if scope["type"] == "http" and scope["raw_path"] in self._websockets:
             await refuse_plain(scope["method"], send)
         else:
@@ -253,7 +253,7 @@ class Dispatcher:
         response = render(endpoint, answer)
         if response.event is not None:
             self._services.parts.on_event(response.event)
-        if response.status == 401:  # also of a key that was revoked while its call was held
+        if response.status == 401:  # perhaps of a key that was revoked while its call was held
             headers = unauthorised(self._services)
         await send_json(send, response.status, response.body, headers)
         return response.status

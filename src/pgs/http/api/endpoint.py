@@ -151,10 +151,10 @@ class Endpoint(msgspec.Struct, frozen=True):
     summary: str
 
     credential: Credential | None = "partner_key"
-    """What the caller authenticates with. None serves everybody."""
+    """What the caller authenticates with. None: the call is open to everybody."""
 
     only_key: Environment | None = None
-    """The kind of key that the call is for, where it is not for both."""
+    """The only environment whose keys may make the call. None: the keys of both may."""
 
     query: frozenset[str] = frozenset()
     """The query parameters that the call knows. Others are ignored."""
@@ -163,16 +163,16 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The type of the body. None: a body is not read."""
 
     may_lack_body: bool = False
-    """An empty body is accepted, and None to the handler."""
+    """An empty body is accepted; the handler gets None."""
 
     launch: bool = False
     """The body names a game and a player, which are checked before its other fields."""
 
     spellings: Mapping[str, str] = {}
-    """Other names under which a field of the body is accepted, to the field's own name."""
+    """From other accepted names of a body's fields to the fields' own names."""
 
     body_bytes: int | None = None
-    """Bytes that a body may have, where the usual bound is too small. Holds for the whole path."""
+    """Bytes that a body may have, if the usual bound is too small. Applies to the whole path."""
 
     held: bool = False
     """The call may be kept waiting. It is cancelled when its client leaves."""
@@ -184,4 +184,5 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The reason that a client is told when something broke inside. None: a 500 without reason."""
 
     elsewhere: tuple[str, ...] = ()
-    """Reasons that this call answers with their second status. With a session token all do."""
+    """Reasons that this call answers with their alternate status. Calls with a session token answer
+    every reason so."""

@@ -1,4 +1,4 @@
-"""From a query string to parameters: repeated ones and invalid UTF-8 are refused."""
+"""Parses query strings. Repeated parameters and invalid UTF-8 are refused."""
 
 import re
 from typing import Final

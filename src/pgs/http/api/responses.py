@@ -1,4 +1,4 @@
-"""From an answer to a response: its status, its JSON, and how it is sent over ASGI."""
+"""Turns an answer into a response with its status and JSON, and sends it over ASGI."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""From a path to the endpoints on it."""
+"""Finds the endpoints of a path."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Answers of no stated length, and how a stop ends them."""
+"""Streams: answers without a stated length. A stop of the service ends them."""
 
 import trio
 

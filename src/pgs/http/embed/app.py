@@ -141,7 +141,7 @@ class EmbedApp:
     def _admit(self, partner_id: str, environment: Environment) -> Account | Bare:
         """Return the account whose frame may be served now, or the refusal.
 
-        A 404 draws from no bucket, since no partner is to pay for a path that does not exist.
+        A 404 uses up no partner's rate limit, since its path belongs to no partner.
         """
         services, now = self._services, trio.current_time()
         restricted = services.restricted_to is not None and environment != services.restricted_to

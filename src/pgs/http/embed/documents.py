@@ -40,7 +40,7 @@ class BundledFrame:
         self._template = template
 
     async def template(self) -> str:
-        """Return it. Raises `NoFrame`."""
+        """Return the document with its marks. Raises `NoFrame`."""
         if self._template is None:
             raise NoFrame
         return self._template
@@ -57,7 +57,7 @@ class Fetcher(Protocol):
 class UpstreamFrame:
     """The document at an address. It is fetched when needed and kept for `FRESH_S`.
 
-    Only one fetch runs at a time; whoever else asks waits for it.
+    Only one fetch runs at a time; other callers wait for it.
     """
 
     def __init__(self, url: str, client: Fetcher) -> None:
@@ -68,7 +68,10 @@ class UpstreamFrame:
         self._fetched: trio.Event | None = None
 
     async def template(self) -> str:
-        """Return it. Raises NotFetched; for `RETRY_S` after a failure without another try."""
+        """Return the document with its marks.
+
+        Raises NotFetched. For `RETRY_S` after a failure, it does so without trying again.
+        """
         if trio.current_time() >= self._until:
             if self._fetched is not None:
                 await self._fetched.wait()

@@ -9,10 +9,10 @@ import msgspec
 from pgs.domain.environments import Environment
 
 NONCE_MARK: Final = "%PGS_NONCE%"
-"""Stands in a template for the document's nonce, on scripts and style sheets."""
+"""The mark in a template for the document's nonce, on scripts and style sheets."""
 
 DATA_MARK: Final = "%PGS_FRAME%"
-"""Stands in a template, in an attribute in double quotes, for the JSON of `FrameData`."""
+"""The mark in a template for the JSON of `FrameData`, inside an attribute in double quotes."""
 
 
 class FrameData(msgspec.Struct, frozen=True, rename="camel"):

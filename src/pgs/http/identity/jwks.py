@@ -32,7 +32,8 @@ KEYS_MAX: Final = 32
 """Keys of one set that are kept. An issuer that rotates its keys publishes two or three."""
 
 RSA_BITS: Final = range(2048, 8192 + 1)
-"""RFC 7518, section 3.3, for the lower end; the upper bounds what verifying one token costs."""
+"""Bits of an RSA key. RFC 7518, section 3.3, demands the lower bound. The upper one limits what it
+costs to verify a token."""
 
 _log = structlog.get_logger("pgs.identity")
 
@@ -44,7 +45,7 @@ class PublicKey:
         self.kid = kid
         self.alg = alg
         self._key = key
-        # From the table, since `get_alg` warns each time about the name EdDSA.
+        # Read from the table, because `get_alg` warns about the name EdDSA at each call.
         self._algorithm = JWSRegistry.algorithms[alg]
 
     def has_signed(self, data: bytes, signature: bytes) -> bool:
@@ -98,7 +99,7 @@ def _algorithm(kty: object, crv: object) -> str | None:
 
 
 def _import(alg: str, jwk: Json) -> Key | None:
-    """Return the key made of its own members alone, or None if one is missing or wrong.
+    """Return the key made of the members that its algorithm needs, or None if one is unusable.
 
     joserfc gets no other member: neither certificates nor anything that could change its checks.
     """

@@ -49,7 +49,7 @@ class Identity(msgspec.Struct, frozen=True):
 
 
 class ParsedToken(HidesSecrets, msgspec.Struct, frozen=True):
-    """A parsed token: its claims, the bytes that were signed, and the key that would have signed.
+    """A parsed token: its claims, the bytes that were signed, and the key that it names.
 
     `kid` is None if the token names no key.
     """
@@ -154,7 +154,7 @@ def _object(part: str) -> dict[str, object] | None:
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return the members as a dict. ValueError if two have one name.
 
-    That is why this uses the standard library's parser: msgspec's does not tell.
+    The parser is the standard library's, because msgspec's does not report repeated names.
     """
     members = dict(pairs)
     if len(members) != len(pairs):

@@ -12,17 +12,17 @@ from pgs.http.outbound.fetch import Fetch
 from pgs.http.transport.asgi import OnEvent, ignore_event
 
 _SIGN_IN_REQUIRED: Final = refuse("sign_in_required")
-# Without the issuer's keys no token can be verified. That is an outage, and its answer is that of
-# an account registry that cannot be read.
+# Without the issuer's keys no token can be verified. That is an outage, and it is answered like an
+# account registry that cannot be read.
 _UNAVAILABLE: Final = refuse("registry_unavailable")
 
 
 class IdentityVerifier:
     """Verifies the tokens of one issuer for one audience.
 
-    `issuer` is spelled as in its tokens. Its keys are at `jwks_url`, or where its discovery
-    document says if that is None. ValueError for a URL that is neither https nor http on this
-    machine. `fetch` is `JsonClient.get` or a stand-in.
+    `issuer` is spelled as in its tokens. Its keys are fetched from `jwks_url`; if that is None,
+    from the URL that its discovery document names. ValueError for a URL that is neither https nor
+    http on this machine. `fetch` is `JsonClient.get` or a stand-in.
     """
 
     def __init__(

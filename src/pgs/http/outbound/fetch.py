@@ -61,8 +61,8 @@ class Fetched(msgspec.Struct, frozen=True):
 class JsonClient:
     """Calls services at URLs that `parse_service_url` accepts.
 
-    Each call uses a connection of its own. Redirects and proxies are not followed. Over http only a
-    loopback address is connected to, whatever the name resolves to. `ssl_context` is for tests.
+    Each call uses a connection of its own. Redirects and proxies are not followed. Over http it
+    connects to loopback addresses only, whatever the name resolves to. `ssl_context` is for tests.
     """
 
     def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:

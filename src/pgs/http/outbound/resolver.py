@@ -24,8 +24,8 @@ LOOKUPS_PER_HOST: Final = 4
 threads."""
 
 LOOKUPS_OF_SLOW: Final = 8
-"""Threads of LOOKUPS_AT_ONCE that may look up names known to be slow. Such a name has one thread
-until it is quick again."""
+"""Threads of LOOKUPS_AT_ONCE that may look up names known to be slow. Such a name gets one thread
+until a look-up of it is quick again."""
 
 SLOW_S: Final = 1.0
 """Seconds after which a name counts as slow: its last look-up took that long, or was given up
@@ -115,9 +115,9 @@ class LimitedResolver(trio.abc.HostnameResolver):
     - At most `threads` look-ups that somebody waits for run at once, and `per_host` of one name.
       Others wait, and can be cancelled.
     - A look-up that is cancelled while it runs frees its thread slot for another one, as long as
-      at most `left` such look-ups are running. It keeps its slot of its name until its thread ends.
-    - A name that is known to be slow has one thread, and all of them together `of_slow` of the
-      `threads`.
+      at most `left` such look-ups are running. It keeps its name's slot until its thread ends.
+    - A name that is known to be slow gets one thread, and all slow names together get `of_slow` of
+      the `threads`.
 
     `system` is what a thread calls: `socket.getaddrinfo`, or a test's stand-in.
     """

@@ -22,7 +22,7 @@ class WebhookRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Me(msgspec.Struct, frozen=True, rename="camel"):
-    """The account as this key sees it. `prices`: US cents by tier id, of priced tiers alone."""
+    """The account as this key sees it. `prices`: US cents by tier id, for priced tiers."""
 
     partner_id: str
     name: str
@@ -47,7 +47,7 @@ def webhook_record(webhook: Webhook) -> WebhookRecord:
 
 
 async def read_me(call: Call) -> Me:
-    """Return the account. A price that does not count any more is absent, like one never set."""
+    """Return the account. A price that is no longer in effect is left out."""
     account, environment, parts = (
         call.principal.account,
         call.principal.environment,

@@ -37,7 +37,7 @@ class ResumableMatch(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
-    """A session token, with what a host page needs besides.
+    """A session token, and what else a host page needs.
 
     Times in epoch seconds. `resume` lists the player's oldest running matches.
     """

@@ -1,7 +1,7 @@
 """One accepted WebSocket as its handler sees it.
 
-A task of its own reads it and another one writes to it; everything that a client may take of the
-service is bounded.
+One task reads it and another one writes to it. Everything that a client may use of the service is
+bounded.
 """
 
 from collections import deque
@@ -90,7 +90,7 @@ class Backlog:
         return text
 
     def end(self) -> None:
-        """Let nothing more in."""
+        """Accept no more texts."""
         self._in.close()
 
 
@@ -131,9 +131,9 @@ class AcceptedSocket:
     def send(self, text: str) -> bool:
         """Return whether the text was queued for the client.
 
-        It is not where the socket is closing or gone, nor where the client is too far behind, which
-        closes the socket. Since this never waits, an actor may call it amid its step; a loop of
-        sends must wait for something else.
+        It is not queued if the socket is closing or gone, or if the client is too far behind; the
+        latter closes the socket. This never waits, so an actor may call it in the middle of a step;
+        a loop of sends needs a checkpoint of its own.
         """
         if self._over:
             return False

@@ -1,4 +1,4 @@
-"""The shapes of ASGI as this package passes them around, and work that ends with its client."""
+"""Types of ASGI, and work that is cancelled when its client leaves."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 """Takes a `Scope`, a `Receive` and a `Send`, which frameworks type as dictionaries of their own."""
 Headers = list[tuple[bytes, bytes]]
 OnEvent = Callable[[str], None]
-"""Counts what happened, by a short name from a fixed set: metrics hang on it."""
+"""Counts an event by its short name, which is one of a fixed set. Metrics use these names."""
 
 
 def ignore_event(name: str) -> None:

@@ -36,8 +36,8 @@ from pgs.http.transport.listener_config import GuardedConfig
 _log = structlog.get_logger("pgs.http")
 
 SEND_CHUNK: Final = 64 * 1024
-"""Bytes of one write that is timed. With 5 s for each, a client must take 13 kB/s, which any line
-does that can play."""
+"""Bytes of one timed write. With 5 s for each, a client must take 13 kB/s. Any line that is good
+enough for playing does."""
 
 
 class _Http1Only(ProtocolWrapper):
@@ -100,8 +100,8 @@ class GuardedServer(TCPServer):
             )
             self.protocol = _Http1Only(protocol)
             self._phase = _Phase.IDLE
-            # A new connection is not one that a client's pool keeps open: it gets the time of a
-            # head, which is shorter than that of an idle connection.
+            # A new connection gets the time of a head, which is shorter than the time of an idle
+            # connection: no client's pool opens one before it has a request.
             self._deadline = trio.current_time() + self._guarded.limits.head_s
             self._reading = trio.CancelScope()
             self._handling = trio.CancelScope()

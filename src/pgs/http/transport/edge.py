@@ -1,4 +1,4 @@
-"""The outermost layer, which every request passes before the application and every response after.
+"""The outermost layer. Every request passes it before the application, every response after.
 
 It refuses malformed heads and bodies that are too long or too slow, gives each request its id,
 stamps responses, turns an exception into a 500 that tells no detail, and writes the access log.
@@ -27,14 +27,14 @@ DEFAULT_BODY_BYTES: Final = 64 * 1024
 map, has a few KiB."""
 
 BODY_S: Final = 10.0
-"""Seconds for a body to arrive: 64 KiB over a slow mobile line, and no more for a client that sends
-it drop by drop."""
+"""Seconds for a body to arrive: enough for 64 KiB over a slow mobile line. A client that keeps
+sending slowly gets no more."""
 
 LOGGED_PATH_CHARS: Final = 200
 """Characters of a path in the log. The longest route with its ids has about 120."""
 
-# A client that puts a key, a token or a cursor into a path has shown it to every proxy on the way;
-# this log hides it.
+# Hides keys, tokens and cursors that a client has put into a path. Every proxy on the way has seen
+# them, but this log does not show them.
 _CREDENTIAL = re.compile(r"(pgs_live_|pgs_test_|pgs1\.|pgc1\.|whsec_)[^/]+")
 
 _access = structlog.get_logger("pgs.access")

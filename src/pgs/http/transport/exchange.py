@@ -13,7 +13,7 @@ from pgs.http.transport.asgi import App, Headers, Message, OnEvent, Receive, Sco
 from pgs.http.transport.heads import Fault, Head, stamp
 
 BodyLimit = Callable[[str], int]
-"""Path to bytes: how long a request's body may be."""
+"""Takes a path and returns the bytes that a request's body may have."""
 
 DRAIN_S: Final = 2.0
 """Seconds for the unread body of an answered request to arrive, so that the connection can be used

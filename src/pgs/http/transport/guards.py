@@ -12,7 +12,7 @@ WebSocket stream above. The faults:
 - Bytes behind the last request of a connection were an error at once, which cut off the answer that
   was being sent.
 - A head that h11 refuses, or a WebSocket handshake that wsproto refuses, was answered without an id
-  and a body; a method in small letters was served as if it were in capitals. The edge makes these
+  and a body; a method in lower case was served as if it were in upper case. The edge makes these
   answers now.
 """
 
@@ -131,9 +131,9 @@ class GuardedTasks(TaskGroup):
 class PatientConnection(h11.Connection):
     """An h11 connection that reads nothing behind a request while that request is being answered.
 
-    `head` is the input in which the latest request line was looked for. A method in small letters
-    is refused, since methods are case-sensitive (RFC 9110 section 9.1) and hypercorn would turn it
-    into capitals.
+    `head` is the input in which the latest request line was looked for. A method in lower case is
+    refused, since methods are case-sensitive (RFC 9110 section 9.1) and hypercorn would turn it
+    into upper case.
     """
 
     head = b""

@@ -1,4 +1,4 @@
-"""Heads: what a request's must be before anything else looks at it, and what a response's gets.
+"""Checks the heads of requests before anything else reads them, and completes those of responses.
 
 The rules keep two readers of one request, a proxy and this service for example, from reading it
 differently.
@@ -6,8 +6,9 @@ differently.
 hypercorn's parser (h11 0.16) refuses the following by itself, and has the edge answer
 (`Edge.refuse`): a request line or header that is not HTTP, a Content-Length that is not a number,
 several that differ (equal ones it merges), any Transfer-Encoding but one `chunked`, a missing or
-second Host in HTTP/1.1, control and 8-bit characters in the target. Everything else that is refused
-here it lets pass. All of it is checked again, since the edge may stand behind another parser.
+second Host in HTTP/1.1, control and 8-bit characters in the target. It lets pass everything else
+that is refused here. This module checks all of it again, since the edge may stand behind another
+parser.
 """
 
 import re
@@ -33,7 +34,7 @@ MAX_METHOD_CHARS: Final = 16
 UPDATEREDIRECTREF, is not served."""
 
 PRIVATE_PREFIX: Final = b"x-pgs-"
-"""Request headers that only this service could mean; from outside they are dropped."""
+"""The prefix of headers that are reserved for this service. In a request they are dropped."""
 
 REQUEST_ID: Final = b"x-request-id"
 API_VERSION: Final = b"x-service-api-version"

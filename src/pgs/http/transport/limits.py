@@ -48,15 +48,15 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     the application sees the breach and answers it."""
 
     websocket_flood_chars: int = 1024 * 1024
-    """Characters after which the rest of a WebSocket message is not awaited. The client is a flood,
-    and its connection ends."""
+    """Characters after which the rest of a WebSocket message is not awaited. The client is
+    flooding, so its connection ends."""
 
     requests_per_connection: int = 10_000
     """Requests after which a connection is closed, so that a load balancer in front can spread
     clients anew."""
 
     send_s: float = 5.0
-    """Seconds for 64 KiB to leave towards the client. Any line that can play is faster."""
+    """Seconds for 64 KiB to leave towards the client. Any line fit for playing is faster."""
 
     linger_s: float = 2.0
     """Seconds for which a closing connection's input is still read, so that a reset does not

@@ -1,4 +1,4 @@
-"""A listener for as long as a block runs."""
+"""Runs a listener while a block runs."""
 
 import socket
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ class Listener(msgspec.Struct, frozen=True):
 async def listening(
     app: App, sock: socket.socket, limits: ServerLimits, on_event: OnEvent
 ) -> AsyncIterator[Listener]:
-    """Serve an application on a bound socket for a block; on leaving, stop and wait for its end.
+    """Serve an application on a bound socket for a block; at its end, stop it and wait.
 
     The block's exception is raised as it is, and not in the group of a nursery.
     """

@@ -18,8 +18,8 @@ class Connection(Protocol):
 
 
 Refuse = Callable[[str, str, int], tuple[int, Headers, bytes]]
-"""Answers a request that the parser refused: from its method, its path and the parser's status to
-the response's status, headers and body."""
+"""Answers a request that the parser refused. Takes its method, its path and the parser's status;
+returns the response's status, headers and body."""
 
 
 class GuardedConfig(Config):

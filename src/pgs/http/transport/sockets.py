@@ -45,7 +45,7 @@ class OpenSockets:
 
     @property
     def count(self) -> int:
-        """How many are open."""
+        """The number of open sockets."""
         return len(self._open)
 
     @contextmanager
@@ -64,8 +64,8 @@ class OpenSockets:
     async def close_all(self, code: int = GOING_AWAY) -> None:
         """Close every socket that is open, and every one that is opened later.
 
-        Returns once all have been told, or after `TELL_S`. They are told even where the caller is
-        cancelled, since only this call waits.
+        Returns once all have been told, or after `TELL_S`. They are told even if the caller is
+        cancelled, since that ends only this wait.
         """
         self._closing = code
         self._none_left = trio.Event()
