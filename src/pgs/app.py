@@ -1,4 +1,4 @@
-"""The composition root: builds every part and starts it. The only file that knows every room."""
+"""Builds every part of the service and starts it. The only file that knows every package."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -102,7 +102,7 @@ async def _open_folder(config: Config, rng: Rng, inline: bool) -> tuple[Database
     keys: list[KeyFile] = []
 
     def open_keys(is_new: bool) -> None:
-        # Before the database is made: a start that dies in between leaves none without its ring.
+        # The keys come first: a start that dies in between leaves no database without a key ring.
         keys.append(KeyFile(config.key_file, rng, make=is_new))
 
     open_database = partial(Database, config.data_dir, inline=inline, on_locked=open_keys)

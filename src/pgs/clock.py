@@ -49,9 +49,10 @@ class HeldTime:
         self._told = False
 
     def newly_behind_ms(self, reading_ms: int) -> int:
-        """Take a reading; return by how many milliseconds it is behind, if that is to be reported.
+        """Take a reading; return how many milliseconds it is behind if that must be reported.
 
-        Else 0: when it is at most `BEHIND_MS`, or was reported since the readings last caught up.
+        Returns 0 if it is at most `BEHIND_MS` behind, or if this was already reported since the
+        readings last caught up.
         """
         behind_ms = self.latest_ms - reading_ms
         if behind_ms <= 0:
@@ -67,8 +68,8 @@ class HeldTime:
 class SystemClock:
     """The machine's wall clock, held at its highest reading while the machine's clock is set back.
 
-    Time stands still then, and nothing falls due. `on_event` and the log are told once each time. A
-    clock without an `on_event`, such as the log's own, tells nobody.
+    Time stands still meanwhile, and nothing falls due. Each set-back is counted by `on_event` and
+    logged once. A clock without `on_event`, such as the log's own, does neither.
     """
 
     def __init__(self, on_event: Callable[[str], None] | None = None) -> None:

@@ -27,14 +27,14 @@ _NOT_BUILT = {"settlement_url": "settlement is embedded"}
 """Settings that this build does not support, with the reason."""
 
 _SHOWN = 40
-"""Characters of a bad setting that its message quotes: enough to recognise it, and no whole
-file."""
+"""Characters of a bad setting that its message quotes: enough to recognise it, and few if it was a
+whole file."""
 
 _ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 
 
 class BadSettings(Exception):
-    """A setting cannot be what it is; the message names it and says what it may be."""
+    """A setting has a wrong value; the message names the setting and says what it may be."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Config:
     """
 
     identity_audience: str = ""
-    """For whom its tokens are made out; empty: for `identity_client_id`."""
+    """The audience that its tokens must name; empty: `identity_client_id`."""
 
     identity_jwks_url: str = ""
     """Where the issuer publishes its keys; empty: where its discovery document says."""
@@ -111,7 +111,7 @@ class Config:
 
     @property
     def token_audience(self) -> str:
-        """For whom identity tokens must be made out; empty where there is no issuer."""
+        """The audience that identity tokens must name; empty without an issuer."""
         return self.identity_audience or self.identity_client_id
 
 
@@ -149,9 +149,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
         field = name.removeprefix(PREFIX).lower()
         if field in _NOT_BUILT and not text:
             continue
-        known = name == _variable(
-            field
-        )  # in another case it is another variable, which nothing reads
+        known = name == _variable(field)  # names are case-sensitive: nothing reads this one
         _check_known(
             field if known else "", name, get_close_matches(name, map(_variable, _KINDS), n=1)
         )
@@ -167,7 +165,7 @@ def _check_file(path: Path) -> None:
         raise BadSettings(f"there is no settings file {path}") from None
     except OSError as error:
         raise BadSettings(f"the settings file {path} cannot be read: {error.strerror}") from None
-    except ValueError as error:  # bad UTF-8 is one, too
+    except ValueError as error:  # bad UTF-8 is one of them
         raise BadSettings(f"the settings file {path} is no TOML: {error}") from None
     table = content.pop(TABLE, None)
     if not isinstance(table, dict):
@@ -224,7 +222,7 @@ _KINDS: Final[Mapping[str, object]] = {
 
 
 def check_config(config: Config) -> Config:
-    """Return the settings if each of them can be, else raise `BadSettings`."""
+    """Return the settings if all of them are valid, else raise `BadSettings`."""
     if config.restrict_environment and config.restricted_to is None:
         raise BadSettings("PGS_RESTRICT_ENVIRONMENT must be test or live, or be left out")
     for name, address in (

@@ -47,7 +47,7 @@ _LEVELS = {
 def _spell(value: object) -> str:
     try:
         return repr(value)
-    except Exception:  # whoever logs something is not told that it cannot be spelled
+    except Exception:  # a value without a repr must not make the log call raise
         return f"<{type(value).__name__}>"
 
 
@@ -57,7 +57,7 @@ _encode = msgspec.json.Encoder(enc_hook=_spell).encode
 def _line(event: structlog.typing.EventDict) -> bytes:
     try:
         return _encode(event)
-    except Exception:  # text that is no UTF-8: a slower encoder writes it in escapes
+    except Exception:  # text that is not valid Unicode: a slower encoder escapes it
         return json.dumps(event, default=_spell, skipkeys=True).encode()
 
 
@@ -122,7 +122,7 @@ class Lines:
         return batch, False
 
     def _tell(self) -> None:
-        """Say how many lines were lost since that was last said, if the file takes it."""
+        """Write how many lines were lost since the last such line, if the file takes it."""
         lost = self.lost()
         if lost > self._told:
             with suppress(Exception):
@@ -134,7 +134,7 @@ class Lines:
         if self._file is None:
             return len(lines)
         left = memoryview(b"\n" * self._torn + b"".join(lines))
-        with suppress(Exception):  # there is no place left to tell of it
+        with suppress(Exception):  # an error of the log cannot be logged
             while left:
                 # None: the file is full and in non-blocking mode. Another process that has it
                 # open can have set that mode.

@@ -10,15 +10,15 @@ from prometheus_client.registry import Collector
 
 from pgs.actors.core import Core
 
-# From a mint's fraction of a millisecond to a long poll's 25 s.
+# From minting a token, in less than a millisecond, to a long poll of 25 s.
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class Metrics:
     """One process's metrics.
 
-    Every label comes from a fixed set (event names, endpoint paths, statuses, chores), and never from
-    a client.
+    Every label comes from a fixed set (event names, endpoint paths, statuses, chores), and never
+    from a client.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Metrics:
 
 
 class _CoreGauges(Collector):
-    """Reads the core when it is asked, so that nothing is kept up to date for nobody."""
+    """Reads the core at each scrape, so that nothing has to be kept up to date in between."""
 
     def __init__(
         self, core: Core, open_sockets: Callable[[], int], lost_lines: Callable[[], int]

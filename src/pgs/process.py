@@ -23,11 +23,11 @@ default of 700 it would run fourteen times as often."""
 
 
 def tune_garbage_collector() -> None:
-    """Keep the garbage collector away from everything that now lives.
+    """Exempt every object that exists now from garbage collection, and collect less often.
 
     It is for a process that does nothing but serve. A started service has some 85,000 objects,
-    nearly all of them modules and types that stay. A full collection took 42 ms, in which nobody is
-    answered; without these objects it takes next to nothing.
+    nearly all of them modules and types that stay. A full collection took 42 ms, in which no call
+    is answered; without these objects it takes almost no time.
 
     Collections of young objects come less often, too. With 150 deliveries hanging they took 1 % of
     the time, in pauses of up to 12 ms; now they take a twentieth of that. What they would free
@@ -57,7 +57,7 @@ def _say(text: str) -> None:
     """
     if sys.stdout is not None:
         with suppress(OSError):
-            os.write(sys.stdout.fileno(), os.fsencode(text))  # a folder's name may be no UTF-8
+            os.write(sys.stdout.fileno(), os.fsencode(text))  # a folder's name may not be UTF-8
 
 
 def run(config: Config) -> int:

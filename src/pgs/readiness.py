@@ -24,7 +24,7 @@ log = structlog.get_logger("pgs.readiness")
 class Readiness:
     """Whether the service is ready.
 
-    It is from the start until the draining, while a commit succeeds and none has failed lately.
+    It is ready from its start until it drains, while commits succeed and none has failed lately.
     """
 
     def __init__(self) -> None:
@@ -33,11 +33,11 @@ class Readiness:
         self._probing = False
 
     def started(self, core: Core) -> None:
-        """The listeners take calls."""
+        """Note that the listeners take calls."""
         self.core = core
 
     def draining(self) -> None:
-        """The service is stopping."""
+        """Note that the service is stopping."""
         self._draining = True
 
     async def why_not(self) -> str | None:
@@ -56,7 +56,7 @@ class Readiness:
             return f"starting: {', '.join(self.core.chores.not_yet_run())}"
         core, writer = self.core, self.core.parts.database.writer
         if self._probing or writer.stalled():
-            return "unable to write"  # an earlier probe still hangs: do not heap up more
+            return "unable to write"  # an earlier probe still hangs: do not start another
         if writer.failed_within(FAILED_RECENTLY_S):
             return "unable to write"
         outcome: list[bool] = []

@@ -87,7 +87,7 @@ async def running(
         inside = InternalApp(
             ready=readiness.why_not, scrape=metrics.scrape, refresh=lambda: _refresh(readiness)
         )
-        # Open before the core and after it: it tells that the service is starting, or draining.
+        # Opened before the core and closed after it: it tells that the service starts or drains.
         async with (
             listening(
                 edge(inside), internal, INTERNAL_LIMITS, metrics.on_event
@@ -124,7 +124,7 @@ async def running(
 
 
 def _edges(versions: ServedVersions, metrics: Metrics) -> Callable[[App], Edge]:
-    """Return what puts the edge around an application."""
+    """Return a function that wraps an application in the edge."""
     rng, body_limit = SystemRng(), body_limits(ENDPOINTS, DEFAULT_BODY_BYTES)
     return lambda app: Edge(
         app,
@@ -193,6 +193,6 @@ async def _drain(core: Core, app: Dispatcher, sockets: OpenSockets, readiness: R
     core.parts.bells.ring_all()
     core.parts.deliveries.begin_drain()
     app.end_streams()
-    # Shielded, so that sockets are told even where the block was cancelled. It bounds itself.
+    # Shielded, so that sockets are told even if the block was cancelled. The deadline bounds it.
     with trio.CancelScope(shield=True, deadline=trio.current_time() + 2 * TELL_S):
         await sockets.close_all()

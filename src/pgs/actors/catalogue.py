@@ -88,7 +88,7 @@ class CatalogueActor(DispatchingActor):
         return TermsPublished(version)
 
     async def _write(self, *stmts: Stmt) -> None:
-        """Commit statements and publish the catalogue that follows from them. Raises `Stale`."""
+        """Commit statements and publish the changed catalogue. Raises `Stale`."""
         if await self._database.writer.submit(Tx(PLATFORM, stmts)) is Outcome.CONFLICT:
             raise Stale
         self._catalogue.publish(await rows.read_catalogue(self._database.reader))

@@ -118,7 +118,7 @@ class PartnerActors:
 class PartnerDirectory:
     """Every open partner by id, and the platform's own actor.
 
-    Nobody asks yet whether a partner belongs to this node: there is only one.
+    There is only one node so far, so every partner belongs to it.
     """
 
     def __init__(self, parts: Parts, makers: Makers) -> None:

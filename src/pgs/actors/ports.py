@@ -25,7 +25,7 @@ class Unpublished(Exception):
 class SettlementPort(Protocol):
     """Holds the players' money. Both calls may be repeated: the seat is their idempotency key."""
 
-    instant: bool  # True: every charge is confirmed, so that nobody needs to be asked
+    instant: bool  # True: every charge is confirmed at once, without a call
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
         """Return what became of a seat's stake. Raises `Unpublished`."""

@@ -22,7 +22,7 @@ _PARTS = (
     "webhooks.switched_on",
     "members.members",
 )
-"""The queries of what belongs to accounts; each has a twin `..._of` for one account."""
+"""The queries for the parts of all accounts; each has a twin `..._of` for one account."""
 
 
 async def read_accounts(reader: Reader) -> dict[str, Account]:
@@ -48,7 +48,7 @@ async def read_account(reader: Reader, partner_id: str) -> Account | None:
 
 
 def _by_account(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return rows by their first column, the account's id, and without it."""
+    """Return rows grouped by their first column, the account's id, which is left out of them."""
     rows_of: dict[str, list[Row]] = {}
     for partner_id, *rest in rows:
         rows_of.setdefault(partner_id, []).append(tuple(rest))
@@ -98,7 +98,7 @@ def _columns(account: Account) -> dict[str, Any]:
 
 
 def insert_partner(account: Account) -> Stmt:
-    """Return the statement that adds an account; a second one of its id conflicts."""
+    """Return the statement that adds an account; a second one with its id conflicts."""
     return Stmt("accounts.insert_partner", _columns(account), 1)
 
 

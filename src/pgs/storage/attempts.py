@@ -70,7 +70,7 @@ async def attempts_before(
     since: int,
     page_size: int,
 ) -> list[Attempt]:
-    """Return tries logged after `since`, the newest first, from below the sequence `before` on."""
+    """Return tries after `since` with a sequence below `before`, the newest first."""
     rows = await reader.all(
         "attempts.attempts_before",
         partner_id=partner_id,

@@ -22,8 +22,8 @@ from pgs.storage.queries import QUERIES
 from pgs.storage.transactions import StoreOutage
 
 FEED_GAP: Final = 10**9
-"""Positions that a restored feed leaves out. More than a service fills in a day, so that a single
-restore needs no right clock."""
+"""Positions that a restored feed skips. No service fills so many in a day, so a single restore is
+safe even if the clock is wrong."""
 
 POSITIONS_A_SECOND: Final = 1_000_000
 """Positions by which a restored feed advances for each second since FEED_EPOCH. No service writes
@@ -117,9 +117,9 @@ def _copy(source_path: Path, path: Path) -> None:
     try:
         copy = sqlite3.connect(path, isolation_level=None)
         try:
-            # In one step: between several, each commit would make it start again.
+            # In one step: with several, each commit in between would make the copy start again.
             source.backup(copy)
-            # One file, so that nothing beside it can be left behind.
+            # One file, so that no second file can be forgotten when it is moved.
             copy.execute("pragma journal_mode=delete")
             copy.execute(f"pragma user_version={_MARK}")
             faults = [row[0] for row in copy.execute("pragma integrity_check(1)")]

@@ -27,7 +27,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "created_at",
     ),
 }
-"""Every column of a table. A seat and a match are made of their rows, so their fields are these."""
+"""Every column of a table. The fields of `Seat` and `Match` have these names."""
 
 CHANGES: Final[dict[str, tuple[str, ...]]] = {
     "seat": (
@@ -65,7 +65,7 @@ CHANGES: Final[dict[str, tuple[str, ...]]] = {
         name for name in COLUMNS["partner"] if name not in ("partner_id", "created_at")
     ),
 }
-"""The columns that an update writes; the others are set by the insert and stay."""
+"""The columns that an update writes. The insert sets the others, which never change."""
 
 
 def expand(sql: str) -> str:

@@ -36,7 +36,7 @@ def connect(
             (mode,) = connection.execute("pragma journal_mode=wal").fetchone()
             if mode != "wal":
                 raise StoreOutage(f"{path}: no write-ahead log, but {mode}")
-            # Money: an acknowledged commit survives a power cut.
+            # Commits move money: one that was acknowledged must survive a power cut.
             connection.execute("pragma synchronous=full")
             if query_only:
                 connection.execute("pragma query_only=on")

@@ -36,7 +36,8 @@ class Database:
         `inline` commits on the event loop's own thread, for tests on a virtual clock, which does
         not wait for another thread. `factory` is the class of connections, for tests that break
         them. `on_locked` is called before the file is touched, with whether it will be a new one;
-        what it raises ends the opening. Raises `DataFolderInUse`, `SchemaNewer` or `StoreOutage`.
+        an exception from it ends the opening. Raises `DataFolderInUse`, `SchemaNewer` or
+        `StoreOutage`.
         """
         self.folder = folder
         self.path = folder / DATABASE_NAME

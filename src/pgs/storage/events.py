@@ -46,6 +46,6 @@ async def events_page(
 
 
 def insert_event(partner_id: str, event: Event) -> Stmt:
-    """Return the statement that adds an entry; a second one of its sequence conflicts."""
+    """Return the statement that adds an entry; a second one with its sequence conflicts."""
     params: dict[str, Any] = {"partner_id": partner_id, **msgspec.structs.asdict(event)}
     return Stmt("events.insert_event", params, 1)

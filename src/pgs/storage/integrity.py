@@ -1,4 +1,4 @@
-"""What the database says of itself: its migrations, and whether its pages and indexes agree."""
+"""The applied migrations, and the database's own check of its pages and indexes."""
 
 import sqlite3
 from pathlib import Path
@@ -10,7 +10,7 @@ from pgs.storage.database import Database
 from pgs.storage.transactions import StoreOutage
 
 SHOWN_LIMIT = 100
-"""Faults listed in one report. More of them would not say more."""
+"""Faults listed in one report. A longer list would not help an operator more."""
 
 # One at a time: a check reads the whole file.
 _LIMITER = trio.CapacityLimiter(1)

@@ -25,7 +25,7 @@ async def find_invite(reader: Reader, partner_id: str, invite_id: str) -> Invite
 async def invites_page(
     reader: Reader, partner_id: str, before: int, page_size: int
 ) -> list[tuple[int, Invite]]:
-    """Return sequence and invite of those below `before`, the newest first. Begin at `END`."""
+    """Return invites with a sequence below `before`, each with it, newest first; begin at `END`."""
     rows = await reader.all(
         "invites.invites_page", partner_id=partner_id, before=before, page_size=page_size
     )

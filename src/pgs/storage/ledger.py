@@ -6,7 +6,7 @@ from pgs.storage.reader import Query, Reader, Row
 from pgs.storage.transactions import Params
 
 SHOWN_LIMIT = 100
-"""Faults listed in one report. More of them would not say more."""
+"""Faults listed in one report. A longer list would not help an operator more."""
 
 
 class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):

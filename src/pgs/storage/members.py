@@ -8,7 +8,7 @@ from pgs.storage.transactions import Stmt
 
 
 async def find_account_of(reader: Reader, uid: str) -> str | None:
-    """Return the id of the account of which somebody is a member."""
+    """Return the id of the account that a uid is a member of, or None."""
     row = await reader.one("members.find_account_of", uid=uid)
     return row[0] if row else None
 

@@ -23,7 +23,7 @@ def put_attendance(partner_id: str, match_id: str, presence: Attendance) -> Stmt
 
 
 def insert_move(partner_id: str, match_id: str, move: Move) -> Stmt:
-    """Return the statement that adds a move; a second one of its ply conflicts."""
+    """Return the statement that adds a move; a second move of the same ply conflicts."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "match_id": match_id,
@@ -65,7 +65,7 @@ async def moves_of_match(reader: Reader, partner_id: str, match_id: str) -> list
 async def running_seats_of_player(
     reader: Reader, partner_id: str, environment: Environment, player_id: str, page_size: int
 ) -> list[tuple[str, str]]:
-    """Return seat and match of what a player is playing, the oldest first."""
+    """Return seat id and match id of each match that a player is in, the oldest seat first."""
     rows = await reader.all(
         "moves.running_seats_of_player",
         partner_id=partner_id,

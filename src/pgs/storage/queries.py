@@ -16,8 +16,8 @@ FOLDER = Path(__file__).parent / "queries"
 
 def load(folder: Path = FOLDER) -> dict[str, Callable[..., Any]]:
     """Return the queries of a folder by name; each takes a connection and named parameters."""
-    # One file at a time: loading a folder as a whole, aiosql 15 keeps only one of two queries that
-    # have the same name in different files.
+    # One file at a time: when aiosql 15 loads a whole folder, it keeps only one of two queries
+    # that have the same name in different files.
     named: dict[str, Callable[..., Any]] = {}
     for path in sorted(folder.glob("*.sql")):
         queries = aiosql.from_str(

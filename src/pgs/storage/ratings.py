@@ -1,4 +1,4 @@
-"""Ratings in rows, and who has seats to pair by them."""
+"""Ratings in rows, and the partners with seats to pair."""
 
 from pgs.domain.environments import Environment
 from pgs.domain.ratings import UNRATED, Rating
@@ -50,7 +50,7 @@ def save_rating(
 
 
 async def partners_with_a_crowd(reader: Reader) -> list[str]:
-    """Return the partners that have two live seats or more waiting for the same thing."""
+    """Return the partners with two or more live seats that wait for the same game and tier."""
     return list(
         dict.fromkeys(
             str(partner_id) for (partner_id,) in await reader.all("ratings.partners_with_a_crowd")

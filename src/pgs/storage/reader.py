@@ -25,7 +25,7 @@ class Query(msgspec.Struct, frozen=True):
 
 
 class Reader:
-    """Reads over one connection, on the thread of whoever awaits them."""
+    """Reads over one connection, on the caller's thread."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

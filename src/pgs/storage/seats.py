@@ -39,7 +39,7 @@ class RunningMatch(msgspec.Struct, frozen=True):
 
 
 def insert_seat(seat: Seat) -> Stmt:
-    """Return the statement that adds a seat; a second one of its idempotency key conflicts."""
+    """Return the statement that adds a seat; a second one with its idempotency key conflicts."""
     return Stmt("seats.insert_seat", msgspec.structs.asdict(seat), 1)
 
 
@@ -143,7 +143,7 @@ async def seats_of_match(reader: Reader, partner_id: str, match_id: str) -> list
 async def feed_page(
     reader: Reader, partner_id: str, environment: Environment, after: int, page_size: int
 ) -> list[Seat]:
-    """Return the rows of the feed that stand after a position, in order."""
+    """Return the feed's rows after a position, in order."""
     return [
         Seat(*row)
         for row in await reader.all(
@@ -169,12 +169,12 @@ async def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | 
 
 
 async def due_seats(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:
-    """Return seats that are due, the longest due first, from behind `after` on."""
+    """Return seats that are due, the longest due first, beginning after `after`."""
     return await _due(reader, "seats.due_seats", until, after, page_size)
 
 
 async def due_matches(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:
-    """Return matches that are due, the longest due first, from behind `after` on."""
+    """Return matches that are due, the longest due first, beginning after `after`."""
     return await _due(reader, "matches.due_matches", until, after, page_size)
 
 

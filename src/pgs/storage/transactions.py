@@ -8,8 +8,8 @@ import msgspec
 SqlValue = str | int | None
 Params = dict[str, SqlValue]
 
-# What SQLite raises for wrong calls and broken constraints: bugs. Its other errors are the
-# machine's fault.
+# What SQLite raises for wrong calls and broken constraints, which are bugs. Its other errors are
+# faults of the machine.
 BUGS = (
     sqlite3.ProgrammingError,
     sqlite3.InterfaceError,
@@ -62,4 +62,4 @@ class Outcome(Enum):
     """What became of a transaction."""
 
     COMMITTED = "committed"
-    CONFLICT = "conflict"  # a unique index or an `expected_rows` disagreed; nothing was done
+    CONFLICT = "conflict"  # a unique index or `expected_rows` was violated; nothing was done

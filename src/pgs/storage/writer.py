@@ -169,7 +169,7 @@ class Writer:
             self._deliver(jobs)
 
     def _take(self, *, wait: bool) -> tuple[list[_Job], bool]:
-        """Return whatever has queued, up to one group, and whether the writer shall end."""
+        """Return what is queued, up to one group, and whether the writer should end."""
         jobs: list[_Job] = []
         with suppress(Empty):
             while len(jobs) < GROUP_LIMIT:

@@ -89,9 +89,9 @@ class AccountActor(DispatchingActor):
         return refuse("partner_changed")
 
     async def _verify_totp(self, command: VerifyTotp, envelope: Envelope) -> object:
-        """Commit the attempt as a wrong one, and only then look at the code.
+        """Commit the attempt as a wrong one, and only then check the code.
 
-        Whatever interrupts this in between has made no guess free.
+        So every guess is counted, even if something interrupts this in between.
         """
         account, context, uid = self._account, self._context(), command.by
         if account is None:
@@ -114,7 +114,7 @@ class AccountActor(DispatchingActor):
         return checked.verdict
 
     async def _commit_verdict(self, verdict: Write, uid: str) -> object:
-        """Commit what a code came to; after a conflict once more, on the account as it is by then.
+        """Commit the result of a code. After a conflict, reload the account and try once more.
 
         The command is not handled again from its start, which would count the attempt twice.
         """
@@ -236,6 +236,6 @@ class AccountActor(DispatchingActor):
 
 
 def _caller_of(command: AccountCommand[object]) -> str:
-    """Return who acts, which every account command has as its field `by`."""
+    """Return who acts. Every account command has a field `by`."""
     by: str = command.by  # type: ignore[attr-defined]  # each command has it
     return by

@@ -1,4 +1,4 @@
-"""What the rules of every noun share: what a rule may look at, and what it may decide."""
+"""What all account rules share: what a rule may look at, and what it may decide."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -45,10 +45,10 @@ class Context(msgspec.Struct, frozen=True):
 class Write(msgspec.Struct, frozen=True):
     """A decision to commit an account, further rows, and an event of the event log.
 
-    `account`: as it is after the change. `stmts`: the rows beside the account's own. `action` and
-    `detail`: what the event says. `reply`: makes the reply from the account as committed.
+    `account`: the account after the change. `stmts`: the rows beside the account's own. `action`
+    and `detail`: what the event says. `reply`: makes the reply from the account as committed.
     `endpoints`: the environments whose courier must read its endpoint again. `revises`: whether
-    the account's revision rises; it does not where nothing that others have read has changed.
+    the account's revision rises. It does not if nothing changed that others may have read.
     """
 
     account: Account
@@ -61,7 +61,7 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class Unlogged(msgspec.Struct, frozen=True):
-    """A decision to commit one row and no event, because the event log has told of it already."""
+    """A decision to commit one row without an event, because an earlier event tells of it."""
 
     stmt: Stmt
     reply: object

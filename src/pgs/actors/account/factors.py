@@ -31,9 +31,9 @@ def enrol_totp(
 ) -> AccountDecision:
     """Decide on a new authenticator, which waits for its first code.
 
-    Its secret is in the reply alone; rows hold it sealed. The event log tells of the first
-    enrolment that waits. Enrolling again before its first code replaces it and logs nothing: this
-    call takes no code, so that anybody could fill the log with it.
+    Only the reply shows its secret; rows hold it sealed. Enrolling again before the first code
+    replaces the secret and logs no further event: the call needs no code, so a member could
+    otherwise fill the log.
     """
     member = account.members.get(command.by)
     if member is None:
@@ -75,9 +75,9 @@ def reset_factor(account: Account, command: ResetFactor, context: Context) -> Ac
 
 
 class CheckedCode(msgspec.Struct, frozen=True):
-    """What a code comes to: the authenticator after it, and the write or the refusal to reply.
+    """The result of a code: the authenticator after it, and a write or a refusal.
 
-    A refusal may be replied once `factor` is in rows.
+    The refusal is sent only after `factor` is in rows.
     """
 
     factor: Factor
@@ -87,7 +87,7 @@ class CheckedCode(msgspec.Struct, frozen=True):
 def check_code(
     account: Account, uid: str, code: str, factor: Factor, context: Context
 ) -> CheckedCode:
-    """Return what a member's code comes to. `factor` is as before the attempt was counted."""
+    """Return the result of a member's code. `factor`: as it was before the attempt was counted."""
     purpose = factor_context(account.partner_id, uid)
 
     def step(sealed: str | None) -> int | None:
@@ -121,5 +121,5 @@ def check_code(
 
 
 def factor_context(partner_id: str, uid: str) -> str:
-    """Return the context in which an authenticator's secret is sealed: it opens in no other."""
+    """Return the context that an authenticator's secret is sealed with and opens only with."""
     return f"{partner_id}|{uid}|totp"

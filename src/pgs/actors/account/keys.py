@@ -26,7 +26,7 @@ class _NewKey(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 def mint_key(account: Account, command: MintKey, context: Context) -> AccountDecision:
-    """Decide on a new key. Rows and event hold its hash and its last characters alone."""
+    """Decide on a new key. Rows and event hold only its hash and its last characters."""
     label = command.label.strip()
     if not label:
         return refuse("label_required")

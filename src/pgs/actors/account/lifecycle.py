@@ -22,7 +22,7 @@ from pgs.storage.stops import put_stop
 
 
 def create(partner_id: str, command: CreatePartner, context: Context) -> AccountDecision:
-    """Decide to open an account. All it holds is an invite for its first admin."""
+    """Decide to open an account with an invite for its first admin and nothing else."""
     if not is_partner_id(partner_id):
         return BadRequest(
             "a partner id is 3 to 32 of a-z 0-9 -, starts with a letter,"

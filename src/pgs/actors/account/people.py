@@ -25,14 +25,14 @@ from pgs.storage.transactions import Stmt
 
 
 class KeptInvites(msgspec.Struct, frozen=True):
-    """How many invites rows hold of an account, and the id of the oldest that is not pending."""
+    """How many invites an account has in rows, and the id of the oldest that is not pending."""
 
     count: int
     oldest_closed: str | None
 
 
 class InviteAndMembership(msgspec.Struct, frozen=True):
-    """An invite, and the id of the account of which its caller is a member already."""
+    """An invite, and the id of the account that the caller already belongs to."""
 
     invite: Invite | None
     member_of: str | None
@@ -41,10 +41,10 @@ class InviteAndMembership(msgspec.Struct, frozen=True):
 async def read_kept_invites(
     reader: Reader, account: Account, command: CreateInvite, now: int
 ) -> KeptInvites:
-    """Return what the account holds of invites."""
+    """Return how many invites the account has, and which one can make room when it is full."""
     count = await invite_rows.count_invites(reader, account.partner_id)
     if count < invites.INVITES_MAX:
-        return KeptInvites(count, None)  # nothing has to make room
+        return KeptInvites(count, None)  # there is still room
     return KeptInvites(count, await invite_rows.oldest_closed(reader, account.partner_id, now))
 
 
@@ -58,7 +58,7 @@ async def read_invite(
 async def read_invite_and_membership(
     reader: Reader, account: Account, command: AcceptInvite, now: int
 ) -> InviteAndMembership:
-    """Return the invite that the command names, and where its caller is a member."""
+    """Return the invite that the command names, and the account that the caller belongs to."""
     invite = await invite_rows.find_invite(reader, account.partner_id, command.invite_id)
     return InviteAndMembership(invite, await member_rows.find_account_of(reader, command.by))
 
@@ -96,7 +96,8 @@ def create_invite(
 def _make_room(account: Account, kept: KeptInvites) -> tuple[Stmt, ...] | BadRequest:
     """Return the statements that make room for one more invite, usually none.
 
-    A full account forgets its oldest invite that is not pending; the event log still tells of it.
+    If the account has its most invites, the oldest one that is not pending is deleted. The event
+    log keeps its entries.
     """
     if kept.count < invites.INVITES_MAX:
         return ()
@@ -127,9 +128,9 @@ def revoke_invite(
 def accept_invite(
     account: Account, command: AcceptInvite, context: Context, found: InviteAndMembership
 ) -> AccountDecision:
-    """Decide to make a member of the caller.
+    """Decide to make the caller a member.
 
-    If they are accepted into two accounts at once, the unique index of members lets one in.
+    If they accept invites of two accounts at once, the unique index of members admits one.
     """
     accepted = invites.accept(
         found.invite, account.partner_id, command.by, command.email, found.member_of, context.now

@@ -1,4 +1,4 @@
-"""Which rule decides which command: each a pure function, whose decision the actor commits."""
+"""Which rule decides which command. A rule is a pure function; the actor commits its decision."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -69,4 +69,4 @@ RULES: Mapping[type, Rule] = {
     EnrollTotp: Rule(factors.enrol_totp, factors.read_factor),
     ResetFactor: Rule(factors.reset_factor),
 }
-"""The rule of every command about an account that exists; `CreatePartner` has none to look at."""
+"""The rule of every command to an existing account, so of all but `CreatePartner`."""

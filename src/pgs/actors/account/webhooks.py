@@ -118,5 +118,5 @@ def disable_webhook(
 
 
 def webhook_context(partner_id: str, environment: Environment) -> str:
-    """Return the context in which a webhook's secret is sealed: it opens in no other."""
+    """Return the context that a webhook's secret is sealed with and opens only with."""
     return f"{partner_id}|{environment}|webhook"

@@ -81,10 +81,10 @@ class CourierActor(DispatchingActor):
         await self._read_endpoint()
 
     async def receive(self, message: Message, envelope: Envelope) -> object:
-        """Return the handler's reply, given with the endpoint as the account last published it.
+        """Read the endpoint again if the account has changed, then return the handler's reply.
 
-        The account tells the courier of its changes, but while the partner rests after crashes no
-        message arrives.
+        The account tells the courier of its changes, but no message arrives while the partner
+        rests after crashes.
         """
         if self._account_revision() != self._read_at_revision:
             await self._follow_endpoint()

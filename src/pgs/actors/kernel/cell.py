@@ -4,7 +4,8 @@ The rules are those of docs/architecture.md:
 
 - The actor handles one message at a time. A message that was taken from the queue is carried
   through its commit, even when the asker has gone.
-- Nobody waits for room. A full mailbox, and a deadline that passes in the queue, are answers.
+- No sender waits for room. An ask is answered as overloaded when the mailbox is full, or when its
+  deadline passes in the queue.
 - An actor that breaks loses the one message that broke it. The next message finds it rebuilt from
   rows.
 - Every ask is answered exactly once: on a crash, when the actor closes and when the service stops.
@@ -36,11 +37,11 @@ MAILBOX_LIMIT = 512
 refuses first."""
 
 IDLE_CLOSE_S = 300.0
-"""Seconds without a message after which an actor gives its memory back. Its rows stay, so the next
-message opens it again."""
+"""Seconds without a message after which an actor is closed to free its memory. Its rows stay, so
+the next message opens it again."""
 
-# Errors that end an actor's life and are not its fault: the disk's, or those of another actor,
-# which were counted there.
+# Errors that end an actor's life but are not its fault: the disk failed, or another actor broke,
+# and the crash was counted for that actor.
 _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)
 
 
@@ -183,7 +184,7 @@ class Cell:
         return False
 
     async def _open(self) -> Actor | None:
-        """Return the actor with its state loaded, or None when the grace ran out meanwhile."""
+        """Return the actor with its state loaded, or None if the time to stop ran out first."""
         with self._bounded():
             actor = self._make(self)
             await actor.load()
@@ -199,9 +200,9 @@ class Cell:
         return self._queue.popleft()
 
     async def _handle(self, actor: Actor, envelope: Envelope) -> bool:
-        """Answer one message; return False when the grace ran out meanwhile.
+        """Answer one message; return False if the time to stop ran out first.
 
-        Raises what ends this life of the actor.
+        Raises the errors that end this life of the actor.
         """
         with self._bounded():
             try:
@@ -221,7 +222,7 @@ class Cell:
         return False
 
     def _bounded(self) -> trio.CancelScope:
-        """Return a scope that nothing cuts short but the end of the grace on stopping."""
+        """Return a scope that is cancelled only `STOP_GRACE_S` after the stop began."""
         self._work = trio.CancelScope(shield=True, deadline=self._work_until)
         return self._work
 
@@ -242,10 +243,10 @@ class Cell:
     # --- failures
 
     def _refused(self, error: Exception, envelope: Envelope) -> bool:
-        """Fail an ask for which the store or another actor had no room, or wrote nothing.
+        """Fail an ask on which nothing was done: no room for it, or a write that failed.
 
-        Returns False when the error is of another kind: it ends this life of the actor. So does
-        every error of an event, which is lost with it: only rows still know what it was about.
+        Returns False for any other error, and for any error of an event: such an error ends this
+        life of the actor. The event is then lost; what it was about can only be read from rows.
         """
         if not envelope.is_ask:
             return False

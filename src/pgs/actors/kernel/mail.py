@@ -22,7 +22,8 @@ class Command(Message, Generic[R], frozen=True):
 class Overloaded(Exception):
     """Nothing was done.
 
-    The mailbox or the writer was full, the deadline passed in the queue, or the service is stopping.
+    The mailbox or the writer was full, the deadline passed in the queue, or the service is
+    stopping.
     """
 
 
@@ -42,7 +43,7 @@ class Degraded(Crashed):
 
 
 class Later:
-    """What a handler returns that will answer its envelope itself, later."""
+    """Returned by a handler that will answer its envelope itself, later."""
 
 
 LATER = Later()
@@ -88,7 +89,7 @@ class Envelope:
             trio.lowlevel.reschedule(task, result)
 
     def keep_in(self, deferred: set[Envelope]) -> None:
-        """Stay in a set until answered."""
+        """Add this envelope to a set, which it leaves when it is answered."""
         if not self.answered:
             self._kept_in = deferred
             deferred.add(self)

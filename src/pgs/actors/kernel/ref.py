@@ -52,7 +52,7 @@ class Ref:
     def tell(self, message: Message) -> bool:
         """Leave a message; return whether there was room for it.
 
-        One without room is logged and lost: only rows still know what it was about.
+        Without room the message is logged and lost; what it was about can only be read from rows.
         """
         try:
             self._mailbox.post(Envelope(message, is_ask=False), TELL_RESERVE)

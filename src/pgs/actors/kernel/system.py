@@ -97,7 +97,7 @@ class System:
             cell.tend(now)
 
     async def refuse_when_cancelled(self) -> None:
-        """Wait until the nursery is cancelled; then refuse what comes, and bound what runs.
+        """Wait until the nursery is cancelled; then refuse new messages and bound running ones.
 
         Start it in the system's nursery, which may be cancelled without a call of `stop`.
         """

@@ -28,7 +28,8 @@ PRUNE_S = 3600.0
 """Seconds between two prunings. Old tries are not shown, so that their rows may stay an hour."""
 
 CHECK_SOCKETS_S = 1.0
-"""Seconds between two looks at the registry's age, for sockets that nothing else would tell."""
+"""Seconds between two checks of the registry's age. Nothing else closes sockets when it is too
+old."""
 
 CHORES = (
     # The actors.
@@ -39,7 +40,7 @@ CHORES = (
         every_s=CLOSE_IDLE_S,
         first_after_s=CLOSE_IDLE_S,
     ),
-    # What is due. The rows may hold a long backlog: nobody's calls wait until it is worked off.
+    # What is due. The backlog may be long, so no call waits until it has been worked off.
     Chore(
         name="tell_due",
         work=tell_due,
@@ -53,7 +54,7 @@ CHORES = (
         wait=lambda parts: parts.alarms.wait(),
         every_s=0.0,
     ),
-    # What every call looks at. It has been read when the chores start.
+    # What every call looks at. It is read once before the chores start.
     Chore(
         name="refresh_registry",
         work=refresh_registry,
@@ -81,7 +82,7 @@ CHORES = (
         first_after_s=ROUND_S,
         failed="key_uses_unwritten",
     ),
-    # What a crash or an outage left undone; the first run looks at the time before the start.
+    # What a crash or an outage left undone; the first run repairs what earlier processes left.
     Chore(
         name="close_switched_off",
         work=close_switched_off,

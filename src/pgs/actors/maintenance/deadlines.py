@@ -9,7 +9,7 @@ from pgs.actors.parts import Parts
 from pgs.storage import seats as rows
 
 PAGE = 500
-"""Rows told in one go: a mailbox holds several pages, so a backlog does not fill it at once."""
+"""Rows in one page. A mailbox holds several pages, so a backlog does not fill it at once."""
 
 PAGE_PAUSE_S = 0.05
 """Seconds between pages, in which the actors work: at most 10,000 rows a second are told."""
@@ -17,7 +17,8 @@ PAGE_PAUSE_S = 0.05
 SEARCH_AT_LEAST_S = 60
 """The rows are searched at least this often, in seconds.
 
-A commit whose outcome was lost has rows that nobody noted: a payout that was never asked for, say.
+After a commit of unknown outcome, rows may be due that nobody noted: a payout that was never asked
+for, for example.
 """
 
 SEARCH_AGAIN_S = 1.0
@@ -30,9 +31,9 @@ RING_AGAIN_S = 1.0
 async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
     """Tell owners of every seat and match that is due. Raises `StoreOutage`.
 
-    Due are seats that find no opponent, matches that nobody joins, charges and payouts without an
-    answer. Each page goes on behind the last row told, so that rows of a resting partner, which
-    stay due, do not keep out those behind them.
+    Due are seats that found no opponent, matches that nobody joined, and charges and payouts
+    without an answer. Each page begins after the last row told. So the rows of a resting partner,
+    which stay due, do not hide those after them.
     """
     reader, now = parts.database.reader, parts.clock.now()
     for find, message in ((rows.due_seats, SeatDue), (rows.due_matches, MatchDue)):
@@ -53,7 +54,7 @@ async def ring_alarms(parts: Parts, directory: PartnerDirectory) -> None:
     """Tell every table whose alarm is due to look at its clock."""
     alarms, now = parts.alarms, trio.current_time()
     while (key := alarms.find_due(now)) is not None:
-        alarms.set(key, now + RING_AGAIN_S)  # before the telling, which may fail
+        alarms.set(key, now + RING_AGAIN_S)  # first, because telling the table may fail
         partner_id, match_id = key
         if directory.partner(partner_id).table(match_id).tell(LookAgain()):
             alarms.drop(key)

@@ -1,4 +1,4 @@
-"""Chores of webhook endpoints: old tries are forgotten, failing endpoints switched off."""
+"""Chores of webhook endpoints: old tries are deleted, failing endpoints are switched off."""
 
 from pgs.actors.messages.courier import EndpointChanged
 from pgs.actors.partners import PartnerDirectory
@@ -13,7 +13,7 @@ KEEP_ATTEMPTS_S = 30 * 24 * 3600
 """Seconds that the attempt log keeps a try: the 30 days that the interface promises."""
 
 PAGE = 500
-"""Rows looked at in one go, and so at most in one transaction: a few milliseconds of the writer."""
+"""Rows in one page, and at most in one transaction, which takes the writer a few milliseconds."""
 
 
 async def prune_attempts(parts: Parts, _: PartnerDirectory) -> None:
@@ -33,7 +33,7 @@ async def prune_attempts(parts: Parts, _: PartnerDirectory) -> None:
 async def wake_failing_couriers(parts: Parts, directory: PartnerDirectory) -> None:
     """Wake the couriers of enabled endpoints that have failed too often. Raises `StoreOutage`.
 
-    There are some where a crash came between the last failure and the switching off.
+    A crash after the last failure, before the endpoint was switched off, leaves such an endpoint.
     """
     for partner_id, environment in await read_in_bulk(
         parts.database, lambda reader: failing_endpoints(reader, FAILURES_TO_DISABLE, PAGE)

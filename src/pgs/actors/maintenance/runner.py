@@ -28,7 +28,7 @@ class Chore(msgspec.Struct, frozen=True, kw_only=True):
     `work`: one run.
     `every_s`: the pause after each run, in seconds.
     `first_after_s`: when the first run comes, in seconds after the start.
-    `wait`: for work that events set the pace of; each run waits until it returns.
+    `wait`: for work that events trigger; each run begins when it returns.
     `failed`: the event that is logged and counted when a run ends in an expected error.
     `once`: it runs until its first success only.
     `required`: the service is not ready before its first success.

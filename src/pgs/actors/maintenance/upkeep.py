@@ -16,15 +16,15 @@ async def tend_actors(parts: Parts, _: PartnerDirectory) -> None:
 
 
 async def close_idle_partners(_: Parts, directory: PartnerDirectory) -> None:
-    """Give back the memory of partners that nobody uses."""
+    """Close the partners that nobody uses, to free their memory."""
     directory.close_idle()
 
 
 async def refresh_registry(parts: Parts, directory: PartnerDirectory) -> None:
     """Read every account anew. Raises `StoreOutage`.
 
-    Accounts that something else has written are told to their actors, and the open play of those
-    that it switched off is closed.
+    If something else has written an account, its actor is told to reload it; if that switched the
+    account off, its open play is closed.
     """
     for partner_id in await parts.registry.refresh():
         partner = directory.partner(partner_id)

@@ -45,7 +45,7 @@ class DecideMatch(Command[MatchWithSeats | Refusal | BadRequest], frozen=True):
 
 
 class CloseSeats(Command[Closed], frozen=True):
-    """End those of the seats that wait, each in a match of its own, and count them.
+    """Of these seats, end those that wait, each in a match of its own, and count them.
 
     A seat whose stake is pending is marked: it ends as soon as its stake is confirmed.
     """
@@ -55,7 +55,7 @@ class CloseSeats(Command[Closed], frozen=True):
 
 
 class CloseMatches(Command[Closed], frozen=True):
-    """End those of the matches that run as no contest, and count them."""
+    """Of these matches, end those that run, as no contest, and count them."""
 
     match_ids: tuple[str, ...]
     end_reason: str
@@ -74,7 +74,7 @@ class MatchDue(Message, frozen=True):
 
 
 class ChargeAnswered(Message, frozen=True):
-    """What settlement says of a stake. None: no answer that it publishes came in time."""
+    """Settlement's answer about a stake. None: no valid answer came in time."""
 
     seat_id: str
     answer: Literal["confirmed", "pending", "declined"] | None
@@ -89,8 +89,7 @@ class PaidOut(Message, frozen=True):
 class Wave(Command[NextWave], frozen=True):
     """Pair the seats that wait in live. `pulse` is the `Pulse` that asks.
 
-    None opens the actor and does nothing else: an actor with seats to pair starts a pulse when it
-    opens.
+    With None the message only opens the actor, which then starts a pulse if it has seats to pair.
     """
 
     pulse: object

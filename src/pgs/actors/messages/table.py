@@ -52,7 +52,7 @@ class LookAgain(Message, frozen=True):
 
 
 class EndPlay(Message, frozen=True):
-    """For the seats actor: end this match. The table sends it again until the match has ended."""
+    """To the seats actor: end this match. The table sends it again until the match has ended."""
 
     match_id: str
     decision: MatchDecision

@@ -25,14 +25,14 @@ class Admission(msgspec.Struct, frozen=True):
 
 
 def policy_of(account: Account) -> BucketPolicy:
-    """Return a partner's bucket: the default, where an operator has not set another."""
+    """Return a partner's bucket policy: the default, unless an operator has set another."""
     if account.burst is None and account.rate is None:
         return PARTNER_POLICY
     return BucketPolicy(account.burst or PARTNER_POLICY.burst, account.rate or PARTNER_POLICY.rate)
 
 
 class ProcessAdmission:
-    """What bounds the whole process, and what forged keys may cost it."""
+    """The bucket of the whole process, and the one that all unknown keys share."""
 
     def __init__(self, process_rate: int) -> None:
         self._process = Bucket(BucketPolicy(process_rate, process_rate))
@@ -67,9 +67,9 @@ class PartnerAdmission:
         return Admission(taken, policy, None if process.allowed else "process", process.retry_after)
 
     def left(self, now: float) -> int:
-        """Return how many calls the bucket holds; drawing none."""
+        """Return how many calls the bucket would admit now, without drawing any."""
         return self._bucket.left(now)
 
     def is_full(self, now: float) -> bool:
-        """Return whether the bucket could be forgotten without anyone noticing."""
+        """Return whether the bucket is full, so that a new one would behave the same."""
         return self._bucket.is_full(now)

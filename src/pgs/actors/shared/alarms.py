@@ -16,12 +16,12 @@ Key = tuple[str, str]  # partner id, match id
 
 
 class Alarms:
-    """When each open table is to look at its clock again, in trio's time; one time a table."""
+    """When each open table is to look at its clock again, in trio's time. A table has one alarm."""
 
     def __init__(self) -> None:
         self._at: dict[Key, float] = {}
         # A later alarm leaves the table's earlier entry in the heap. When that entry comes up,
-        # the table is queued again for its real time: few entries a table, whatever is set.
+        # the table is queued again for its real time. So a table has few entries at any time.
         self._heap: list[tuple[float, Key]] = []
         self._queued: dict[Key, float] = {}  # the one heap entry of each table that is valid
         self._next = NEVER

@@ -1,4 +1,4 @@
-"""Which partners' play is being closed right now, and by how many callers."""
+"""Which partners' seats and matches are being closed right now, and by how many callers."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

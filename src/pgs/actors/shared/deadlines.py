@@ -1,4 +1,4 @@
-"""When the rows are next to be searched for what has fallen due. The rows are the index."""
+"""When to search the rows next for seats and matches that are due."""
 
 import trio
 

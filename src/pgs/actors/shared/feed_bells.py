@@ -8,8 +8,8 @@ import trio
 from pgs.domain.environments import Environment
 
 LONG_POLLS_LIMIT = 32
-"""Calls of one partner that are held at once. A further one is answered at once, so it costs a
-partner nothing but a poll."""
+"""Calls of one partner that are held at once. A further one is answered at once, so the
+partner only has to poll again."""
 
 
 class ResultsBells:
@@ -27,7 +27,7 @@ class ResultsBells:
             event.set()
 
     def ring_all(self) -> None:
-        """Wake everyone, for good: the service is stopping."""
+        """Wake everyone, and let nobody wait again: the service is stopping."""
         self.stopped = True
         for event in self._waiting.values():
             event.set()

@@ -14,16 +14,15 @@ from pgs.storage.key_uses import key_uses_of, put_key_use
 from pgs.storage.transactions import StoreOutage, Tx, WriterFull
 
 ROUND_S = 60.0
-"""Seconds between two writings of when keys were used. The admin API shows the uses in memory, so
+"""Seconds between two writes of the keys' last uses. The admin API shows the uses in memory, so
 nobody sees the delay."""
 
 FLUSH_S = 1.0
-"""Seconds that a stop gives the last writing of uses. If that fails, the list forgets at most the
-last hour."""
+"""Seconds that a stop gives the last write of uses. If it fails, at most the uses of the last hour
+are lost."""
 
 COARSE_S = 3600
-"""Seconds between two writings of the same key's row, which is what a crash can make the list
-forget."""
+"""Seconds between two writes of the same key's row. A crash loses at most the uses of this time."""
 
 log = structlog.get_logger("pgs.key_uses")
 
@@ -76,7 +75,7 @@ class KeyUses:
             )
 
     async def flush(self) -> None:
-        """Write every use that is in no row, within `FLUSH_S`. It never raises."""
+        """Write every use that is not in rows yet, within `FLUSH_S`. It never raises."""
         with trio.move_on_after(FLUSH_S):
             try:
                 await self.write(0)

@@ -1,8 +1,7 @@
 """Presence: every player with an open game socket.
 
-A call of the register takes effect at once, in its caller's step. Each player has one socket: a
-newer one closes the older. A deactivated account and an emergency stop close sockets in the step
-that publishes them.
+A call of the register takes effect before it returns. Each player has one socket: a newer one
+closes the older. Publishing a deactivated account or an emergency stop closes the sockets at once.
 """
 
 from collections.abc import Iterator
@@ -16,14 +15,14 @@ Player = tuple[str, Environment, str]  # partner, environment, player
 
 
 class SocketPort(Protocol):
-    """A socket as player_sockets and tables see it. Neither call waits."""
+    """What a `PlayerSocket` sends through. Neither call waits."""
 
     def send(self, text: str) -> bool:
-        """Queue a message; return False on a socket that is over."""
+        """Queue a message; return False if the socket has ended."""
         ...
 
     def close(self, code: int) -> None:
-        """Close the socket after what was queued."""
+        """Close the socket after sending what is queued."""
         ...
 
 
@@ -45,7 +44,7 @@ class PlayerSocket:
 
 
 class PresenceRegister:
-    """Who is here."""
+    """Every open socket, by partner and player."""
 
     def __init__(self) -> None:
         self._here: dict[str, dict[Player, PlayerSocket]] = {}  # by partner
@@ -97,7 +96,7 @@ class PresenceRegister:
 
 
 def admits(account: Account, player_socket: PlayerSocket) -> bool:
-    """Return whether a socket may stay open under the account as it is."""
+    """Return whether a socket may stay open under an account's present state."""
     return (
         account.active and account.generations[player_socket.player[1]] == player_socket.generation
     )

@@ -22,14 +22,14 @@ log = structlog.get_logger("pgs.registry")
 
 
 class KnownKey(msgspec.Struct, frozen=True):
-    """A key that the index knows, with its account as it stands."""
+    """A key, with its account as it now is."""
 
     account: Account
     key: ApiKey
 
 
 class KnownMember(msgspec.Struct, frozen=True):
-    """A member, with the account of which they are one, as it stands."""
+    """A member, with their account as it now is."""
 
     account: Account
     member: Member
@@ -116,5 +116,5 @@ class Registry:
 
 
 def _is_newer(one: Account, other: Account) -> bool:
-    """Return whether the first reading is the later one. Some events do not raise the revision."""
+    """Return whether `one` is the later version. Some events do not raise the revision."""
     return (one.revision, one.event_seq) > (other.revision, other.event_seq)

@@ -10,7 +10,7 @@ STALE_S = 600.0
 
 
 class Age:
-    """How long ago a snapshot was read, and whether it still counts."""
+    """How long ago a snapshot was read, and whether it may still be used."""
 
     def __init__(self) -> None:
         self._read_at: float | None = None

@@ -21,7 +21,7 @@ group by environment, account
 order by environment, account;
 
 -- name: open_escrow^
--- The stakes that escrow should hold: confirmed, and their money not recorded yet.
+-- The stakes that escrow should hold: those that are confirmed and whose money is not recorded yet.
 select cast(coalesce(sum(stake_usd_cents), 0) as bigint)
 from seat
 where stake_status = 'confirmed' and rake_usd_cents is null;
@@ -65,7 +65,7 @@ order by s.partner_id, s.seat_id
 limit :page_size;
 
 -- name: matches_that_do_not_add_up
--- Until its money is recorded, no seat of a match has any. Afterwards the stakes equal payouts,
+-- Before a match's money is recorded, its seats have none. Afterwards the stakes equal payouts,
 -- refunds and rake together: either the winner has the whole prize, or every stake was refunded.
 select m.partner_id, m.match_id
 from match m

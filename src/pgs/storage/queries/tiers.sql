@@ -1,4 +1,4 @@
--- Tiers and their locks: the platform's own.
+-- Tiers and their locks, which belong to the platform.
 
 -- name: tiers
 select environment, tier_id, revision, name, floor_usd_cents, prize_usd_cents

@@ -24,7 +24,7 @@ class CreatePartner(Command[PartnerCreated | Refusal | BadRequest], frozen=True)
 
 
 class SwitchAccount(AccountCommand[AccountReply], frozen=True):
-    """Switch an account on or off. Whoever asks must then close its open seats and matches."""
+    """Switch an account on or off. The caller must then close its open seats and matches."""
 
     by: str
     active: bool
