@@ -15,8 +15,8 @@ def encode(data: bytes) -> str:
 def decode(text: str) -> bytes | None:
     """Return the bytes for which `encode` gives exactly `text`, or None.
 
-    Python's decoder skips foreign characters and ignores the spare bits of the last one, so that many texts would stand for the
-    same bytes; here only one does.
+    Python's decoder skips characters outside the alphabet and ignores the spare bits of the last
+    one, so it decodes many texts to the same bytes. Here only one text is accepted.
     """
     if _TEXT.fullmatch(text) is None:
         return None

@@ -1,4 +1,4 @@
-"""Clocks of a match at play: how long a side may still think. All times are milliseconds; now comes in as an argument."""
+"""The clocks of a running match: how long a side may still think. All times are milliseconds."""
 
 import msgspec
 
@@ -6,18 +6,22 @@ Pair = tuple[int, int]  # of side 0 and side 1
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """What a game gives: `each_ms` for every move (`per_turn`), or for all of a side's moves, to which each adds `increment_ms`."""
+    """The time that a game gives each side.
+
+    With `per_turn`, `each_ms` is for every single move. Otherwise it is for all moves of a side,
+    and each move adds `increment_ms`.
+    """
 
     each_ms: int
     per_turn: bool = True
     increment_ms: int = 0
 
     def full(self) -> Pair:
-        """Return what both sides have before the first move."""
+        """Return the time that both sides have before the first move."""
         return (self.each_ms, self.each_ms)
 
     def after_move(self, left: Pair, side: int, spent_ms: int) -> Pair:
-        """Return what both have once a side has moved, for which it took `spent_ms`."""
+        """Return the time that both sides have left after `side` took `spent_ms` for a move."""
         if self.per_turn:
             return self.full()
         kept = max(0, left[side] - spent_ms) + self.increment_ms
@@ -25,22 +29,31 @@ class Allowance(msgspec.Struct, frozen=True):
 
 
 class MatchClock(msgspec.Struct, frozen=True):
-    """What both sides had left when the turn began, and since when (epoch) it runs; `since_ms` None: it does not run yet."""
+    """The time that both sides had left when the turn began, and when it began.
+
+    `since_ms` is in epoch milliseconds; None while the clock is stopped.
+    """
 
     left: Pair
     since_ms: int | None = None
 
     def deadline(self, turn: int) -> int | None:
-        """Return when the side to move will have lost, in epoch milliseconds; None while the clock stands."""
+        """Return when the time of the side to move ends, in epoch milliseconds.
+
+        None while the clock is stopped.
+        """
         return None if self.since_ms is None else self.since_ms + self.left[turn]
 
     def has_run_out(self, turn: int, now_ms: int) -> bool:
-        """Return whether the side to move has lost. A move that comes in its last millisecond is in time."""
+        """Return whether the side to move has no time left.
+
+        A move in the last millisecond is in time.
+        """
         deadline = self.deadline(turn)
         return deadline is not None and now_ms > deadline
 
     def shown(self, turn: int, now_ms: int) -> Pair:
-        """Return what both have left by now."""
+        """Return the time that both sides have left at `now_ms`."""
         if self.since_ms is None:
             return self.left
         spent = max(0, self.left[turn] - (now_ms - self.since_ms))
@@ -48,5 +61,9 @@ class MatchClock(msgspec.Struct, frozen=True):
 
 
 def restarted(left: Pair, running: bool, now_ms: int) -> MatchClock:
-    """Return the clock of a match that comes back from rows: what nobody could use, between the last row and now, costs nobody."""
+    """Return the clock of a match that is loaded from rows.
+
+    The time between the last row and now is charged to neither side, as the match could not be
+    played then.
+    """
     return MatchClock(left, now_ms if running else None)

@@ -1,6 +1,8 @@
-"""Page cursors: opaque to clients, authenticated, bound to one list of one partner in one environment, valid for good.
+"""Page cursors: opaque to clients and signed.
 
-A cursor is `pgc1.<kid>.<payload>.<mac>`, compared as text like a session token, so that no second spelling of one is accepted.
+A cursor is valid only for one list of one partner in one environment, and it never expires. It is
+`pgc1.<kid>.<payload>.<mac>`. The mac is compared as text, as in a session token, so each cursor has
+exactly one valid spelling.
 """
 
 from typing import Final
@@ -47,7 +49,10 @@ def make_cursor(
 def read_cursor(
     ring: KeyRing, text: str, kind: str, partner_id: str, environment: Environment
 ) -> str | int | None:
-    """Return the position, of the type it was made with, or None when the cursor was not issued for exactly this list. Takes any string."""
+    """Return the cursor's position, or None when it was not issued for exactly this list.
+
+    Takes any string. The position has the type that `make_cursor` was given.
+    """
     if len(text) > CURSOR_MAX or not text.isascii():
         return None
     parts = text.split(".")

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final
 
 DAY_SECONDS: Final = 86_400
-"""Scale of days: the seconds in one. Unix time has no leap seconds, so every day has as many."""
+"""Scale of days: seconds in a day. Unix time has no leap seconds, so all days are equally long."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = re.compile(r"[0-9]{8}", re.ASCII)
@@ -18,9 +18,10 @@ def day_of(epoch_seconds: int) -> str:
 
 
 def parse_day(text: str) -> int | None:
-    """Return the epoch second at which the UTC day `yyyymmdd` begins, or None when the text is not a real date so written.
+    """Return the epoch second at which a UTC day begins, or None.
 
-    Not `strptime`: that takes seven digits, and digits of other scripts.
+    None when `text` is not a real date written `yyyymmdd`. `strptime` is not used because it also
+    accepts seven digits and digits of other scripts.
     """
     if _DAY.fullmatch(text) is None:
         return None

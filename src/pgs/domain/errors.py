@@ -1,8 +1,9 @@
-"""The error catalogue: every reason the service answers with, in one table.
+"""The error catalogue: every reason that the service gives for a refusal, in one table.
 
-A refusal is a value: rules and actors return a `Refusal` (or a `BadRequest`, which has no code), and the HTTP layer alone turns it
-into a response. The reasons, their statuses and their extra fields are the contract with partners: a row may be added, and a
-message reworded, but a reason never changes its meaning or its status within a version.
+A refusal is a value: rules and actors return a `Refusal` (or a `BadRequest`, which has no reason
+code), and only the HTTP layer turns it into a response. The reasons, their statuses and their extra
+fields are the contract with partners. Rows may be added and messages reworded, but within a version
+a reason never changes its meaning or its status.
 """
 
 from collections.abc import Mapping
@@ -15,14 +16,17 @@ Extra = int | str | None
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """An expected refusal. `extras` holds the additional body fields, named as on the wire; `refuse` builds a checked one."""
+    """An expected refusal. Use `refuse` to make one that is checked against the catalogue.
+
+    `extras`: additional body fields, named as on the wire.
+    """
 
     reason: str
     extras: Mapping[str, Extra] = {}
 
 
 class BadRequest(msgspec.Struct, frozen=True):
-    """A plain 400: the call breaks the interface's shape, and no code tells how. `message` names the field or parameter."""
+    """A 400 without a reason code, for a malformed call. `message` names the field or parameter."""
 
     message: str
 
@@ -30,8 +34,8 @@ class BadRequest(msgspec.Struct, frozen=True):
 class ErrorKind(msgspec.Struct, frozen=True):
     """A row of the catalogue.
 
-    `extras`: the additional fields that the body may carry. `optional`: those of them that may be missing.
-    `elsewhere`: the status where a second one applies, as the comment beside the row says.
+    `extras`: the additional fields that the body may carry. `optional`: those of them that may be
+    missing. `elsewhere`: a second status; the comment beside the row says where it applies.
     """
 
     reason: str
@@ -97,7 +101,8 @@ _ROWS: Final = (
     ErrorKind(
         "game_not_licensed_in_this_environment",
         403,
-        "The game is licensed in the other environment only. Turn it on for test, or request live access.",
+        "The game is licensed in the other environment only. "
+        "Turn it on for test, or request live access.",
     ),
     ErrorKind(
         "malformed_player_id",
@@ -145,7 +150,8 @@ _ROWS: Final = (
     ErrorKind(
         "settlement_unavailable",
         503,
-        "Settlement cannot answer at the moment. Retry; when seating, with the same idempotencyKey.",
+        "Settlement cannot answer at the moment. "
+        "Retry; when seating, with the same idempotencyKey.",
     ),
     ErrorKind(
         "stake_declined",
@@ -228,7 +234,7 @@ _ROWS: Final = (
     ),
     ErrorKind("not_a_partner_admin", 403, "This user is not a member of any account."),
     ErrorKind("role_forbidden", 403, "Your role does not allow this."),
-    # 403 where a gate asks for the factor, 409 where a code is verified.
+    # 403 where a call requires the second factor, 409 where a code is verified.
     ErrorKind("totp_not_enrolled", 403, "Enrol an authenticator app first.", elsewhere=409),
     ErrorKind("step_up_required", 403, "Confirm with a code from your authenticator app first."),
     ErrorKind(
@@ -257,7 +263,8 @@ _ROWS: Final = (
     ErrorKind(
         "invalid_origin",
         400,
-        "Not a web origin for this environment. Send scheme://host or scheme://host:port, without a path.",
+        "Not a web origin for this environment. "
+        "Send scheme://host or scheme://host:port, without a path.",
     ),
     ErrorKind(
         "too_many_origins",
@@ -314,8 +321,8 @@ ERRORS: Final[Mapping[str, ErrorKind]] = MappingProxyType({row.reason: row for r
 def refuse(reason: str, **extras: Extra) -> Refusal:
     """Return the refusal, checked against its row; `extras` are body fields, named as on the wire.
 
-    An unknown reason is a KeyError, a field that the row does not name or one that it requires and that is missing a TypeError:
-    all three are bugs of the caller.
+    Raises `KeyError` for an unknown reason, and `TypeError` for a field that the row does not name
+    or a required field that is missing. All three are bugs of the caller.
     """
     kind = ERRORS[reason]
     unknown = extras.keys() - set(kind.extras)
@@ -328,5 +335,8 @@ def refuse(reason: str, **extras: Extra) -> Refusal:
 
 
 def message_of(refusal: Refusal) -> str:
-    """Return the sentence for people that goes with a refusal: the body's `error`. KeyError for an unknown reason."""
+    """Return a refusal's human-readable message, the body's `error`.
+
+    Raises `KeyError` for an unknown reason.
+    """
     return ERRORS[refusal.reason].message

@@ -1,21 +1,24 @@
-"""The messages of the game socket: a closed set of types, told apart by `type`. Times in epoch milliseconds."""
+"""The messages of the game socket: a closed set of types, distinguished by `type`.
+
+Times are epoch milliseconds.
+"""
 
 from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-# --- from the client ---------------------------------------------------------------------------------------------------------------
+# --- from the client -----------------------------------------------------------------------------
 
 
 class Join(msgspec.Struct, frozen=True, tag_field="type", tag="join", rename="camel"):
-    """Take part in a match; without one, in the oldest that runs."""
+    """Join a match; without a `match_id`, the oldest one that runs."""
 
     match_id: str | UnsetType | None = UNSET
 
 
 class MakeMove(msgspec.Struct, frozen=True, tag_field="type", tag="move", rename="camel"):
-    """Play a move, in sight of so many earlier ones."""
+    """Play a move. `ply`: how many moves the client has seen before it."""
 
     match_id: str
     ply: int
@@ -36,11 +39,11 @@ class Ping(msgspec.Struct, frozen=True, tag_field="type", tag="ping", rename="ca
 
 FromClient = Join | MakeMove | GiveUp | Ping
 
-# --- from the server ---------------------------------------------------------------------------------------------------------------
+# --- from the server -----------------------------------------------------------------------------
 
 
 class Opponent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The other player, as far as there is one."""
+    """The other player. Fields that are not known are left out."""
 
     connected: bool | UnsetType = UNSET
     player_id: str | UnsetType = UNSET
@@ -54,7 +57,7 @@ class Waiting(msgspec.Struct, frozen=True, tag_field="type", tag="waiting", rena
 
 
 class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", rename="camel"):
-    """A match as one side sees it. `status` and what follows it tell of a match that has ended."""
+    """A match as one side sees it. `result` and `end_reason` are set once it has ended."""
 
     match_id: str
     game_id: str
@@ -73,7 +76,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", re
 
 
 class Moved(msgspec.Struct, frozen=True, tag_field="type", tag="moved", rename="camel"):
-    """A move was played; alike for both sides."""
+    """A move was played. Both sides get the same frame."""
 
     match_id: str
     seq: int
@@ -88,7 +91,7 @@ class Moved(msgspec.Struct, frozen=True, tag_field="type", tag="moved", rename="
 
 
 class PresenceOf(msgspec.Struct, frozen=True, tag_field="type", tag="presence", rename="camel"):
-    """The opponent came or went, or the clocks have started."""
+    """The opponent has connected or left, or the clocks have started."""
 
     match_id: str
     seq: int
@@ -98,7 +101,7 @@ class PresenceOf(msgspec.Struct, frozen=True, tag_field="type", tag="presence", 
 
 
 class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="ended", rename="camel"):
-    """A match is over. No `result` where there was no contest."""
+    """A match has ended. There is no `result` in a no-contest."""
 
     match_id: str
     seq: int
@@ -108,7 +111,7 @@ class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="ended", rename="
 
 
 class ErrorFrame(msgspec.Struct, frozen=True, tag_field="type", tag="error", rename="camel"):
-    """A message was refused. `ref`: the match that it named."""
+    """A message was refused. `ref`: the match id in that message."""
 
     reason: str
     ref: str | UnsetType = UNSET

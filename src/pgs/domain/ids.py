@@ -1,6 +1,7 @@
-"""Ids of everything the service names itself: a type prefix and 128 random bits in hex.
+"""Ids that the service gives: a type prefix and 128 random bits in hex.
 
-They are opaque to clients and never derived from a database sequence, so that no id tells how much a partner plays.
+They are opaque to clients. They are not derived from a database sequence, which would show how much
+a partner plays.
 """
 
 import re
@@ -28,15 +29,17 @@ _BODY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 def new_id(prefix: str, entropy: bytes) -> str:
     """Return the id `<prefix>_<32 lower-case hex>`.
 
-    `prefix` is one of `PREFIXES`; `entropy` is exactly `ENTROPY_BYTES` random bytes. Anything else is a bug: ValueError.
+    `prefix` is one of `PREFIXES`; `entropy` is exactly `ENTROPY_BYTES` random bytes. Raises
+    `ValueError` for anything else.
     """
     if prefix not in PREFIXES or len(entropy) != ENTROPY_BYTES:
         raise ValueError(
-            f"an id takes a known prefix and {ENTROPY_BYTES} bytes, not {prefix!r} and {len(entropy)}"
+            f"an id takes a known prefix and {ENTROPY_BYTES} bytes, "
+            f"not {prefix!r} and {len(entropy)}"
         )
     return f"{prefix}_{entropy.hex()}"
 
 
 def is_id(prefix: str, text: str) -> bool:
-    """Return whether `text` has the shape of an id that `new_id(prefix, …)` makes; it may still name nothing."""
+    """Return whether `text` has the shape of an id with this prefix. The thing need not exist."""
     return text.startswith(f"{prefix}_") and _BODY.fullmatch(text, len(prefix) + 1) is not None

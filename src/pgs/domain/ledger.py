@@ -1,6 +1,8 @@
-"""Double-entry bookkeeping: every transfer's lines sum to zero, and a transfer's id is what it is for.
+"""Double-entry bookkeeping: the lines of every transfer sum to zero.
 
-Accounts: `player` (what the player has paid in or been paid), `escrow` (stakes held for a seat), `rake` (the platform's part).
+A transfer's id names its purpose: `charge:` with a seat id or `settlement:` with a match id.
+Accounts: `player` (what the player has paid in or been paid), `escrow` (stakes held for a seat),
+`rake` (the platform's share).
 """
 
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ from pgs.domain.seats import Seat
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One side of a transfer: US cents into (positive) or out of (negative) an account, on behalf of a seat."""
+    """One line of a transfer: US cents into (positive) or out of (negative) a seat's account."""
 
     account: Literal["player", "escrow", "rake"]
     seat_id: str
@@ -20,7 +22,10 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Transfer(msgspec.Struct, frozen=True):
-    """Lines that are booked together. `transfer_id` is unique within a partner, so that nothing is booked twice."""
+    """Lines that are booked together.
+
+    `transfer_id` is unique within a partner, so that nothing is booked twice.
+    """
 
     transfer_id: str
     kind: Literal["charge", "settlement"]
@@ -40,7 +45,10 @@ def charge(seat: Seat) -> Transfer:
 
 
 def settlement(match_id: str, seats: Sequence[Seat]) -> Transfer:
-    """Return the transfer that empties the escrow of a match whose money has been recorded on its seats."""
+    """Return the transfer that empties the escrow of a match.
+
+    Payouts, refunds and rake have been recorded on its seats before.
+    """
     lines = []
     for seat in seats:
         lines.append(Line("escrow", seat.seat_id, -seat.stake_usd_cents))

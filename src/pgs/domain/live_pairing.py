@@ -1,6 +1,7 @@
-"""Live pairing, rule `live.v1`: once a second the seats that wait for the same thing are paired by skill. docs/pairing.md explains it.
+"""Live pairing, rule `live.v1`: once a second, the waiting seats of each pool are paired by skill.
 
-All numbers are whole millionths of a rating point, so that equal costs are equal and ties go by age alone.
+docs/pairing.md explains it. All numbers are whole millionths of a rating point, so that equal costs
+compare as equal and only age breaks a tie.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,35 +15,36 @@ from pgs.domain.seats import Seat
 LIVE_RULE = "live.v1"
 
 ALLOWANCE_PER_S = POINT // 20
-"""Millionths of a point by which each second of waiting makes a seat's pairs cheaper. A minute of
-it outweighs three points, the gap at which the stronger wins seven of ten, so a seat that has
-waited that long goes first among similar pairs."""
+"""Millionths of a point by which each second of waiting lowers the cost of a seat's pairs. A minute
+outweighs three points, the gap at which the stronger player wins seven games of ten, so a seat that
+has waited that long goes first among similar pairs."""
 
 CAP_START = 4 * POINT
 """Millionths of a point of the gap that a seat accepts at once: four points, at which the stronger
-wins three of four. A wider gap is no match worth money while a nearer opponent may come within
-seconds."""
+player wins three games of four. At a wider gap it is better to wait some seconds for a nearer
+opponent."""
 
 CAP_PER_S = POINT // 20
-"""Millionths of a point by which each second of waiting widens the accepted gap. When a live seat
-expires, after 300 s, it accepts 19 points; at a wider gap the stronger would win 999 of 1000."""
+"""Millionths of a point by which each second of waiting widens the accepted gap. A live seat that
+expires, after 300 s, accepts 19 points; at a wider gap the stronger player would win 999 games of
+1000."""
 
 REMATCH_PENALTY = 2 * POINT
-"""Millionths of a point that a pair costs more if the two have just met. It is half of what is
-accepted at once, so two equal players who are alone play again without a wait."""
+"""Millionths of a point added to the cost of a pair whose players have just met. It is half of
+`CAP_START`, so two equal players with no other opponent play again without a wait."""
 
 NEIGHBOURS = 4
-"""Opponents weighed on each side of a seat, by rating. In a crowd the nearest are so near that a
-further one cannot be much cheaper. A wave over 5,000 seats takes 40 ms with 4 of them, and 80 ms
-with 8."""
+"""Opponents considered on each side of a seat in order of rating. In a large pool the nearest are
+so close that a further one cannot be much cheaper. A wave over 5,000 seats takes 40 ms with 4, and
+80 ms with 8."""
 
 SCAN = 32
-"""Seats looked at on each side to find those opponents. The others are the player's own, or have
-not waited long enough to accept the gap."""
+"""Seats examined on each side to find those opponents. Seats that do not count are the player's
+own, or have not waited long enough to accept the gap."""
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """A seat that waits, with its player's rating and the number of waves that it has been through, this one included."""
+    """A waiting seat with its player's rating. `waves`: waves since it came, this one included."""
 
     seat: Seat
     rating: Rating
@@ -50,9 +52,10 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Two seats that are to play, the older one (by sequence) first, and why.
+    """Two seats that are to play, and why. `older` has the lower sequence.
 
-    `gap` and `allowance` in millionths of a point; `candidates`: how many opponents were acceptable to the older one, its own included.
+    `gap` and `allowance` are in millionths of a point. `candidates`: how many opponents were
+    acceptable to the older seat, the chosen one included.
     """
 
     older: Waiting
@@ -63,22 +66,29 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 def allowance(waited_s: int) -> int:
-    """Return by how much a seat's waiting makes its pairs cheaper, in millionths of a point."""
+    """Return by how much a wait lowers the cost of a seat's pairs, in millionths of a point."""
     return ALLOWANCE_PER_S * waited_s
 
 
 def cap(waited_s: int) -> int:
-    """Return the widest gap, rematch penalty included, that a seat accepts after so many seconds; in millionths of a point."""
+    """Return the widest gap that a seat accepts after `waited_s`, in millionths of a point.
+
+    A rematch penalty counts towards the gap.
+    """
     return CAP_START + CAP_PER_S * waited_s
 
 
 def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
     """Return the pairs that one wave makes of the seats of one pool, the cheapest first.
 
-    A pair costs its rating gap, plus a penalty if either was the other's last opponent, less both seats' allowances. It is acceptable when
-    gap and penalty are within the caps of both. The cheapest acceptable pair is taken, then the cheapest of what is left, and so on; equal
-    costs go to the older seat. Weighed are only pairs of neighbours by rating (`NEIGHBOURS`, `SCAN`), which is every pair in pools of up to
-    `NEIGHBOURS` + 1 seats; with n seats the work is of the order of n log n. A seat that is not open any more takes no part.
+    The cost of a pair is its rating gap, plus a penalty if either player was the other's last
+    opponent, minus both seats' allowances. A pair is acceptable when gap plus penalty is within the
+    caps of both seats. The cheapest acceptable pair is taken, then the cheapest of the remaining
+    ones, and so on. Of pairs with equal costs, the one with the oldest seat goes first. Seats that
+    are no longer open are left out.
+
+    Only pairs of neighbours by rating are considered (`NEIGHBOURS`, `SCAN`). In pools of up to
+    `NEIGHBOURS` + 1 seats that is every pair. The work for n seats is O(n log n).
     """
     line = sorted(
         (one for one in waiting if is_open(one.seat, now)),
@@ -109,7 +119,10 @@ def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
 
 
 def explain(pair: Pair, now: int) -> dict[str, str | int | float]:
-    """Return the explanation that is stored with a live match and served as `pairing`. Gap and allowance in points, to the hundredth."""
+    """Return the explanation that is stored with a live match and served as `pairing`.
+
+    Gap and allowance are in points, rounded to hundredths.
+    """
     return {
         "rule": LIVE_RULE,
         "waitedSeconds": _waited(pair.older, now),
@@ -124,13 +137,16 @@ def _waited(one: Waiting, now: int) -> int:
     return max(0, now - (one.seat.confirmed_at or now))
 
 
-_Edge = tuple[
-    int, int, int, int, int
-]  # cost, sequences of the older and the newer seat, their places in line
+# Cost, the sequences of the older and the newer seat, and the places of the two seats in line, the
+# lower rating first.
+_Edge = tuple[int, int, int, int, int]
 
 
 def _edges(line: Sequence[Waiting], now: int) -> tuple[list[_Edge], list[int]]:
-    """Return the acceptable pairs of neighbours in line, and for each place in it of how many of them it is part."""
+    """Return the acceptable pairs of neighbours in `line`.
+
+    Also return, for each place in `line`, how many of these pairs it belongs to.
+    """
     size = len(line)
     players = [one.seat.player_id for one in line]
     sequences = [one.seat.seq for one in line]
@@ -138,7 +154,8 @@ def _edges(line: Sequence[Waiting], now: int) -> tuple[list[_Edge], list[int]]:
     last = [one.rating.last_opponent for one in line]
     allowances = [allowance(_waited(one, now)) for one in line]
     caps = [cap(_waited(one, now)) for one in line]
-    # Where the next seat of another player stands: one who holds many seats must not be looked through seat by seat.
+    # For each place, the place of the next seat of another player. It lets the loop below skip all
+    # seats of a player who holds many.
     next_other = [size] * size
     for place in range(size - 2, -1, -1):
         next_other[place] = (
@@ -152,7 +169,7 @@ def _edges(line: Sequence[Waiting], now: int) -> tuple[list[_Edge], list[int]]:
         right, found = next_other[left], 0
         for _ in range(SCAN):
             if right >= size or means[right] - mean > own_cap:
-                break  # the line is sorted: all further ones are further away still
+                break  # the line is sorted, so the gap to every later seat is at least as wide
             other = players[right]
             if other == player:
                 right = next_other[right]

@@ -1,4 +1,7 @@
-"""Playing a match: who has been there, what has been played, and what becomes of a move. Times in epoch milliseconds."""
+"""Playing a match: who has come, which moves were made, and whether a move is accepted.
+
+Times are epoch milliseconds.
+"""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -30,14 +33,20 @@ Fault = Literal["match_over", "stale_ply", "not_your_turn", "illegal_move"]
 
 
 class Attendance(msgspec.Struct, frozen=True):
-    """When each side was there for the first time, since when the clocks run, and how the players call themselves. None: not yet."""
+    """When each side first came, since when the clocks run, and the players' display names.
+
+    None stands for what is not known yet.
+    """
 
     came_ms: tuple[int | None, int | None] = (None, None)
     clocks_ms: int | None = None
     names: tuple[str | None, str | None] = (None, None)
 
     def seen(self, side: int, name: str | None, now_ms: int) -> "Attendance":
-        """Return it after a side was seen. The clocks start with the second one; a name stays until another one is given."""
+        """Return the attendance after a side was seen.
+
+        The clocks start when the second side comes. A name stays until another one is given.
+        """
         if self.came_ms[side] is not None and (name is None or name == self.names[side]):
             return self
         came, names = list(self.came_ms), list(self.names)
@@ -47,13 +56,16 @@ class Attendance(msgspec.Struct, frozen=True):
         return Attendance((came[0], came[1]), clocks, (names[0], names[1]))
 
     def start_due(self) -> int | None:
-        """Return when the clocks start without the second player; None if nobody was there yet, or they run."""
+        """Return when the clocks start without the second player.
+
+        None if nobody has come yet or the clocks already run.
+        """
         seen = [at for at in self.came_ms if at is not None]
         return None if self.clocks_ms is not None or not seen else min(seen) + START_AFTER_MS
 
 
 class Move(msgspec.Struct, frozen=True):
-    """One move as it is kept. `ply`: the number of moves before it; `left_ms`: what both sides had left after it."""
+    """A move as it is stored. `ply`: moves before it. `left_ms`: both sides' time left after it."""
 
     ply: int
     side: int
@@ -72,9 +84,10 @@ def judge(
     ply: int,
     move: str,
 ) -> Literal["play", "ignore"] | Fault:
-    """Return what becomes of a side's move that was made in sight of `ply` earlier ones; of several faults the first in this order.
+    """Return whether a side's move is played or ignored, or the first fault found.
 
-    A client that heard nothing sends its move again: the very move that it played then is ignored.
+    `ply`: how many moves its client had seen. A client that got no answer sends its move again, so
+    a repetition of the move that this side made at `ply` is ignored, not refused.
     """
     if over:
         return "match_over"

@@ -1,9 +1,10 @@
-"""Token buckets that are exact on whatever clock feeds them.
+"""Token buckets whose arithmetic is exact, so that they do not drift.
 
-A bucket counts in whole numbers: time in ticks of a microsecond, credit in millionths of a token, so that a tick earns exactly
-`rate` of them and nothing drifts however long the process runs. A token is due in the tick in which its instant falls; taken
-there, the missing fraction (less than one tick's earning) stays on the bucket as debt, so the long-run rate is exact too.
-Rounding to ticks can cost a bucket at most half a tick's earning, and only at the moment in which it becomes full.
+A bucket counts in whole numbers: time in ticks of a microsecond, credit in millionths of a token. A
+tick therefore earns exactly `rate` units of credit. A token may be taken in the tick in which it
+becomes due. The fraction that is still missing then, less than one tick earns, stays on the bucket
+as debt, so the long-run rate is exact as well. Rounding to ticks costs a bucket at most what half a
+tick earns, and only at the moment at which it becomes full.
 """
 
 from functools import lru_cache
@@ -18,7 +19,7 @@ _TICKS: Final = 1_000_000
 earns exactly `rate` units."""
 
 _LONG_AGO: Final = -(1 << 62)
-"""Time before any real one, in ticks, so that a new bucket is full."""
+"""Time before any real time, in ticks: the last use of a new bucket, so that it is full."""
 
 
 BUCKET_MAX: Final = 1_000_000
@@ -27,7 +28,11 @@ larger number is a typing error."""
 
 
 class BucketPolicy(msgspec.Struct, frozen=True):
-    """A bucket's size. `burst`: tokens it holds when full, at least 1. `rate`: whole tokens a second it regains, at least 1."""
+    """The size of a bucket.
+
+    `burst`: tokens that it holds when full, at least 1. `rate`: whole tokens that it regains each
+    second, at least 1.
+    """
 
     burst: int
     rate: int
@@ -38,7 +43,7 @@ class BucketPolicy(msgspec.Struct, frozen=True):
 
 
 def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
-    """Return why nobody may be given such a bucket, or None. A number that is None stays as it is."""
+    """Return what is wrong with a requested bucket size, or None. None is not checked."""
     for name, value in (("burst", burst), ("rate", rate)):
         if value is not None and value < 1:
             return BadRequest(f"{name} must be at least 1")
@@ -53,8 +58,10 @@ The embed budget and the budget of unknown keys have the same size."""
 
 
 class Taken(msgspec.Struct, frozen=True, gc=False):
-    """What a bucket answered. `left`: whole tokens it still holds. `retry_after`: seconds until the refused cost is due, 0 when
-    it was allowed, else at least 1. `full_in`: seconds until the bucket is full, rounded up.
+    """A bucket's answer.
+
+    `left`: whole tokens that it still holds. `retry_after`: seconds until the refused cost is due,
+    at least 1; 0 when the cost was taken. `full_in`: seconds until the bucket is full, rounded up.
     """
 
     allowed: bool
@@ -64,10 +71,10 @@ class Taken(msgspec.Struct, frozen=True, gc=False):
 
 
 class Bucket:
-    """A token bucket that its one owner asks in place. It starts full and reads no clock: the owner passes the time.
+    """A token bucket with one owner. It starts full.
 
-    The time is in seconds, from any origin, but from the same clock at every call. Time that goes backwards counts as standing
-    still.
+    It reads no clock: the owner passes the time in seconds. The origin does not matter, but every
+    call must use the same clock. A time earlier than the last one earns nothing.
     """
 
     __slots__ = ("_credit", "_full", "_rate", "_tick", "policy")
@@ -80,7 +87,10 @@ class Bucket:
         self._tick = _LONG_AGO
 
     def take(self, now: float, cost: int = 1) -> Taken:
-        """Take `cost` tokens if they are there, and tell. A refusal takes nothing. `cost` is between 1 and the burst."""
+        """Take `cost` tokens if the bucket holds them, else nothing, and return the answer.
+
+        `cost` is between 1 and the burst.
+        """
         credit = self._earn(now)
         rate = self._rate
         missing = cost * _TICKS - credit
@@ -102,11 +112,15 @@ class Bucket:
         return (self._earn(now) + self._rate - 1) // _TICKS
 
     def is_full(self, now: float) -> bool:
-        """Return whether the bucket is full at `now`: it may then be forgotten and made anew without anyone noticing."""
+        """Return whether the bucket is full at `now`. A full bucket is the same as a new one."""
         return self._earn(now) == self._full
 
     def change(self, policy: BucketPolicy, now: float) -> None:
-        """Put another policy into force from `now` on: a raised burst adds its new room at once, a lowered one cuts off."""
+        """Apply another policy from `now` on.
+
+        A higher burst adds the difference to the bucket at once. A lower one discards the tokens
+        above it.
+        """
         credit = self._earn(now)
         full = policy.burst * _TICKS
         self._credit = min(full, credit + max(0, full - self._full))
@@ -124,7 +138,7 @@ class Bucket:
 
 @lru_cache(maxsize=1024)  # one entry a policy in use; nearly every partner has the default
 def policy_header(policy: BucketPolicy) -> str:
-    """Return the `RateLimit-Policy` value: the burst, and the whole seconds in which an empty bucket fills."""
+    """Return the `RateLimit-Policy` value: the burst and the whole seconds to fill the bucket."""
     return f'"partner";q={policy.burst};w={-(-policy.burst // policy.rate)}'
 
 

@@ -1,7 +1,9 @@
 """Player session tokens: signed, self-contained, checked without a look-up.
 
-A token is `pgs1.<slot>.<kid>.<payload>.<mac>`. The mac is an HMAC-SHA256 of the text before it, compared as text: a token has one
-spelling, down to the spare bits of its base64. Its characters fit a WebSocket subprotocol's name, which is how browsers send it.
+A token is `pgs1.<slot>.<kid>.<payload>.<mac>`. The mac is an HMAC-SHA256 of the text before it. It
+is compared as text, so each token has exactly one valid spelling, including the spare bits of its
+base64. All its characters are allowed in the name of a WebSocket subprotocol, because that is how
+browsers send it.
 """
 
 from typing import Final
@@ -21,12 +23,12 @@ TTL_MAX: Final = 3600
 """Seconds of the longest session token: the hour of the interface."""
 
 TTL_DEFAULT: Final = TTL_MAX
-"""Seconds of a session token whose call names no time: the longest, so that a frame seldom needs
-another one."""
+"""Seconds of a session token when the call does not say: the longest, so that a frame seldom needs
+a new one."""
 
 LISTED_MAX: Final = 100
-"""Matches, and seats of each kind, that a session lists, the oldest first. Only a test plays more
-at once."""
+"""Matches, and seats of each kind, that a session lists, the oldest first. Only tests play more at
+once."""
 
 TOKEN_MAX: Final = 1024
 """Characters of the longest token that is read. The longest names, at four UTF-8 bytes a character,
@@ -37,9 +39,10 @@ _PURPOSE = "session"
 
 
 class SessionClaims(msgspec.Struct, frozen=True, array_like=True):
-    """What a token vouches for. Times are epoch seconds; `generation` is the environment's count of emergency stops at the mint.
+    """The contents of a token. Times are epoch seconds.
 
-    The field order is the payload's format: new fields go to the end and have a default.
+    `generation`: the environment's count of emergency stops when the token was minted. The order of
+    the fields is the format of the payload: new fields go to the end and have a default.
     """
 
     partner_id: str
@@ -59,14 +62,17 @@ _DECODER = msgspec.msgpack.Decoder(SessionClaims)
 def sign_session(claims: SessionClaims, ring: KeyRing) -> str:
     """Return the token for `claims`, signed with the ring's newest key."""
     key = ring.newest
-    head = f"{_FORMAT}.{slot_of(claims.partner_id)}.{key.kid}.{base64url.encode(_ENCODER.encode(claims))}"
+    head = (
+        f"{_FORMAT}.{slot_of(claims.partner_id)}.{key.kid}."
+        f"{base64url.encode(_ENCODER.encode(claims))}"
+    )
     return f"{head}.{sign(key, _PURPOSE, head)}"
 
 
 def read_session(token: str, ring: KeyRing) -> SessionClaims | None:
     """Return the claims of a token that this ring signed, or None. Takes any string.
 
-    Expiry, the account and the generation are the caller's to judge.
+    The caller checks expiry, the account and the generation.
     """
     if len(token) > TOKEN_MAX or not token.isascii():
         return None
@@ -86,10 +92,16 @@ def read_session(token: str, ring: KeyRing) -> SessionClaims | None:
 
 
 def is_expired(claims: SessionClaims, now: int) -> bool:
-    """Return whether the token is over at `now` (epoch seconds): it lives up to, not including, `expires_at`."""
+    """Return whether the token has expired at `now` (epoch seconds).
+
+    It is valid before `expires_at`, and no longer at that second.
+    """
     return now >= claims.expires_at
 
 
 def player_uid(claims: SessionClaims) -> str:
-    """Return the player's identity across the whole service: the same player id in two environments is two players."""
+    """Return the player's identity across the whole service.
+
+    The same player id in two environments is two players.
+    """
     return f"ptr:{claims.environment}:{claims.partner_id}:{claims.player_id}"

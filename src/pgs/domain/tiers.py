@@ -1,6 +1,7 @@
 """Tiers: what a seat costs, what its match pays, and when a tier may not be offered.
 
-A tier's numbers never change under a seat: setting a tier makes a new revision, and a seat keeps the one it was taken under.
+Setting a tier's numbers makes a new revision. A seat keeps the revision under which it was taken,
+so its numbers never change.
 """
 
 from collections.abc import Mapping
@@ -26,7 +27,7 @@ class TierRevision(msgspec.Struct, frozen=True):
 
 
 class Price(msgspec.Struct, frozen=True):
-    """What a partner charges for a seat, and the tier's revision of the day on which it was set."""
+    """What a partner charges for a seat, and the tier's revision when the price was set."""
 
     tier_revision: int
     entry_usd_cents: int
@@ -41,7 +42,10 @@ class SeatPrice(msgspec.Struct, frozen=True):
 
 
 class Tier(msgspec.Struct, frozen=True):
-    """A tier with every revision it has had, oldest first, and the games for which an operator has locked it."""
+    """A tier with all of its revisions, the oldest first.
+
+    `locked_games`: the games for which an operator has locked it.
+    """
 
     environment: Environment
     tier_id: str
@@ -66,7 +70,10 @@ class Tier(msgspec.Struct, frozen=True):
         return game_id in self.locked_games or self.pays_in
 
     def holds(self, price: Price | None) -> bool:
-        """Return whether a price counts: it must have lain within floor and prize under every revision since it was set."""
+        """Return whether a price is in force.
+
+        It is, if it lies within floor and prize of every revision since it was set.
+        """
         return price is not None and all(
             tier.floor_usd_cents <= price.entry_usd_cents <= tier.prize_usd_cents
             for tier in self.revisions
@@ -74,7 +81,7 @@ class Tier(msgspec.Struct, frozen=True):
         )
 
     def entry_usd_cents(self, price: Price | None) -> int:
-        """Return what a seat costs at this partner: its price while that counts, else the floor."""
+        """Return what a seat costs at this partner: the price if it is in force, else the floor."""
         return (
             price.entry_usd_cents
             if price is not None and self.holds(price)
@@ -83,13 +90,16 @@ class Tier(msgspec.Struct, frozen=True):
 
 
 class TierCatalogue(msgspec.Struct, frozen=True):
-    """Every tier of both environments and the rake terms on offer, as read at one moment."""
+    """Every tier of both environments and the version of the rake terms on offer.
+
+    All of it was read at one moment.
+    """
 
     tiers: Mapping[Environment, Mapping[str, Tier]]
     offered_terms_version: int
 
     def find(self, environment: Environment, tier_id: str) -> Tier | None:
-        """Return a tier of the environment. One of the other environment is as unknown as any."""
+        """Return a tier of the environment, or None. Tiers of the other one are not found."""
         return self.tiers[environment].get(tier_id)
 
 
@@ -113,10 +123,10 @@ def price_seat(tier: Tier, price: Price | None, sent_usd_cents: int) -> SeatPric
 def effective_prices(
     prices: Mapping[str, Price], tiers: Mapping[str, Tier] | None
 ) -> dict[str, int]:
-    """Return the prices that count, in US cents by tier id.
+    """Return the prices that are in force, in US cents by tier id.
 
-    `tiers` are those of the prices' environment; None while they cannot be read, when every price
-    is returned as it was set. A price of a tier that is gone does not count.
+    `tiers` are those of the prices' environment. None means that they cannot be read: then every
+    price is returned as it was set. The price of a tier that no longer exists is not in force.
     """
     return {
         tier_id: price.entry_usd_cents
@@ -126,7 +136,7 @@ def effective_prices(
 
 
 def check_numbers(floor_usd_cents: int, prize_usd_cents: int) -> BadRequest | None:
-    """Return why no tier can have these numbers, or None."""
+    """Return what is wrong with a tier's numbers, or None."""
     if floor_usd_cents < 1:
         return BadRequest("the floor must be at least 1 cent")
     if prize_usd_cents < floor_usd_cents:

@@ -1,1 +1,1 @@
-"""The games, one pure module each behind one small interface."""
+"""The games. Each is one pure module that follows `pgs.games.rules.Rules`."""

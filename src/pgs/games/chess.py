@@ -1,12 +1,16 @@
-"""Chess, by the library `chess`, which is an extra: nothing but this module imports it, and this one only where it is installed.
+"""Chess, with the library `chess`.
 
-A move is in UCI notation: from square, to square and, of a promotion, the piece (`e2e4`, `e1g1` for castling, `e7e8q`). Side 0 is white.
-The view is `{"fen": FEN, "check": bool, "last"?: move}`.
+The library is an optional extra. Only this module imports it, and this module is imported only
+where the library is installed.
 
-The game ends with checkmate and stalemate, and it is drawn at once, without anybody's claim, when neither side has what it takes to give
-mate, when a position is there for the third time, and after fifty moves of each side without a capture or a pawn's move. That is what
-people know from playing online, where nobody calls an arbiter. The laws' own limits without a claim, five times and seventy-five moves,
-lie behind these and are never reached. A mate with the very last of those moves is a mate.
+A move is in UCI notation: from square, to square and, for a promotion, the piece (`e2e4`, `e1g1`
+for castling, `e7e8q`). Side 0 is white. The view is `{"fen": FEN, "check": bool, "last"?: move}`.
+
+The game ends with checkmate or stalemate. It is drawn at once, without a claim, when neither side
+has the material to give mate, when a position occurs for the third time, and after fifty moves of
+each side without a capture or a pawn move. Online games commonly do the same, as there is no
+arbiter. The FIDE limits that need no claim (five occurrences, seventy-five moves) are therefore
+never reached. Checkmate takes precedence: a fiftieth move that gives mate wins.
 """
 
 from collections.abc import Hashable
@@ -18,7 +22,7 @@ import msgspec
 from pgs.games.rules import Outcome, Side, SideClock
 
 REPETITIONS: Final = 3
-"""Repetitions of a position that make a draw: the FIDE Laws of Chess, 9.2, as if a player had
+"""Occurrences of a position that make a draw: the FIDE Laws of Chess, 9.2, as if a player had
 claimed it."""
 
 QUIET_PLIES: Final = 100
@@ -27,9 +31,10 @@ a player had claimed it."""
 
 
 class State(msgspec.Struct, frozen=True):
-    """A board that is never changed, the positions since the last move that cannot be taken back, and the last move.
+    """A board, the positions since the last capture or pawn move, and the last move.
 
-    `seen` ends with the position on the board; it never holds more than `QUIET_PLIES` + 1.
+    The board is never changed in place. `seen` ends with the position on the board and holds at
+    most `QUIET_PLIES` + 1 positions.
     """
 
     board: chess.Board
@@ -38,14 +43,14 @@ class State(msgspec.Struct, frozen=True):
 
 
 class Chess:
-    """The rules."""
+    """The rules of chess."""
 
     game_id = "chess"
     name = "Chess"
     clock = SideClock(300_000, 3_000)
 
     def initial(self) -> State:
-        """Return the pieces in their places."""
+        """Return the standard starting position."""
         board = chess.Board()
         return State(board, (_position(board),))
 
@@ -54,7 +59,7 @@ class Chess:
         return 0 if state.board.turn == chess.WHITE else 1
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
-        """Return the moves in UCI notation, in the alphabet's order."""
+        """Return the moves in UCI notation, sorted alphabetically."""
         if _is_drawn(state):
             return ()
         return tuple(sorted([move.uci() for move in state.board.generate_legal_moves()]))
@@ -76,13 +81,19 @@ class Chess:
         return Outcome(None) if _is_drawn(state) else None
 
     def view(self, state: State) -> dict[str, Any]:
-        """Return the position in Forsyth-Edwards notation, whether the side to move is in check, and the last move."""
+        """Return the position in Forsyth-Edwards notation, the check flag and the last move.
+
+        `check` is whether the side to move is in check.
+        """
         shown: dict[str, Any] = {"fen": state.board.fen(), "check": state.board.is_check()}
         return shown if state.last is None else shown | {"last": state.last}
 
 
 def _legal(state: State, move: str) -> chess.Move:
-    """The move of that name; the library takes other spellings too, which are refused here. Raises ValueError."""
+    """Return the legal move whose UCI notation is `move`. Raises `ValueError` when there is none.
+
+    The library's own parser also accepts other spellings, so it is not used here.
+    """
     if not _is_drawn(state) and move[:2] in chess.SQUARE_NAMES:
         origin = chess.BB_SQUARES[chess.parse_square(move[:2])]
         for legal in state.board.generate_legal_moves(origin):
@@ -92,7 +103,7 @@ def _legal(state: State, move: str) -> chess.Move:
 
 
 def _is_drawn(state: State) -> bool:
-    """Whether the game is drawn though there may be moves left."""
+    """Return whether a draw rule applies. There may still be moves that chess itself allows."""
     board = state.board
     return (
         board.halfmove_clock >= QUIET_PLIES
@@ -102,7 +113,10 @@ def _is_drawn(state: State) -> bool:
 
 
 def _position(board: chess.Board) -> Hashable:
-    """What makes two positions the same in FIDE's sense: pieces, side to move, rights to castle, and en passant where it is legal."""
+    """Return a value that is equal for positions that FIDE counts as the same.
+
+    It covers the pieces, the side to move, castling rights, and en passant where it is legal.
+    """
     pieces = (
         board.pawns,
         board.knights,

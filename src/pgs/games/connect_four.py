@@ -1,11 +1,11 @@
-"""Connect Four: four in a row on a board of seven columns, where discs fall to the lowest free cell.
+"""Connect Four: four in a row on seven columns, where discs fall to the lowest free cell.
 
-A move names a column, `1`…`7`; a cell is a column `a`…`g` and a row `1`…`6`, row 1 at the bottom. The view is
-`{"board": rows, "last"?: cell, "line"?: cells}`: the rows from row 1 on, each a list of `null`, 0 or 1; `last` is where the last disc fell;
-`line` lists the cells of every winning line.
+A move names a column, `1`…`7`; a cell is a column `a`…`g` and a row `1`…`6`, row 1 at the bottom.
+The view is `{"board": rows, "last"?: cell, "line"?: cells}`: the rows from row 1 on, each a list of
+`null`, 0 or 1; `last` is where the last disc fell; `line` lists the cells of every winning line.
 
-Discs are bits of one integer a side: a column is seven bits, its bottom the lowest, and its seventh bit stays empty, so that a shift
-never leads from one column into another.
+Each side's discs are the bits of one integer. A column is seven bits, with the bottom cell as the
+lowest bit. The seventh bit stays empty, so that a shifted line never runs into the next column.
 """
 
 from typing import Any, Final
@@ -20,7 +20,7 @@ ROWS: Final = 6
 MOVES: Final = tuple("1234567")
 
 _HEIGHT: Final = ROWS + 1
-"""Bits of a column: its rows and an empty one above them, so that lines do not run from one column
+"""Bits of a column: its rows and an empty bit above them, so that lines do not run from one column
 into the next."""
 
 _BOTTOM: Final = {move: 1 << column * _HEIGHT for column, move in enumerate(MOVES)}
@@ -41,7 +41,11 @@ _STEPS: Final = (1, _HEIGHT, _HEIGHT - 1, _HEIGHT + 1)
 
 
 class State(msgspec.Struct, frozen=True):
-    """The discs of side 0 and side 1, whose turn it is, the bit of the last disc (0: none yet), and whether that one won."""
+    """The position of a game.
+
+    `discs`: the discs of side 0 and of side 1. `last`: the bit of the last disc, 0 before the first
+    move. `won`: whether the last disc won the game.
+    """
 
     discs: tuple[int, int] = (0, 0)
     turn: Side = 0
@@ -50,7 +54,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 class ConnectFour:
-    """The rules."""
+    """The rules of Connect Four."""
 
     game_id = "connect-four"
     name = "Connect Four"
@@ -74,7 +78,8 @@ class ConnectFour:
     def apply(self, state: State, move: str) -> State:
         """Return the board with one more disc."""
         column = _COLUMN.get(move, 0)
-        # Adding the bottom bit carries through the discs of the column into the lowest free cell; there is none in a full one.
+        # Adding the bottom bit carries through the discs of the column into its lowest free cell.
+        # In a full column the carry leaves the column, and `disc` is 0.
         disc = (state.discs[0] + state.discs[1] + _BOTTOM[move]) & column if column else 0
         if not disc or state.won:
             raise ValueError(f"{move!r} is no legal move")
@@ -108,7 +113,7 @@ class ConnectFour:
 
 
 def _starts(discs: int, step: int) -> int:
-    """The cells from which four discs in a row lie in one direction."""
+    """Return the cells from which four discs in a row lie in the direction of `step`."""
     pairs = discs & discs >> step
     return pairs & pairs >> 2 * step
 
@@ -118,7 +123,7 @@ def _wins(discs: int) -> bool:
 
 
 def _line(discs: int) -> int:
-    """Every cell of every line of four."""
+    """Return the cells of every line of four."""
     cells = 0
     for step in _STEPS:
         starts = _starts(discs, step)

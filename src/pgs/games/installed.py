@@ -1,7 +1,8 @@
-"""The games that the platform runs: those of this package, and those that other distributions bring.
+"""The games that the platform runs: those of this package, and those of other distributions.
 
-A distribution brings a game with an entry point of the group `pgs.games`, which is named after the game's id and leads to an object that
-follows `pgs.games.rules.Rules`. A game of this package cannot be replaced in that way.
+A distribution adds a game with an entry point in the group `pgs.games`. The entry point is named
+after the game's id and refers to an object that follows `pgs.games.rules.Rules`. It cannot replace
+a game of this package.
 """
 
 from collections.abc import Iterable
@@ -15,11 +16,15 @@ import msgspec
 from pgs.games.rules import Rules
 
 GROUP: Final = "pgs.games"
-"""The entry point group of games from elsewhere."""
+"""The entry point group in which other distributions register games."""
 
 
 class Game(msgspec.Struct, frozen=True):
-    """A game by its id. `module` holds its rules as `RULES`; `needs`, where set, names an extra without which it cannot be played."""
+    """A game by its id.
+
+    `module`: the module that holds its rules as `RULES`, or the value of its entry point. `needs`:
+    the package without which the game cannot be played, or None.
+    """
 
     game_id: str
     name: str
@@ -35,11 +40,11 @@ _BUILT_IN: Final = (
 )
 
 GAMES: Final[dict[str, Game]] = {game.game_id: game for game in _BUILT_IN}
-"""Every game that is known, installed or not; `load_games` adds those from elsewhere."""
+"""Every known game, installed or not. `load_games` adds those of other distributions."""
 
 
 class BadGame(Exception):
-    """What an entry point leads to is no game, or takes the id of another one."""
+    """An entry point refers to something that is not a game, or to a game whose id is taken."""
 
 
 def installed_games() -> frozenset[str]:
@@ -52,9 +57,10 @@ def installed_games() -> frozenset[str]:
 
 
 def load_games(brought: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
-    """Return the rules of every game that can be played, by id. Call it once, where the service is composed.
+    """Return the rules of every game that can be played, by id.
 
-    `brought` stands in for the entry points of this installation. Raises `BadGame`.
+    Call it once, where the service is composed: it adds the games of other distributions to
+    `GAMES`. `brought` replaces the entry points of this installation. Raises `BadGame`.
     """
     games = {game_id: _built_in(game_id) for game_id in sorted(installed_games())}
     for point in entry_points(group=GROUP) if brought is None else brought:
@@ -65,7 +71,8 @@ def load_games(brought: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
             or any(point.name == game.game_id for game in _BUILT_IN)
         ):
             raise BadGame(
-                f"{point.value} is no game called {point.name}, or there is one of that name already"
+                f"{point.value} is no game called {point.name}, "
+                "or there is one of that name already"
             )
         games[point.name] = cast(Rules, rules)
         GAMES[point.name] = Game(point.name, rules.name, point.value)

@@ -1,11 +1,15 @@
-"""Reversi, with the opening of Othello: discs that are enclosed in a line change sides, and whoever holds more in the end wins.
+"""Reversi, with the opening of Othello. Discs enclosed in a line change sides; most discs win.
 
-A move names a square, column `a`…`h` and row `1`…`8`, or is `pass`, exactly when the side to move has no other and the opponent has one.
-The game ends when neither side can move; both have passed in vain then, so no passes are played at the end. Side 0 is black. The view is
-`{"board": rows, "scores": [discs of side 0, discs of side 1]}`: the rows from row 1 on, each a list of `null`, 0 or 1. The outcome's scores
-are the discs on the board; empty squares count for nobody.
+A move names a square, column `a`…`h` and row `1`…`8`, or is `pass`. `pass` is legal exactly when
+the side to move can take no square and the opponent can. The game ends as soon as neither side can
+take a square; no passes are played then. Side 0 is black.
 
-Discs are bits of one integer a side: square `a1` is the lowest bit, `b1` the next, `a2` the ninth.
+The view is `{"board": rows, "scores": [discs of side 0, discs of side 1]}`: the rows from row 1 on,
+each a list of `null`, 0 or 1. The outcome's scores are the discs on the board; empty squares count
+for neither side.
+
+Each side's discs are the bits of one integer: square `a1` is the lowest bit, `b1` the next, `a2`
+the ninth.
 """
 
 from typing import Any, Final
@@ -22,18 +26,20 @@ _BOARD: Final = (1 << 64) - 1
 """Bit mask of the whole board: 64 squares, the lowest bit is a1."""
 
 _INNER: Final = 0x7E7E7E7E7E7E7E7E
-"""Bit mask of the board without the columns a and h. Discs there cannot be enclosed from left and
-right, and a shift must stop at the edge."""
+"""Bit mask of the board without the columns a and h. Discs in those two columns cannot be enclosed
+horizontally or diagonally, and a shifted run must stop at the edge."""
 
-# How far each direction is in bits, and where discs may lie that are enclosed in it: right, down, down right, down left.
+# Each direction's shift in bits, and the squares on which a disc can be enclosed in it: right,
+# down, down right, down left. The opposite directions shift the other way.
 _STEPS: Final = ((1, _INNER), (8, _BOARD), (9, _INNER), (7, _INNER))
 _ROWS: Final = tuple(tuple(1 << row * 8 + column for column in range(8)) for row in range(8))
 
 
 class State(msgspec.Struct, frozen=True):
-    """The discs of side 0 and side 1, whose turn it is, the squares that this side may take, and whether the game is over.
+    """The position of a game.
 
-    `free` is 0 for a side that must pass, and at the end.
+    `discs`: the discs of side 0 and of side 1. `free`: the squares that the side to move may take;
+    0 when it must pass and when the game is over.
     """
 
     discs: tuple[int, int]
@@ -43,7 +49,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 class Reversi:
-    """The rules."""
+    """The rules of Reversi."""
 
     game_id = "reversi"
     name = "Reversi"
@@ -59,7 +65,7 @@ class Reversi:
         return state.turn
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
-        """Return the squares that enclose something, row by row, or the pass."""
+        """Return the squares that the side to move may take, row by row, or else the pass."""
         free = state.free
         if not free:
             return () if state.over else (PASS,)
@@ -71,7 +77,10 @@ class Reversi:
         return tuple(moves)
 
     def apply(self, state: State, move: str) -> State:
-        """Return the board with one more disc and those turned that it encloses; after a pass, with the other side to move."""
+        """Return the board with one more disc, and the discs that it encloses turned.
+
+        After a pass only the side to move changes.
+        """
         mine, theirs = state.discs[state.turn], state.discs[1 - state.turn]
         if move == PASS and not state.free and not state.over:
             return State(state.discs, 1 if state.turn == 0 else 0, _free(theirs, mine))
@@ -109,11 +118,16 @@ def _scores(state: State) -> tuple[int, int]:
 
 
 def _free(mine: int, theirs: int) -> int:
-    """The squares that enclose something: empty, and behind a run of their discs that begins beside one of mine. A run has at most six."""
+    """Return the squares on which a new disc of mine would enclose discs of theirs.
+
+    These are the empty squares at the far end of a run of their discs that starts beside a disc of
+    mine. A run has at most six discs.
+    """
     found = 0
     for step, where in _STEPS:
         between = theirs & where
-        # Both ways at once, six steps each in three: one more, then all pairs, twice.
+        # Both directions of the line at once. A run of up to six discs is found in four steps: the
+        # first disc, one more, and twice another two.
         up, down = between & mine << step, between & mine >> step
         up |= between & up << step
         down |= between & down >> step
@@ -127,7 +141,7 @@ def _free(mine: int, theirs: int) -> int:
 
 
 def _turned(mine: int, theirs: int, disc: int) -> int:
-    """Their discs between a new one of mine and those that I hold."""
+    """Return their discs that lie between my new disc and the discs that I hold."""
     turned = 0
     for step, where in _STEPS:
         between = theirs & where

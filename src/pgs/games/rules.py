@@ -1,7 +1,8 @@
-"""What a game is to the platform: a handful of pure functions over a state that nobody but the game looks into.
+"""The interface of a game: a few pure functions over a state that only the game looks into.
 
-Side 0 is the older seat and moves first. The platform keeps the moves, not the states: a state is always what `apply` makes of the
-initial one, so rules that are published must not change what an old list of moves leads to.
+Side 0 is the older seat and moves first. The platform stores the moves, not the states, and
+rebuilds a state by applying the moves to the initial one. Published rules must therefore never
+change the state that an old list of moves leads to.
 """
 
 from typing import Any, Final, Literal, Protocol
@@ -11,7 +12,7 @@ import msgspec
 Side = Literal[0, 1]
 
 PASS: Final = "pass"  # noqa: S105  a move, no secret
-"""The one legal move of a side that has none, in games where that is no end."""
+"""The only legal move of a side that cannot move, in games that go on in that case."""
 
 MOVE_MAX: Final = 16
 """Characters of the longest move that a game may name. The longest known is a promotion in chess,
@@ -19,27 +20,30 @@ of 5."""
 
 
 class TurnClock(msgspec.Struct, frozen=True):
-    """Every move has so many milliseconds; what is left of one is lost."""
+    """Each move must be made within `turn_ms`. Time left over is lost."""
 
     turn_ms: int = 30_000
 
 
 class SideClock(msgspec.Struct, frozen=True):
-    """Each side has so many milliseconds for all of its moves, and gains `increment_ms` with each."""
+    """Each side has `side_ms` for all of its moves, and gains `increment_ms` with each move."""
 
     side_ms: int
     increment_ms: int
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How a game ended: `winner` None is a draw. `scores`: points of side 0 and side 1, in games that count any."""
+    """How a game ended. `winner`: None for a draw. `scores`: points of side 0 and 1, if any."""
 
     winner: Side | None
     scores: tuple[int, int] | None = None
 
 
 class Rules(Protocol):
-    """One game. Its states are immutable, and of whatever type it likes; `apply` and `legal_moves` are called for every move."""
+    """One game. Its states are immutable; their type is up to the game.
+
+    `apply` and `legal_moves` are called for every move, so they should be fast.
+    """
 
     @property
     def game_id(self) -> str:
@@ -48,7 +52,7 @@ class Rules(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The game's name as players see it."""
         ...
 
     @property
@@ -65,14 +69,14 @@ class Rules(Protocol):
         ...
 
     def legal_moves(self, state: Any) -> tuple[str, ...]:
-        """Return the moves of the side to move, in an order that never varies; none once the game is over.
+        """Return the moves of the side to move, always in the same order; none after the end.
 
-        A side that must pass has `PASS` alone. No move is longer than `MOVE_MAX`.
+        A side that must pass has `PASS` as its only move. No move is longer than `MOVE_MAX`.
         """
         ...
 
     def apply(self, state: Any, move: str) -> Any:
-        """Return the state after one of the legal moves. Any other move is a bug of the caller's: ValueError."""
+        """Return the state after one of the legal moves. Raises `ValueError` for any other move."""
         ...
 
     def outcome(self, state: Any) -> Outcome | None:
@@ -80,5 +84,8 @@ class Rules(Protocol):
         ...
 
     def view(self, state: Any) -> dict[str, Any]:
-        """Return what players see of the state, ready for JSON: the `state` of the Game API, alike for both sides."""
+        """Return what players see of the state, ready for JSON; the same for both sides.
+
+        It is the `state` of the Game API.
+        """
         ...

@@ -1,7 +1,7 @@
 """Tic-tac-toe: three in a row on a board of nine.
 
-A move names a cell: column `a`…`c`, row `1`…`3`. The view is `{"board": rows, "line"?: cells}`: the rows from row 1 on, each a list of
-`null`, 0 or 1; `line` lists the winning cells.
+A move names a cell: column `a`…`c`, row `1`…`3`. The view is `{"board": rows, "line"?: cells}`: the
+rows from row 1 on, each a list of `null`, 0 or 1; `line` lists the winning cells.
 """
 
 from typing import Any, Final
@@ -25,14 +25,14 @@ _LINES: Final = (
 
 
 class State(msgspec.Struct, frozen=True):
-    """Who holds which cell, in the order of `CELLS`."""
+    """The side that holds each cell, in the order of `CELLS`, and the side to move."""
 
     cells: tuple[Side | None, ...] = (None,) * 9
     turn: Side = 0
 
 
 class TicTacToe:
-    """The rules."""
+    """The rules of tic-tac-toe."""
 
     game_id = "tic-tac-toe"
     name = "Tic-tac-toe"

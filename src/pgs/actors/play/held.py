@@ -1,6 +1,6 @@
 """Commands that a table holds back until the end of its match is on disk.
 
-A table can decide an end that no row shows yet: a resignation, a turn clock that ran out, a void. A
+A table can decide an end that is in no row yet: a resignation, a turn clock that ran out, a void. A
 crash would undo it. A command that arrives in between is answered only once the end is written.
 """
 
@@ -13,8 +13,8 @@ from pgs.actors.messages.table import Resign
 from pgs.domain.seats import Seat
 
 HELD_MAX = 64
-"""Commands about one match that wait until its end is on disk. Two players' sockets ask one thing
-at a time each; the rest is for join calls."""
+"""Commands about one match that wait until its end is on disk. The sockets of the two players send
+one command at a time each; the rest is for join calls."""
 
 
 class Ending(Exception):
@@ -34,15 +34,15 @@ class HeldCommands:
         self._envelopes.append(envelope)
 
     def take(self) -> list[Envelope]:
-        """Return everything that is held, and hold nothing any more."""
+        """Return all held commands and remove them."""
         taken, self._envelopes = self._envelopes, []
         return taken
 
     def expire(self) -> None:
         """Fail the commands whose deadline has passed.
 
-        A resignation may still take effect, so it fails as `Crashed` (unknown). For the others it is
-        certain that nothing was done.
+        A resignation may still take effect, so it fails as `Crashed` (outcome unknown). The others
+        fail as `Overloaded`: nothing was done.
         """
         now = trio.current_time()
         for envelope in self._envelopes:

@@ -57,19 +57,19 @@ class Participants:
         )
 
     def join(self, side: int, socket: PlayerSocket, match_id: str, now_ms: int) -> None:
-        """Count a socket as joined and send it the snapshot, ahead of everything that follows."""
+        """Count a socket as joined and send it the snapshot as the match's first message."""
         socket.waiting = False
         socket.joined.add(match_id)
         socket.connection.send(frames.encode(self.snapshot(side, now_ms)))
 
     def greet_again(self, match_id: str, now_ms: int) -> None:
-        """Send the snapshot to the sockets that had joined a table which broke."""
+        """Send the snapshot again, after a crash of the table, to the sockets that had joined."""
         for side, socket in enumerate(self.sockets()):
             if socket is not None and match_id in socket.joined:
                 self.join(side, socket, match_id, now_ms)
 
     def greet_waiting(self, match_id: str, now_ms: int) -> None:
-        """Send the snapshot, unasked, to the sockets that wait for a match. They count as joined."""
+        """Send the snapshot to the sockets that wait for any match. They count as joined."""
         for side, socket in enumerate(self.sockets()):
             if socket is not None and socket.waiting:
                 self.join(side, socket, match_id, now_ms)
@@ -99,7 +99,7 @@ class Participants:
                 socket.connection.send(text)
 
     def tell_presence(self, match_id: str, *, clocks_started: bool, now_ms: int) -> None:
-        """Tell each player whether the other one has come or gone, and that the clocks run."""
+        """Tell each player when the other one has connected or left, or the clocks have started."""
         sockets = self.sockets()
         connected = [socket is not None for socket in sockets]
         changed = [was != now for was, now in zip(self._connected, connected, strict=True)]

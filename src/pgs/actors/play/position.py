@@ -1,6 +1,6 @@
 """The position of a match after its moves, and the time that its game gives.
 
-These functions are pure. They stand here because `domain` knows no games.
+These functions are pure. They are not in `domain` because `domain` does not import the games.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Position(msgspec.Struct, frozen=True):
 
 
 def position_of(rules: Rules, state: Any) -> Position:
-    """Return the position that a game's rules see in `state`."""
+    """Return the position for a game's `state`, computed by its rules."""
     outcome = rules.outcome(state)
     legal = () if outcome is not None else rules.legal_moves(state)
     return Position(state, rules.turn(state), legal, outcome)

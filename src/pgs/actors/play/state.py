@@ -15,8 +15,8 @@ from pgs.domain.seats import Seat
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1
-"""Seconds by which a match's row falls due later than its table's own clock, because rows hold
-whole seconds."""
+"""Seconds by which a match's row falls due after the alarm of its table, because rows hold whole
+seconds."""
 
 log = structlog.get_logger("pgs.table")
 
@@ -63,7 +63,7 @@ class MatchState:
 
     @property
     def is_unplayable(self) -> bool:
-        """Whether there are moves that no installed rules allow."""
+        """Whether the game is not installed, or its rules no longer allow the moves played."""
         return self.rules is None
 
     # --- questions -----------------------------------------------------------------------------
@@ -92,13 +92,13 @@ class MatchState:
     def start_due_ms(self, attendance: Attendance | None = None) -> int | None:
         """Return when the clocks start without the second player, in epoch milliseconds.
 
-        None when nobody has come, or when the clocks run. `attendance` stands in for what is known.
+        None when nobody has come, or when the clocks run. `attendance` replaces the stored one.
         """
         due = (attendance or self.attendance).start_due()
         return None if due is None else max(due, self._wait_until_ms)
 
     def row_due_at(self, attendance: Attendance, clock: MatchClock, turn: int, now_ms: int) -> int:
-        """Return the epoch second for the row's `due_at`, at which a match without a table is opened."""
+        """Return the match row's `due_at`: the epoch second at which a missing table is opened."""
         due_ms = clock.deadline(turn) or self.start_due_ms(attendance) or now_ms
         return -(-due_ms // 1000) + DUE_SLACK_S
 
@@ -120,7 +120,7 @@ class MatchState:
     # --- changes -------------------------------------------------------------------------------
 
     def stand(self, position: Position) -> None:
-        """Take a position over; an outcome in it is the match's end."""
+        """Make `position` the current one. If it has an outcome, that decides the match's end."""
         self.position = position
         if position.outcome is not None:
             self.ending = self.completed(position.outcome)

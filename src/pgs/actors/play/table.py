@@ -1,12 +1,12 @@
 """The table: the actor of one match while it is played.
 
-Whoever comes first opens it, and it lives until the match has ended. Everything it knows is in
-rows, except which sockets are open, so it can be thrown away at any moment and comes back with the
-same position. Each move is one transaction, which also writes when the match falls due: a table that
-is gone is opened again when its clock has run out.
+The first message for it opens it, and it lives until the match has ended. Everything it knows is in
+rows, except which sockets are open, so it can be dropped at any moment and comes back with the same
+position. Each move is one transaction, which also writes when the match falls due. If the table is
+gone by then, it is opened again.
 
-The table does not end its match itself. It asks the seats actor, which has the money, and learns of
-the end as of an end from elsewhere: it reads the rows when it is told to look again.
+The table does not end its match itself. It asks the seats actor, which handles the money. It learns
+of every end in the same way: it is told to look again, and reads the rows.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from pgs.storage import seats as seat_rows
 from pgs.storage.transactions import Outcome, Stmt, Tx, WriteFailed, WriterFull
 
 ASK_AGAIN_S = 10.0
-"""Seconds until a table asks the seats actor again to end its match. Not sooner, because the seats
-actor may have a thousand matches to end."""
+"""Seconds until a table asks the seats actor again to end its match. It waits this long because the
+seats actor may have a thousand matches to end."""
 
 END_GRACE_S = 30
-"""Seconds that a match which was played to its end may stay open. Then the deadlines end it."""
+"""Seconds after its last move at which a completed match falls due, in case its table has not ended
+it by then."""
 
 log = structlog.get_logger("pgs.table")
 
@@ -59,7 +60,7 @@ class TableActor(DispatchingActor):
         self._held = HeldCommands()
 
     async def load(self) -> None:
-        """Read the match from its rows. A clock that ran goes on with what its last row says."""
+        """Read the match from its rows. A running clock resumes with the time in the last row."""
         reader = self._parts.database.reader
         match, seats = await self._read_match(), await self._read_seats()
         attendance = await rows.find_attendance(reader, self._partner_id, self._match_id)
@@ -85,7 +86,7 @@ class TableActor(DispatchingActor):
         return await seat_rows.seats_of_match(reader, self._partner_id, self._match_id)
 
     async def receive(self, message: Message, envelope: Envelope) -> object:
-        """Handle a message, then answer what was held if the end is on disk, then set the alarm."""
+        """Handle a message, answer the held commands if the end is on disk, and set the alarm."""
         try:
             reply = await super().receive(message, envelope)
             await self._answer_held()
@@ -148,7 +149,7 @@ class TableActor(DispatchingActor):
         self._ask_for_end()
 
     async def _admit(self, player_id: str, name: str | None = None) -> int | None:
-        """Return the side of a player who asks for something, after bringing the match up to now.
+        """Return the side of a player who sent a command, after `_catch_up`.
 
         None for somebody without a seat in it. Raises `Ending` while a decided end is not on disk.
         """
@@ -188,9 +189,9 @@ class TableActor(DispatchingActor):
             self._end(state.ending)
 
     async def _catch_up(self, side: int | None = None, name: str | None = None) -> None:
-        """Bring the match up to now: who has come, whether the clocks start, whether one ran out.
+        """Bring the match up to date: who has come, whether clocks start, whether one ran out.
 
-        `side` has come, whether or not it has an open socket.
+        `side` counts as present even without an open socket.
         """
         state = self._state
         if state.is_over or state.is_ending:
@@ -227,7 +228,7 @@ class TableActor(DispatchingActor):
     async def _write_attendance(
         self, attendance: Attendance, clock: MatchClock, now_ms: int
     ) -> None:
-        """Write who has come and when the match falls due, where the rows do not say so yet."""
+        """Write who has come and when the match falls due, unless the rows already say so."""
         state = self._state
         stmts: tuple[Stmt, ...] = ()
         if attendance != state.attendance:
@@ -282,9 +283,9 @@ class TableActor(DispatchingActor):
             self._participants.tell_end(self._match_id, match.status, match.end_reason)
 
     async def _answer_held(self) -> None:
-        """Answer what was held, as soon as the end is on disk.
+        """Answer the held commands if the end is on disk; until then, only fail expired ones.
 
-        A held command that fails is answered with its failure. Those behind it are answered too.
+        A failing command is answered with its failure; the commands after it are still answered.
         """
         if self._state.is_ending:
             self._held.expire()

@@ -1,7 +1,8 @@
-"""Closing a partner's play in one environment: every seat that waits and every match that runs ends without a contest.
+"""Closing a partner's play in one environment: its seats and matches end as no contest.
 
-Whoever switches play off goes through `switch_off`, which says how much was ended. What it leaves open, because it broke or the process
-died, `close_switched_off` finishes. `void_removed_games` ends the matches of games that this installation has no more.
+Everything that switches play off calls `switch_off`, which returns how many seats and matches it
+ended. If it fails or the process dies, `close_switched_off` closes the rest. `void_removed_games`
+ends the matches of games that are no longer installed.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,8 +23,7 @@ from pgs.storage.accounts import switched_off_with_open_play
 from pgs.storage.bulk import read_in_bulk
 
 PAGE = 50
-"""Seats or matches closed in one transaction, so that stakes of the same partner are taken in
-between."""
+"""Seats or matches closed in one transaction. Stakes of the same partner are handled in between."""
 
 log = structlog.get_logger("pgs.closing")
 
@@ -41,13 +41,15 @@ async def switch_off(
     end_reason: str = "account_inactive",
     environments: Sequence[Environment] = ENVIRONMENTS,
 ) -> tuple[R, int]:
-    """Return the account actor's reply to `mark` and, unless that is a refusal, how many seats and matches were ended for it.
+    """Switch play off and close what is open.
 
-    `mark` is the command whose commit forbids new play, such as `SwitchAccount`. Whatever is raised, once the mark is in rows no new play
-    comes up; what stays open of an account that is off is closed within a minute.
+    Return the account actor's reply to `mark` and how many seats and matches were ended, 0 after a
+    refusal. `mark` is the command whose commit forbids new play, such as `SwitchAccount`. Once it
+    is committed no new play starts, even if this raises. Play that an inactive account still has
+    then is closed within a minute by `close_switched_off`.
     """
 
-    def wanted() -> bool:  # an account that is on again keeps what is left, and what is new
+    def wanted() -> bool:  # an account that was switched on again keeps its open play
         return end_reason != "account_inactive" or _is_off(partner.parts, partner.partner_id)
 
     with partner.parts.closings.begun(partner.partner_id, environments):
@@ -65,7 +67,7 @@ async def switch_off(
 async def switch_on(partner: PartnerActors, mark: Command[R]) -> R:
     """Return the account actor's reply to `mark`, the command that switches an account on.
 
-    What the time before has left open ended when the account was switched off, whatever cut that short: it is closed first.
+    Play that an interrupted `switch_off` left open is closed first.
     """
     with partner.parts.closings.begun(partner.partner_id, ENVIRONMENTS):
         if _is_off(partner.parts, partner.partner_id):
@@ -85,13 +87,15 @@ async def close_play(
     end_reason: str,
     wanted: Callable[[], bool] = _always,
 ) -> int:
-    """Return how many seats and matches were ended. Call it once the mark that forbids new ones has been committed.
+    """Close all open play in one environment; return how many seats and matches were ended.
 
-    Pages through the rows by id; whatever is closed meanwhile by others is passed over by the seats actor. `wanted` is asked before each
-    page is read, and ends the closing when it says no.
+    Call it after the commit of the mark that forbids new play. It pages through the rows by id. The
+    seats actor skips what others have closed in the meantime. `wanted` is called before each page
+    is read; when it returns False, the closing stops.
     """
     reader = partner.parts.database.reader
-    # A seat that was decided on before the mark may still be on its way to disk. The actor answers this once it is there.
+    # A seat that was accepted before the mark may not be written yet. The actor handles one message
+    # at a time, so it answers this empty command only after that write.
     await partner.seats(environment).ask(CloseSeats((), end_reason))
     closed, after = 0, ""
     while wanted() and (
@@ -113,7 +117,10 @@ async def close_play(
 
 
 async def close_what_is_off(partner: PartnerActors, environment: Environment) -> None:
-    """Close the play of an account that is off, for as long as it is off and nobody who switched it off is at it."""
+    """Close the play of an account that is off.
+
+    It stops when the account is switched on, or when another closing of it is under way.
+    """
     parts, partner_id = partner.parts, partner.partner_id
 
     def wanted() -> bool:
@@ -126,8 +133,8 @@ async def close_what_is_off(partner: PartnerActors, environment: Environment) ->
 async def close_switched_off(parts: Parts, directory: PartnerDirectory) -> None:
     """Close the open play of accounts that are off. Raises `StoreOutage`.
 
-    Whoever switches an account off closes its play. This finishes what a crash, a failed write or
-    a full mailbox cut short.
+    `switch_off` closes an account's play itself. This closes what it left open after a crash, a
+    failed write or a full mailbox.
     """
 
     async def close(partner_id: str, environment: Environment) -> None:
@@ -142,8 +149,9 @@ async def close_switched_off(parts: Parts, directory: PartnerDirectory) -> None:
 async def void_removed_games(parts: Parts, directory: PartnerDirectory) -> None:
     """End the running matches of games that are not installed. Raises `StoreOutage`.
 
-    A later run ends what a failed write, a full mailbox, a resting partner or a closing under way
-    left open, and the matches of seats that were waiting when the game was removed.
+    Matches that stay open, because a write failed, a mailbox was full, an actor had crashed too
+    often or another closing was under way, are left to the next run. So are the matches of seats
+    that were waiting when the game was removed.
     """
     for game_id in await read_in_bulk(parts.database, rows.running_games):
         if game_id not in parts.games:
@@ -167,10 +175,8 @@ async def _void(parts: Parts, directory: PartnerDirectory, game_id: str) -> None
             command = CloseMatches(tuple(match.match_id for match in matches), "platform_void")
             try:
                 await directory.partner(partner_id).seats(environment).ask(command)
-            except (
-                Overloaded,
-                Crashed,
-            ) as error:  # that partner's are left to the next round, and hold up nobody else's
+            except (Overloaded, Crashed) as error:
+                # This partner's matches are left to the next run, so that the others need not wait.
                 put_off.add((partner_id, environment))
                 parts.on_event("void_put_off")
                 log.warning(

@@ -1,4 +1,4 @@
-"""What happens when the time of a seat or a match has come."""
+"""What happens when a seat or a match falls due."""
 
 import msgspec
 
@@ -44,7 +44,7 @@ async def _ask_for_charge_again(seats: Seating, seat: Seat) -> None:
 
 
 async def _end_if_nobody_came(seats: Seating, match: Match) -> None:
-    """A player who has come leaves the end to the table, whose clocks decide."""
+    """End a match to which nobody has come. If a player has come, its table's clocks decide."""
     installed = match.game_id in seats.parts.games
     if installed and await seats.has_attendance(match):
         seats.partner.table(match.match_id).tell(LookAgain())

@@ -55,7 +55,7 @@ async def end_match(
 
 
 async def close_matches(seats: Seating, command: CloseMatches, _: Envelope) -> Closed:
-    """End those of the matches that run, as no contest, in one transaction."""
+    """End the running ones of the matches as no contest, in one transaction."""
     plan = seats.plan()
     decision = MatchDecision("no_contest", None, command.end_reason)
     closed = []
@@ -70,7 +70,10 @@ async def close_matches(seats: Seating, command: CloseMatches, _: Envelope) -> C
 
 
 async def close_seats(seats: Seating, command: CloseSeats, _: Envelope) -> Closed:
-    """Close those of the seats that wait and mark those whose stake is pending, in one go."""
+    """Close the waiting ones of the seats in one transaction.
+
+    Seats whose stake is pending are marked, to be closed when the stake is confirmed.
+    """
     plan = seats.plan()
     closed = []
     for seat_id in command.seat_ids:
@@ -110,7 +113,7 @@ async def _plan_end(
 
 
 async def _plan_ratings(seats: Seating, plan: Plan, ended: MatchWithSeats) -> None:
-    """Plan what a match that ended with a result says of its players' skill."""
+    """Plan the new ratings of the players of a match that ended with a result."""
     one, two = ended.seats
     if one.result is None:
         return

@@ -27,7 +27,7 @@ class Lobby:
         self._pools: dict[Pool, dict[str, Seat]] = {}
         # How many waves a pool has had since it was last empty.
         self._waves: dict[Pool, int] = defaultdict(int)
-        # By seat id: how many waves its pool had had when the seat came.
+        # By seat id: the number of waves of its pool before the seat came.
         self._joined: dict[str, int] = {}
         self._ratings: dict[tuple[str, str], Rating] = {}
         # The pairs of the last wave that have not been handed out yet.

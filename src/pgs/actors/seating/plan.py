@@ -35,7 +35,7 @@ class Plan:
 
     @property
     def moves_feed(self) -> bool:
-        """Whether the feed has new rows after the commit."""
+        """Whether the plan gives the feed new rows."""
         return self.head.feed_position != self._was_head.feed_position
 
     def next_seq(self) -> int:

@@ -8,15 +8,15 @@ from pgs.actors.partners import PartnerActors
 from pgs.domain.environments import Environment
 
 WAVE_S = 1.0
-"""Seconds between two waves. Long enough for several seats to gather, and short enough that no
-player minds."""
+"""Seconds between two waves. It is long enough for several seats to gather, and players hardly
+notice the wait."""
 
 
 class Pulse:
     """Asks for waves until the actor says that there is nobody to pair.
 
-    It belongs to the actor that started it. A later life of that actor starts a pulse of its own
-    and ends this one when it asks.
+    It belongs to the actor that started it. After a restart the actor starts a new pulse, and tells
+    the old one to end when it asks.
     """
 
     def __init__(self, partner: PartnerActors, environment: Environment) -> None:
@@ -24,7 +24,7 @@ class Pulse:
         self._environment: Environment = environment
 
     async def beat(self) -> None:
-        """Ask for a wave at a time, again if the actor could not answer."""
+        """Ask for one wave after the other; ask again if the actor could not answer."""
         wait_s: float | None = WAVE_S
         while wait_s is not None:
             await trio.sleep(wait_s)

@@ -63,7 +63,7 @@ class Seating(DispatchingActor):
     def active_account(self) -> Account | None:
         """The partner's account if it is switched on.
 
-        A deactivation counts from the moment of its commit.
+        A deactivation takes effect with its commit.
         """
         account = self.parts.registry.account(self.partner_id)
         return account if account is not None and account.active else None
@@ -78,7 +78,7 @@ class Seating(DispatchingActor):
         return seat if seat is not None and seat.environment == self.environment else None
 
     async def seat_by_key(self, idempotency_key: str) -> Seat | None:
-        """Return the seat that an idempotency key has taken."""
+        """Return the seat that was taken with an idempotency key, or None."""
         return await rows.find_by_idempotency_key(
             self._reader, self.partner_id, self.environment, idempotency_key
         )

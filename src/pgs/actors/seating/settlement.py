@@ -1,7 +1,7 @@
-"""Charges and payouts: each is asked for in a child task, and its answer is told to the seats actor.
+"""Charges and payouts: a child task asks settlement for each and tells the seats actor the answer.
 
-The embedded settlement confirms everything at once, so that its stakes are charged in the
-transaction of their seats, without this actor.
+The embedded settlement confirms every charge at once. The stake is then charged in the transaction
+that writes the seat, without this actor.
 """
 
 from collections.abc import Mapping
@@ -20,14 +20,14 @@ from pgs.domain.payouts import Payout
 from pgs.domain.seats import Seat
 
 ANSWER_S = 10.0
-"""Seconds that settlement may take to answer for a charge. After that the seat is pending, and its
-call is answered with 503."""
+"""Seconds that settlement may take to answer a charge or the payouts of a match. After that the
+seat stays pending and its call is answered with 503, or the payouts stay due."""
 
 log = structlog.get_logger("pgs.settlement")
 
 
 class EmbeddedSettlement:
-    """The platform's own ledger. Every stake is good, and a payout is made by booking it."""
+    """Settlement in the platform's own ledger. It confirms every stake and every payout."""
 
     instant = True
 
@@ -45,14 +45,14 @@ class EmbeddedSettlement:
 
 
 class SettlementActor(DispatchingActor):
-    """One partner's charges and payouts: at most one call under way for a seat or a match."""
+    """One partner's charges and payouts. At most one request runs for each seat or match."""
 
     def __init__(self, partner: PartnerActors) -> None:
         self._partner = partner
         self._under_way: set[str] = set()  # ids of seats and matches
 
     async def load(self) -> None:
-        """Nothing to read. Seats and matches that wait for settlement ask again when they are due."""
+        """Do nothing. Seats and matches that wait for settlement ask again when they fall due."""
 
     async def _ask_charge(self, message: AskCharge, _: Envelope) -> None:
         seat = message.seat

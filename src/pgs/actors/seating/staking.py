@@ -1,7 +1,7 @@
 """Taking a seat: the price is checked, the stake is charged, and the confirmed seat is placed.
 
 The embedded settlement confirms every stake, so the seat is written and placed in one transaction.
-A remote one is asked after the seat has been written; the call waits for its answer.
+A remote settlement is asked after the seat has been written, and the call waits for its answer.
 """
 
 import msgspec
@@ -21,7 +21,7 @@ from pgs.domain.tiers import SeatPrice, price_seat
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """A confirmed seat as it is planned. `closed`: the match in which it ended, if it did."""
+    """A confirmed seat as planned. `closed`: the match in which it ended, if it was closed."""
 
     seat: Seat
     closed: MatchWithSeats | None = None
@@ -30,7 +30,7 @@ class Placed(msgspec.Struct, frozen=True):
 async def stake_seat(
     seats: Seating, command: StakeSeat, envelope: Envelope
 ) -> Seated | Refusal | Later:
-    """Return the seat that a request takes, or the one that it took before."""
+    """Return the seat that a request takes, or the one that its idempotency key took before."""
     request = command.request
     known = await seats.seat_by_key(request.idempotency_key)
     if known is not None:
@@ -48,7 +48,7 @@ async def stake_seat(
 
 
 async def charge_answered(seats: Seating, message: ChargeAnswered, _: Envelope) -> None:
-    """Carry out what settlement says of a stake, and answer the calls that wait for it."""
+    """Record settlement's answer to a charge, and answer the calls that wait for it."""
     seat = await seats.seat(message.seat_id)
     if seat is not None and seat.status == "pending":
         if message.answer == "confirmed":
@@ -64,7 +64,7 @@ async def charge_answered(seats: Seating, message: ChargeAnswered, _: Envelope) 
 
 
 def find_price(seats: Seating, request: SeatRequest) -> SeatPrice | Refusal:
-    """Return what the seat is taken for, or the first rule that forbids it."""
+    """Return the price of the seat, or the refusal by the first rule that forbids it."""
     account = seats.active_account
     if account is None:
         return refuse("partner_inactive")
@@ -112,7 +112,7 @@ def _wait_for_charge(seats: Seating, seat: Seat, call: WaitingCall) -> Later:
 
 
 async def _confirm(seats: Seating, plan: Plan, was: Seat | None, seat: Seat) -> Seat:
-    """Commit that a stake is confirmed; return the seat as it then is. `was`: its row, if any."""
+    """Commit a confirmed stake and return the new seat. `was`: the seat's row, if it has one."""
     placed = _place(seats, plan, was, confirm(seat, plan.now))
     await seats.commit(plan)
     if placed.closed is not None:
@@ -129,7 +129,7 @@ async def _decline(seats: Seating, seat: Seat) -> Seat:
 
 
 def _place(seats: Seating, plan: Plan, was: Seat | None, seat: Seat) -> Placed:
-    """Plan what becomes of a seat whose stake is confirmed: it is closed, paired, or it waits."""
+    """Plan the next state of a seat whose stake is confirmed: closed, paired or waiting."""
     plan.book(ledger.charge(seat))
     end_reason = seat.closing or (None if seats.active_account else "account_inactive")
     if end_reason is not None:

@@ -1,7 +1,8 @@
-"""What an admin stops: an environment in an emergency, or the whole account. The mark comes first, then whatever is open is closed.
+"""Stops by an admin: the emergency stop of an environment, and switching off the whole account.
 
-Either goes on to its end when its caller has left. What a crash cuts short is taken up again: an emergency stop by `finish_stops`, an
-account that is off by `pgs.actors.seating.closing`.
+First the mark that forbids new play is committed, then all open play is closed. Both go on even if
+the caller leaves. After a crash, `finish_stops` completes an emergency stop, and
+`pgs.actors.seating.closing` closes the play of an account that is off.
 """
 
 from collections.abc import Awaitable, Callable
@@ -33,7 +34,11 @@ T = TypeVar("T")
 
 
 class Stopped(msgspec.Struct, frozen=True):
-    """An emergency stop that is through: since when older tokens are dead, in epoch seconds, and how many matches it ended."""
+    """A completed emergency stop.
+
+    `sessions_ended_at`: session tokens minted before this epoch second are invalid.
+    `matches_ended`: how many seats and matches were ended.
+    """
 
     environment: Environment
     sessions_ended_at: int
@@ -43,7 +48,10 @@ class Stopped(msgspec.Struct, frozen=True):
 async def emergency_stop(
     partner: PartnerActors, command: EmergencyStop
 ) -> Stopped | Refusal | BadRequest:
-    """Return what the stop came to, once nothing of before is open any more. Raises what asking an actor raises."""
+    """Stop an environment; return once everything that was open before is closed.
+
+    Raises what asking an actor raises.
+    """
 
     async def stop() -> Stopped | Refusal | BadRequest:
         environments = (command.environment,)
@@ -58,7 +66,7 @@ async def emergency_stop(
 
 
 async def deactivate(partner: PartnerActors, command: SwitchAccount) -> tuple[AccountReply, int]:
-    """Return the reply to a command that switches the account off, and how many seats and matches were ended."""
+    """Switch an account off; return the reply, and how many seats and matches were ended."""
     return await _apart(partner, lambda: switch_off(partner, command, "account_inactive"))
 
 
@@ -70,7 +78,8 @@ async def finish_stops(parts: Parts, directory: PartnerDirectory) -> None:
 
 async def _finish(partner: PartnerActors, environment: Environment, generation: int) -> None:
     parts = partner.parts
-    # Whoever ordered it may be at it, or be through since the rows were read: what was taken after that must be left alone.
+    # The call that ordered the stop may be closing play now, or may have finished since the rows
+    # were read. Seats that were taken after it finished must stay open.
     if parts.closings.under_way(partner.partner_id, environment):
         return
     if await find_stop(parts.database.reader, partner.partner_id, environment) != generation:
@@ -81,7 +90,10 @@ async def _finish(partner: PartnerActors, environment: Environment, generation: 
 
 
 async def _apart(partner: PartnerActors, work: Callable[[], Awaitable[T]]) -> T:
-    """Return what `work` returns, or raise what it raises. It runs as a task of the system, which outlives a caller who is cancelled."""
+    """Return what `work` returns, or raise what it raises.
+
+    `work` runs as a task of the actor system, so it goes on when the caller is cancelled.
+    """
     done = trio.Event()
     result: list[Value[T] | Error] = []
 

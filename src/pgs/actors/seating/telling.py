@@ -1,4 +1,4 @@
-"""Who is told of a committed plan: tables, activity subscribers, feed readers and the courier."""
+"""Telling others of a committed plan: tables, activity subscribers, feed readers, the courier."""
 
 from pgs.actors.activity_events import tell_of_play
 from pgs.actors.messages.courier import Nudge
@@ -10,7 +10,7 @@ from pgs.domain.matches import Match
 
 
 def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
-    """Tell everybody whom a committed plan concerns."""
+    """Tell tables, activity subscribers, feed readers and the courier of a committed plan."""
     tell_tables(partner, plan)
     tell_of_play(partner.parts, partner.partner_id, environment, plan.seats, plan.matches)
     if plan.moves_feed:
@@ -21,7 +21,7 @@ def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -
 def tell_tables(partner: PartnerActors, plan: Plan) -> None:
     """Tell the tables of matches that have ended, and of new ones whose player is present.
 
-    A match that nobody has come to has no table and gets none.
+    No table is opened for a match whose players are absent.
     """
     for match in plan.matches:
         if match.status == "started":
@@ -34,7 +34,7 @@ def tell_tables(partner: PartnerActors, plan: Plan) -> None:
 
 
 def nudge(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
-    """Tell the courier of each match that moved, once for both of its seats.
+    """Tell the courier of each match with a changed seat, once for both of its seats.
 
     A partner whose account or webhook is off gets no nudges.
     """

@@ -14,7 +14,7 @@ from pgs.storage.ratings import partners_with_a_crowd
 async def pair_in_wave(seats: Seating, command: Wave, _: Envelope) -> NextWave:
     """Commit the next page of pairs, and return when the pulse has to ask again."""
     if command.pulse is None or command.pulse is not seats.pulse:
-        return NextWave(None)  # a pulse of an earlier life: `load` has started the one needed
+        return NextWave(None)  # a pulse from before a restart; `load` has started a new one
     if seats.active_account is not None:  # switching an account off closes its seats
         await _commit_next_pairs(seats)
         if seats.lobby.unfinished:
@@ -38,7 +38,7 @@ async def _commit_next_pairs(seats: Seating) -> None:
 async def wake_lobbies(parts: Parts, directory: PartnerDirectory) -> None:
     """Open the seats actor of every partner with live seats to pair. Raises `StoreOutage`.
 
-    It runs once after the start: an actor that nobody has opened asks for no waves.
+    It runs once after the start, because a seats actor that is not open starts no waves.
     """
     for partner_id in await read_in_bulk(parts.database, partners_with_a_crowd):
         directory.partner(partner_id).seats("live").tell(Wave(None))

@@ -1,7 +1,8 @@
-"""The player-facing Game API: the session, joining a match, and the socket. A session token authenticates; no path carries a version.
+"""The player-facing Game API: the session, joining a match, and the socket.
 
-Its calls and handshakes draw from the bucket that bounds the whole process, and from no other: a player's frames must not use up the
-budget of the partner's backend.
+Calls authenticate with a session token, and paths contain no version. Calls and handshakes are
+limited only by the bucket of the whole process, so that players' frames do not use up the budget of
+the partner's backend.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""From a session token to a player. Nothing here waits."""
+"""Authentication of players by their session tokens. No function here suspends."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -33,12 +33,15 @@ class Session(msgspec.Struct, frozen=True):
 
     @property
     def player(self) -> Player:
-        """Who plays."""
+        """The player: partner id, environment and player id."""
         return (self.claims.partner_id, self.claims.environment, self.claims.player_id)
 
 
 def token_of(headers: Headers, subprotocols: Sequence[str] = ()) -> str | None:
-    """Return the one token that a call carries: in its header or, from a browser's WebSocket, as a subprotocol."""
+    """Return the token of a call, or None unless it carries exactly one.
+
+    It is in the `Authorization` header or, from a browser's WebSocket, in a subprotocol's name.
+    """
     given = [value for name, value in headers if name == b"authorization"]
     if given:
         return parse_bearer(given[0]) if len(given) == 1 else None
@@ -49,10 +52,10 @@ def token_of(headers: Headers, subprotocols: Sequence[str] = ()) -> str | None:
 
 
 def judge(services: Services, token: str | None) -> Session | Refusal | Plain | Reply:
-    """Return the player of a token, or why there is none."""
+    """Return the session of a token, or the answer that refuses it."""
     parts, now = services.parts, trio.current_time()
 
-    # 1. The token itself, for which nothing is looked up.
+    # 1. The token itself, without any look-up.
     claims = None if token is None else read_session(token, parts.ring)
     if (
         claims is None
@@ -61,12 +64,12 @@ def judge(services: Services, token: str | None) -> Session | Refusal | Plain | 
     ):
         return UNKNOWN
 
-    # 2. The process's bucket: forged tokens do not draw from it.
+    # 2. The process's bucket. It comes after the token, so that forged tokens do not draw from it.
     process = parts.process_admission.admit(now)
     if not process.allowed:
         return Reply(refuse("rate_limited"), overloaded(process.retry_after))
 
-    # 3. The account as it is now, an emergency stop since the mint included.
+    # 3. The account as it is now. An emergency stop since the minting invalidates the token.
     if parts.registry.is_closed(now):
         return refuse("registry_unavailable")
     account = parts.registry.account(claims.partner_id)
@@ -76,5 +79,5 @@ def judge(services: Services, token: str | None) -> Session | Refusal | Plain | 
 
 
 async def authenticate_session(request: Request) -> msgspec.Struct:
-    """Return the player who makes a call, or why nobody is known to make it."""
+    """Return the session of the player who makes a call, or the answer that refuses it."""
     return judge(request.services, token_of(request.headers))

@@ -12,7 +12,7 @@ from pgs.storage.seats import find_match, seats_of_match
 
 
 async def check_own(services: Services, session: Session, match_id: str) -> Refusal | None:
-    """Return why a match is none of the player's, or None."""
+    """Return the refusal if a match is not one of the player's, else None."""
     if not ids.is_id(ids.MATCH, match_id):
         return refuse("match_not_found")
     reader = services.parts.database.reader
@@ -28,7 +28,7 @@ async def check_own(services: Services, session: Session, match_id: str) -> Refu
 
 
 async def join_match(call: GameCall) -> Answer:
-    """Return the match as the player sees it. From now on they have been there."""
+    """Return the match as the player sees it. The player counts as having come."""
     services, session, match_id = call.services, call.principal, call.path["match_id"]
     fault = await check_own(services, session, match_id)
     if fault is not None:

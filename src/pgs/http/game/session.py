@@ -1,4 +1,4 @@
-"""`GET /game/session`: who a token is for, and what they are in."""
+"""`GET /game/session`: the player of a token, and their open matches and seats."""
 
 from typing import Any, Final
 
@@ -17,21 +17,21 @@ GameCall = CallBy[Session]
 
 
 class OwnMatch(msgspec.Struct, frozen=True, rename="camel"):
-    """A match of the player's that has not ended."""
+    """A running match of the player."""
 
     match_id: str
     status: str = "started"
 
 
 class OwnSeat(msgspec.Struct, frozen=True, rename="camel"):
-    """A seat of the player's that has not ended."""
+    """A seat of the player whose match has not ended."""
 
     seat_id: str
     status: str
 
 
 class GameSession(msgspec.Struct, frozen=True, rename="camel"):
-    """A session. Time in epoch seconds."""
+    """A session. `expires_at` is in epoch seconds."""
 
     player_uid: str
     player_id: str
@@ -49,7 +49,7 @@ class Welcome(GameSession, frozen=True, tag_field="type", tag="welcome", rename=
 
 
 async def read_own(services: Services, session: Session) -> dict[str, Any]:
-    """Return the fields of a session, as it now is."""
+    """Return the fields of `GameSession`, as they are now."""
     claims, reader = session.claims, services.parts.database.reader
     running = await running_seats_of_player(reader, *session.player, LISTED_MAX)
     expecting = await expecting_seats_of_player(reader, *session.player, LISTED_MAX)
@@ -70,7 +70,7 @@ async def read_own(services: Services, session: Session) -> dict[str, Any]:
 
 
 def theme_of(session: Session) -> dict[str, Any]:
-    """Return how the frame is to look."""
+    """Return the theme of the frame: names, colours and corner radius."""
     return {
         "environment": session.claims.environment,
         "displayName": "",

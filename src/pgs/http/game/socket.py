@@ -1,4 +1,7 @@
-"""`GET /game/socket`: the player's WebSocket. It takes what the player sends to the tables, which send what they have to say themselves."""
+"""`GET /game/socket`: the player's WebSocket.
+
+It passes the player's messages to the tables. The tables send their own messages to the socket.
+"""
 
 from typing import Final, assert_never
 
@@ -33,8 +36,8 @@ LIMITS: Final = SocketLimits(abuse_code=ABUSE)
 
 
 OWN_MAX: Final = 256
-"""Matches that a socket remembers as its player's, or as joined. Beyond that it looks them up, or
-joins them, again."""
+"""Matches that a socket remembers as its player's. When they are full, it forgets all and looks
+them up again."""
 
 log = structlog.get_logger("pgs.http")
 _decoder: msgspec.json.Decoder[frames.FromClient] = msgspec.json.Decoder(frames.FromClient)
@@ -43,7 +46,7 @@ _decoder: msgspec.json.Decoder[frames.FromClient] = msgspec.json.Decoder(frames.
 async def game_socket(
     services: Services, sockets: OpenSockets, scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Serve one `websocket` scope: refuse the handshake, or converse until either side leaves."""
+    """Serve one `websocket` scope: refuse the handshake, or serve the socket until it closes."""
     offered = scope.get("subprotocols", ())
     verdict: msgspec.Struct = judge(services, token_of(scope["headers"], offered))
     headers: tuple[tuple[bytes, bytes], ...] = ()
@@ -74,29 +77,28 @@ async def game_socket(
 
 
 class NotJson(Exception):
-    """A message that is no JSON at all."""
+    """A message that is not valid JSON."""
 
 
 class Talk:
-    """One player's conversation."""
+    """One open socket of a player: reads its messages, acts on them, and answers."""
 
     def __init__(self, services: Services, session: Session) -> None:
         self._services = services
         self._parts = services.parts
         self._session = session
         self._player_id = session.claims.player_id
-        self._own: set[str] = set()  # matches that were found to be the player's
+        self._own: set[str] = set()  # ids of matches that were checked to be the player's
 
     async def run(self, socket: AcceptedSocket) -> None:
-        """Converse until the token expires, or whatever ends the socket cancels this."""
+        """Serve the socket until the token expires, or until this is cancelled."""
         claims, parts = self._session.claims, self._parts
         player_socket = PlayerSocket(
             self._session.player, claims.generation, claims.display_name, socket
         )
         account = parts.registry.account(claims.partner_id)
-        if account is None or not admits(
-            account, player_socket
-        ):  # changed while the handshake was under way
+        if account is None or not admits(account, player_socket):
+            # The account has changed during the handshake.
             socket.close(PUT_OUT)
             return
         parts.presence.enter(player_socket)
@@ -118,9 +120,8 @@ class Talk:
             log.exception("read_failed", partner_id=self._session.partner_id)
             socket.send(frames.encode(frames.ErrorFrame("registry_unavailable")))
             running = []
-        self._tell_tables(
-            {match_id for _, match_id in running}
-        )  # an open socket is there, whether it joins or not
+        # An open socket counts as presence in all of the player's matches, joined or not.
+        self._tell_tables({match_id for _, match_id in running})
         while True:
             text = await socket.receive()
             try:
@@ -141,7 +142,10 @@ class Talk:
     async def _guarded(
         self, message: frames.Join | frames.MakeMove | frames.GiveUp, player_socket: PlayerSocket
     ) -> str | None:
-        """Return why a message was refused. An outage of ours is a refusal here: the socket lives on, and the player tries again."""
+        """Return why a message was refused, or None.
+
+        An outage of the service is a refusal too: the socket stays open, and the player can retry.
+        """
         try:
             if isinstance(message, frames.Join):
                 return await self._join(message.match_id or None, player_socket)
@@ -160,7 +164,7 @@ class Talk:
 
     async def _join(self, match_id: str | None, player_socket: PlayerSocket) -> str | None:
         if match_id is None:
-            # Marked before the rows are read: a match that begins from here on greets this socket.
+            # Set before the rows are read: a match that starts meanwhile then greets this socket.
             player_socket.waiting = True
             reader, player = self._parts.database.reader, self._session.player
             running = await running_seats_of_player(reader, *player, 1)
@@ -196,7 +200,7 @@ class Talk:
             return fault
         joined = message.match_id in player_socket.joined
         if not joined and await self._runs(message.match_id):
-            # Who acts in a match is told what becomes of it, even where only the call was used to join.
+            # A player who acts in a match gets its messages here, even after joining by HTTP only.
             fault = await self._join(message.match_id, player_socket)
             if fault is not None:
                 return fault
@@ -239,7 +243,7 @@ def _remember(matches: set[str], match_id: str) -> None:
 
 
 def _read(text: str) -> frames.FromClient | None:
-    """Return a client's message, None for JSON that is none. Raises `NotJson`."""
+    """Return a client's message, or None if the JSON is not one. Raises `NotJson`."""
     try:
         return _decoder.decode(text)
     except (msgspec.ValidationError, RecursionError):
@@ -247,7 +251,8 @@ def _read(text: str) -> frames.FromClient | None:
     except msgspec.DecodeError as error:
         raise NotJson from error
     try:
-        msgspec.json.decode(text)  # the decoder above stops at the first thing that does not fit
+        # The typed decoder stops at the first mismatch, so the rest of the text may not be JSON.
+        msgspec.json.decode(text)
     except RecursionError:
         pass
     except msgspec.DecodeError as error:
