@@ -76,9 +76,12 @@ async def test_a_player_is_in_what_has_not_ended(tmp_path: Path) -> None:
         assert await rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == [
             (keys[0].seat_id, matched.match_id)
         ]
-        assert await rows.expecting_seats_of_player(s.reader, "acme", "test", "ann", 9) == [
+        assert (await rows.open_seats_of_player(s.reader, "acme", "test", "ann", 9)).expecting == [
             (seat.seat_id, "waiting") for seat in keys[1:]
         ]
-        assert len(await rows.expecting_seats_of_player(s.reader, "acme", "test", "ann", 1)) == 1
+        assert (
+            len((await rows.open_seats_of_player(s.reader, "acme", "test", "ann", 1)).expecting)
+            == 1
+        )
         await s.decide(matched.match_id, None)
         assert await rows.running_seats_of_player(s.reader, "acme", "test", "ann", 9) == []

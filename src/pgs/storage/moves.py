@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import msgspec
+
 from pgs.domain.environments import Environment
 from pgs.domain.play import Attendance, Move
-from pgs.storage.reader import Reader
-from pgs.storage.transactions import Stmt
+from pgs.storage.reader import Query, Reader
+from pgs.storage.transactions import Params, Stmt
 
 
 def put_attendance(partner_id: str, match_id: str, presence: Attendance) -> Stmt:
@@ -76,15 +78,32 @@ async def running_seats_of_player(
     return [(seat_id, match_id) for seat_id, match_id in rows]
 
 
-async def expecting_seats_of_player(
+class OpenSeats(msgspec.Struct, frozen=True):
+    """A player's open seats as of one moment, the oldest first.
+
+    `running`: seat and match of what the player is playing. `expecting`: id and status of the seats
+    that wait for an opponent or for their stake.
+    """
+
+    running: list[tuple[str, str]]
+    expecting: list[tuple[str, str]]
+
+
+async def open_seats_of_player(
     reader: Reader, partner_id: str, environment: Environment, player_id: str, page_size: int
-) -> list[tuple[str, str]]:
-    """Return id and status of a player's waiting and pending seats, the oldest first."""
-    rows = await reader.all(
-        "moves.expecting_seats_of_player",
-        partner_id=partner_id,
-        environment=environment,
-        player_id=player_id,
-        page_size=page_size,
+) -> OpenSeats:
+    """Return a player's open seats, up to `page_size` of each kind."""
+    params: Params = {
+        "partner_id": partner_id,
+        "environment": environment,
+        "player_id": player_id,
+        "page_size": page_size,
+    }
+    running, expecting = await reader.together(
+        Query("moves.running_seats_of_player", params),
+        Query("moves.expecting_seats_of_player", params),
     )
-    return [(seat_id, status) for seat_id, status in rows]
+    return OpenSeats(
+        [(seat_id, match_id) for seat_id, match_id in running],
+        [(seat_id, status) for seat_id, status in expecting],
+    )

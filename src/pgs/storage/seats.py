@@ -7,10 +7,10 @@ import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.domain.ledger import Transfer
-from pgs.domain.matches import Match
+from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.seats import Seat
 from pgs.storage.columns import CHANGES
-from pgs.storage.reader import Reader
+from pgs.storage.reader import Query, Reader
 from pgs.storage.transactions import Stmt
 
 
@@ -166,6 +166,19 @@ async def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | 
     """Return a match of a partner."""
     row = await reader.one("matches.find_match", partner_id=partner_id, match_id=match_id)
     return Match(*row) if row else None
+
+
+async def find_match_with_seats(
+    reader: Reader, partner_id: str, match_id: str
+) -> MatchWithSeats | None:
+    """Return a match of a partner with its seats, the older first, as of one moment."""
+    key = {"partner_id": partner_id, "match_id": match_id}
+    matches, seats = await reader.together(
+        Query("matches.find_match", {**key}), Query("seats.seats_of_match", {**key})
+    )
+    if not matches:
+        return None
+    return MatchWithSeats(Match(*matches[0]), tuple(Seat(*row) for row in seats))
 
 
 async def due_seats(reader: Reader, until: int, after: Due | None, page_size: int) -> list[Due]:

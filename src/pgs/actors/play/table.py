@@ -29,11 +29,10 @@ from pgs.actors.play.state import MatchState
 from pgs.domain import frames
 from pgs.domain.clocks import MatchClock
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.matches import Match, MatchDecision
+from pgs.domain.matches import MatchDecision, MatchWithSeats
 from pgs.domain.play import Attendance, Move, judge
-from pgs.domain.seats import Seat
 from pgs.storage import moves as rows
-from pgs.storage import seats as seat_rows
+from pgs.storage.seats import find_match_with_seats
 from pgs.storage.transactions import Outcome, Stmt, Tx, WriteFailed, WriterFull
 
 ASK_AGAIN_S = 10.0
@@ -62,7 +61,9 @@ class TableActor(DispatchingActor):
     async def load(self) -> None:
         """Read the match from its rows. A running clock resumes with the time in the last row."""
         reader = self._parts.database.reader
-        match, seats = await self._read_match(), await self._read_seats()
+        found = await self._read_match()
+        match = None if found is None else found.match
+        seats = () if found is None else found.seats
         attendance = await rows.find_attendance(reader, self._partner_id, self._match_id)
         moves = await rows.moves_of_match(reader, self._partner_id, self._match_id)
         installed = None if match is None else self._parts.games.get(match.game_id)
@@ -77,13 +78,9 @@ class TableActor(DispatchingActor):
         self._announce_end()
         self._ask_for_end()
 
-    async def _read_match(self) -> Match | None:
+    async def _read_match(self) -> MatchWithSeats | None:
         reader = self._parts.database.reader
-        return await seat_rows.find_match(reader, self._partner_id, self._match_id)
-
-    async def _read_seats(self) -> list[Seat]:
-        reader = self._parts.database.reader
-        return await seat_rows.seats_of_match(reader, self._partner_id, self._match_id)
+        return await find_match_with_seats(reader, self._partner_id, self._match_id)
 
     async def receive(self, message: Message, envelope: Envelope) -> object:
         """Handle a message, answer the held commands if the end is on disk, and set the alarm."""
@@ -140,10 +137,10 @@ class TableActor(DispatchingActor):
         raise Ending
 
     async def _look_again(self, _: m.LookAgain, __: Envelope) -> None:
-        was, match = self._state.match, await self._read_match()
-        if match is not None and (was is None or match.status != was.status):
-            self._state.seats = tuple(await self._read_seats())
-        self._state.match = match
+        found = await self._read_match()
+        self._state.match = None if found is None else found.match
+        if found is not None:
+            self._state.seats = found.seats
         await self._catch_up()
         self._announce_end()
         self._ask_for_end()

@@ -8,7 +8,7 @@ from pgs.http.api.endpoint import Answer, Endpoint, Reply
 from pgs.http.api.services import Services
 from pgs.http.game.auth import Session
 from pgs.http.game.session import NOT_STORED, GameCall
-from pgs.storage.seats import find_match, seats_of_match
+from pgs.storage.seats import find_match_with_seats
 
 
 async def check_own(services: Services, session: Session, match_id: str) -> Refusal | None:
@@ -16,15 +16,12 @@ async def check_own(services: Services, session: Session, match_id: str) -> Refu
     if not ids.is_id(ids.MATCH, match_id):
         return refuse("match_not_found")
     reader = services.parts.database.reader
-    match = await find_match(reader, session.partner_id, match_id)
-    if match is not None and match.environment != session.claims.environment:
+    found = await find_match_with_seats(reader, session.partner_id, match_id)
+    if found is None:
+        return refuse("match_not_found")
+    if found.match.environment != session.claims.environment:
         return refuse("cross_environment_join")
-    seats = await seats_of_match(reader, session.partner_id, match_id) if match is not None else []
-    return (
-        None
-        if any(seat.player_id == session.claims.player_id for seat in seats)
-        else refuse("match_not_found")
-    )
+    return None if found.has_player(session.claims.player_id) else refuse("match_not_found")
 
 
 async def join_match(call: GameCall) -> Answer:

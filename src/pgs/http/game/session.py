@@ -9,7 +9,7 @@ from pgs.domain.sessions import LISTED_MAX, player_uid
 from pgs.http.api.endpoint import CallBy, Endpoint, Reply
 from pgs.http.api.services import Services
 from pgs.http.game.auth import Session
-from pgs.storage.moves import expecting_seats_of_player, running_seats_of_player
+from pgs.storage.moves import open_seats_of_player
 
 NOT_STORED: Final = ((b"cache-control", b"no-store"),)
 
@@ -51,8 +51,7 @@ class Welcome(GameSession, frozen=True, tag_field="type", tag="welcome", rename=
 async def read_own(services: Services, session: Session) -> dict[str, Any]:
     """Return the fields of `GameSession`, as they are now."""
     claims, reader = session.claims, services.parts.database.reader
-    running = await running_seats_of_player(reader, *session.player, LISTED_MAX)
-    expecting = await expecting_seats_of_player(reader, *session.player, LISTED_MAX)
+    own = await open_seats_of_player(reader, *session.player, LISTED_MAX)
     return {
         "player_uid": player_uid(claims),
         "player_id": claims.player_id,
@@ -60,10 +59,10 @@ async def read_own(services: Services, session: Session) -> dict[str, Any]:
         "game_id": claims.game_id,
         "expires_at": claims.expires_at,
         "theme": theme_of(session),
-        "matches": [OwnMatch(match_id) for _, match_id in running],
+        "matches": [OwnMatch(match_id) for _, match_id in own.running],
         "seats": [
-            *(OwnSeat(seat_id, "matched") for seat_id, _ in running),
-            *(OwnSeat(*seat) for seat in expecting),
+            *(OwnSeat(seat_id, "matched") for seat_id, _ in own.running),
+            *(OwnSeat(*seat) for seat in own.expecting),
         ],
         "display_name": claims.display_name or UNSET,
     }

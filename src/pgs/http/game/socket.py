@@ -26,7 +26,7 @@ from pgs.http.game.session import Welcome, read_own
 from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake, serve_socket
-from pgs.storage.moves import expecting_seats_of_player, running_seats_of_player
+from pgs.storage.moves import open_seats_of_player, running_seats_of_player
 from pgs.storage.seats import find_match
 from pgs.storage.transactions import StoreOutage, WriterFull
 
@@ -167,20 +167,14 @@ class Talk:
             # Set before the rows are read: a match that starts meanwhile then greets this socket.
             player_socket.waiting = True
             reader, player = self._parts.database.reader, self._session.player
-            running = await running_seats_of_player(reader, *player, 1)
-            if not running:
-                waiting = [
-                    seat_id
-                    for seat_id, status in await expecting_seats_of_player(
-                        reader, *player, LISTED_MAX
-                    )
-                    if status == "waiting"
-                ]
+            own = await open_seats_of_player(reader, *player, LISTED_MAX)
+            if not own.running:
+                waiting = [seat_id for seat_id, status in own.expecting if status == "waiting"]
                 player_socket.connection.send(
                     frames.encode(frames.Waiting(waiting[0] if waiting else UNSET))
                 )
                 return None
-            match_id = running[0][1]
+            match_id = own.running[0][1]
         fault = await self._check_own(match_id)
         if fault is not None:
             return fault

@@ -7,7 +7,7 @@ from pgs.domain.errors import refuse
 from pgs.domain.matches import Match
 from pgs.domain.seats import Seat
 from pgs.http.api.endpoint import Answer, Call, Endpoint
-from pgs.storage.seats import find_match, seats_of_match
+from pgs.storage.seats import find_match_with_seats
 
 
 class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
@@ -63,12 +63,10 @@ def match_record(match: Match, seats: tuple[Seat, ...]) -> MatchRecord:
 async def read_match(call: Call) -> Answer:
     """Return a match of the key's environment."""
     reader, principal = call.services.parts.database.reader, call.principal
-    match = await find_match(reader, principal.partner_id, call.path["match_id"])
-    if match is None or match.environment != principal.environment:
+    found = await find_match_with_seats(reader, principal.partner_id, call.path["match_id"])
+    if found is None or found.match.environment != principal.environment:
         return refuse("match_not_found")
-    return match_record(
-        match, tuple(await seats_of_match(reader, principal.partner_id, match.match_id))
-    )
+    return match_record(found.match, found.seats)
 
 
 ENDPOINTS = (
