@@ -7,7 +7,7 @@ from pathlib import Path
 from drawings.svg import Drawing, wrap
 
 BOX, GAP, HEIGHT, ROW = 236, 26, 52, 96
-MARGIN, SIDE = 20, 70  # SIDE: room for the arrows that pass a row by
+MARGIN, SIDE = 20, 70  # SIDE: room for the arrows that pass by a row
 
 Graph = dict[str, set[str]]
 
@@ -15,7 +15,8 @@ Graph = dict[str, set[str]]
 def package_graph(source: Path, prefix: str, names: Iterable[str]) -> Graph:
     """Return which of the named modules or packages below `prefix` import which others.
 
-    A name is the path below `prefix` with dots. An import counts for the longest name it starts with.
+    A name is the path below `prefix` with dots. An import counts for the longest name that it
+    starts with.
     """
     known = set(names)
     graph: Graph = {name: set() for name in names}
@@ -70,7 +71,7 @@ def levels(graph: Graph) -> dict[str, int]:
 
 
 def reduced(graph: Graph) -> Graph:
-    """Return the graph without the arrows that a longer way makes superfluous."""
+    """Return the graph without the arrows that a longer path already implies."""
 
     def reach(name: str) -> set[str]:
         return {name}.union(*(reach(other) for other in graph[name]))
@@ -86,9 +87,10 @@ def reduced(graph: Graph) -> Graph:
 
 
 def draw_packages(graph: Graph, about: Mapping[str, str], title: str) -> Drawing:
-    """Return the picture: what imports nothing stands at the bottom, arrows point to what is imported.
+    """Return the picture, with packages that import nothing at the bottom.
 
-    `about` has a few words for each name, shown in its box. Arrows that follow from others are left out.
+    An arrow points to what is imported; arrows that follow from others are left out. `about` has a
+    few words for each name, shown in its box.
     """
     by_level: dict[int, list[str]] = {}
     for name, level in levels(graph).items():

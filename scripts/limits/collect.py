@@ -31,7 +31,7 @@ Comments = tuple[Mapping[int, str], Mapping[int, str]]
 
 
 class Bound(NamedTuple):
-    """A number of the source code. `file` is relative to the package, `text` what it says of it."""
+    """A number of the source code. `file` is relative to the package; `text` is its description."""
 
     file: str
     line: int
@@ -41,7 +41,7 @@ class Bound(NamedTuple):
 
 
 def collect(package: Path) -> list[Bound]:
-    """Return the numbers of every file of a package, by file, in the order of their lines."""
+    """Return the numbers of every file of a package, in the order of files and lines."""
 
     @cache
     def numbers(path: Path) -> tuple[Bound, ...]:
@@ -59,7 +59,7 @@ def collect(package: Path) -> list[Bound]:
 def numbers_of(
     source: str, file: str, imported: Callable[[str], Mapping[str, Number]] = lambda _: {}
 ) -> Iterator[Bound]:
-    """Give the numbers of one file; `imported` gives those of another module, by its name.
+    """Yield the numbers of one file; `imported` returns those of another module, by its name.
 
     These are upper-case names at the top of a module: `WAIT_S = 5.0`, each entry of
     `WAIT_S = {"live": 5}`, each field of `LIMITS = ServerLimits(backlog=16)`. The defaults of
@@ -107,7 +107,7 @@ def _fields(owner: ast.ClassDef, comments: Comments, file: str) -> Iterator[Boun
 
 
 def _described(body: list[ast.stmt], comments: Comments) -> Iterator[tuple[ast.stmt, str]]:
-    """Give each statement with its text: the string below it, or the comment beside or above it."""
+    """Yield each statement with its text: the string below it, or a comment beside or above it."""
     for place, statement in enumerate(body):
         below = body[place + 1] if place + 1 < len(body) else None
         match below:

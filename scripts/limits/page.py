@@ -1,4 +1,4 @@
-"""The page about the limits: what it says of each, and under which heading."""
+"""The text of docs/limits.md: what it says of each limit, and under which heading."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Operator commands", ("operator/", "cli/")),
     ("The demo and its identity provider", ("demo/", "devissuer/")),
 )
-"""Headings in the order of the page, with parts of the paths below them; the first part counts."""
+"""Headings in the order of the page, each with path parts; a file is under the first that fits."""
 
 NOT_LIMITS = (
     "Bit mask",
@@ -65,10 +65,10 @@ NOT_LIMITS = (
     "Time before",
     "Unix time",
 )
-"""How the sentence of a number begins that limits nothing. The page leaves such numbers out."""
+"""How a number's sentence begins if it limits nothing. The page leaves such numbers out."""
 
 WORDS_MIN = 8
-"""Words of the shortest sentence that can tell a unit and a reason."""
+"""Words that a sentence needs at least to tell a unit and a reason."""
 
 _SUFFIXES = {
     "_s": "s",
@@ -78,7 +78,7 @@ _SUFFIXES = {
     "_connections": "connections",
 }
 _PLURAL = re.compile(r"[A-Z][a-z-]+s\b")
-_NO_UNITS = {"Always", "Its", "Limits", "This"}  # words that look like a plural and are none
+_NO_UNITS = {"Always", "Its", "Limits", "This"}  # words that look like a plural but are not
 _SPANS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
 _SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
@@ -89,7 +89,7 @@ def is_limit(bound: Bound) -> bool:
 
 
 def unit_of(bound: Bound) -> str | None:
-    """Return a number's unit: by the end of its name, or the noun with which its sentence begins."""
+    """Return a number's unit, from the end of its name or the noun that begins its sentence."""
     name = bound.name.partition("[")[0].lower()
     for suffix, unit in _SUFFIXES.items():
         if name.endswith(suffix) and not name.endswith(f"_per{suffix}"):
@@ -99,7 +99,7 @@ def unit_of(bound: Bound) -> str | None:
 
 
 def fault_of(bound: Bound) -> str | None:
-    """Return what the sentence of a number lacks, or None."""
+    """Return what a number's sentence lacks, or None."""
     if len(bound.text.split()) < WORDS_MIN:
         return "has no sentence that tells its unit and its reason"
     if is_limit(bound) and unit_of(bound) is None:
@@ -116,7 +116,7 @@ def heading_of(bound: Bound) -> str | None:
 
 
 def page(bounds: Iterable[Bound]) -> str:
-    """Return the page."""
+    """Return the page as Markdown."""
     rows: dict[str, list[str]] = {heading: [] for heading, _ in GROUPS}
     for bound in filter(is_limit, bounds):
         rows[heading_of(bound) or "Other"].append(_row(bound))
@@ -146,7 +146,7 @@ def _value(bound: Bound) -> str:
 
 
 def _with(plain: str, value: Number, scales: Sequence[tuple[int, str]]) -> str:
-    """Return a value with what it is in the largest scale that it is a whole number of."""
+    """Return a value, and what it is in the largest scale in which it is a whole number."""
     for size, name in scales:
         if value >= size and value % size == 0:
             count = int(value // size)

@@ -9,25 +9,25 @@ import trio
 from mutation.copies import Copy, Run, Verdict
 from mutation.mutants import Mutant
 
-# A mutation that makes the tests take this much longer than they do without one has made an endless
-# loop or a wait for nothing. The least time is for a machine that is busy with something else.
+# If tests take this many times longer than without the mutation, it has made an endless loop or an
+# endless wait. `LEAST_S` is the least time allowed, for a machine that is busy with something else.
 TIMES_SLOWER = 5
 LEAST_S = 30.0
-# No set of tests for one module takes longer without a mutation.
+# The tests of one module must end within this time when nothing is mutated.
 UNMUTATED_S = 600.0
 
 Tests = tuple[str, ...]
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What became of one mutation."""
+    """A mutation, and whether the tests noticed it."""
 
     mutant: Mutant
     verdict: Verdict
 
 
 class UnmutatedFailure(Exception):
-    """Tests fail without any mutation, or there are none: no verdict would mean anything."""
+    """Tests fail without any mutation, or there are no tests, so verdicts would mean nothing."""
 
     def __init__(self, tests: Tests, output: str) -> None:
         super().__init__(" ".join(tests) or "no tests")
@@ -37,7 +37,7 @@ class UnmutatedFailure(Exception):
 async def run_all(
     root: Path, mutants: Sequence[Mutant], workers: int, tell: Callable[[Result], None]
 ) -> None:
-    """Tell what became of each mutation as soon as it is known. Raises `UnmutatedFailure`."""
+    """Test all mutations; call `tell` with each result as it comes. Raises `UnmutatedFailure`."""
     waiting = list(reversed(mutants))
     with tempfile.TemporaryDirectory(prefix="mutate-", ignore_cleanup_errors=True) as folder:
         copies = [Copy(root, Path(folder) / str(number)) for number in range(workers)]

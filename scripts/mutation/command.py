@@ -68,7 +68,7 @@ def main(
 
 
 async def _run_until_stopped(mutants: Sequence[Mutant], workers: int) -> list[Result]:
-    """Return what is known when all has been tried, or when SIGINT or SIGTERM comes."""
+    """Return the results when all mutations are tested, or when SIGINT or SIGTERM comes."""
     results: list[Result] = []
     failures: list[UnmutatedFailure] = []
     progress = Progress(len(mutants))
@@ -104,7 +104,7 @@ def all_mutants(root: Path) -> list[Mutant]:
 
 
 def report(results: Sequence[Result], stale: Sequence[Accepted]) -> int:
-    """Print what came out; return the exit code."""
+    """Print the results; return the exit code."""
     survived = [result.mutant for result in results if result.verdict is Verdict.SURVIVED]
     print(table(results))
     if survived:

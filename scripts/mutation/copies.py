@@ -20,14 +20,14 @@ _LEFT_OUT = (
     "node_modules",
     "pgs-data",
 )
-# What a loop that a mutation has made endless may fill before its time is up: ten times what the
-# tests take, and with a worker for each core no danger to the machine.
+# Memory that an endless loop may fill before its time is up. It is ten times what the tests need,
+# and safe for the machine with one worker for each core.
 _MEMORY_KB = 4 * 1024 * 1024
 _EVERYDAY = "not slow and not torture and not browser"
 
 
 class Verdict(Enum):
-    """What the tests said of a mutation."""
+    """Whether the tests noticed a mutation."""
 
     KILLED = "killed"
     TIMED_OUT = "timed out"
@@ -35,7 +35,7 @@ class Verdict(Enum):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One run of some tests: what it amounts to, and what pytest printed."""
+    """One run of some tests: the verdict, and what pytest printed."""
 
     verdict: Verdict
     output: str
@@ -57,15 +57,15 @@ class Copy:
     def write(self, path: str, text: str) -> None:
         """Replace the text of a file.
 
-        Python takes a module's bytecode for current when time and size of its file are as they
-        were, so every text gets a time of its own.
+        Python reuses a module's bytecode when the time and the size of its file are unchanged, so
+        every text gets a new time.
         """
         self._modified_at += 1
         (self._folder / path).write_text(text, encoding="utf-8")
         os.utime(self._folder / path, (self._modified_at, self._modified_at))
 
     async def run(self, tests: tuple[str, ...], seconds: float) -> Run:
-        """Run tests until the first one fails. They and all that they have started end in time."""
+        """Run tests until the first one fails, at most `seconds`; then kill what they started."""
         pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         chosen = ["--hypothesis-seed=0", "-m", _EVERYDAY, *tests]
         limited = f'ulimit -v {_MEMORY_KB}; exec "$@"'

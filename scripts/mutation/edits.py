@@ -1,7 +1,7 @@
-"""Mutations of a text of Python code: each replaces one small piece of it by another.
+"""Mutations of Python code: each replaces one small piece of its text.
 
-Written for this project in place of a library: mutmut and cosmic-ray run one test command for all
-code, where every module here has tests of its own, and neither works in copies of the checkout.
+This is not a library because mutmut and cosmic-ray run one test command for all code, while every
+module here has its own tests, and because neither of them works in copies of the checkout.
 """
 
 import ast
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-# By the operator's class in `ast`: how it is written, and what is written in its place. An order is
-# moved by one step, so that the tests must try the bound itself.
+# By the operator's class in `ast`: how it is written, and what replaces it. `<` becomes `<=` and so
+# on, so that the tests must try the bound itself.
 _COMPARED: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Eq: ("==", "!="),
     ast.NotEq: ("!=", "=="),
@@ -41,7 +41,7 @@ _COMPUTED: dict[type[ast.operator], tuple[str, str]] = {
 }
 _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _TYPES = {"None", "bool", "bytes", "float", "int", "str"}
-# zip's check of equal lengths can fail in no program that is right.
+# zip's check of equal lengths never fails in a correct program.
 _UNTESTABLE_KEYWORDS = {"strict"}
 
 
@@ -63,7 +63,7 @@ class Edit(msgspec.Struct, frozen=True, order=True):
 def edits_of(text: str) -> list[Edit]:
     """Return every mutation of a module's text, in the order of the text.
 
-    Left alone are annotations, decorators, docstrings, a class's bases and options, texts for
+    It leaves alone annotations, decorators, docstrings, a class's bases and options, texts for
     people, and named numbers.
     """
     finder = _Finder(text)
@@ -192,7 +192,7 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _negate(self, test: ast.expr) -> None:
-        """Turn a condition round, where no change of its operator does the same."""
+        """Negate a condition, unless a change of its operator does the same."""
         is_not = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
         is_equality = isinstance(test, ast.Compare) and not isinstance(test.ops[0], _ORDERS)
         if not is_not and not is_equality:
@@ -245,7 +245,7 @@ class _Finder(ast.NodeVisitor):
         self._replace(start, end, "", "argument removed")
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        # Before Python 3.12 the places of what an f-string holds are wrong: it is changed as one.
+        # Before Python 3.12 the positions inside an f-string are wrong: it is changed as a whole.
         parts = [part.value for part in node.values if isinstance(part, ast.Constant)]
         if not _is_prose("".join(str(part) for part in parts)):
             self._replace_node(node, '""', "constant")
@@ -263,9 +263,9 @@ class _Finder(ast.NodeVisitor):
 
 
 def _is_bound(target: ast.expr, value: ast.expr) -> bool:
-    """Whether a named constant is made of numbers alone, as the bounds are.
+    """Return whether a named constant is made of numbers alone, as the bounds are.
 
-    They are decisions: a test of such a number would only repeat it.
+    Such a number is a decision: a test of it would only repeat it.
     """
     named = isinstance(target, ast.Name) and target.id.isupper()
     return named and not any(
@@ -276,14 +276,14 @@ def _is_bound(target: ast.expr, value: ast.expr) -> bool:
 
 
 def _values_in(value: ast.expr) -> list[ast.AST]:
-    """Every part of an expression but the keys of a dictionary."""
+    """Return every part of an expression except the keys of a dictionary."""
     if isinstance(value, ast.Dict):
         return [part for item in value.values for part in ast.walk(item)]
     return list(ast.walk(value))
 
 
 def _is_prose(text: str) -> bool:
-    """Whether people read a text: tests that quote such a text would break with its wording."""
+    """Return whether a text is for people. Tests should not depend on its wording."""
     return " " in text
 
 
@@ -292,7 +292,7 @@ def _is_constant(node: ast.expr, *values: object) -> bool:
 
 
 def _is_type(node: ast.expr) -> bool:
-    """Whether an expression is a union of types, as in `str | None` or `int | WriteFailed`."""
+    """Return whether an expression is a union of types, as in `str | None`."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _is_type(node.left) or _is_type(node.right)
     name = ast.unparse(node).rpartition(".")[2]

@@ -36,12 +36,12 @@ class Accepted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: str
 
     def covers(self, mutant: Mutant) -> bool:
-        """Return whether it is this mutation, wherever in its module it stands."""
+        """Return whether `mutant` is this mutation, on whatever line of its module."""
         return (self.module, self.was, self.now) == (mutant.target.module, mutant.was, mutant.now)
 
 
 class UnknownPath(Exception):
-    """A path that names nothing that is mutated."""
+    """A path names no file, folder or line that is mutated."""
 
 
 def read_accepted(path: Path = ACCEPTED) -> list[Accepted]:
@@ -73,7 +73,7 @@ def chosen(mutants: Iterable[Mutant], paths: Sequence[str]) -> list[Mutant]:
 
 
 def drawn(mutants: Sequence[Mutant], limit: int | None, seed: int) -> list[Mutant]:
-    """Return so many of the mutations, drawn at random and kept in order; all for no limit."""
+    """Return `limit` of the mutations, drawn at random and kept in order; all without a limit."""
     if limit is None or limit >= len(mutants):
         return list(mutants)
     places = sorted(random.Random(seed).sample(range(len(mutants)), limit))

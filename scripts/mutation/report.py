@@ -9,11 +9,11 @@ from mutation.campaign import Result
 from mutation.copies import Verdict
 from mutation.mutants import Accepted, Mutant
 
-_EVERY_S = 15  # between two lines of progress, where the output is no terminal
+_EVERY_S = 15  # between two lines of progress, if the output is not a terminal
 
 
 class Progress:
-    """Tells how far a run has come: on a terminal in one line, else in a line now and then."""
+    """Shows a run's progress: in one changing line on a terminal, else in a new line at times."""
 
     def __init__(self, total: int) -> None:
         self._total, self._done, self._survived = total, 0, 0

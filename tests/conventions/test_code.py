@@ -1,4 +1,4 @@
-"""What the code must not do, where neither ruff nor import-linter can tell."""
+"""Rules about the code that neither ruff nor import-linter can check."""
 
 import ast
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def _trees() -> Iterator[tuple[str, ast.Module]]:
 
 
 def _reaches(tree: ast.Module) -> Iterator[ast.Attribute]:
-    """The private attributes that a module takes from anything but self, cls, super and a class."""
+    """Yield the private attributes that a module takes from other things than self and classes."""
     classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):

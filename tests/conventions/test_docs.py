@@ -33,7 +33,7 @@ def _text(document: str) -> str:
 
 
 def _rows(document: str, heading: str) -> list[list[str]]:
-    """The cells of the first table below a heading, without its own head."""
+    """The cells of the first table below a heading, without the table's head."""
     section = _text(document).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
@@ -151,7 +151,7 @@ def test_no_call_that_the_readme_calls_unbuilt_is_served() -> None:
     served |= {f"GET {rule.rule}" for rule in pages.url_map.iter_rules()}
     assert (
         unbuilt & served - {"GET /partner/results"} == set()
-    )  # named for a parameter that it lacks
+    )  # the README names it for a parameter that is not built
 
 
 def test_no_setting_and_no_command_that_the_readme_calls_unbuilt_exists() -> None:
@@ -163,7 +163,7 @@ def test_no_setting_and_no_command_that_the_readme_calls_unbuilt_exists() -> Non
     assert {word for word in unbuilt if word.startswith("PGS_")} & settings == set()
     assert {word for word in unbuilt if word.startswith("pgs ")} & commands == {
         "pgs partner set"
-    }  # two of its options lack
+    }  # the README names it for two options that are not built
 
 
 def test_every_metric_is_documented() -> None:

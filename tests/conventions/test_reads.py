@@ -55,7 +55,7 @@ def _names_of_reads(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
 
 
 def reads_without_await(source: str) -> Iterator[str]:
-    """Yield calls of repository reads that are not awaited; a lambda hands its read to a thread."""
+    """Yield calls of repository reads that are not awaited, except in lambdas: threads run them."""
     tree = ast.parse(source)
     functions, repositories = _names_of_reads(tree)
     allowed = {

@@ -34,7 +34,7 @@ ALSO_SECRET: Final = {
     ("pgs.http.api.endpoint.Request", "headers"),
     ("pgs.http.transport.heads.Head", "headers"),
 }
-"""Fields that hold what a client sent, credentials among it."""
+"""Fields that hold what a client sent, which may include credentials."""
 
 
 def structs() -> list[type]:
@@ -88,7 +88,7 @@ def secrets_of(kind: type) -> set[str]:
 
 
 def holding(kind: type, secrets: set[str]) -> Any:
-    """Return an instance with `SECRET` in its secret fields, past every check of its values."""
+    """Return an instance with `SECRET` in its secret fields, made without checks of its values."""
     values = {name: SECRET if name in secrets else None for name in fields_of(kind)}
     try:
         return kind(**values)

@@ -1,4 +1,4 @@
-"""SQL stays in its room, and in the subset that SQLite and PostgreSQL share."""
+"""SQL stays in the storage package, and in the subset that SQLite and PostgreSQL share."""
 
 import ast
 import re

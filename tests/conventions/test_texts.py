@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.conventions.tree import texts
 
-# In pieces, or this file would be the first to break its rule.
+# Written in pieces, because this file would otherwise break its own rule.
 _REGISTRIES = re.compile(
     "|".join(
         rf"\b{re.escape(host)}\b"
@@ -52,7 +52,7 @@ NOT_YET_NARROW = ("src/pgs/storage/migrations/", "src/pgs/storage/queries/")
 
 
 def _wide_lines(path: Path, text: str) -> list[str]:
-    """`file:line` of the lines that are too wide; of a document, not those that cannot be wrapped."""
+    """`file:line` of the lines that are too wide, except lines of documents that cannot wrap."""
     found, in_fence = [], False
     for number, line in enumerate(text.splitlines(), 1):
         if path.suffix == ".md":

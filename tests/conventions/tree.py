@@ -1,4 +1,4 @@
-"""The files that these tests police."""
+"""The files that these tests check."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -170,7 +170,7 @@ async def test_a_restored_copy_raises_every_feed_by_a_gap_and_no_seat_sequence(
         assert await find_head(copy.reader, "acme", "test") == Head(7, floor)
         assert await find_head(copy.reader, "acme", "live") == Head(
             0, floor
-        )  # its first seat may have come after the copy
+        )  # its first seat may have been taken after the copy
         assert not take_over(copy, START + 1000)
     assert not take_over(database, START)
     assert await find_head(database.reader, "acme", "test") == Head(7, 12)

@@ -16,7 +16,7 @@ from tests.virtual import open_store
 
 
 def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path) -> None:
-    """FULL is 2. With NORMAL a write-ahead log may lose its last commits."""
+    """SQLite reports `synchronous=FULL` as 2. With NORMAL the last commits may be lost."""
     for query_only in (False, True):
         connection = connect(tmp_path / "pgs.db", query_only=query_only)
         assert connection.execute("pragma journal_mode").fetchone() == ("wal",)

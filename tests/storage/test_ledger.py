@@ -135,7 +135,7 @@ async def test_escrow_that_holds_other_than_the_open_stakes_is_not_sound(
     await commit(
         database, *insert(*pair), *[stmt for each in pair for stmt in book(ledger.charge(each))]
     )
-    report = await check_ledger(database.reader)  # money recorded on the seats, and never settled
+    report = await check_ledger(database.reader)  # money is recorded on the seats but never settled
     assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (False, 200, 0)
 
 

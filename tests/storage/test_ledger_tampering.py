@@ -1,4 +1,4 @@
-"""The report on the ledger names every row that was changed past the service after real play."""
+"""The report on the ledger names every row that was changed in the database after real play."""
 
 import sqlite3
 from contextlib import closing
@@ -102,7 +102,7 @@ def _lines(change: str, of: str, key: str) -> str:
 @pytest.mark.parametrize(
     ("found", "sql"),
     [
-        # a seat that says something else of its money
+        # a seat whose money differs from the ledger
         ({SEATS, MATCHES}, _SEAT.format("payout_usd_cents = payout_usd_cents + 1", WON)),
         ({SEATS, MATCHES}, _SEAT.format("payout_usd_cents = 5", LOST)),
         ({SEATS, MATCHES}, _SEAT.format("rake_usd_cents = rake_usd_cents - 1", LOST)),
@@ -155,7 +155,7 @@ def _lines(change: str, of: str, key: str) -> str:
         ({MATCHES, STRAY}, _SEAT.format("environment = 'test', seq = 900, position = 9000", ALONE)),
         ({SEATS, MATCHES, STRAY}, _SEAT.format("match_id = 'mat_x'", WON)),
         ({STRAY, MATCHES}, "delete from seat where idempotency_key = 'lost'"),
-        # whether the stake was ever good
+        # the status of the stake
         ({SEATS}, _SEAT.format("stake_status = 'declined'", WAITING)),
         ({CHARGES, SEATS}, _SEAT.format("confirmed_at = null", WAITING)),
         (

@@ -1,4 +1,4 @@
-"""Migrations: each once, each whole or not at all."""
+"""Each migration is applied once, and completely or not at all."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ def test_a_migration_that_fails_leaves_nothing_of_itself_and_all_of_those_before
 
 
 def test_a_migration_that_cannot_be_noted_down_is_undone(tmp_path: Path) -> None:
-    """Else the next start would apply it a second time."""
+    """Otherwise the next start would apply it a second time."""
     faults = Faults()
     connection = sqlite3.connect(
         tmp_path / "schema.db", isolation_level=None, factory=faults.factory

@@ -1,4 +1,4 @@
-"""Matches at play in rows."""
+"""Running matches in rows."""
 
 from pathlib import Path
 
@@ -69,7 +69,7 @@ async def test_a_move_conflicts_once_its_match_has_ended(ended: bool, tmp_path: 
         assert (row.due_at == 7) is not ended
 
 
-async def test_a_player_is_in_what_has_not_ended(tmp_path: Path) -> None:
+async def test_a_players_seats_are_found_until_they_end(tmp_path: Path) -> None:
     async with ready_core(tmp_path) as s:
         keys = [await s.seat("ann", key) for key in ("one", "two", "three")]
         (matched,) = [await s.seat("bob")]

@@ -139,7 +139,9 @@ async def test_the_event_log_is_read_from_the_newest_on_in_pages(database: Datab
     assert await commit(database, events.insert_event("acme", _event(4))) is Outcome.CONFLICT
 
 
-async def test_a_stop_is_forgotten_only_by_who_finished_that_very_one(database: Database) -> None:
+async def test_the_mark_of_a_stop_is_deleted_only_by_finishing_that_stop(
+    database: Database,
+) -> None:
     await commit(
         database, stops.put_stop("acme", "test", 1, START), stops.put_stop("acme", "live", 5, START)
     )

@@ -1,4 +1,4 @@
-"""The named queries: each is good SQL for the schema as it is migrated."""
+"""The named queries: each is valid SQL for the migrated schema."""
 
 import re
 import sqlite3

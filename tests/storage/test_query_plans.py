@@ -51,7 +51,7 @@ def test_the_lists_of_the_admin_api_and_the_feed_are_among_them() -> None:
 
 
 def fill(connection: sqlite3.Connection, table: str, rows: int) -> None:
-    """Put rows into a table, of one partner: numbers count up wherever they may, text is unique."""
+    """Insert rows of one partner into a table, with rising numbers and unique texts."""
     columns = [(row[1], row[2]) for row in connection.execute(f"pragma table_info({table})")]
     fixed: dict[str, object] = {
         "partner_id": "acme",
@@ -78,7 +78,7 @@ def fill(connection: sqlite3.Connection, table: str, rows: int) -> None:
 
 
 def steps_of(connection: sqlite3.Connection, name: str, **parameters: object) -> tuple[int, int]:
-    """Return the virtual machine's steps for a query, and its rows."""
+    """Return how many steps SQLite's virtual machine takes for a query, and how many rows."""
     steps = count()
 
     def step() -> int:
@@ -94,7 +94,7 @@ def steps_of(connection: sqlite3.Connection, name: str, **parameters: object) ->
 
 @pytest.mark.parametrize("name", LISTS)
 def test_a_page_out_of_a_long_list_takes_the_steps_of_one_out_of_a_short_one(name: str) -> None:
-    """Return the cost of the first, a middle and the last page, in steps of SQLite's machine."""
+    """Costs are steps of SQLite's virtual machine, for the first, a middle and the last page."""
     file = name.partition(".")[0]
     table = {"events": "event", "invites": "invite", "attempts": "attempt", "seats": "seat"}[file]
     taken = []

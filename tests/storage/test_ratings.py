@@ -42,7 +42,7 @@ async def test_a_rating_is_read_as_it_was_saved_and_anybody_else_has_none(
 
 
 @pytest.mark.parametrize("was", [UNRATED, Rating(1, 1, 2)])
-async def test_a_rating_that_another_match_has_moved_conflicts(
+async def test_saving_a_rating_that_another_match_has_changed_conflicts(
     was: Rating, database: Database
 ) -> None:
     await save(database, UNRATED, FIRST)

@@ -196,7 +196,7 @@ async def test_a_head_is_raised_only_from_where_it_stands(database: Database) ->
     assert await rows.find_head(database.reader, "acme", "live") == zero
 
 
-async def test_the_waiting_and_the_open_and_the_playing_are_found_in_order(
+async def test_waiting_open_and_running_seats_are_found_in_order(
     database: Database,
 ) -> None:
     statuses = [
@@ -250,7 +250,7 @@ async def test_the_waiting_and_the_open_and_the_playing_are_found_in_order(
     ]
 
 
-async def test_who_waits_comes_in_the_order_of_the_sequence_whatever_the_seats_ids(
+async def test_waiting_seats_come_in_the_order_of_their_sequence_whatever_their_ids(
     database: Database,
 ) -> None:
     seats = [
@@ -361,7 +361,7 @@ async def test_a_transfer_is_booked_once(database: Database) -> None:
 
 
 async def test_the_looked_up_rows_are_found_by_an_index(database: Database) -> None:
-    """A full scan per call would grow with a partner's history."""
+    """The time of a full scan would grow with a partner's history."""
     connection = database.reader._connection
     plans: list[str] = []
     connection.set_trace_callback(plans.append)
@@ -384,7 +384,7 @@ async def test_the_looked_up_rows_are_found_by_an_index(database: Database) -> N
     for statement in plans:
         details = [row[3] for row in connection.execute(f"explain query plan {statement}")]
         assert any(detail.startswith("SEARCH") for detail in details), (statement, details)
-        if "match_id = 'm'" not in statement:  # a match has two seats: sorting those is nothing
+        if "match_id = 'm'" not in statement:  # a match has only two seats to sort
             assert not any(detail == "USE TEMP B-TREE FOR ORDER BY" for detail in details), (
                 statement,
                 details,

@@ -49,7 +49,7 @@ async def test_an_account_is_read_as_of_one_moment(
         assert (await read(database.reader))["acme"].origins["test"] == ()
 
 
-async def test_the_tier_book_is_read_as_of_one_moment(tmp_path: Path) -> None:
+async def test_the_tier_catalogue_is_read_as_of_one_moment(tmp_path: Path) -> None:
     faults = Faults()
     with open_store(tmp_path, faults) as database:
         before = await read_catalogue(database.reader)
@@ -63,7 +63,7 @@ async def test_the_tier_book_is_read_as_of_one_moment(tmp_path: Path) -> None:
         assert (await read_catalogue(database.reader)).offered_terms_version == 99
 
 
-async def test_a_moment_ends_with_its_reading_also_when_that_fails(tmp_path: Path) -> None:
+async def test_reads_together_end_their_transaction_even_when_one_fails(tmp_path: Path) -> None:
     faults = Faults()
 
     async def read_both(reader: Reader) -> Any:
@@ -82,7 +82,7 @@ async def test_a_moment_ends_with_its_reading_also_when_that_fails(tmp_path: Pat
 
 
 async def test_a_long_check_keeps_no_other_reading_waiting(tmp_path: Path) -> None:
-    """Needs threads, and so real time; what it waits for are events."""
+    """Needs threads, and therefore real time, but waits for events and not for a time."""
     begun, end = threading.Event(), threading.Event()
 
     async def check(reader: Reader) -> None:

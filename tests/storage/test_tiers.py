@@ -16,7 +16,7 @@ async def test_a_new_database_offers_the_first_terms_and_no_tier(database: Datab
     assert (catalogue.tiers, catalogue.offered_terms_version) == ({"test": {}, "live": {}}, 1)
 
 
-async def test_a_book_holds_every_revision_in_order_and_the_locks(database: Database) -> None:
+async def test_a_catalogue_holds_every_revision_in_order_and_the_locks(database: Database) -> None:
     first, second, other = (
         TierRevision(1, "Bronze", 100, 180),
         TierRevision(2, "Bronze", 110, 190),
@@ -45,7 +45,7 @@ async def test_a_book_holds_every_revision_in_order_and_the_locks(database: Data
     }
 
 
-async def test_what_is_there_already_and_what_is_gone_already_conflicts(database: Database) -> None:
+async def test_adding_what_exists_and_removing_what_does_not_conflict(database: Database) -> None:
     revision = TierRevision(1, "Bronze", 100, 180)
     await commit(
         database,

@@ -69,7 +69,7 @@ CASES: dict[str, tuple[Callable[[], tuple[Stmt, ...]], Callable[[], tuple[Stmt, 
 
 
 @pytest.mark.parametrize("what", CASES)
-async def test_there_is_one_of_it(tmp_path: Path, what: str) -> None:
+async def test_a_second_row_conflicts_and_writes_nothing(tmp_path: Path, what: str) -> None:
     first, second = CASES[what]
     marker = seats.insert_seat(_seat(99))
     with open_store(tmp_path) as database:
@@ -80,7 +80,7 @@ async def test_there_is_one_of_it(tmp_path: Path, what: str) -> None:
         )
 
 
-async def test_the_same_names_in_another_environment_are_others(tmp_path: Path) -> None:
+async def test_the_same_names_may_be_used_in_another_environment(tmp_path: Path) -> None:
     with open_store(tmp_path) as database:
         for seat in (
             _seat(1, position=1, match_id="mat_1"),

@@ -1,4 +1,4 @@
-"""The writer: closing finishes what has queued, and no fault of it leaves anybody waiting."""
+"""The writer: closing commits what has queued, and no fault leaves a caller waiting."""
 
 import sqlite3
 import threading
@@ -78,7 +78,7 @@ async def test_closing_closes_the_connection(inline: bool) -> None:
 async def test_closing_finishes_what_has_queued_in_line_too(tmp_path: Path) -> None:
     with open_store(tmp_path) as database:
         submit = database.writer.submit(tx_of(lock("a")))
-        submit.send(None)  # it is in the queue now, and lets others run
+        submit.send(None)  # the write is now in the queue
         database.close()
         submit.close()
     with open_store(tmp_path) as again:
@@ -118,7 +118,7 @@ async def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
             database.close()
         assert [line["event"] for line in logged] == ["writer_stalled"]
         with pytest.raises(DataFolderInUse):
-            Database(tmp_path)  # the commit may still land: nobody else may write yet
+            Database(tmp_path)  # the commit may still succeed, so nobody else may write yet
         release.set()
     monkeypatch.setattr(writer_module, "CLOSE_GRACE_S", 30)
     database.close()

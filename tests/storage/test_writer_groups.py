@@ -1,4 +1,4 @@
-"""The writer: what comes at once shares a commit, in its order, and fails alone."""
+"""The writer: writes that come together share a commit in their order, and each fails alone."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Transactions for tests of the writer, and what became of them."""
+"""Transactions for tests of the writer, and their outcomes."""
 
 import time
 from collections.abc import Callable
@@ -45,7 +45,7 @@ async def submit_or_error(database: Database, tx: Tx) -> Outcome | Exception:
 
 
 async def submit_all(database: Database, *txs: Tx) -> list[Outcome | Exception]:
-    """Submit all at once; return what became of each, in their order."""
+    """Submit all at once; return the outcome of each, in their order."""
     outcomes: dict[int, Outcome | Exception] = {}
 
     async def one(number: int, tx: Tx) -> None:
