@@ -1,4 +1,4 @@
-"""What every test of the HTTP room can ask for."""
+"""Fixtures of the HTTP tests."""
 
 import pytest
 

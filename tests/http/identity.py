@@ -1,4 +1,4 @@
-"""An issuer made of values: keys of every kind, any token, and the documents it publishes."""
+"""Makes an issuer's keys, its tokens, good and bad, and the documents that it publishes."""
 
 import functools
 import hmac
@@ -23,7 +23,10 @@ ALGORITHMS = ("RS256", "ES256", "EdDSA")
 
 
 def key(alg: str, name: str = "first") -> Key:
-    """Return a private key for an algorithm: the same for the same name, and for all of RSA's."""
+    """Return a private key for an algorithm. The same name gives the same key.
+
+    All algorithms of RSA share their keys.
+    """
     return _key("RSA" if alg.startswith(("RS", "PS")) else alg, name)
 
 
@@ -39,7 +42,7 @@ def _key(kind: str, name: str) -> Key:
 
 
 def jwk(alg: str, name: str = "first", /, **members: object) -> Json:
-    """Return a published key, its id `<alg>-<name>`; a member that is None is left out."""
+    """Return a published key with the id `<alg>-<name>`. Members that are None are left out."""
     published = {**key(alg, name).as_dict(private=False), "kid": f"{alg}-{name}", **members}
     return {member: value for member, value in published.items() if value is not None}
 
@@ -49,7 +52,7 @@ def key_set(*keys: Json) -> Json:
 
 
 def claims(**others: object) -> Json:
-    """Return a good token's claims, changed by others; one that is None is left out."""
+    """Return a good token's claims, changed by `others`. Claims that are None are left out."""
     good: Json = {
         "iss": ISSUER,
         "sub": "user-1",
@@ -86,7 +89,7 @@ def token(
 
 
 def sign_hmac(header: object, payload: object, secret: bytes) -> str:
-    """Return a token signed as HS256 signs."""
+    """Return a token that is signed with HS256."""
     signed = f"{part(header)}.{part(payload)}"
     return f"{signed}.{base64url.encode(hmac.digest(secret, signed.encode(), 'sha256'))}"
 

@@ -30,7 +30,7 @@ QUICK = ServerLimits(
 another limit failed."""
 
 PATIENCE_S = 10.0
-"""What a test waits for must come within this, on any machine."""
+"""Seconds within which everything that a test waits for must happen, on any machine."""
 
 HANDSHAKE = (
     b"GET %s HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -39,7 +39,7 @@ HANDSHAKE = (
 
 
 class Way(Protocol):
-    """How an application is served: `pgs.http.transport.server.serve`, or what takes its place."""
+    """How an application is served: `pgs.http.transport.server.serve` or a replacement."""
 
     async def __call__(
         self,
@@ -84,7 +84,7 @@ class Client:
             await self.stream.send_all(raw)
 
     async def get(self, path: str, *headers: str) -> Answer:
-        """The answer to a plain GET."""
+        """Return the answer to a plain GET."""
         lines = "".join(f"{line}\r\n" for line in headers)
         return await self.ask(f"GET {path} HTTP/1.1\r\nHost: h\r\n{lines}\r\n".encode("latin-1"))
 
@@ -93,7 +93,7 @@ class Client:
         return await self.answer()
 
     async def answer(self, *, to_head: bool = False) -> Answer:
-        """The next final response; AssertionError where the connection ends before or within it."""
+        """Return the next final response. AssertionError if the connection ends before its end."""
         head = (await self._until(b"\r\n\r\n")).decode("latin-1")
         first, *lines = head.split("\r\n")[:-2]
         status = int(first.split(" ")[1])
@@ -111,13 +111,13 @@ class Client:
         return Answer(status, headers, await self._exactly(int(headers.get("content-length", "0"))))
 
     async def end(self) -> bytes:
-        """Everything up to the end of the connection."""
+        """Return everything up to the end of the connection."""
         while await self._more():
             pass
         return self._read
 
     async def frame(self) -> tuple[int, bytes]:
-        """The next WebSocket frame: opcode and payload."""
+        """Return the next WebSocket frame: opcode and payload."""
         first, length = await self._exactly(2)
         if length == 126:
             length = int.from_bytes(await self._exactly(2))
@@ -144,7 +144,7 @@ class Client:
         return taken
 
     async def _more(self) -> bool:
-        """Whether anything came before the end, of which a reset is one."""
+        """Return whether anything came before the end. A reset is an end, too."""
         with trio.fail_after(PATIENCE_S):
             try:
                 data = await self.stream.receive_some(65536)
@@ -168,7 +168,7 @@ class Server:
         self._counted = trio.Event()
 
     async def client(self, *, receive_buffer: int | None = None) -> Client:
-        """A new connection; `receive_buffer` in bytes makes a client that soon takes no more."""
+        """Return a new connection. A small `receive_buffer`, in bytes, soon takes no more."""
         sock = trio.socket.socket()
         if receive_buffer is not None:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -176,18 +176,18 @@ class Server:
         return Client(trio.SocketStream(sock))
 
     async def is_alive(self) -> bool:
-        """Whether somebody else is still served."""
+        """Return whether another client is still served."""
         async with await self.client() as client:
             return (await client.get("/alive")).status != 0
 
     async def event(self, name: str) -> None:
-        """Waits until the server has counted an event."""
+        """Wait until the server has counted an event."""
         with trio.fail_after(PATIENCE_S):
             while not self.events[name]:
                 await self._counted.wait()
 
     def count(self, name: str) -> None:
-        """Counts an event: the server's `on_event`."""
+        """Count an event. This is the server's `on_event`."""
         self.events[name] += 1
         self._counted.set()
         self._counted = trio.Event()
@@ -226,7 +226,7 @@ def edge(
     body_limit: BodyLimit = default_body_limit,
     body_s: float = BODY_S,
 ) -> Edge:
-    """The edge around `app`, with request ids req_1, req_2 … and version 1."""
+    """Return an edge around `app` with request ids req_1, req_2 … and version 1."""
     ids: Iterator[int] = count(1)
     return Edge(
         app,
@@ -239,7 +239,7 @@ def edge(
 
 
 async def ok(scope: Scope, receive: Receive, send: Send) -> None:
-    """An application that answers everything at once and reads no body."""
+    """Answer everything at once and read no body: the simplest application."""
     if scope["type"] == "lifespan":
         await live(receive, send)
     elif scope["type"] == "http":
@@ -251,7 +251,7 @@ async def ok(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def only(path: str, app: App) -> App:
-    """`app` at one path, `ok` everywhere else, so that a second client can be served beside it."""
+    """Return an application: `app` at one path, `ok` at all others, to serve a second client."""
 
     async def routed(scope: Scope, receive: Receive, send: Send) -> None:
         await (app if scope.get("path") == path else ok)(scope, receive, send)
@@ -267,7 +267,7 @@ async def live(receive: Receive, send: Send) -> None:
 
 
 async def reply(send: Send, status: int, body: bytes, *headers: tuple[bytes, bytes]) -> None:
-    """Sends a whole response."""
+    """Send a whole response."""
     await send(
         {
             "type": "http.response.start",
@@ -279,7 +279,7 @@ async def reply(send: Send, status: int, body: bytes, *headers: tuple[bytes, byt
 
 
 async def read_body(receive: Receive) -> bytes:
-    """A request's whole body."""
+    """Return a request's whole body."""
     body = b""
     while True:
         message = await receive()
@@ -289,7 +289,7 @@ async def read_body(receive: Receive) -> bytes:
 
 
 def text_frame(text: bytes, *, final: bool = True, opcode: int = 1) -> bytes:
-    """A masked WebSocket frame as a client sends it."""
+    """Return a masked WebSocket frame as a client sends it."""
     size = len(text)
     length = (
         bytes([0x80 | size])
@@ -312,7 +312,7 @@ def error_of(answer: Answer) -> dict[str, str]:
 
 
 def http_app(handler: App) -> App:
-    """`handler` for requests and sockets, with a lifespan."""
+    """Return an application: `handler` for requests and sockets, and a lifespan."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

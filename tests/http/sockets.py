@@ -28,7 +28,7 @@ def app_of(
     subprotocol: str | None = PROTOCOL,
     events: Counter[str] | None = None,
 ) -> App:
-    """A service with `handler` at `/ws`, behind the edge; `events` counts what both hear of."""
+    """Return a service with `handler` at `/ws`, behind the edge. `events` counts their events."""
     heard: Counter[str] = Counter() if events is None else events
 
     def on_event(name: str) -> None:
@@ -53,7 +53,7 @@ def app_of(
 async def upgraded(
     server: Server, offer: bytes = OFFER, *, receive_buffer: int | None = None
 ) -> Client:
-    """A client whose handshake was accepted."""
+    """Return a client whose handshake was accepted."""
     client = await server.client(receive_buffer=receive_buffer)
     try:
         assert (await client.ask(HANDSHAKE % b"/ws" + offer + b"\r\n")).status == 101
@@ -64,7 +64,7 @@ async def upgraded(
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Waits for what nothing announces."""
+    """Poll until a condition holds that no event announces."""
     with trio.fail_after(PATIENCE_S):
         while True:
             if condition():
@@ -78,21 +78,21 @@ async def echo(socket: AcceptedSocket) -> None:
 
 
 async def idle(socket: AcceptedSocket) -> None:
-    """Never reads."""
+    """Serve a socket without ever reading from it."""
     await trio.sleep_forever()
 
 
 def closed(code: int) -> tuple[int, bytes]:
-    """The frame of a close."""
+    """Return the close frame with this code."""
     return CLOSE, code.to_bytes(2)
 
 
 async def gone(sockets: OpenSockets) -> None:
-    """Waits until no socket is open."""
+    """Wait until no socket is open."""
     await until(lambda: sockets.count == 0)
 
 
 async def send_all_or_nothing(client: Client, data: bytes) -> None:
-    """Sends, to a server that may have ended the connection."""
+    """Send to a server that may have ended the connection already."""
     with suppress(trio.BrokenResourceError):
         await client.send(data)

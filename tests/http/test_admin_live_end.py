@@ -28,7 +28,7 @@ LONG = START + 10**9
 
 
 class Watched:
-    """A stream that is read: when each piece was written, and when the stream ended.
+    """Reads a stream, and records when each piece was written and when the stream ended.
 
     `pause_s`: the seconds that a slow reader takes for each piece.
     """
@@ -63,7 +63,7 @@ async def watch(s: ReadyCore, uid: str, expires_at: int | float) -> Stream:
 
 @asynccontextmanager
 async def chatter(s: ReadyCore, every_s: float) -> AsyncIterator[None]:
-    """Cause activity events all the time."""
+    """Cause an activity event every `every_s` seconds while the block runs."""
 
     async def talk() -> None:
         while True:
@@ -149,7 +149,7 @@ async def _registry_too_old(s: ReadyCore) -> None:
 
 
 @pytest.mark.parametrize("change", [_removed, _in_another_account, _registry_too_old])
-async def test_it_ends_within_a_second_of_a_change_that_would_keep_its_watcher_out(
+async def test_it_ends_within_a_second_of_a_change_that_shuts_its_reader_out(
     tmp_path: Path, autojump_clock: MockClock, change: Callable[[ReadyCore], Awaitable[None]]
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -168,7 +168,7 @@ async def test_it_ends_within_a_second_of_a_change_that_would_keep_its_watcher_o
         assert not any(b"too late" in piece for _, piece in watched.pieces)
 
 
-async def test_a_new_role_that_may_still_watch_ends_nothing(
+async def test_a_new_role_that_may_still_read_it_does_not_end_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

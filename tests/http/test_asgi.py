@@ -1,4 +1,4 @@
-"""Work that is given up when its client leaves."""
+"""Work that is cancelled when its client leaves."""
 
 import pytest
 import trio
@@ -8,17 +8,17 @@ from pgs.http.transport.asgi import ClientGone, Message, unless_gone
 
 
 async def stays() -> Message:
-    """A client that sends nothing more and does not leave."""
+    """Receive from a client that sends nothing more and does not leave."""
     await trio.sleep_forever()
 
 
 async def never_ends() -> None:
-    """Work without an end."""
+    """Work without an end, until cancelled."""
     await trio.sleep_forever()
 
 
 async def leaves() -> Message:
-    """A client that leaves at once."""
+    """Receive from a client that leaves at once."""
     return {"type": "http.disconnect"}
 
 

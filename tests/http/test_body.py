@@ -1,4 +1,4 @@
-"""What a request's body may be, and what a refusal tells of it."""
+"""Which bodies of requests are accepted, and what a refusal says about them."""
 
 import json
 from typing import Annotated, Literal

@@ -43,7 +43,7 @@ LONG_UID = "u/" + "é" * 120
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Who calls, as the authenticators below see it."""
+    """The caller, as the authenticators below see them."""
 
     name: str
 
@@ -73,7 +73,7 @@ RAISED: dict[bytes, Exception] = {
 
 
 async def by_name(request: Request, /) -> msgspec.Struct:
-    """An authenticator: the header says what becomes of the call."""
+    """An authenticator. The header names the caller, the outcome or the exception to raise."""
     await trio.lowlevel.checkpoint()
     said = b"".join(value for name, value in request.headers if name == b"authorization")
     if said in RAISED:
@@ -163,7 +163,7 @@ class Front(msgspec.Struct, frozen=True):
     async def ask(
         self, line: str, who: str = "ann", *headers: str, body: bytes = b""
     ) -> tuple[int, dict[str, str], Any]:
-        """The answer to one request on a connection of its own."""
+        """Return the answer to one request on a connection of its own."""
         more = [
             f"Authorization: {who}",
             *headers,
@@ -212,7 +212,7 @@ async def test_the_authenticator_of_the_rows_credential_tells_the_handler_who_ca
         assert (await f.ask("GET /open", "refused"))[::2] == (200, {"who": None, "words": {}})
 
 
-async def test_admin_calls_bear_the_builds_version_whatever_they_ask_for_and_the_game_none(
+async def test_admin_calls_carry_the_current_version_and_game_calls_carry_none(
     way: Way, tmp_path: Path
 ) -> None:
     async with front(way, tmp_path) as f:
@@ -239,7 +239,7 @@ async def test_admin_calls_bear_the_builds_version_whatever_they_ask_for_and_the
         ("crash", 500, None),
     ],
 )
-async def test_whom_the_authenticator_refuses_no_handler_and_no_body_is_looked_at_for(
+async def test_a_call_that_the_authenticator_refuses_reaches_no_handler_and_its_body_is_not_read(
     way: Way, tmp_path: Path, who: str, status: int, body: str | None
 ) -> None:
     async with front(way, tmp_path) as f:
@@ -262,7 +262,7 @@ async def test_with_a_session_token_what_is_unavailable_is_503(
         assert (status, said["reason"]) == (503, "registry_unavailable")
 
 
-async def test_a_row_names_the_reasons_that_have_their_second_status_there(
+async def test_a_row_names_the_reasons_that_it_answers_with_their_second_status(
     way: Way, tmp_path: Path
 ) -> None:
     async with front(way, tmp_path) as f:
@@ -338,11 +338,13 @@ async def test_a_stream_goes_on_until_its_client_leaves_its_producer_ends_or_the
             await client._until(b"data: 2")
             f.app.end_streams()
             assert (await client.end()).endswith(b"0\r\n\r\n")
-        async with await f.server.client() as client:  # one that begins after that has its end soon
+        async with (
+            await f.server.client() as client
+        ):  # a stream that begins after the stop ends at once
             assert whole.startswith((await client.get("/partner/admin/live")).body)
 
 
-def test_a_row_that_nobody_can_authenticate_is_a_fault_of_whoever_put_it_there() -> None:
+def test_a_row_whose_credential_has_no_authenticator_is_a_value_error() -> None:
     nothing: Any = None
     with pytest.raises(ValueError, match="session"):
         Dispatcher(nothing, TABLE, make_pages(), authenticators={"identity": by_name})

@@ -1,4 +1,4 @@
-"""What every request meets first and every response carries, over real sockets."""
+"""The edge: its checks on every request and its stamps on every response, over real sockets."""
 
 from collections import Counter
 from functools import partial
@@ -35,7 +35,7 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def count_in(events: Counter[str], name: str) -> None:
-    """An `on_event` for a counter."""
+    """Count an event. With a counter bound, this is an `on_event`."""
     events[name] += 1
 
 
@@ -59,7 +59,7 @@ def count_in(events: Counter[str], name: str) -> None:
         ("/docs/changelog.md", False),
     ],
 )
-async def test_the_version_stands_under_partner_and_embed_alone(
+async def test_only_answers_under_partner_and_embed_carry_the_version(
     way: Way, path: str, stamped: bool
 ) -> None:
     async with serving(way, edge(ok)) as server, await server.client() as client:

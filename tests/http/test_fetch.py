@@ -135,7 +135,7 @@ async def test_a_body_may_come_in_chunks_or_end_with_the_connection() -> None:
         "endless body",
     ],
 )
-async def test_what_is_no_json_object_is_told_and_nothing_else_raised(
+async def test_an_answer_that_is_no_json_object_raises_not_fetched(
     answer: bytes, reason: str
 ) -> None:
     async with _service(answer) as url:
@@ -160,13 +160,15 @@ async def test_a_smaller_bound_holds_to_the_byte() -> None:
 @pytest.mark.parametrize(
     "begun", [b"", HEAD, _sized(b"{}")[:-1]], ids=["nothing", "half a head", "half a body"]
 )
-async def test_a_service_that_stops_in_the_middle_is_waited_for_so_long(begun: bytes) -> None:
+async def test_a_service_that_stops_in_the_middle_is_given_up_after_the_timeout(
+    begun: bytes,
+) -> None:
     async with _service(begun, hold=True) as url:
         with pytest.raises(NotFetched, match=NO_ANSWER):
             await _client().fetch_json(url, timeout_s=0.2)
 
 
-async def test_a_service_that_is_not_there_is_told() -> None:
+async def test_a_service_that_does_not_listen_raises_not_fetched() -> None:
     async with _service() as url:
         pass
     with pytest.raises(NotFetched, match=NOT_CONNECTED):
@@ -177,7 +179,7 @@ async def test_a_service_that_is_not_there_is_told() -> None:
     "url",
     ["http://id.example.com/", "ftp://127.0.0.1/", "127.0.0.1", "https://user@id.example.com/"],
 )
-async def test_an_address_that_may_not_be_called_is_a_mistake_of_the_caller(url: str) -> None:
+async def test_a_url_that_may_not_be_called_is_a_value_error(url: str) -> None:
     with pytest.raises(ValueError, match="not an address"):
         await _client().get(url)
 
@@ -202,7 +204,9 @@ async def test_https_may_lead_to_the_operator_s_own_network(autojump_clock: trio
         assert internet.connects == [("10.0.0.5", 443)]
 
 
-async def test_http_leaves_this_machine_under_no_name(autojump_clock: trio.abc.Clock) -> None:
+async def test_http_connects_to_no_address_beyond_this_machine(
+    autojump_clock: trio.abc.Clock,
+) -> None:
     async with open_internet() as internet:
         internet.answers = [[PUBLIC]]
         with pytest.raises(NotFetched):

@@ -1,4 +1,4 @@
-"""Which request heads go no further, over real sockets."""
+"""Which request heads are refused, over real sockets."""
 
 from collections import Counter
 
@@ -187,7 +187,7 @@ async def test_a_refused_head_request_is_answered_without_a_body(way: Way) -> No
         assert await client.end() == b""
 
 
-async def test_a_body_that_is_no_http_is_refused_in_our_shape_while_it_is_waited_for(
+async def test_a_body_that_is_not_http_is_refused_while_the_application_waits_for_it(
     way: Way,
 ) -> None:
     async def reads(scope: Scope, receive: Receive, send: Send) -> None:
@@ -206,7 +206,7 @@ async def test_a_body_that_is_no_http_is_refused_in_our_shape_while_it_is_waited
 @pytest.mark.parametrize(
     "spoilt", ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]
 )
-async def test_a_handshake_that_is_none_is_refused_in_our_shape(way: Way, spoilt: str) -> None:
+async def test_a_broken_handshake_is_refused_in_the_error_shape(way: Way, spoilt: str) -> None:
     raw = HANDSHAKE % b"/partner/x" + b"\r\n"
     async with serving(way, edge(ok)) as server, await server.client() as client:
         answer = await client.ask(raw.replace(spoilt.encode(), b"X-Nothing: 1"))

@@ -36,7 +36,7 @@ def _publish(web: Web, *names: str) -> None:
 
 
 def _token(name: str = "first") -> str:
-    """A token that lasts as long as any of these tests."""
+    """Return a token that is valid for longer than any of these tests runs."""
     return token("ES256", name, exp=LONG)
 
 
@@ -52,7 +52,7 @@ async def test_keys_are_fetched_once_for_many_tokens(autojump_clock: MockClock) 
     assert web.asked == [JWKS_URL]
 
 
-async def test_without_an_address_of_keys_the_discovery_document_tells_it(
+async def test_without_a_key_url_the_discovery_document_gives_it(
     autojump_clock: MockClock,
 ) -> None:
     web = Web()
@@ -105,7 +105,7 @@ async def test_a_hundred_at_once_share_one_failure(autojump_clock: MockClock) ->
     assert web.asked == [JWKS_URL]
 
 
-async def test_a_caller_that_goes_away_takes_nobody_s_fetch_along(
+async def test_a_caller_that_leaves_does_not_end_the_fetch_of_others(
     autojump_clock: MockClock,
 ) -> None:
     web, verdicts = Web(), list[Identity | Refusal]()
@@ -187,7 +187,9 @@ async def test_the_30_seconds_hold_for_a_key_that_is_published_within_them(
     assert await checked.verify(_token("second")) == ANN
 
 
-async def test_an_unknown_key_holds_up_nobody_who_is_known(autojump_clock: MockClock) -> None:
+async def test_a_token_with_an_unknown_key_does_not_delay_tokens_with_known_keys(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     checked = verifier(web)
     assert await checked.verify(_token()) == ANN
@@ -233,7 +235,9 @@ async def test_keys_are_fetched_anew_after_five_minutes_while_the_old_ones_answe
 # Outages
 
 
-async def test_without_keys_nobody_can_be_told_from_anybody(autojump_clock: MockClock) -> None:
+async def test_without_keys_every_acceptable_token_is_answered_as_an_outage(
+    autojump_clock: MockClock,
+) -> None:
     web = Web()
     web.down = True
     checked = verifier(web)

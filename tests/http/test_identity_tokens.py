@@ -1,4 +1,4 @@
-"""Which tokens are accepted, and the many that are not. Time stands still at `START`."""
+"""Which identity tokens are accepted and which are refused. Time stands still at `START`."""
 
 import itertools
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def _hmac_of_public_key(secret: bytes) -> str:
 
 
 def _with(header: bytes | None = None, payload: bytes | None = None) -> str:
-    """A token with a good signature over odd bytes."""
+    """Return a token with a good signature over odd bytes."""
     return sign(
         header or b'{"alg":"RS256","kid":"RS256-first"}',
         claims() if payload is None else payload,
@@ -63,16 +63,16 @@ def _parts(change: Callable[[list[str]], object]) -> str:
 
 
 def _claims_text(more: str) -> bytes:
-    """A good token's claims as JSON text, with further members."""
+    """Return a good token's claims as JSON text, with further members."""
     return msgspec.json.encode(claims())[:-1] + b"," + more.encode() + b"}"
 
 
 def _flip(text: str) -> str:
-    """Another signature, spelled as canonically as the first."""
+    """Return another signature in canonical base64url."""
     return ("B" if text[0] == "A" else "A") + text[1:]
 
 
-# The good ones
+# Accepted tokens
 
 
 @pytest.mark.parametrize("alg", ALGORITHMS)
@@ -153,7 +153,7 @@ async def test_keys_of_one_id_are_all_tried(mock_clock: MockClock) -> None:
         assert await _verify(token(alg, name, header={"kid": "same"}), web) == ANN
 
 
-# The bad ones
+# Refused tokens
 
 BAD = {
     # Shapes
@@ -301,7 +301,7 @@ BAD = {
     "not before some text": token(nbf="now"),
     "not before true": token(nbf=True),
     "not before null": _with(payload=msgspec.json.encode({**claims(), "nbf": None})),
-    # Who
+    # Subject and address
     "an address not verified": token(email_verified=False),
     "an address verified in words": token(email_verified="true"),
     "an address verified as a number": token(email_verified=1),
@@ -332,7 +332,7 @@ async def test_a_bad_token_is_refused_without_an_exception(
 
 
 @pytest.mark.parametrize("name", BAD)
-async def test_a_bad_token_is_never_answered_as_an_outage_where_no_key_could_save_it(
+async def test_a_token_that_no_key_could_make_valid_is_refused_even_during_an_outage(
     name: str, mock_clock: MockClock
 ) -> None:
     web = Web()

@@ -1,4 +1,4 @@
-"""What is served beside the endpoints, over real sockets."""
+"""The published pages, over real sockets."""
 
 import json
 

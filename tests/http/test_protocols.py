@@ -1,4 +1,4 @@
-"""What a listener agrees to speak beside plain HTTP/1.1, over real sockets."""
+"""Which protocols a listener accepts beside plain HTTP/1.1, over real sockets."""
 
 import msgspec
 
@@ -61,4 +61,4 @@ async def test_a_websocket_message_past_its_bound_reaches_the_application_cut(wa
         101,
         7,
         101,
-    ]  # The first event is the connect, the last message never ended.
+    ]  # The first event is the connect. The last message never ended.

@@ -1,4 +1,4 @@
-"""What a query string may be."""
+"""Which query strings are accepted."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The three rate buckets, to the exact instant: on a virtual clock, through edge and dispatcher."""
+"""The three rate buckets at exact times, on a virtual clock, through edge and dispatcher."""
 
 import json
 from collections import Counter
@@ -33,7 +33,7 @@ BURST, RATE = 300, 80
 
 
 class Answer(msgspec.Struct):
-    """A response; headers by lower-case name."""
+    """A response. Header names are in lower case."""
 
     status: int
     headers: dict[str, str]
@@ -41,7 +41,7 @@ class Answer(msgspec.Struct):
 
     @property
     def left(self) -> str:
-        """What the bucket's header says."""
+        """The level of the bucket, as the header says it."""
         return self.headers["ratelimit"]
 
 
@@ -93,7 +93,7 @@ class Front:
         )
 
     async def drain(self, key: str, calls: int) -> Counter[int]:
-        """Make so many calls in no time; return how many got which status."""
+        """Make `calls` calls at one instant; return how many got which status."""
         return Counter([(await self.call(key)).status for _ in range(calls)])
 
 
@@ -120,7 +120,7 @@ async def front(folder: Path, process_rate: int = 20_000, **settings: Any) -> As
 
 
 def forged(number: int) -> str:
-    """Return a key of the right shape that nobody was given."""
+    """Return a key of the right format that was never issued."""
     return make_key("test", "acme", number.to_bytes(ENTROPY_BYTES, "big"))
 
 
@@ -188,7 +188,7 @@ async def test_forged_keys_share_a_bucket_of_their_own_and_cost_no_partner_anyth
         refused = await f.call(forged(1))
         assert "ratelimit" not in refused.headers
         assert refused.headers["retry-after"] == "1"
-        # Neither the partner's bucket nor the process's, which has room for ten, has noticed.
+        # Neither the partner's bucket nor the process's, which has room for ten, lost a call.
         assert await f.drain(f.keys["acme", "test"], 10) == {200: 10}
         await trio.sleep(1 / RATE)
         assert (await f.call(forged(2))).status == 401
@@ -271,7 +271,7 @@ async def test_unknown_paths_and_wrong_methods_draw_from_no_bucket(
         assert (await f.call(key)).left == '"partner";r=299;t=1'
 
 
-async def test_a_bucket_outlives_its_partners_closed_house(
+async def test_a_bucket_outlives_its_partners_closed_actors(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
     async with front(tmp_path) as f:

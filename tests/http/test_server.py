@@ -1,4 +1,4 @@
-"""What no client may do to a listener, however requests are served, over real sockets."""
+"""No client can harm a listener or another client, over real sockets."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -30,7 +30,7 @@ from tests.http.raw import (
 BLOCK = b"x" * (256 * 1024)
 
 
-# One connection's end is not the server's
+# Faults on one connection leave the server and other connections alone
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,7 @@ async def test_a_hostile_client_ends_no_connection_but_its_own(way: Way, upgrade
     ],
     ids=["body", "chunked", "8-bit protocol"],
 )
-async def test_an_upgrade_that_cannot_be_is_answered_as_a_plain_request(
-    way: Way, odd: bytes
-) -> None:
+async def test_an_impossible_upgrade_is_answered_as_a_plain_request(way: Way, odd: bytes) -> None:
     async with serving(way, ok) as server, await server.client() as client:
         assert (await client.ask(HANDSHAKE % b"/" + odd)).body == b"ok"
         assert server.events.total() == 0
@@ -133,7 +131,7 @@ async def test_a_handler_behind_an_early_frame_learns_that_the_client_is_gone(wa
             await told.wait()
 
 
-async def test_an_exception_inside_is_one_connections_affair(way: Way) -> None:
+async def test_an_exception_of_the_application_affects_its_connection_only(way: Way) -> None:
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(trio.sleep_forever)
@@ -152,7 +150,7 @@ async def test_an_exception_inside_is_one_connections_affair(way: Way) -> None:
         ExceptionGroup("protocol", [KeyError("within"), TypeError("within")]),
     ],
 )
-async def test_a_fault_of_the_protocol_itself_is_one_connections_affair(
+async def test_a_fault_of_the_protocol_affects_its_connection_only(
     way: Way, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handle = GuardedH11.handle
@@ -198,7 +196,7 @@ async def test_a_client_that_never_reads_is_cut_off(way: Way, size: int) -> None
 
 
 async def until_gone(receive: Receive, send: Callable[[], Awaitable[None]]) -> None:
-    """Sends in a loop until the client has left."""
+    """Send in a loop until the client has left."""
     async with trio.open_nursery() as nursery:
 
         async def listen() -> None:
@@ -371,7 +369,7 @@ async def test_an_answer_ahead_of_a_flood_of_chunks_comes_through_and_the_connec
     async def late(scope: Scope, receive: Receive, send: Send) -> None:
         await (
             wait_all_tasks_blocked()
-        )  # The queue between reader and application is full now, and nobody empties it.
+        )  # The queue between reader and application is full now, and nothing empties it.
         await reply(send, 200, b"ok")
 
     async with serving(way, only("/late", late)) as server, await server.client() as client:

@@ -1,4 +1,4 @@
-"""What a WebSocket's handler may rely on, over real sockets."""
+"""What the handler of a WebSocket may rely on, over real sockets."""
 
 from collections import Counter
 from contextlib import AsyncExitStack
@@ -135,7 +135,7 @@ async def test_another_implementation_understands_all_of_it(way: Way) -> None:
 async def test_fragments_are_one_message_and_pings_may_come_between_them(way: Way) -> None:
     async with serving(way, app_of(echo)) as server, await upgraded(server) as client:
         whole = "aé🎲".encode()
-        for byte in whole[:-1]:  # The cuts go through characters.
+        for byte in whole[:-1]:  # Some cuts split a character.
             first = byte == whole[0]
             await client.send(text_frame(bytes([byte]), final=False, opcode=1 if first else 0))
             await client.send(text_frame(b"still there?", opcode=PING))
@@ -216,7 +216,7 @@ async def test_an_exception_of_the_handler_is_1011_and_logged_once(way: Way) -> 
     assert sockets.count == 0
 
 
-async def test_a_handler_that_returns_has_its_last_words_delivered(way: Way) -> None:
+async def test_what_a_handler_sent_before_it_returned_is_delivered(way: Way) -> None:
     async def brief(session: AcceptedSocket) -> None:
         for number in range(5):
             assert session.send(str(number))

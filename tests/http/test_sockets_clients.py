@@ -169,7 +169,7 @@ async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(
     ):
         await client.send(
             text_frame(b"unread") * 50
-        )  # More than the server would hold for whoever does not read.
+        )  # More than the server would hold for a handler that does not read.
         if how == "close frame":
             await client.send(text_frame((1000).to_bytes(2), opcode=CLOSE))
         elif how == "end":

@@ -18,7 +18,7 @@ LIMITS = SocketLimits(abuse_code=ABUSE)
 
 
 def limited(**bounds: float) -> SocketLimits:
-    """The usual limits but for these."""
+    """Return the usual limits with these bounds changed."""
     return msgspec.structs.replace(LIMITS, **bounds)
 
 
@@ -49,7 +49,7 @@ class Peer:
         self.told.append(message)
 
     def code(self) -> int | None:
-        """What the socket was closed with."""
+        """The code with which the socket was closed."""
         codes: list[int] = [
             message["code"] for message in self.told if message["type"] == "websocket.close"
         ]
@@ -69,7 +69,10 @@ async def conversing(
     sockets: OpenSockets | None = None,
     limits: SocketLimits = LIMITS,
 ) -> AsyncIterator[Peer]:
-    """A peer whose socket is served by `handler`; it has to end soon after the block has."""
+    """Run `handler` on a socket for a block, and yield its peer.
+
+    The handler must end soon after the block.
+    """
     peer = peer or Peer()
 
     async def serve() -> None:
@@ -217,7 +220,7 @@ async def test_what_a_client_does_not_take_is_bounded(
     async with conversing(lends, limits=limited(**limits)) as peer:
         [socket] = lent
         sent = 0
-        # All in one step: the waiting writer is handed one text and cannot take another.
+        # All in one step: the writer gets one text and cannot take another.
         while socket.send("x" * 100):
             sent += 1
         assert sent == fits
@@ -240,7 +243,7 @@ async def test_what_a_client_takes_makes_room_again(autojump_clock: MockClock) -
 # How long an end takes
 
 
-async def test_what_is_queued_leaves_ahead_of_the_close_for_so_long_and_no_longer(
+async def test_queued_messages_have_a_limited_time_to_leave_before_the_close(
     autojump_clock: MockClock,
 ) -> None:
     async def leaves(socket: AcceptedSocket) -> None:
@@ -265,7 +268,7 @@ async def test_what_is_queued_leaves_ahead_of_the_close_for_so_long_and_no_longe
     assert (peer.texts, peer.code(), peer.ended_at) == ([], 4401, 10)
 
 
-async def test_a_handler_has_so_long_to_take_what_a_client_said_before_it_left(
+async def test_a_handler_has_a_limited_time_to_take_what_a_client_sent_before_it_left(
     autojump_clock: MockClock,
 ) -> None:
     heard: list[str] = []

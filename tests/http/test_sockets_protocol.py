@@ -1,7 +1,7 @@
 """The WebSocket protocol on the game socket, in the order of the chapters of RFC 6455.
 
-What is valid works. What is not ends cleanly: a close frame with the code of the fault, then the
-end of the connection and no reset, and nothing in the service's log.
+Valid frames work. An invalid frame ends the connection cleanly: the service sends a close frame
+with the code of the fault and closes without a reset, and its log has no entry about it.
 """
 
 from collections.abc import AsyncIterator, Iterator, MutableMapping
@@ -26,7 +26,7 @@ _numbers = count(1)
 
 
 def ask(text: str = "1") -> bytes:
-    """A message that the service answers with `answer` of the same text."""
+    """Return a message that the service answers with `answer` of the same text."""
     return f'{{"type":"ping","id":"{text}"}}'.encode()
 
 
@@ -43,7 +43,7 @@ def close(code: int, reason: bytes = b"") -> bytes:
 
 
 def pieces(text: bytes, *cuts: int) -> list[bytes]:
-    """The frames of a message that is cut there."""
+    """Return the frames of a message that is cut at these places."""
     parts = [text[begin:end] for begin, end in pairwise((0, *cuts, len(text)))]
     last = len(parts) - 1
     return [
@@ -53,7 +53,7 @@ def pieces(text: bytes, *cuts: int) -> list[bytes]:
 
 
 def octets(text: bytes) -> bytes:
-    """A message with a frame for each byte."""
+    """Return a message with a frame for each byte."""
     return b"".join(pieces(text, *range(1, len(text))))
 
 
@@ -71,7 +71,7 @@ def partner(service: SharedService) -> Partner:
 
 
 async def heard(client: Client) -> tuple[int, bytes]:
-    """The next frame but for the service's own pings."""
+    """Return the next frame that is not one of the service's own pings."""
     while (frame := await client.frame())[0] == PING:
         pass
     return frame
@@ -81,7 +81,7 @@ async def heard(client: Client) -> tuple[int, bytes]:
 async def connect(
     service: SharedService, partner: Partner, *headers: bytes
 ) -> AsyncIterator[Client]:
-    """A player who has been welcomed."""
+    """Yield the connection of a player who has received `welcome`."""
     token = mint_sync(service.client, partner.test, f"player-{next(_numbers)}")
     host, _, port = service.client.base_url.removeprefix("http://").partition(":")
     offer = b"Sec-WebSocket-Protocol: pgs.game.v1, pgs.token.%s\r\n" % token.encode()
@@ -393,7 +393,7 @@ async def test_a_player_who_leaves_is_let_go_with_the_code_they_gave(
     ],
     ids=["message", "frame"],
 )
-async def test_text_that_is_none_is_refused_before_it_ends(
+async def test_invalid_text_is_refused_before_it_ends(
     service: SharedService, partner: Partner, begun: bytes
 ) -> None:
     async with connect(service, partner) as client:
@@ -401,7 +401,9 @@ async def test_text_that_is_none_is_refused_before_it_ends(
         await ends_with(client, closed(1007))
 
 
-async def test_compression_is_offered_in_vain(service: SharedService, partner: Partner) -> None:
+async def test_compression_that_a_client_offers_is_not_agreed_to(
+    service: SharedService, partner: Partner
+) -> None:
     async with connect(
         service, partner, b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"
     ) as client:
@@ -412,5 +414,5 @@ async def test_compression_is_offered_in_vain(service: SharedService, partner: P
 
 
 def complaints(logs: list[MutableMapping[str, Any]]) -> list[MutableMapping[str, Any]]:
-    """What a log holds above the level of information."""
+    """Return the log lines of a level above `info`."""
     return [entry for entry in logs if entry["log_level"] not in ("debug", "info")]

@@ -1,4 +1,4 @@
-"""How a listener ends, and where it begins, over real sockets."""
+"""How a listener stops, and which addresses it takes, over real sockets."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Faults that were found in the libraries below this service, and the tests that they stay fixed.
+"""Faults of the libraries below this service, and the tests that show that they stay fixed.
 
 `INDEX` lists each fault with its tests, and fails where a test of it is renamed or removed. Tests
 that belong to no other file stand below it.
@@ -33,10 +33,10 @@ INDEX: dict[str, tuple[str, ...]] = {
     "1. an upgrade with a body, early bytes, a bad deflate window or an 8-bit header ended "
     "the process": (
         "http/test_server.py::test_a_hostile_client_ends_no_connection_but_its_own",
-        "http/test_server.py::test_an_upgrade_that_cannot_be_is_answered_as_a_plain_request",
+        "http/test_server.py::test_an_impossible_upgrade_is_answered_as_a_plain_request",
         "http/test_server.py::test_a_handler_behind_an_early_frame_learns_that_the_client_is_gone",
-        "http/test_server.py::test_an_exception_inside_is_one_connections_affair",
-        "http/test_server.py::test_a_fault_of_the_protocol_itself_is_one_connections_affair",
+        "http/test_server.py::test_an_exception_of_the_application_affects_its_connection_only",
+        "http/test_server.py::test_a_fault_of_the_protocol_affects_its_connection_only",
     ),
     "2. writes were shielded and unbounded, so that a client that never reads pinned its "
     "handler and the stop": (
@@ -69,7 +69,7 @@ INDEX: dict[str, tuple[str, ...]] = {
     "would also stand on those that must not have it": (
         "http/test_heads.py"
         "::test_what_the_parser_refuses_is_stamped_and_counted_like_everything_else",
-        "http/test_edge.py::test_the_version_stands_under_partner_and_embed_alone",
+        "http/test_edge.py::test_only_answers_under_partner_and_embed_carry_the_version",
     ),
     "8. the read timeout also ends silent WebSockets, and does not end a body that drips": (
         "http/test_server.py::test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not",
@@ -126,7 +126,7 @@ INDEX: dict[str, tuple[str, ...]] = {
     ),
     "13. a package called http hides the standard library's": (
         "http/test_traps.py::test_the_standard_librarys_http_is_not_hidden",
-        "http/test_traps.py::test_the_command_line_starts_from_any_folder_that_is_not_a_room",
+        "http/test_traps.py::test_the_command_line_starts_from_any_folder_that_is_not_a_package",
     ),
 }
 
@@ -243,7 +243,9 @@ async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client
                 )
             if how != "half-close":
                 await trio.aclose_forcefully(client.stream)
-            await trio.sleep(0.05)  # The server has learned of it by now, as far as it ever does.
+            await trio.sleep(
+                0.05
+            )  # By now the server knows that the client has left, if it ever learns it.
             gate.opened.set()
             if how == "half-close":
                 assert (await client.answer()).status == 200
@@ -309,7 +311,7 @@ def test_the_standard_librarys_http_is_not_hidden() -> None:
 
 
 @pytest.mark.parametrize("folder", ["", "src", "tests"])
-def test_the_command_line_starts_from_any_folder_that_is_not_a_room(folder: str) -> None:
+def test_the_command_line_starts_from_any_folder_that_is_not_a_package(folder: str) -> None:
     """`python -m` puts the working folder ahead of the standard library."""
     command = [sys.executable, "-m", "pgs", "--help"]
     done = subprocess.run(

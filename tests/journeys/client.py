@@ -1,4 +1,4 @@
-"""HTTP clients of the tests. They check the rules of all answers on every answer they receive."""
+"""HTTP clients of the tests. They check on every answer the rules that hold for all answers."""
 
 import json
 import re
@@ -14,7 +14,7 @@ NOTHING: Final = object()
 """The body of a call without one; None is the JSON null."""
 
 PATIENCE_S: Final = 30.0
-"""What a test waits for comes within this on any machine, or never."""
+"""Seconds within which everything that a test waits for must happen, on any machine."""
 
 HeaderList = Sequence[tuple[str, str | bytes]]
 
@@ -24,7 +24,7 @@ _RATE = re.compile(r'"partner";r=[0-9]+;t=[0-9]+', re.ASCII)
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """An answer: headers by lower-case name, each value by itself."""
+    """An answer. Header names are in lower case; a repeated header has an entry for each value."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -66,7 +66,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 def ok(reply: Reply) -> Any:
-    """Return the record of an answer that is a success."""
+    """Return the record of an answer, which must be a success."""
     assert reply.status == 200, (reply.status, reply.content)
     return reply.json
 
@@ -91,7 +91,7 @@ def check_plain(reply: Reply, *names: str) -> None:
 
 
 def police(path: str, reply: Reply) -> Reply:
-    """Return the answer if it keeps the rules that hold for every one of the public listener."""
+    """Return the answer after checking the rules for every answer of the public listener."""
     path = path.partition("?")[0]
     request_id = reply.header("x-request-id")
     assert request_id is not None
@@ -114,7 +114,7 @@ def police(path: str, reply: Reply) -> Reply:
         assert retry_after is None
     if reply.status != 200 and f"{path}/".startswith(
         "/embed/"
-    ):  # a frame shows whatever it gets: the bare status is all there is
+    ):  # the browser would show a body in the frame, so there is only the status
         assert (reply.header("content-type"), reply.content) == ("text/plain", b"")
     elif reply.status != 200:
         assert reply.header("content-type") == "application/json"
@@ -184,7 +184,7 @@ class Client:
 
 
 class InternalClient(Client):
-    """A client of the internal listener, whose answers owe nothing to partners."""
+    """A client of the internal listener. The rules for partners' answers do not apply there."""
 
     async def get(self, path: str) -> tuple[int, bytes]:
         """Return status and body."""

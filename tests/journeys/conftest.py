@@ -35,7 +35,7 @@ def client(shared: SharedService) -> SyncClient:
 
 @pytest.fixture
 def partner(shared: SharedService) -> Partner:
-    """A partner that no other test knows."""
+    """A partner that no other test uses."""
     return shared.partner()
 
 

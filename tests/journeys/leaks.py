@@ -1,4 +1,4 @@
-"""Finding secrets where none may be, in files, logs and pages: in clear and in common encodings."""
+"""Finds secrets, in clear and in common encodings, in files, logs and pages."""
 
 import base64
 import binascii
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-# Shorter pieces than this could be there by chance; longer ones would miss a secret that was cut.
+# Shorter pieces than this could occur by chance; longer ones would miss a secret that was cut.
 _LEAST: Final = 12
 
 
 def _aligned(secret: bytes, encode: object, group: int) -> Iterable[bytes]:
     """Yield the encodings of `secret` at every offset of a longer text.
 
-    What depends on the neighbouring bytes is cut off.
+    Characters that depend on the neighbouring bytes are cut off.
     """
     for before in range(group):
         # Each case is a function on bytes.
@@ -73,7 +73,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def _encoded(raw: bytes) -> set[bytes]:
-    """What a prefix looks like in hex, and in base64 or base32 at any place."""
+    """Return a prefix in hex, and in base64 and base32 at every offset."""
     forms = {raw.hex().encode(), raw.hex().upper().encode()}
     for encode, group in (
         (base64.b64encode, 3),
@@ -101,12 +101,12 @@ SHAPES: Final = re.compile(
         ]
     ).encode()
 )
-"""Matches what looks like a secret of this service: an API key, a webhook secret, a session token,
-an identity token, an authenticator's secret."""
+"""Matches text in the format of a secret of this service: an API key, a webhook secret, a session
+token, an identity token, an authenticator's secret."""
 
 
 def shaped_like_secrets(content: bytes) -> set[bytes]:
-    """Return what looks like a secret.
+    """Return the parts that have the format of a secret.
 
     A few fixed texts are looked for first, which keeps this fast on files of many megabytes.
     """

@@ -1,4 +1,4 @@
-"""A service with an account, an issuer that signs in anybody, and members in any state."""
+"""A service with an account, members in any state, and an issuer that signs anybody in."""
 
 import re
 from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ STANDINGS: Final[tuple[Standing, ...]] = ("none", "closed", "stale", "fresh")
 BOSS: Final = "boss"
 """The uid of the account's first admin, who has a fresh window until a test changes it."""
 
-SETTLED_S: Final = 60  # no window of a test opens or closes within this
+SETTLED_S: Final = 60  # seconds; no step-up window of a test opens or closes within them
 
 
 def person(uid: str) -> Person:
@@ -80,7 +80,7 @@ class Office(msgspec.Struct, frozen=True):
         return await self.service.core.directory.partner(partner_id).account().ask(command)
 
     async def invited(self, uid: str, role: Role) -> Invite:
-        """Return an invite for somebody, made without any gate."""
+        """Return a new invite. It is made without the gates of the admin API."""
         invite = await self.command(CreateInvite(PLATFORM, person(uid).email, role))
         assert isinstance(invite, Invite), invite
         return invite
@@ -129,7 +129,7 @@ async def open_office(folder: Path, **how: Any) -> AsyncIterator[Office]:
 
 @asynccontextmanager
 async def hooked_office(folder: Path, **how: Any) -> AsyncIterator[tuple[Office, Inbox]]:
-    """Run the same with an endpoint for the account's nudges, behind real TLS.
+    """Run the same with an endpoint for the account's nudges, over real TLS.
 
     The host of its URL resolves to this machine.
     """

@@ -1,4 +1,4 @@
-"""Partners and tiers as the tests need them, made through the same commands as everywhere."""
+"""Makes the partners and tiers of the tests, by the same commands as in production."""
 
 from typing import Any, Final
 
@@ -118,7 +118,7 @@ async def make_partner(
 
 
 def seat_body(player_id: str, idempotency_key: str, **fields: object) -> dict[str, object]:
-    """Return the body of a seating call that is in order, with some fields changed."""
+    """Return the body of a valid call for a seat, with some fields changed."""
     body: dict[str, object] = {
         "playerId": player_id,
         "gameId": BOTH,
@@ -130,11 +130,11 @@ def seat_body(player_id: str, idempotency_key: str, **fields: object) -> dict[st
 
 
 def drain(core: Core, partner_id: str) -> None:
-    """Empty a partner's bucket, for the next seconds."""
+    """Empty a partner's bucket for the next seconds."""
     known = core.parts.registry.account(partner_id)
     assert known is not None
     later = (
         trio.current_time() + 60
-    )  # a bucket's time never goes back: it regains nothing until then
+    )  # a bucket's time never goes back, so it regains nothing until then
     while core.directory.partner(partner_id).admission.admit(known, later).refused_by is None:
         pass

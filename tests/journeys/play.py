@@ -1,4 +1,4 @@
-"""Players who play over real sockets."""
+"""Players of the tests, over real sockets."""
 
 import json
 from collections.abc import AsyncIterator
@@ -45,7 +45,7 @@ class Bot:
         return message
 
     async def hear_until(self, kind: str) -> dict[str, Any]:
-        """Return the next message of a kind; those before it are passed over."""
+        """Return the next message of a kind, and drop those before it."""
         while (message := await self.hear())["type"] != kind:
             pass
         return message
@@ -56,7 +56,7 @@ class Bot:
         return await self.hear()
 
     async def closed(self) -> int:
-        """Return the code that the socket is closed with, once it is."""
+        """Wait until the socket is closed; return the code."""
         with trio.fail_after(PATIENCE_S):
             while True:
                 try:
@@ -73,11 +73,11 @@ async def socket_of(
     subprotocols: list[str] | None = None,
     headers: list[tuple[bytes, bytes]] | None = None,
 ) -> AsyncIterator[Bot]:
-    """Give a bot that has been welcomed. Raises `Refused`, alone."""
+    """Yield a bot that has received `welcome`. Raises `Refused`, never in a group."""
     offered = [PROTOCOL, f"pgs.token.{token}"] if subprotocols is None else subprotocols
     where = urlsplit(base_url)
     refused: Refused | None = None
-    # The stream is ours, since trio-websocket leaves that of a refused handshake open.
+    # The stream is closed here: trio-websocket leaves it open after a refused handshake.
     async with await trio.open_tcp_stream(where.hostname or "", where.port or 0) as stream:
         try:
             async with trio.open_nursery() as nursery:

@@ -24,7 +24,7 @@ def free_port() -> int:
 
 
 class Process:
-    """`python -m pgs serve` on a data folder. Leaving the block kills it where it still runs."""
+    """`python -m pgs serve` on a data folder. Leaving the block kills it if it still runs."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Process:
         self.port = free_port() if port is None else port
         self.internal_port = free_port() if internal_port is None else internal_port
         self.log = folder.with_suffix(".log")
-        self.stderr: BinaryIO | int | None = None  # where the log goes instead
+        self.stderr: BinaryIO | int | None = None  # takes the log instead of the file
         self._settings = settings
         self._process: subprocess.Popen[str] | None = None
         self._client: SyncClient | None = None
@@ -51,7 +51,7 @@ class Process:
         self.end()
 
     def launch(self) -> subprocess.Popen[str]:
-        """Start the process and wait for nothing."""
+        """Start the process and return at once."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PGS_")}
         environ = clean | {
             "PGS_LISTEN": f"127.0.0.1:{self.port}",
@@ -71,7 +71,7 @@ class Process:
         return self._process
 
     def start(self) -> None:
-        """Start the process and return once it has said that it is ready."""
+        """Start the process and return once it has printed that it is ready."""
         process = self.launch()
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -86,7 +86,7 @@ class Process:
 
     @property
     def base_url(self) -> str:
-        """The public listener's."""
+        """The URL of the public listener."""
         return f"http://127.0.0.1:{self.port}"
 
     @property

@@ -53,7 +53,7 @@ def config_for(folder: Path, **settings: Any) -> Config:
 
 
 async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
-    """Return once a condition holds that something else in this run brings about.
+    """Poll until a condition holds.
 
     A condition that reads rows is an async function.
     """
@@ -87,7 +87,7 @@ async def in_process(
     versions: ServedVersions = VERSIONS,
     **settings: Any,
 ) -> AsyncIterator[Service]:
-    """Run a service for a block. The tests' tiers are made, where the folder has none."""
+    """Run a service for a block. Makes the tests' tiers if the folder has none."""
     clients: list[Client] = []
     try:
         async with running(
@@ -105,7 +105,7 @@ async def in_process(
             internal = InternalClient(service.internal_url)
             clients += [public, internal]
             yield Service(service.core, public, internal)
-    finally:  # they outlive the service, so that a test can see how it ends
+    finally:  # the clients outlive the service, so that a test can see how it ends
         with trio.CancelScope(shield=True):
             for client in clients:
                 await client.aclose()
@@ -133,7 +133,7 @@ class SharedService:
     def stop(self) -> None:
         """Stop the service and raise what it ended with.
 
-        Checks that no secret lies open in its metrics, log and files.
+        Checks that its metrics, log and files hold no secret in clear.
         """
         self.client.close()
         metrics = httpcore.request("GET", f"{self._internal_url}/internal/metrics").content
@@ -184,7 +184,7 @@ class SharedService:
             await self._leave.wait()
 
     def do(self, work: Callable[..., Awaitable[T]], *args: Any, **named: Any) -> T:
-        """Return what `work(core, …)` returns, run in the service's own trio run."""
+        """Run `work(core, …)` in the service's own trio run and return its result."""
         return trio.from_thread.run(
             partial(work, self.core, *args, **named), trio_token=self._token
         )

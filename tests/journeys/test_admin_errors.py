@@ -1,4 +1,4 @@
-"""Every refusal of the admin API, provoked over HTTP. A refused call changes nothing."""
+"""Every refusal of the admin API, caused over HTTP. A refused call changes nothing."""
 
 import json
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
         yield opened
 
 
-async def test_who_cannot_sign_in_is_told_to(office: Office) -> None:
+async def test_a_caller_without_a_valid_token_is_told_to_sign_in(office: Office) -> None:
     client = office.service.public
     for token in (None, "x", "a.b.c", office.issuer.mint_token(person(BOSS), email_verified=False)):
         reply = await client.call("GET", "/partner/admin/account", token)
@@ -50,7 +50,7 @@ async def test_without_an_issuer_nobody_signs_in(tmp_path: Path) -> None:
         check_refusal(reply, 401, "sign_in_required")
 
 
-async def test_a_user_who_goes_by_the_platforms_name_is_nobody(office: Office) -> None:
+async def test_a_user_with_the_platforms_name_is_refused(office: Office) -> None:
     check_refusal(await office.call("GET", "account", who="platform"), 401, "sign_in_required")
 
 
@@ -117,7 +117,7 @@ async def test_codes(office: Office) -> None:
     reply = await office.call("POST", "totp/verify", {"code": right[0]}, who="dev")
     check_refusal(reply, 429, "step_up_locked")
     assert 0 < int(reply.header("retry-after") or 0) <= LOCK_S
-    # What is open stays open, and the account tells of the lock.
+    # An open window stays open, and the account shows the lock.
     step_up = (await office.done("GET", "account", who="dev"))["stepUp"]
     assert step_up["enrolled"] is True
     assert step_up["lockedUntil"] > now

@@ -46,7 +46,7 @@ async def test_only_admins_see_entries_about_invites(office: Office, who: str) -
     assert "guest1" not in repr(seen)
 
 
-async def test_the_pages_of_who_sees_no_invites_are_full_and_lead_to_the_end(
+async def test_pages_for_members_who_see_no_invites_are_full_and_lead_to_the_end(
     office: Office,
 ) -> None:
     for number in range(5):  # five entries among twice as many about invites

@@ -131,7 +131,7 @@ async def test_every_field_takes_every_odd_value_without_a_fault(tmp_path: Path)
                 if endpoint.path.endswith("/totp/verify"):
                     await office.stand(
                         BOSS, "fresh"
-                    )  # wrong codes lock, and a lock would shut nothing else
+                    )  # wrong codes lock the authenticator; a lock affects nothing else
             await office.done("POST", "account/reactivate") if not (
                 await office.done("GET", "account")
             )["active"] else None
@@ -140,7 +140,7 @@ async def test_every_field_takes_every_odd_value_without_a_fault(tmp_path: Path)
         await sound(office)
 
 
-async def test_every_body_that_is_none_is_refused_without_a_fault(tmp_path: Path) -> None:
+async def test_every_malformed_body_is_refused_without_a_fault(tmp_path: Path) -> None:
     async with open_office(tmp_path) as office:
         before = await office.done("GET", "account")
         for endpoint in ENDPOINTS:
@@ -161,7 +161,7 @@ async def test_every_body_that_is_none_is_refused_without_a_fault(tmp_path: Path
 async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path: Path) -> None:
     """Bad encodings, depths, repeated names, NUL, lone surrogates and odd numbers are a plain 400.
 
-    That is so whatever else is wrong with the call.
+    This holds whatever else is wrong with the call.
     """
     async with open_office(tmp_path) as office:
         before, integers, wrong = await office.done("GET", "account"), 0, []
@@ -189,7 +189,7 @@ async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path
             for content in NO_OBJECT:
                 if (
                     content or endpoint.method != "DELETE"
-                ):  # one without a body is told apart by its query
+                ):  # without a body, a DELETE takes its fields from the query
                     await check(endpoint, content)
             inner = json.dumps(whole)[1:-1]
             for text in ("\\u0000", "\\ud800"):

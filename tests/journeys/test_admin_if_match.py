@@ -36,7 +36,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
 
 
 async def write(office: Office, endpoint: Endpoint, *revisions: str, who: str = BOSS) -> Reply:
-    """Make a call whose path names nothing that exists, without a body."""
+    """Make a call without a body. Its path names something that does not exist."""
     path = endpoint.path.removeprefix("/partner/admin/").replace("{env}", "test")
     path = "/".join("nothing" if word.startswith("{") else word for word in path.split("/"))
     content = b"{" if endpoint.request is not None else None
@@ -71,10 +71,12 @@ async def test_a_stale_revision_is_partner_changed_on_every_write(office: Office
     assert await office.done("GET", "account") == before
 
 
-async def test_the_revision_of_now_lets_every_write_go_on_to_its_own_checks(office: Office) -> None:
+async def test_the_current_revision_lets_every_write_go_on_to_its_own_checks(
+    office: Office,
+) -> None:
     for endpoint in WRITES:
         if endpoint.path.rpartition("/")[2] in ("deactivate", "reactivate"):
-            continue  # nothing in the call stops these; the race and the error journeys make them
+            continue  # these would succeed; the tests of races and errors make them
         await office.stand(BOSS, "fresh")
         revision = (await office.done("GET", "account"))["revision"]
         reply = await write(office, endpoint, str(revision))
@@ -111,7 +113,7 @@ async def test_reads_do_not_look_at_it(office: Office) -> None:
 # --- a test event: a write that changes no account ---
 
 
-async def test_a_test_event_whose_caller_saw_another_account_is_not_sent(tmp_path: Path) -> None:
+async def test_a_test_event_with_a_stale_revision_is_not_sent(tmp_path: Path) -> None:
     async with hooked_office(tmp_path) as (office, inbox):
         inbox.secret = (await office.done("POST", "webhooks/test", {"url": inbox.url}))[
             "signingSecret"
@@ -125,14 +127,16 @@ async def test_a_test_event_whose_caller_saw_another_account_is_not_sent(tmp_pat
         assert (await office.done("GET", "webhooks/test/attempts"))["attempts"] == []
         sent = await office.done("POST", "webhooks/test/test", headers=[("If-Match", f'"{seen}"')])
         assert (sent["test"], sent["delivered"]) == (True, True)
-        # The account has not changed: whoever saw it before may still write.
+        # The account has not changed, so its earlier revision still holds.
         assert (await office.done("GET", "account"))["revision"] == seen
 
 
 # --- accepting an invite: the account is that of the invite ---
 
 
-async def test_who_accepts_names_the_revision_of_the_account_that_invites(office: Office) -> None:
+async def test_accepting_an_invite_names_the_revision_of_the_account_that_invites(
+    office: Office,
+) -> None:
     made = await office.invited("new", "viewer")
     path = f"invites/{made.invite_id}/accept"
     reply = await office.call("POST", path, who="new", headers=[("If-Match", "x")])

@@ -1,4 +1,4 @@
-"""`GET live`: what happens in an account, as it happens, over a real socket."""
+"""`GET live`: the stream of an account's activity events, over a real socket."""
 
 import json
 from collections.abc import AsyncIterator
@@ -51,7 +51,7 @@ class Stream:
         return event
 
     async def next(self) -> Event | None:
-        """Return the next event; None at the end of the stream, which must be a whole one."""
+        """Return the next event; None at the end of the stream, which must not cut an event."""
         while True:
             while b"\n\n" not in self._read and not self._done:
                 event = await self._event()
@@ -187,7 +187,7 @@ async def test_a_match_is_seen_from_seat_to_nudge_in_order(tmp_path: Path) -> No
             await office.done("POST", "webhooks/test/test")
             while not (await stream.until_kind("nudge"))[
                 "test"
-            ]:  # the one about the money comes in between
+            ]:  # the event about the money comes in between
                 pass
 
 
@@ -223,7 +223,7 @@ async def test_a_key_that_is_over_its_rate_is_seen(office: Office) -> None:
         assert (refusal["path"], refusal["reason"]) == ("/partner/me", "rate_limited")
 
 
-async def test_a_viewer_watches_and_what_is_seen_holds_no_secret(office: Office) -> None:
+async def test_a_viewer_may_read_the_stream_and_it_holds_no_secret(office: Office) -> None:
     await office.join("val", "viewer", "none")
     async with watching(office, who="val") as stream:
         made = await office.done("POST", "keys", {"environment": "test", "label": "shop"})
@@ -240,7 +240,7 @@ async def test_the_parameter_is_looked_at(office: Office) -> None:
     check_plain(await office.call("GET", "live?environment=test&environment=test"), "environment")
 
 
-async def test_a_seventeenth_watcher_is_told_to_come_later(office: Office) -> None:
+async def test_a_seventeenth_reader_is_told_to_try_later(office: Office) -> None:
     async with AsyncExitStack() as stack:
         for number in range(SUBSCRIBERS_LIMIT):
             await stack.enter_async_context(watching(office, "test" if number % 2 else "live"))
@@ -257,7 +257,7 @@ async def test_a_seventeenth_watcher_is_told_to_come_later(office: Office) -> No
         pass
 
 
-async def test_a_watcher_who_does_not_read_holds_nobody_up_and_is_told_what_was_lost(
+async def test_a_reader_that_stops_reading_delays_nobody_and_is_told_what_was_lost(
     office: Office,
 ) -> None:
     activity = office.service.core.parts.activity
@@ -299,7 +299,7 @@ async def test_a_watcher_who_does_not_read_holds_nobody_up_and_is_told_what_was_
 
 
 @pytest.mark.parametrize("how", ["removed", "left for another account"])
-async def test_the_stream_ends_when_its_watcher_is_no_member_any_more(
+async def test_the_stream_ends_when_its_reader_is_no_longer_a_member(
     office: Office, how: str
 ) -> None:
     await office.join("val", "viewer", "none")
@@ -320,7 +320,7 @@ async def test_the_stream_ends_when_its_watcher_is_no_member_any_more(
     )
 
 
-async def test_the_stream_ends_when_the_token_expires_that_opened_it(office: Office) -> None:
+async def test_the_stream_ends_when_its_token_expires(office: Office) -> None:
     async with watching(office) as other, watching(office, lifetime_s=2) as stream:
         began = trio.current_time()
         assert {kind for kind, _ in await stream.rest()} <= {"budget"}
@@ -349,7 +349,7 @@ async def test_the_stream_ends_when_the_service_stops(tmp_path: Path) -> None:
     assert len(ended) == 1, "the stream broke off instead of ending"
 
 
-async def test_a_stream_has_a_life_and_then_ends_so_that_its_watcher_is_looked_at_anew(
+async def test_a_stream_ends_after_its_lifetime_so_that_its_reader_is_checked_again(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "LIFE_S", 0.2)

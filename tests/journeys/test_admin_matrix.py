@@ -21,7 +21,7 @@ LATER = {
     ("GET", "/partner/admin/invoices/{invoice_id}"),
     ("GET", "/partner/admin/invoices/{invoice_id}/lines"),
 }
-"""Calls that are not built yet. One that is served must leave this list."""
+"""Calls that are not built yet. A call that is served must not be on this list."""
 
 GATES = {
     "not_a_partner_admin",
@@ -91,7 +91,7 @@ async def test_every_cell_of_calls_roles_and_authenticators_is_as_the_table_says
             rule = RULES[endpoint.method, endpoint.path]
             holder: Role | None
             if endpoint.path == "/partner/admin/live":
-                continue  # a stream, and shut by its missing parameter: below
+                continue  # a stream, tested below
             for who, holder, standing in people:
                 reply = await knock(office, endpoint, who)
                 gate = expected(rule, holder, standing)
@@ -130,7 +130,7 @@ async def test_gates_come_before_bodies_and_before_whatever_the_path_names(tmp_p
             ).reason == "role_forbidden"
 
 
-async def test_an_environment_that_is_none_makes_no_path(tmp_path: Path) -> None:
+async def test_a_path_with_an_unknown_environment_does_not_exist(tmp_path: Path) -> None:
     async with open_office(tmp_path) as office:
         for who in ("boss", "stranger"):
             reply = await office.call("GET", "prices/production", who=who)

@@ -27,7 +27,7 @@ FOUNDER = Person("auth0|founder", "Fay Founder", "Fay@Acme.example")
 
 
 def pgs(folder: Path, *arguments: str) -> Any:
-    """Return what an operator's command answers, as its `--json` says it."""
+    """Return the answer of an operator's command, decoded from its `--json`."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PGS_")}
     command = [sys.executable, "-m", "pgs", *arguments, "--json", "--data", str(folder)]
     done = subprocess.run(

@@ -1,6 +1,6 @@
 """Members of one account who act at the same moment, over HTTP.
 
-Whoever comes first, the result is that of some order of the calls.
+The result is always one that some order of the calls would give.
 """
 
 from collections import Counter
@@ -69,7 +69,7 @@ async def test_of_many_uses_of_one_code_at_once_exactly_one_opens_the_window(
         assert "lockedUntil" not in (await office.done("GET", "account", who=uid))["stepUp"]
 
 
-async def test_guesses_that_come_at_once_are_five_and_no_more(office: Office) -> None:
+async def test_of_many_guesses_at_once_five_are_checked(office: Office) -> None:
     uid = await office.join("dev", "developer", "none")
     secret = await office.enrol(uid)
     now = office.service.core.parts.clock.now()
@@ -84,7 +84,7 @@ async def test_guesses_that_come_at_once_are_five_and_no_more(office: Office) ->
 
 
 @pytest.mark.parametrize(("method", "body"), [("PATCH", {"role": "viewer"}), ("DELETE", NOTHING)])
-async def test_two_admins_who_put_each_other_out_leave_one(
+async def test_two_admins_who_remove_each_other_at_once_leave_one(
     office: Office, method: str, body: object
 ) -> None:
     last = BOSS
@@ -218,7 +218,7 @@ async def test_a_webhook_that_is_saved_many_times_at_once_has_one_secret(office:
     assert sum("signingSecret" in reply.json for reply in replies) == 1
 
 
-async def test_who_is_removed_mints_nothing_after_it(office: Office) -> None:
+async def test_a_removed_member_mints_nothing_afterwards(office: Office) -> None:
     for number in range(ROUNDS):
         uid = await office.join(f"dev{number}", "developer")
         mints = [

@@ -34,7 +34,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
 
 
 async def open_for_play(office: Office) -> str:
-    """Let the admin do what a first launch takes; return a test key."""
+    """Let the admin make everything that a first launch needs; return a test key."""
     await office.done("POST", f"games/{BOTH}/test")
     await office.done("POST", "rake-terms", {"version": 1})
     key: str = (await office.done("POST", "keys", {"environment": "test", "label": "shop"}))[
@@ -49,11 +49,11 @@ async def keyed(
     return await office.service.public.call(method, path, key, **how)  # type: ignore[arg-type]
 
 
-# What is written past the actors
+# Rows that are written without the actors
 
 
 async def write_past_the_actors(office: Office, *stmts: Stmt) -> None:
-    """Commit rows that no actor knows of, as another process would."""
+    """Commit rows without their actor, as another process would."""
     await office.service.core.parts.database.writer.submit(Tx("acme", stmts))
 
 
@@ -231,7 +231,7 @@ async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_an
 
 
 @pytest.mark.parametrize("environment", ["test", "live"])
-async def test_an_emergency_stop_is_of_one_environment(
+async def test_an_emergency_stop_affects_one_environment_only(
     office: Office, environment: Environment
 ) -> None:
     public, keys = office.service.public, {"test": await open_for_play(office)}

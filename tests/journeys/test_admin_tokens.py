@@ -24,7 +24,7 @@ SENDABLE = {
     and text == text.strip()
     and len(text) < 10_000
 }
-"""Those that an HTTP header can carry as they are. The others are in `ODD`, or are not text."""
+"""The bad tokens that an HTTP header can carry unchanged. The others are in `ODD`, or not text."""
 
 MEMBER = "user-1"  # the subject of the good tokens
 

@@ -1,4 +1,4 @@
-"""What a body may be, and which fault of several is told."""
+"""Which bodies are accepted, and which of several faults is reported."""
 
 import json
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def _is_integer(shape: msgspec.inspect.Type) -> bool:
 
 
 def _value(field: str, shape: msgspec.inspect.Type) -> object:
-    """Something that the field takes."""
+    """Return a value that the field accepts."""
     known = {"gameId": BOTH, "playerId": "alice", "tierId": BRONZE}
     if field in known:
         return known[field]
@@ -94,7 +94,7 @@ def _value(field: str, shape: msgspec.inspect.Type) -> object:
 
 
 def _valid(endpoint: Endpoint) -> dict[str, object]:
-    """A body with every field of the endpoint, each of the right type."""
+    """Return a body with every field of the endpoint, each of the right type."""
     return {field: _value(field, _type(endpoint, field)) for field in _fields(endpoint)}
 
 
@@ -109,7 +109,7 @@ def _send(client: SyncClient, endpoint: Endpoint, partner: Partner, content: byt
 def test_a_body_with_every_field_is_taken_by_every_endpoint(
     client: SyncClient, partner: Partner, endpoint: Endpoint
 ) -> None:
-    """What makes the refusals below mean what they say."""
+    """This shows that the refusals in the tests below have no other cause."""
     reply = _send(client, endpoint, partner, json.dumps(_valid(endpoint)).encode())
     assert reply.status in (200, 404), reply.content
 
@@ -242,7 +242,7 @@ NOT_INTEGERS = [
 
 
 def _integer_fields() -> list[tuple[Endpoint, str, str]]:
-    """Every integer of every body, under each of its names."""
+    """Return every integer field of every body, under each of its names."""
     found = []
     for endpoint in TAKES_BODY:
         for field in _fields(endpoint):
@@ -267,7 +267,7 @@ def test_what_is_no_plain_integer_is_a_plain_400_wherever_one_is_asked_for(
     check_plain(_send(client, endpoint, known, content.encode()), field)
 
 
-def test_the_integers_of_today_are_among_those() -> None:
+def test_the_integer_fields_that_are_known_are_among_those_tested() -> None:
     assert {name for _, _, name in _integer_fields()} >= {
         "ttlSeconds",
         "stakeUsdCents",

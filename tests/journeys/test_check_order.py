@@ -1,7 +1,7 @@
-"""The order of checks: a request that is wrong in two ways is told the one that comes first.
+"""The order of checks: a request that is wrong in two ways gets the refusal of the earlier check.
 
-Each row is wrong in two neighbouring ways at once. That each of the two is refused by itself is
-tested elsewhere.
+Each row fails two neighbouring checks at once. Other tests show that each of the two faults is
+refused by itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ Arrange = Callable[[SharedService, Partner], None]
 
 
 def _nothing(service: SharedService, partner: Partner) -> None:
-    """Leave everything in order."""
+    """Change nothing."""
 
 
 def _drained(service: SharedService, partner: Partner) -> None:

@@ -1,4 +1,4 @@
-"""The refusals that every key-authenticated call shares, and what goes with them."""
+"""The refusals that all calls with a key share, and their headers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds for each row of the endpoint table, and for each one that will join it."""
+"""What holds for every row of the endpoint table, new rows included."""
 
 from pathlib import Path
 
@@ -121,7 +121,7 @@ def test_every_reason_that_is_declared_is_in_the_catalogue(endpoint: Endpoint) -
 
 
 @every_route
-def test_an_endpoint_says_what_it_takes(endpoint: Endpoint) -> None:
+def test_an_endpoint_declares_what_it_takes(endpoint: Endpoint) -> None:
     assert endpoint.summary
     assert issubclass(endpoint.response, msgspec.Struct)
     assert (endpoint.request is not None) or not (endpoint.launch or endpoint.spellings)

@@ -1,4 +1,4 @@
-"""What the metrics say of open sockets and tables, over real sockets that end in every way."""
+"""The gauges of open sockets and tables, over real sockets that end in every way."""
 
 import re
 import socket as sockets
@@ -15,7 +15,7 @@ GAUGES = ("pgs_open_sockets", "pgs_players_here", "pgs_open_tables")
 
 
 async def scraped(service: Service) -> tuple[int, ...]:
-    """Return open sockets, players and tables."""
+    """Return the numbers of open sockets, players and tables."""
     status, text = await service.internal.get("/internal/metrics")
     assert status == 200
     found = dict(re.findall(r"^(pgs_\w+) (\S+)$", text.decode(), re.MULTILINE))
@@ -23,7 +23,7 @@ async def scraped(service: Service) -> tuple[int, ...]:
 
 
 async def come_to(service: Service, *wanted: int) -> None:
-    """Return once the gauges say so."""
+    """Return once the gauges show these numbers."""
     with trio.fail_after(PATIENCE_S):
         while True:
             if await scraped(service) == wanted:
@@ -32,7 +32,7 @@ async def come_to(service: Service, *wanted: int) -> None:
 
 
 async def torn(base_url: str, token: str) -> trio.SocketStream:
-    """Open a game socket whose end this test has in its hands."""
+    """Open a game socket that the test itself can end in any way."""
     host, _, port = base_url.removeprefix("http://").partition(":")
     stream = await trio.open_tcp_stream(host, int(port))
     await stream.send_all(
@@ -68,7 +68,7 @@ async def test_sockets_are_counted_however_they_end(tmp_path: Path) -> None:
         await come_to(service, 0, 0, 0)
 
 
-async def test_tables_are_counted_from_whoever_comes_first_to_the_end(tmp_path: Path) -> None:
+async def test_a_table_is_counted_from_its_first_player_to_its_end(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         ann, bob = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]

@@ -1,4 +1,4 @@
-"""When a key was last used: whenever it has authenticated a call, whatever the call came to."""
+"""When a key was last used: every call that it authenticates counts, successful or not."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A launch from its mint to its money, over real sockets."""
+"""A launch from the mint of its sessions to its payout, over real sockets."""
 
 from functools import partial
 from pathlib import Path
@@ -129,7 +129,7 @@ async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) 
                 "POST", "/partner/sessions", key, {"gameId": BOTH, "playerId": "alice"}
             )
         )
-        assert session["resume"] == []  # what has ended is not resumed
+        assert session["resume"] == []  # a match that has ended cannot be resumed
         ended = ok(await _feed(service.public, key, started["nextCursor"]))
         assert {row["playerId"]: row["result"] for row in ended["results"]} == {
             "alice": "lost",
@@ -179,14 +179,14 @@ async def test_a_long_poll_is_woken_by_a_commit(tmp_path: Path) -> None:
 
 
 async def _until_held(service: Service, partner: Partner, polls: int = 1) -> None:
-    """Return once so many long polls of a partner are held."""
+    """Return once `polls` long polls of a partner are held."""
     await until(lambda: service.core.parts.bells._held.get(partner.partner_id, 0) >= polls)
 
 
-async def test_a_client_that_leaves_its_long_poll_gives_its_place_back(
+async def test_a_client_that_leaves_its_long_poll_frees_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "WAIT_MAX_S", 600)  # no wait for it that ends by itself
+    monkeypatch.setattr(results, "WAIT_MAX_S", 600)  # so long that no poll ends by itself
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         async with trio.open_nursery() as polling:
@@ -255,7 +255,7 @@ async def test_the_33rd_long_poll_of_a_partner_is_answered_at_once(tmp_path: Pat
         for _ in range(32):
             nursery.start_soon(poll)
         await _until_held(service, partner, 32)
-        with trio.fail_after(10):  # held, it would come after 25 s
+        with trio.fail_after(10):  # a held call would be answered after 25 s
             assert ok(await _feed(service.public, partner.test, wait_s=25))["results"] == []
         assert answers == []
         ok(await _seat(service, partner.test, "alice", "a"))

@@ -1,4 +1,4 @@
-"""What happens to seats, matches and keys as time passes, accounts go off and processes end."""
+"""What happens to seats, matches and keys when time passes or an account is switched off."""
 
 import re
 from pathlib import Path
@@ -38,7 +38,7 @@ async def _close_play(service: Service, partner: Partner) -> int:
 
 
 async def _rows_once_paid(service: Service, key: str, count: int) -> dict[str, dict[str, object]]:
-    """Return the feed's rows by player once so many of them have their money."""
+    """Return the feed's rows by player once `count` of them have their money."""
     rows: dict[str, dict[str, object]] = {}
     cursor = ""
     with trio.fail_after(PATIENCE_S):
@@ -185,7 +185,7 @@ async def test_a_session_is_opaque_text_with_addresses_of_this_service(
 
 
 class Gate:
-    """A settlement whose every answer waits for the test."""
+    """A settlement that answers only when the test lets it."""
 
     instant = False
 

@@ -1,4 +1,4 @@
-"""The service goes on whatever becomes of the stream that it logs to."""
+"""The service keeps working when the stream that it logs to fails or stalls."""
 
 import os
 import subprocess
@@ -85,7 +85,7 @@ def test_calls_commands_and_a_stop_are_served_while_the_log_cannot_be_written(
                 timeout=60,
             )
             assert (listed.returncode, listed.stdout.strip(), listed.stderr) == (0, b"[]", b"")
-            if kind != "unread":  # what a stalled reader has not taken is not lost yet
+            if kind != "unread":  # lines that a stalled reader has not taken are not lost yet
                 assert lost_lines(process) >= CALLS
             code, seconds = process.stop()
     assert code == 0

@@ -1,4 +1,4 @@
-"""Paths and methods that are not served, and which paths are stamped at all."""
+"""Paths and methods that are not served, and which paths carry a version."""
 
 import socket
 from urllib.parse import urlsplit
@@ -166,7 +166,7 @@ def test_whatever_is_no_cursor_is_answered_as_an_invalid_one(
         ("/partner/%00", None),
     ],
 )
-def test_a_path_may_hold_any_byte_and_leads_nowhere(
+def test_a_path_with_odd_bytes_is_not_found(
     client: SyncClient, known: Partner, path: str, reason: str | None
 ) -> None:
     check_refusal(client.call("GET", path, known.test), 404, reason)

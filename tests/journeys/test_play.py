@@ -1,4 +1,4 @@
-"""Playing a match over real sockets: from the mint to what the feed says."""
+"""Playing a match over real sockets, from the mint to the row in the feed."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -18,7 +18,10 @@ from tests.journeys.service import SharedService, in_process, until
 
 
 async def play_on(bot: Bot, moves: Random) -> dict[str, Any]:
-    """Play whatever is legal until the end; return how it ended. As a bot of a partner's would: it believes what it hears alone."""
+    """Play random legal moves until the end; return the `ended` message.
+
+    The bot uses only what the service sends to it.
+    """
     seen = await bot.hear_until("snapshot")
     you = seen["you"]
     while True:
@@ -249,7 +252,7 @@ async def test_only_own_matches_of_the_environment_are_joined(
         }
 
 
-async def test_an_open_socket_is_there_whether_it_joins_or_not(
+async def test_a_player_with_an_open_socket_is_present_whether_it_joins_or_not(
     shared: SharedService, partner: Partner
 ) -> None:
     match_sync(shared.client, partner.test, "ann", "bob")
@@ -267,7 +270,7 @@ async def test_an_open_socket_is_there_whether_it_joins_or_not(
         assert (gone["type"], gone["opponent"]["connected"]) == ("presence", False)
 
 
-async def test_who_moves_without_having_joined_on_the_socket_is_told_what_becomes_of_it(
+async def test_a_player_who_moves_without_having_joined_is_joined_first(
     shared: SharedService, partner: Partner
 ) -> None:
     match_id = match_sync(shared.client, partner.test, "ann", "bob")
@@ -284,7 +287,7 @@ async def test_who_moves_without_having_joined_on_the_socket_is_told_what_become
         assert (await ann.hear_until("ended"))["result"] == "won"
     async with socket_of(
         shared.client.base_url, tokens[1]
-    ) as late:  # nothing is joined that is over
+    ) as late:  # a match that is over is not joined
         assert (await late.ask("resign", matchId=match_id))["reason"] == "match_over"
 
 

@@ -1,4 +1,4 @@
-"""Session tokens on the Game API: what is let in, and why what is not is not."""
+"""Session tokens on the Game API: which ones are accepted, and how others are refused."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from tests.journeys.service import Service, SharedService, in_process
 def token(
     service: Service, partner: Partner, *, age_s: int = 0, generation: int = 0, ttl_s: int = 60
 ) -> str:
-    """A token as the service would have signed it."""
+    """Return a token as the service would have signed it."""
     now = service.core.parts.clock.now() - age_s
     claims = SessionClaims(
         partner.partner_id, "test", "tic-tac-toe", "ann", None, now, now + ttl_s, generation
@@ -28,7 +28,7 @@ def token(
 
 
 async def check_refused(service: Service, bad: str, status: int, reason: str | None) -> None:
-    """Hold every call and the handshake to one refusal."""
+    """Check that every call and the handshake get this refusal."""
     for method, path in (("GET", "/game/session"), ("POST", "/game/matches/mat_any/join")):
         check_refusal(await service.public.call(method, path, bad), status, reason)
     with pytest.raises(Refused) as refused:

@@ -1,4 +1,4 @@
-"""What a partner reads of its own prices once a tier's numbers have moved past them."""
+"""A partner's own prices after the numbers of their tier have changed."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from tests.journeys.service import Service, in_process
 
 
 async def _silver(service: Service, key: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return the tier as the ladder shows it, and the prices of the account read."""
+    """Return the tier as `GET tiers` shows it, and the prices as `GET me` shows them."""
     ladder = ok(await service.public.call("GET", f"/partner/tiers?gameId={BOTH}", key))
     (tier,) = (tier for tier in ladder["tiers"] if tier["tierId"] == SILVER)
     return tier, ok(await service.public.call("GET", "/partner/me", key))["prices"]
@@ -31,7 +31,7 @@ async def _set_price(service: Service, partner: Partner) -> None:
     )
 
 
-async def test_a_price_that_its_tier_has_left_behind_is_shown_nowhere_until_it_is_set_again(
+async def test_a_price_that_no_longer_fits_its_tier_is_shown_nowhere_until_it_is_set_again(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -39,7 +39,9 @@ async def test_a_price_that_its_tier_has_left_behind_is_shown_nowhere_until_it_i
         await _set_silver(service, SILVER_CENTS + 10, 2 * SILVER_CENTS)
         tier, prices = await _silver(service, partner.test)
         assert (tier["priced"], tier["entryUsdCents"], prices) == (False, SILVER_CENTS + 10, {})
-        await _set_silver(service, 100, 200)  # it would fit again, and nobody has set it again
+        await _set_silver(
+            service, 100, 200
+        )  # the price would fit again, but nobody has set it again
         tier, prices = await _silver(service, partner.test)
         assert (tier["priced"], tier["entryUsdCents"], prices) == (False, 100, {})
         await _set_price(service, partner)
@@ -51,7 +53,7 @@ async def test_a_price_that_its_tier_has_left_behind_is_shown_nowhere_until_it_i
         )
         tier, prices = await _silver(
             service, partner.live
-        )  # the tier of the other environment never moved
+        )  # the tier of the other environment has not changed
         assert (tier["priced"], prices) == (True, {SILVER: SILVER_CENTS})
 
 

@@ -1,4 +1,4 @@
-"""The service as a process: what survives its end, how it ends, what it says if it cannot start."""
+"""The service as a process: what survives its end, how it ends, and how a failed start looks."""
 
 import json
 import signal
@@ -16,13 +16,13 @@ from tests.journeys.client import Reply, SyncClient, ok
 from tests.journeys.partners import Partner, make_partner, make_tiers, seat_body
 from tests.journeys.process import Process, free_port
 
-STOP_S = 15.0  # what a clean stop may take at most
+STOP_S = 15.0  # seconds that a clean stop may take
 LONG_POLLS = 32  # as many as a partner may hold
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A data folder that is not there yet."""
+    """The path of a data folder that does not exist yet."""
     return tmp_path / "data"
 
 
@@ -125,8 +125,8 @@ def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(
     def poll(base_url: str) -> None:
         client = SyncClient(base_url)
         try:
-            # A poll that comes while the checking call below takes the last place is answered at
-            # once, and asks again.
+            # The check below may hold the last place for a moment. A poll is then answered at once,
+            # and asks again.
             while True:
                 answer = client.call("GET", "/partner/results?waitSeconds=25", partner.test)
                 if stopping.is_set():
@@ -153,7 +153,7 @@ def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(
 
 
 def _until_all_are_held(client: SyncClient, partner: Partner) -> None:
-    """Return once the partner has as many long polls as it may: another one is not held."""
+    """Return once the partner has all the long polls that it may have: another is not held."""
     for _ in range(30):
         begin = time.monotonic()
         ok(client.call("GET", "/partner/results?waitSeconds=1", partner.test))
@@ -206,7 +206,7 @@ def test_a_second_process_on_the_same_folder_is_refused_and_disturbs_nothing(fol
 
 
 @pytest.mark.parametrize("which", ["port", "internal_port"])
-def test_a_port_in_use_is_told_in_a_sentence(folder: Path, which: str) -> None:
+def test_a_port_in_use_is_reported_in_a_sentence(folder: Path, which: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -220,7 +220,7 @@ def test_a_port_in_use_is_told_in_a_sentence(folder: Path, which: str) -> None:
     assert process.said == ""
 
 
-def test_settings_that_cannot_be_are_told_in_a_sentence(folder: Path) -> None:
+def test_impossible_settings_are_reported_in_a_sentence(folder: Path) -> None:
     process = Process(folder, PGS_RESTRICT_ENVIRONMENT="staging")
     process.launch()
     assert process.wait() in (1, 2)

@@ -87,7 +87,7 @@ def test_a_backup_of_a_running_service_restores_seats_cursors_idempotency_keys_a
 
 
 def _read_on(process: Process, key: str, cursor: str) -> tuple[list[Any], str]:
-    """Every row after a cursor, a few at a time, and the cursor to go on from."""
+    """Return every row after a cursor, read in small pages, and the last cursor."""
     rows: list[Any] = []
     while True:
         page = ok(process.client.call("GET", f"/partner/results?limit=2&cursor={cursor}", key))
@@ -144,7 +144,7 @@ def test_a_reader_ahead_of_the_backup_misses_nothing_after_one_restore_nor_after
             assert read == played
             assert before in _settled(_read_on(process, partner.test, start)[0])
             process.stop()
-            process.start()  # no gap a second time
+            process.start()  # a later start adds no gap
             assert _read_on(process, partner.test, cursor)[0] == []
             assert _pgs(elsewhere, "ledger", "check")["sound"] is True
 

@@ -1,4 +1,4 @@
-"""A deployment that serves one environment alone."""
+"""A deployment that serves only one environment."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Taking a paid seat: every refusal of its own, its price, and its idempotency key."""
+"""Taking a paid seat: its refusals, its price, and its idempotency key."""
 
 import time
 from pathlib import Path
@@ -351,7 +351,7 @@ async def test_two_calls_at_once_with_one_key_take_one_seat(tmp_path: Path) -> N
 
 
 class Remote:
-    """A settlement that has to be asked and answers what the test says; None is no answer."""
+    """A settlement that must be asked. It answers as the test says; None: it does not answer."""
 
     instant = False
 
@@ -360,7 +360,7 @@ class Remote:
         self.asked = 0
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return the answer of now."""
+        """Return the answer that the test has set."""
         self.asked += 1
         if self.answer is None:
             raise Unpublished("a test said so")
@@ -553,5 +553,5 @@ def test_seats_of_two_revisions_of_a_tier_never_meet(shared: SharedService) -> N
     )
     shared.do(revise, 100, 180)
     assert ok(_seat(client, partner.test, "carol", "c", tierId="revised"))["status"] == "waiting"
-    # The tiers of the tests are as they were for whoever reads the ladder next.
+    # Later tests find the tiers as they were.
     shared.do(revise, 1, 180)

@@ -1,4 +1,4 @@
-"""How a service begins and ends, as its listeners tell it."""
+"""How a service starts and stops, as its listeners show it."""
 
 import gc
 import json
@@ -55,7 +55,7 @@ async def _until_answered(client: InternalClient) -> None:
 
 @asynccontextmanager
 async def _starting(folder: Path) -> AsyncIterator[tuple[InternalClient, int, trio.Event]]:
-    """Start a service in the background. Set the event to have it end once it is up."""
+    """Start a service in the background. Setting the event ends it once it is up."""
     internal, public, leave = _free_port(), _free_port(), trio.Event()
 
     async def serve() -> None:
@@ -92,7 +92,7 @@ async def test_a_service_whose_database_takes_long_to_open_is_alive_and_says_tha
             assert await _status(client, "/internal/readyz") == (503, "starting")
             assert (await client.send("POST", "/internal/registry/refresh"))[0] == 503
             assert (await client.get("/internal/metrics"))[0] == 200
-            # Whoever calls already waits for the answer, and is not turned away.
+            # A call that arrives already waits for its answer and is not refused.
             async with Client(await trio.open_tcp_stream("127.0.0.1", public)) as caller:
                 await caller.send(b"GET /partner/me HTTP/1.1\r\nHost: h\r\n\r\n")
                 go_on.set()
@@ -142,7 +142,7 @@ async def test_a_stop_tells_open_sockets_before_it_ends_their_connections(
         assert [frame for frame in frames if frame[0] != PING] == [closed(1001)]
 
 
-async def test_what_stays_for_good_is_left_out_of_the_collectors_rounds(
+async def test_objects_that_stay_are_left_out_of_garbage_collection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     froze, young = list[int](), list[int]()

@@ -23,7 +23,7 @@ async def told(
     path: str = "/partner/me",
     headers: HeaderList = (),
 ) -> tuple[str | None, list[tuple[object, object]]]:
-    """Return the reason of a refused call, and path and reason of each refusal that was told."""
+    """Return a refused call's reason, and path and reason of each refusal in the live stream."""
     activity = service.core.parts.activity
     with activity.subscribed(partner.partner_id, environment) as subscriber:
         assert subscriber is not None

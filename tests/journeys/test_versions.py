@@ -1,4 +1,4 @@
-"""Which version answers a call, and which one is stamped on it."""
+"""Which version answers a call, and which version the answer names."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
 
 
 class Loopback(trio.abc.HostnameResolver):
-    """Every name is this machine."""
+    """A resolver for which every name is this machine."""
 
     async def getaddrinfo(
         self,
@@ -48,7 +48,7 @@ class Loopback(trio.abc.HostnameResolver):
 
 
 class Endpoint:
-    """A partner's endpoint. It answers `answer` to everything; None lets every caller hang."""
+    """A partner's endpoint. It answers everything with `answer`; if that is None, with nothing."""
 
     def __init__(self, port: int) -> None:
         self.url = f"https://{HOST}:{port}/nudges?for=acme"
@@ -119,13 +119,13 @@ class Hooked:
         return match_id
 
     async def webhook(self, key: str = "") -> Any:
-        """Return what the account read tells of the endpoint, None when nothing."""
+        """Return the endpoint as `GET me` shows it, or None."""
         return ok(await self.client.call("GET", "/partner/me", key or self.partner.test)).get(
             "webhook"
         )
 
     async def until_logged(self, tries: int) -> None:
-        """Return once the attempt log has so many tries."""
+        """Return once the attempt log has `tries` tries."""
 
         async def is_logged() -> bool:
             return len(await self.attempts()) == tries
@@ -180,7 +180,7 @@ async def listening() -> AsyncIterator[Endpoint]:
 
 
 def check_nudge(request: bytes, hooked: Hooked) -> None:
-    """Hold what an endpoint received to being a nudge as it is promised."""
+    """Check that what an endpoint received is a nudge as the interface promises it."""
     head, _, body = request.partition(b"\r\n\r\n")
     first, *lines = head.decode("ascii").split("\r\n")
     headers = {

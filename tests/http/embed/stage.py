@@ -19,7 +19,7 @@ ROUTES: Final[tuple[tuple[Environment, str], ...]] = (("live", "/embed/"), ("tes
 
 @asynccontextmanager
 async def embedding(folder: Path, **settings: Any) -> AsyncIterator[Service]:
-    """A service with the partners `acme`, with an origin per environment, and `bare`, with none."""
+    """Run a service with two partners: `acme` has an origin in each environment, `bare` none."""
     async with in_process(folder, **settings) as service:
         await service.partner("acme")
         await service.partner("bare")
@@ -29,7 +29,7 @@ async def embedding(folder: Path, **settings: Any) -> AsyncIterator[Service]:
 
 
 def policy(header: str | None) -> dict[str, list[str]]:
-    """A content security policy taken apart: the sources of each directive."""
+    """Return a content security policy as the sources of each directive."""
     assert header is not None
     directives = [directive.split() for directive in header.split("; ")]
     assert len({words[0] for words in directives}) == len(directives), "a directive comes twice"

@@ -1,4 +1,4 @@
-"""The frame's document: what it carries, and under which policy."""
+"""The frame's document, its policy, and the files that it loads."""
 
 import html
 import json
@@ -53,7 +53,7 @@ async def test_an_origin_counts_from_the_moment_it_is_saved_until_it_is_removed(
         ]
 
 
-async def test_nothing_runs_in_the_document_but_what_carries_its_nonce(tmp_path: Path) -> None:
+async def test_only_what_carries_the_nonce_runs_in_the_document(tmp_path: Path) -> None:
     async with embedding(tmp_path) as service:
         seen = set()
         for _ in range(3):
@@ -71,7 +71,7 @@ async def test_nothing_runs_in_the_document_but_what_carries_its_nonce(tmp_path:
         assert len(seen) == 3
 
 
-async def test_the_policy_lets_the_document_speak_to_this_service_alone(tmp_path: Path) -> None:
+async def test_the_policy_lets_the_document_connect_to_this_service_only(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         listen = f"127.0.0.1:{free.getsockname()[1]}"
     async with embedding(tmp_path, listen=listen, base_url="https://games.example") as service:
@@ -112,7 +112,7 @@ async def test_a_query_changes_nothing(tmp_path: Path) -> None:
         ).status == 200
 
 
-async def test_everything_the_document_loads_is_there_for_ever(tmp_path: Path) -> None:
+async def test_files_that_the_document_loads_may_be_cached_for_ever(tmp_path: Path) -> None:
     async with embedding(tmp_path) as service:
         document, _ = await _document(service, "/embed/test/acme")
         paths = re.findall(r'(?:src|href)="(/[^"]+)"', document)

@@ -1,4 +1,4 @@
-"""Where there is no document, the bare status does not tell which partners exist."""
+"""Failures of the frame's document: a bare status that does not tell which partners exist."""
 
 from pathlib import Path
 
@@ -107,7 +107,7 @@ async def test_another_method_is_refused_with_the_one_that_is_taken(
         assert (await service.public.call(method, "/embed/acme/deeper")).status == 404
 
 
-async def test_the_budget_of_documents_is_one_for_both_environments_and_not_that_of_calls(
+async def test_documents_of_both_environments_share_a_rate_limit_that_calls_do_not_use(
     tmp_path: Path,
 ) -> None:
     async with embedding(tmp_path) as service:
@@ -117,7 +117,7 @@ async def test_the_budget_of_documents_is_one_for_both_environments_and_not_that
         partner = service.core.directory.partner("acme")
         later = (
             trio.current_time() + 60
-        )  # a bucket's time never goes back: it regains nothing until then
+        )  # a bucket's time never goes back, so it regains nothing until then
         for _ in range(4):
             assert partner.embed_admission.admit(known, later).refused_by is None
         assert (await _get(service, "/embed/acme")).status == 200
@@ -141,7 +141,7 @@ async def test_the_bound_of_the_whole_process_covers_documents_and_files(tmp_pat
             assert (await _get(service, path)).status == 429
 
 
-async def test_what_is_not_there_draws_from_no_budget(tmp_path: Path) -> None:
+async def test_a_document_that_does_not_exist_uses_up_no_rate_limit(tmp_path: Path) -> None:
     async with embedding(tmp_path, process_rate=10) as service:
         for _ in range(30):
             assert (await _get(service, "/embed/nobody")).status == 404

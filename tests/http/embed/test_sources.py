@@ -22,7 +22,7 @@ DOCUMENT = (
 
 @asynccontextmanager
 async def _upstream(answer: Callable[[], bytes]) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A server on loopback that answers each connection with those bytes, and what it was asked."""
+    """Run a server on loopback; yield its URL and the list of the calls that it receives."""
     asked: list[bytes] = []
 
     async def serve(stream: trio.SocketStream) -> None:
@@ -102,7 +102,7 @@ async def test_a_service_that_has_no_frame_is_a_503(
 
 
 class _Client:
-    """An upstream in the test's hands."""
+    """An upstream that the test controls."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -118,7 +118,7 @@ class _Client:
         return self.answer
 
 
-async def test_a_document_is_fetched_anew_once_it_has_served_its_time(
+async def test_a_document_is_fetched_again_when_it_is_no_longer_fresh(
     autojump_clock: MockClock,
 ) -> None:
     client = _Client()
@@ -145,7 +145,7 @@ async def test_a_failure_is_not_tried_again_for_every_player(autojump_clock: Moc
     assert await frame.template() == "up"
 
 
-async def test_all_who_come_meanwhile_share_one_call() -> None:
+async def test_callers_that_arrive_during_a_fetch_share_it() -> None:
     client = _Client()
     client.admission = trio.Event()
     frame = UpstreamFrame("https://cdn.example/", client)
@@ -174,7 +174,7 @@ async def test_a_call_that_was_given_up_lets_the_next_one_try(autojump_clock: Mo
     assert await frame.template() == "one"
 
 
-def test_what_the_frame_is_told_cannot_leave_its_attribute() -> None:
+def test_the_data_for_the_frame_cannot_break_out_of_its_attribute() -> None:
     filled = fill(
         '<meta content="%PGS_FRAME%">', "n", FrameData('"><script>', "test", ("https://a.example",))
     )
