@@ -46,7 +46,8 @@ class Drawing:
     def box(self, x: float, y: float, width: float, height: float, kind: str = "box") -> None:
         """Draw a rectangle; `kind` is `box`, or `mark` for one that stands out."""
         self._parts.append(
-            f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="6"/>'
+            f'<rect class="{kind}" x="{x:g}" y="{y:g}" '
+            f'width="{width:g}" height="{height:g}" rx="6"/>'
         )
 
     def text(

@@ -51,7 +51,8 @@ def main(
     worth_trying = [m for m in picked if not any(entry.covers(m) for entry in accepted)]
     mutants = drawn(worth_trying, limit, seed)
     _tell(
-        f"{len(mutants)} of {len(picked)} mutations, {len(picked) - len(worth_trying)} are accepted, "
+        f"{len(mutants)} of {len(picked)} mutations, "
+        f"{len(picked) - len(worth_trying)} are accepted, "
         f"seed {seed}, {workers} at once; first the tests without any"
     )
     try:

@@ -27,13 +27,13 @@ class Do(Command[object], frozen=True):
 
 
 class Defer(Command[str], frozen=True):
-    """Answered by the message that resolves its key."""
+    """An ask that stays open until a `Resolve` of its key answers it."""
 
     key: str
 
 
 class Resolve(Message, frozen=True):
-    """Answers whoever waits for a key."""
+    """Answer those who wait for a key."""
 
     key: str
     answer: str
@@ -46,7 +46,7 @@ class Tell(Message, frozen=True):
 
 
 class Rows:
-    """What a counter keeps on disk."""
+    """The rows of a counter."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -90,7 +90,7 @@ class Counter:
 
 
 class Asked:
-    """An ask under way, and what came of it, when."""
+    """An ask under way, its outcome, and when it came."""
 
     def __init__(self) -> None:
         self.result: Any = None

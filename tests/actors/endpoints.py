@@ -1,4 +1,4 @@
-"""Partners' webhook endpoints that answer as a test says, and short names for what tests do."""
+"""Partners' webhook endpoints that answer as a test says, and shortcuts for tests."""
 
 import sqlite3
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""What the committed writes of a seats actor must say, read in the order of their commits."""
+"""Checks of the committed writes of a seats actor, in the order of their commits."""
 
 from collections import defaultdict
 from typing import Any
@@ -11,7 +11,10 @@ _POOL = ("game_id", "tier_id", "tier_revision")
 
 
 def check_history(history: list[Tx], environment: Environment) -> int:
-    """Replay the committed writes: positions, revisions, ratings, and who was paired with whom. Return how many matches were started."""
+    """Replay the committed writes and return how many matches were started.
+
+    It checks positions, revisions, ratings, and who was paired with whom.
+    """
     seats: dict[str, _Row] = {}
     rated: dict[tuple[str, str], int] = defaultdict(int)
     position = started = 0
@@ -42,10 +45,11 @@ def check_history(history: list[Tx], environment: Environment) -> int:
 
 
 def check_pairing(before: dict[str, _Row], touched: list[_Row], environment: Environment) -> None:
-    """Check one transaction against the environment's rule.
+    """Check that one transaction pairs seats by the environment's rule.
 
-    Test: a newly confirmed stake joins the oldest that waits, or waits itself. Live: it waits, and a wave joins seats that wait. In both
-    nobody meets themself, nor a seat whose time was up.
+    In test, a newly confirmed stake joins the oldest waiting seat, or waits itself. In live, it
+    waits, and a wave pairs waiting seats. In both, nobody is paired with themself or with an
+    expired seat.
     """
     matches: dict[str, list[_Row]] = defaultdict(list)
     for seat in touched:
@@ -86,7 +90,7 @@ def _waiting_for(before: dict[str, _Row], seat: _Row) -> list[_Row]:
 
 
 def check_ratings(tx: Tx, rated: dict[tuple[str, str], int], environment: Environment) -> None:
-    """Check that a live match's end with a result, and nothing else, counts once for each of its players."""
+    """Check that a live match that ends with a result, and nothing else, is rated once a player."""
     ends = sum(
         stmt.name == "matches.update_match"
         and (stmt.params["was_status"], stmt.params["status"]) == ("started", "ended")

@@ -46,7 +46,7 @@ class App:
         return TOTP(self.secret).generate_otp(self._s.parts.clock.now() // STEP_S + steps)
 
     def wrong(self) -> str:
-        """Return six digits that are right neither now nor a step before or after."""
+        """Return six digits that are wrong now, a step before and a step after."""
         right = {self.code(steps) for steps in (-1, 0, 1)}
         return next(code for number in range(4) if (code := f"{number:06}") not in right)
 
@@ -59,9 +59,9 @@ async def enrol(s: ReadyCore, uid: str) -> App:
 
 
 def skip(s: ReadyCore, seconds: int) -> None:
-    """Put the wall clock forward without waking anything that waits.
+    """Move the wall clock forward without waking anything that waits.
 
-    Waiting for days would take as long as every tick of the actors' housekeeping in them.
+    Sleeping for days of virtual time would run every chore of those days, which takes long.
     """
     clock = s.parts.clock
     assert isinstance(clock, TrioClock)

@@ -1,4 +1,4 @@
-"""Players with open sockets at the tables of a core, and what they are sent."""
+"""Players with open game sockets at the tables of a core, and what they are sent."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class Socket:
 
 
 class Player:
-    """A player with a socket, which does at its opening and at its end what a real one does."""
+    """A player with a socket that enters and leaves the presence register like a real one."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ async def seated(core: ReadyCore, *players: str, environment: Environment = "tes
 
 
 async def at_table(core: ReadyCore, *, name: str | None = None) -> tuple[str, Player, Player]:
-    """Return a running match, and its players, who have joined and heard so; the first one is to move."""
+    """Return a running match and its players, who have joined; the first one is to move."""
     match_id = await seated(core, "ann", "bob")
     ann, bob = [await Player(core, player, name=name).enter() for player in ("ann", "bob")]
     for player in (ann, bob):
@@ -112,7 +112,7 @@ def reason_of(reply: m.ActionReply) -> str | None:
 
 
 async def play(match_id: str, players: tuple[Player, Player], *moves: str, ply: int = 0) -> None:
-    """Play moves, in turns from side 0 on."""
+    """Play moves in turn, beginning with side 0."""
     for number, move in enumerate(moves, ply):
         assert await players[number % 2].move(match_id, number, move) is None
 

@@ -1,4 +1,4 @@
-"""The rows of a test's database, read and written past the service."""
+"""The rows of a test's database, read and written directly, without the service."""
 
 import sqlite3
 from contextlib import closing

@@ -47,7 +47,7 @@ FLOOR, PRIZE = 100, 180
 
 
 class ReadyCore:
-    """A core, and short names for what tests do with it; the partner is `acme` unless said otherwise."""
+    """A core, and shortcuts for tests; the partner is `acme` unless another one is given."""
 
     def __init__(self, core: Core) -> None:
         self.core = core
@@ -86,7 +86,7 @@ class ReadyCore:
         )
 
     async def switch(self, active: bool, partner: str = "acme", by: str = "ops") -> int:
-        """Switch the account, and close its play as whoever switches it off does; return how much was closed."""
+        """Switch the account, and close its play when it is off; return how much was closed."""
         assert isinstance(
             await self.partner(partner).account().ask(SwitchAccount(by, active)), Account
         )
@@ -116,7 +116,7 @@ class ReadyCore:
         return await self.partner(partner).seats(environment).ask(command)
 
     async def seat(self, *args: Any, **named: Any) -> Seat:
-        """Return the seat that was taken, or taken before."""
+        """Take a seat, and return it; with a used idempotency key, the earlier one."""
         reply = await self.ask_seat(*args, **named)
         assert isinstance(reply, Seated), reply
         return reply.seat
@@ -170,7 +170,7 @@ class ReadyCore:
         assert report.sound, report
 
     async def write_past_the_actors(self, *stmts: Stmt) -> None:
-        """Commit statements that no actor knows of."""
+        """Commit statements without any actor knowing."""
         await self.parts.database.writer.submit(Tx("acme", stmts))
 
 
@@ -185,9 +185,9 @@ async def ready_core(
     threaded: bool = False,
     outbound: NudgePort | None = None,
 ) -> AsyncIterator[ReadyCore]:
-    """Open the core on a folder; the first time, with the tier `bronze` and the partner `acme`.
+    """Open the core on a folder. A new folder gets the tier `bronze` and the partner `acme`.
 
-    `threaded`: with the writer's own thread, and so in real time.
+    `threaded`: the writer has its own thread, so the test runs in real time.
     """
     database = partial(Database, factory=faults.factory) if faults is not None else Database
     async with AsyncExitStack() as stack:
@@ -214,7 +214,7 @@ async def ready_core(
 
 
 def tend_every(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let actors be tended this often, which is most of what wakes a long test's virtual clock."""
+    """Tend the actors only so often, so that a test of a long virtual time wakes up less."""
     chores = [
         msgspec.structs.replace(chore, every_s=seconds, first_after_s=seconds)
         if chore.name == "tend_actors"
@@ -242,9 +242,10 @@ async def again_and_again(
 
 
 async def until(seconds: float) -> None:
-    """Wait until so many seconds of virtual time have passed since the start, and whatever is due then has been done.
+    """Wait until so many seconds of virtual time after the start, and until all work due is done.
 
-    A tenth of a millisecond more is given, since epoch seconds as floats are exact to a quarter of a microsecond only.
+    It waits a tenth of a millisecond longer, because epoch seconds as floats are exact only to a
+    quarter of a microsecond.
     """
     await trio.sleep(seconds + 0.0001 - trio.current_time())
     await trio.testing.wait_all_tasks_blocked()

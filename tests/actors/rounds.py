@@ -1,6 +1,6 @@
-"""Players, deciders, operators and a settlement that act at random, each on its own: one round of play in one interleaving.
+"""One round of random play: players, deciders, operators and a settlement act side by side.
 
-Everything that chooses is fed by the round's seed: a failing seed fails again.
+The round's seed decides every random choice, so a seed that fails will fail again.
 """
 
 from collections import defaultdict
@@ -44,11 +44,11 @@ _STAKE_WORDS: Sequence[Answer] = (
 CALM_S: dict[Environment, float] = {
     "live": 500.0,
     "test": 7500.0,
-}  # until the last seat has expired and the last match is given up
+}  # by then the last seat has expired and the last match has been ended
 
 
 class Moody(ScriptedSettlement):
-    """A settlement of many moods that nevertheless never takes a decision back."""
+    """A settlement that answers at random but never changes a decision."""
 
     def __init__(self, chance: Random) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class Reader:
 
 
 class Round:
-    """One round: who acts, and what they saw."""
+    """One round: the actors of the play, and what they saw."""
 
     def __init__(
         self, s: ReadyCore, port: Moody, chance: Random, faults: Faults, environment: Environment
@@ -138,7 +138,7 @@ class Round:
                 self.history.append(tx)
             return outcome
 
-        s.parts.database.writer.submit = recorded  # type: ignore[method-assign]  # it writes down what passes
+        s.parts.database.writer.submit = recorded  # type: ignore[method-assign]  # records every write
 
     async def pause(self, longest: float) -> None:
         kind = self.chance.random()
@@ -193,7 +193,7 @@ class Round:
             await self.pause(6)
 
     async def insist(self, work: Callable[[], Awaitable[object]]) -> None:
-        """Do something again until no broken write comes between."""
+        """Repeat `work` until no broken write interrupts it."""
         while True:
             try:
                 await work()
@@ -207,9 +207,8 @@ class Round:
             await self.insist(lambda: self.s.partner().account().ask(SwitchAccount("ops", active)))
 
         async def off() -> None:
-            if (
-                self.s.account().active
-            ):  # a commit of unknown outcome that landed: the registry's next reading sees it
+            # After a commit of unknown outcome that succeeded, the registry shows it a little later.
+            if self.s.account().active:
                 raise Crashed("not known yet")
 
         for _ in range(self.chance.choice((0, 1, 1, 2))):
@@ -237,13 +236,13 @@ class Round:
             text = self.chance.choice(
                 ("insert into seat", "update seat", "insert into ledger", "update match", "commit")
             )
-            self.lands = self.chance.random() < 0.5  # a commit of unknown outcome has then happened
+            self.lands = self.chance.random() < 0.5  # whether a commit of unknown outcome succeeds
             self.faults.fail(text, after=self.lands)
             await trio.sleep(self.chance.choice((0.0, 0.01, 2)))
             self.faults.heal()
 
     async def play(self) -> list[Reader]:
-        """Play until everything has ended; return the readers, which have read the feed to its end."""
+        """Play until everything has ended; return the readers, which have read the whole feed."""
         readers = [Reader(self.s, self.chance, self.environment) for _ in range(2)]
         async with trio.open_nursery() as following:
             for reader in readers:

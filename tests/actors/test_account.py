@@ -202,8 +202,8 @@ async def test_no_key_and_no_secret_is_anywhere_in_the_data_folder(
         await ask(s, MintKey("ops", "live", marker))
     held = b"".join(
         (tmp_path / name).read_bytes() for name in ("pgs.db", "keys")
-    )  # on closing, the log went into the database
-    assert marker.encode() in held  # the search finds what is there
+    )  # closing moved the write-ahead log into the database
+    assert marker.encode() in held  # proves that the search works
     assert hash_key(key).encode() in held
     for hidden in (key, key[9:], key[:-4], secret, secret.removeprefix("whsec_")):
         assert hidden.encode() not in held
@@ -299,7 +299,8 @@ async def test_terms_are_agreed_once_and_only_the_version_on_offer(
         assert await s.core.directory.catalogue().ask(PublishTerms("New terms")) == TermsPublished(
             2
         )
-        assert (await s.seat("alice")).status == "waiting"  # the agreement to the old ones holds
+        # The agreement to the old terms still holds.
+        assert (await s.seat("alice")).status == "waiting"
         async with nothing(s):
             assert isinstance(await ask(s, AgreeTerms("ops", 1)), BadRequest)
         await until(4)

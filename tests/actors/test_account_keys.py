@@ -133,8 +133,8 @@ async def test_a_keys_last_use_is_known_at_once_and_survives_a_restart(
     async with ready_core(tmp_path, seed=1) as s:
         assert await s.parts.key_uses.of("acme", (used, unused)) == {
             used: at(61)
-        }  # the stop wrote what no row told of
-        assert s.account() == account  # and no account was changed by it
+        }  # the stop wrote the uses that were not in rows
+        assert s.account() == account  # and changed no account
 
 
 async def test_a_key_in_steady_use_is_written_once_an_hour(

@@ -157,7 +157,7 @@ async def test_the_reasons_against_accepting_come_in_their_order(
         assert await ask(s, AcceptInvite("zoe", "y@acme.example", ids[3])) == refuse("expired")
 
 
-async def test_an_invite_of_another_account_is_none_of_this_one(
+async def test_an_invite_of_another_account_is_not_found(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -213,7 +213,7 @@ async def test_invites_are_listed_from_the_newest_on_in_pages(
         assert (listed[:5], len(listed)) == (
             made[::-1],
             6,
-        )  # the last one is that of the first admin
+        )  # the last one was for the first admin
 
 
 async def test_two_accounts_that_claim_one_member_at_once_get_them_once(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
         assert await verify(s, App(s, made.secret).code()) == SteppedUp(at(WINDOW_S), at(FRESH_S))
         assert standing(await factor(s), at(0)) == Standing(True, at(WINDOW_S), at(FRESH_S), None)
         assert actions(s) == [("ada", "totp.enrolled"), ("ada", "totp.activated")]
-        assert s.account().revision == revision  # nothing that others have read is another
+        assert s.account().revision == revision  # nothing has changed that others may have read
         await ask(s, AddOrigin("ada", "test", "https://one.example", if_revision=revision))
         assert s.account().event_seq == len(events(s))
 
@@ -98,7 +98,7 @@ async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(
         await verify(s, App(s, made.secret).code())
         again = await ask(s, EnrollTotp("ada"))
     held = b"".join((tmp_path / name).read_bytes() for name in ("pgs.db", "keys"))
-    assert b"totp.activated" in held  # the search finds what is there
+    assert b"totp.activated" in held  # proves that the search works
     assert made.secret.encode() not in held
     assert again.secret.encode() not in held
 
@@ -132,7 +132,8 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
         now = s.parts.clock.now()
     async with ready_core(tmp_path, seed=1) as s:
         skip(s, now - s.parts.clock.now())
-        assert await verify(s, app.wrong()) == WRONG  # the fifth is answered like those before it
+        # The fifth wrong code gets the same answer as those before it.
+        assert await verify(s, app.wrong()) == WRONG
         assert await verify(s, App(s, app.secret).code()) == LOCKED
         assert await ask(s, EnrollTotp("ada")) == LOCKED
         assert standing(await factor(s), now) == Standing(

@@ -1,4 +1,4 @@
-"""What subscribers are told, and what becomes of those who do not keep up."""
+"""What subscribers are told, and what happens to those who do not keep up."""
 
 import trio
 from trio.testing import MockClock
@@ -32,7 +32,7 @@ async def test_a_subscriber_is_told_in_order_what_happens_from_now_on(
             activity.tell("acme", "test", event(number))
         assert await subscriber.take(soon()) == ([event(1), event(2), event(3)], 0)
         assert await subscriber.take(soon()) == ([], 0)
-    assert trio.current_time() == 1  # it was waited for once, when there was nothing
+    assert trio.current_time() == 1  # only the call without an event waited
 
 
 async def test_news_wakes_a_subscriber_who_waits(autojump_clock: MockClock) -> None:
@@ -48,7 +48,7 @@ async def test_news_wakes_a_subscriber_who_waits(autojump_clock: MockClock) -> N
     assert trio.current_time() == 5
 
 
-async def test_everybody_who_watches_a_place_is_told_and_nobody_elsewhere(
+async def test_every_subscriber_of_an_environment_is_told_and_no_other(
     autojump_clock: MockClock,
 ) -> None:
     activity = Activity()
@@ -80,7 +80,7 @@ async def test_a_subscriber_who_does_not_look_loses_the_oldest_and_is_told_how_m
     assert await subscriber.take(soon()) == ([event(9)], 0), "what was lost once is told once"
 
 
-def test_a_place_is_watched_as_long_as_somebody_is_there() -> None:
+def test_an_environment_has_subscribers_until_the_last_one_leaves() -> None:
     activity = Activity()
     assert not activity.has_subscribers("acme", "test")
     with activity.subscribed("acme", "test"):

@@ -1,4 +1,4 @@
-"""Who pays for a call: the partner, then the process; forged keys pay for themselves."""
+"""Which bucket a call draws from: the partner's, then the process's; unknown keys share one."""
 
 from pathlib import Path
 

@@ -24,7 +24,7 @@ from tests.virtual import Faults
 
 
 def breaking(work: Callable[..., Any], times: int) -> Callable[..., Any]:
-    """Return `work`, with a defect that shows the first so many times."""
+    """Return `work` with a defect that makes the first `times` runs fail."""
     left = iter(range(times))
 
     def run(*args: Any) -> Any:

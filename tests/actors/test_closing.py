@@ -1,4 +1,4 @@
-"""What an account that is switched off does to its seats and matches, and what becomes of them when it comes back."""
+"""What happens to an account's seats and matches when it is switched off, and on again."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -182,7 +182,7 @@ async def test_the_mark_counts_before_the_closing_has_begun(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(call)
             await until(1)
-            # Nobody closes the play: the process that should have died.
+            # Nobody closes the play, as if the process had died.
             assert isinstance(await s.partner().account().ask(SwitchAccount("ops", False)), Account)
         (reply,) = replies
         assert isinstance(reply, Seated)
@@ -232,7 +232,7 @@ async def test_a_closing_that_broke_half_way_is_taken_up_again_within_a_minute(
         faults.fail(text)
         with pytest.raises((Crashed, StoreOutage)):
             await s.switch(False)
-        await until(61)  # and once more
+        await until(61)  # the repair fails once more
         assert (await s.row(seats[0])).status == "matched"
         faults.heal()
         await until(121)
@@ -279,7 +279,7 @@ async def test_an_account_switched_on_while_the_rows_are_read_is_not_closed(
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_whoever_switches_off_counts_all_that_was_ended_whatever_looks_at_the_rows_meanwhile(
+async def test_a_deactivation_counts_all_that_it_ended_even_if_maintenance_runs_meanwhile(
     seed: int, tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -381,7 +381,7 @@ async def test_closing_goes_through_every_page(tmp_path: Path, autojump_clock: M
 async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_closed_too(
     tmp_path: Path,
 ) -> None:
-    """Needs the writer's own thread, and so real time; what it waits for are events."""
+    """Needs the writer's own thread, and therefore real time, but waits only for events."""
     faults = Faults()
     with trio.fail_after(60):
         async with ready_core(tmp_path, faults=faults, threaded=True) as s:
@@ -409,9 +409,7 @@ async def test_a_seat_on_its_way_to_disk_when_the_account_is_switched_off_is_clo
                     await switched.wait()
                     nursery.start_soon(close)
                     await _until(lambda: faults.count("insert into seat") > 0)
-                    await trio.sleep(
-                        0.05
-                    )  # time for a closing that does not wait to overlook the seat
+                    await trio.sleep(0.05)  # a closing that does not wait would now miss the seat
                     assert closed == []
                     let_the_seat_through.set()
             assert (await s.by_key("alice")).end_reason == "account_inactive"

@@ -69,7 +69,7 @@ async def test_saving_switching_off_and_an_inactive_account_end_the_tries_still_
     async with ready_core(tmp_path, outbound=endpoints) as s:
         await save(s)
         await fail(s, 1)
-        for _ in range(3):  # one between its tries, one that will fail, one that will land
+        for _ in range(3):  # one between its tries, one that will fail, one that will be delivered
             nudge(s)
         await until(0.5)
         assert len(endpoints.posts) == 4

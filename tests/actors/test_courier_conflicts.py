@@ -1,4 +1,4 @@
-"""Outcomes and commands that meet a change made elsewhere in the meantime."""
+"""Outcomes and commands that arrive after somebody else has changed the rows."""
 
 from pathlib import Path
 

@@ -161,7 +161,7 @@ async def test_the_endpoint_is_disabled_together_with_its_event_or_not_at_all(
 
 
 @pytest.mark.parametrize("restarts", [True, False])
-async def test_a_disabling_that_was_lost_is_made_up_for_without_a_further_nudge(
+async def test_a_disabling_that_was_lost_is_repeated_without_a_further_nudge(
     restarts: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()

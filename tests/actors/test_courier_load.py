@@ -122,7 +122,7 @@ async def test_a_hung_endpoint_of_hundreds_of_nudges_is_disabled_after_its_first
         assert len(await log(s)) == len(endpoints.posts)
 
 
-# --- faults around it -----------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------
 
 
 async def works_again(s: ReadyCore, endpoints: Endpoints) -> None:

@@ -112,7 +112,7 @@ async def test_a_secret_that_does_not_open_stops_only_the_nudges_of_its_endpoint
         await save(s)
     key_file = Config(data_dir=tmp_path).key_file
     key_file.unlink()
-    KeyFile(key_file, SeededRng(9))  # another ring in its place
+    KeyFile(key_file, SeededRng(9))  # a new ring replaces the old one
     async with ready_core(
         tmp_path, outbound=endpoints, seed=1, on_event=lambda name: counted.update([name])
     ) as s:

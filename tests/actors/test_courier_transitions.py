@@ -45,7 +45,7 @@ async def started(s: ReadyCore, *players: str) -> str:
 
 
 async def happened() -> None:
-    """Wait until everything has happened that takes no time."""
+    """Wait until everything is done that takes no virtual time."""
     await trio.sleep(0.01)
 
 
@@ -69,7 +69,7 @@ async def test_a_match_nudges_once_at_its_start_once_at_its_end_and_once_for_its
         await until(30)
         assert (await s.match_of(seat)).money == "recorded"
         assert await nudged(s) == [match_id] * 3
-        await s.decide(match_id, "alice")  # nothing moves
+        await s.decide(match_id, "alice")  # the same decision again changes nothing
         await s.seat("alice")
         await until(60)
         assert await nudged(s) == [match_id] * 3
@@ -191,7 +191,7 @@ async def test_an_account_that_is_off_is_sent_nothing_though_its_rows_move(
         await s.seat("carol")
         assert len(endpoints.posts) == 1
         assert await s.switch(False) == 2
-        nudge(s)  # one that was told before the account's mark came
+        nudge(s)  # a nudge that was sent before the account was switched off
         await until(60)
         assert len(endpoints.posts) == 1
         assert {seat.status for seat in await s.feed()} == {"no_contest"}

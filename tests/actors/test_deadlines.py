@@ -1,4 +1,4 @@
-"""Who is told what has fallen due, and who is passed over."""
+"""Who is told of seats and matches that are due, and who is skipped."""
 
 from pathlib import Path
 
@@ -22,10 +22,10 @@ async def _seats_of(s: ReadyCore, partner: str, count: int) -> None:
         )
 
 
-async def test_a_partner_that_rests_holds_up_nobodys_deadlines_and_is_told_nothing(
+async def test_a_resting_partner_is_told_nothing_and_delays_no_other_partners_deadlines(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its rows fill the first page, and stay due for as long as it rests."""
+    """Its rows fill the first page, and stay due as long as it rests."""
     monkeypatch.setattr(deadlines, "PAGE", 2)
     events: list[str] = []
     async with ready_core(tmp_path, on_event=events.append) as s:
@@ -54,7 +54,7 @@ async def test_a_partner_that_rests_holds_up_nobodys_deadlines_and_is_told_nothi
 async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """The next deadline that anybody knows of lies an hour ahead."""
+    """The next noted deadline is an hour away."""
     async with ready_core(tmp_path) as s:
         seat = await s.seat("alice")
         await until(65)  # the rows have been looked at a moment ago
@@ -68,7 +68,7 @@ async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
         await s.check_money()
 
 
-# --- before the next search: nothing was due, and unless told the chore searches in a minute
+# --- nothing was due, so without a note the chore would search again only in a minute
 
 
 async def test_a_stake_without_an_answer_is_asked_for_again_in_time(

@@ -1,4 +1,4 @@
-"""What the tests of interleavings read in the history of commits."""
+"""The checks of the history of commits, which the tests of interleavings use."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.actors.ready_core import GAME
 
 
 def test_the_checks_of_a_history_notice_what_is_wrong() -> None:
-    """The replay must be able to fail."""
+    """Each wrong history must fail the replay."""
 
     def stmt(seat_id: str, player: str, status: str, seq: int, **more: Any) -> Stmt:
         params: dict[str, Any] = {

@@ -1,6 +1,7 @@
-"""Random play in random interleavings: whatever order things happen in, what must hold holds.
+"""Random play in random interleavings: the invariants hold in whatever order things happen.
 
-A round is one trio run with a virtual clock, in which everything that chooses is fed by the round's seed: a failing seed fails again.
+A round is one trio run with a virtual clock. The round's seed decides every random choice, so a
+seed that fails will fail again.
 """
 
 import threading
@@ -32,7 +33,7 @@ _ALL_SEATS = (
 
 
 async def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
-    """Check every row that a round leaves behind, and what its settlement and its readers were told."""
+    """Check all rows of a round after its end, and what its settlement and its readers saw."""
     everyone = [Seat(*row) for row in play.s.reader._connection.execute(_ALL_SEATS)]
     matches = play.s.reader._connection.execute(
         "select match_id, started_at, end_reason, money from match"
@@ -41,14 +42,14 @@ async def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
     assert all(money == "recorded" for *_, money in matches)
     assert await rows.next_due(play.s.reader) is None
 
-    # One seat for each key, whoever asked and how often.
+    # One seat for each idempotency key, however often it was used.
     keys = [seat.idempotency_key for seat in everyone]
     assert len(set(keys)) == len(keys)
     by_key = {seat.idempotency_key: seat.seat_id for seat in everyone}
     for key, seat_ids in play.seat_of_key.items():
         assert seat_ids == {by_key[key]}
 
-    # No seat in two matches; two players in every match that started, one in every other.
+    # No seat is in two matches. A match that started has two players, any other has one.
     in_match: dict[str | None, list[Seat]] = defaultdict(list)
     for seat in everyone:
         in_match[seat.match_id].append(seat)
@@ -60,7 +61,7 @@ async def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
         assert len(players) == len(in_match[match_id]) == (1 if started_at is None else 2)
         assert end_reason != "no_opponent" or started_at is None
 
-    # Every cent, in the ledger and at the settlement.
+    # The ledger and the settlement agree about every cent.
     await play.s.check_money()
     charged = {seat.seat_id: seat.stake_usd_cents for seat in everyone if seat.status != "declined"}
     assert play.port.charged == charged
@@ -140,7 +141,7 @@ def run_rounds(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory, where this machine has one: what a disk makes of a commit is not what is asked here."""
+    """A folder in memory if the machine has one, because these tests do not test the disk."""
     memory = Path("/dev/shm")
     with TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as name:
         yield Path(name)
@@ -158,9 +159,9 @@ def check_that_everything_happened(counts: dict[str, int]) -> None:
         assert counts[what] >= counts["rounds"] / 20, (what, dict(counts))
 
 
-# Fewer rounds of test, whose waits of an hour make a round six times as long.
+# Fewer rounds in test: its waits of an hour make a round six times as long.
 @pytest.mark.parametrize(("environment", "rounds"), [("live", 60), ("test", 15)])
-def test_what_must_hold_holds_in_some_hundred_interleavings(
+def test_the_invariants_hold_in_some_interleavings(
     environment: Environment, rounds: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_that_everything_happened(run_rounds(folder, range(rounds), environment, monkeypatch))
@@ -168,7 +169,7 @@ def test_what_must_hold_holds_in_some_hundred_interleavings(
 
 @pytest.mark.torture
 @pytest.mark.parametrize(("environment", "rounds"), [("live", 2500), ("test", 300)])
-def test_what_must_hold_holds_in_thousands_of_interleavings(
+def test_the_invariants_hold_in_thousands_of_interleavings(
     environment: Environment, rounds: int, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_that_everything_happened(
@@ -201,7 +202,7 @@ def test_a_round_runs_the_same_way_every_time(
 
 
 def test_a_seeded_run_is_the_same_beside_a_run_in_another_thread() -> None:
-    """Tests share a process with the service of the journeys, which has a thread of its own until all tests have run."""
+    """The service of the journeys runs in a thread of the same process until all tests have run."""
     stop, busy = threading.Event(), threading.Event()
 
     async def step(order: list[int], number: int) -> None:

@@ -103,7 +103,7 @@ def test_crashes_during_the_cool_down_do_not_lengthen_it() -> None:
     assert not restarts.crashed(30.0)
 
 
-async def test_a_child_that_breaks_takes_nobody_down(autojump_clock: MockClock) -> None:
+async def test_a_child_task_that_breaks_ends_nothing_else(autojump_clock: MockClock) -> None:
     events: list[str] = []
     async with actor_system(events.append) as system:
         desk = Desk(system)
@@ -113,7 +113,7 @@ async def test_a_child_that_breaks_takes_nobody_down(autojump_clock: MockClock) 
         assert await desk.cell.ref.ask(Add()) == 1
 
 
-async def test_a_log_that_cannot_be_written_takes_nobody_down(autojump_clock: MockClock) -> None:
+async def test_a_log_that_cannot_be_written_ends_no_actor(autojump_clock: MockClock) -> None:
     def broken(name: str) -> None:
         raise BrokenPipeError
 

@@ -73,7 +73,7 @@ async def test_a_queued_ask_is_answered_at_its_deadline_however_stuck_the_actor_
         release = await desk.hold()
         assert desk.cell.ref.tell(
             Tell(trio.lowlevel.checkpoint)
-        )  # has no deadline, and stands in front
+        )  # it has no deadline, and is first in the queue
         long, short = desk.later(Add()), desk.later(Add(), within=2)
         await trio.sleep(20)
         for asked, deadline in ((long, ASK_DEADLINE_S), (short, 2)):

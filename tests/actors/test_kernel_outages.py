@@ -1,4 +1,4 @@
-"""The kernel: what becomes of asks, events and the actor while rows cannot be read or written."""
+"""The kernel: asks, events and the actor while rows cannot be read or written."""
 
 import pytest
 import trio
@@ -98,7 +98,9 @@ async def test_an_outage_makes_the_actor_start_again_from_rows_and_degrades_nobo
         assert await desk.cell.ref.ask(Add()) == 1
 
 
-async def test_a_crash_below_is_counted_where_it_happened(autojump_clock: MockClock) -> None:
+async def test_a_crash_counts_for_the_actor_that_broke_and_not_for_its_asker(
+    autojump_clock: MockClock,
+) -> None:
     async with actor_system() as system:
         above, below = Desk(system), Desk(system)
 

@@ -187,7 +187,7 @@ async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(
                     await trio.sleep(random.choice([31.0, 400.0]))  # a cool-down, an idle close
                 if number == ASKS * 9 // 10:
                     askers.start_soon(system.stop)
-            # Whoever still waits now is owed an answer by nobody but the end of the actors.
+            # Asks that are still open are answered when the actors end.
     await wait_all_tasks_blocked()
     committed = Counter(number for entries in rows.values() for number in entries)
     assert set(committed.values()) <= {1}, "a message was handled twice"

@@ -1,4 +1,4 @@
-"""Chores of webhook endpoints: the attempt log is kept for thirty days, no more and no less."""
+"""Chores of webhook endpoints: the attempt log is kept for exactly thirty days."""
 
 from collections import Counter
 from pathlib import Path
@@ -164,4 +164,4 @@ async def test_an_endpoint_short_of_ten_failures_is_left_alone(
     async with ready_core(tmp_path, outbound=Endpoints()) as s:
         await save(s)
         await until(600)
-        assert s.parts.system.cells == set()  # its courier was not even woken
+        assert s.parts.system.cells == set()  # its courier was not woken

@@ -32,9 +32,8 @@ async def test_nobody_is_paired_with_themself(tmp_path: Path, autojump_clock: Mo
         assert (await s.seat("bob", "b2")).match_id == (await s.by_key("a2")).match_id
         assert (await s.seat("bob", "b3")).status == "waiting"
         assert (await s.seat("bob", "b4")).status == "waiting"
-        assert (await s.seat("carol", "c1")).match_id == (
-            await s.by_key("b3")
-        ).match_id  # past nobody: bob's own seats wait in their order
+        # Carol joins the oldest of bob's waiting seats.
+        assert (await s.seat("carol", "c1")).match_id == (await s.by_key("b3")).match_id
 
 
 async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
@@ -68,7 +67,7 @@ async def test_a_seat_whose_stake_is_not_confirmed_is_no_opponent(
 async def test_a_seat_whose_time_is_up_is_no_opponent_though_nobody_has_closed_it_yet(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A clock that jumps, after a suspended night, finds seats that expired long ago and a stake that comes before they are closed."""
+    """After a suspended night the clock jumps; a stake comes before expired seats are closed."""
     async with ready_core(tmp_path) as s:
         alice = await s.seat("alice")
         monkeypatch.setattr(s.parts.clock, "now", lambda: at(3600))
@@ -114,7 +113,7 @@ async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed
         ({"partner": "other"}, "another partner"),
     ],
 )
-async def test_only_stakes_on_the_same_thing_meet(
+async def test_only_stakes_of_one_partner_environment_game_and_tier_are_paired(
     other: dict[str, str], why: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -14,9 +14,8 @@ from pgs.actors.messages.seats import (
 from pgs.domain.members import PLATFORM
 from tests.actors.ready_core import ReadyCore, ready_core, until
 
-LONG_IDLE_S = (
-    2 * IDLE_CLOSE_S + 2 * CLOSE_IDLE_S
-)  # actors close after the one, their partner after the other
+# The actors are closed after the first time, and their partner after the second.
+LONG_IDLE_S = 2 * IDLE_CLOSE_S + 2 * CLOSE_IDLE_S
 
 
 async def _slow_bucket(s: ReadyCore) -> None:
@@ -38,7 +37,7 @@ async def test_an_idle_partner_is_closed_and_opened_anew_on_its_next_use(
 async def test_an_address_of_a_partner_that_was_closed_is_a_bug_to_use(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """Else two actors of one partner could run side by side, each with a head of its own."""
+    """Otherwise two seats actors of one partner could run at once and assign the same positions."""
     async with ready_core(tmp_path) as s:
         seats = s.partner().seats("test")
         await until(LONG_IDLE_S)

@@ -74,9 +74,7 @@ async def test_ratings_of_games_environments_and_partners_are_apart(
         await s.seat("alice", "t1")
         bob = await s.seat("bob", "t2")
         await s.decide(bob.match_id, "bob")
-        assert (
-            await rating(s, "bob", environment="test") == UNRATED
-        )  # test play is no measure of anybody
+        assert await rating(s, "bob", environment="test") == UNRATED  # test play is not rated
 
 
 async def test_the_same_decision_again_moves_nothing(
@@ -87,7 +85,7 @@ async def test_the_same_decision_again_moves_nothing(
         await s.decide(seat.match_id, "alice", LIVE)
         once = await rating(s, "alice")
         await s.decide(seat.match_id, "alice", LIVE)
-        await until(100)  # nor does the recording of its money
+        await until(100)  # recording its money changes nothing either
         assert await rating(s, "alice") == once
         assert once.matches == 1
 
@@ -129,10 +127,10 @@ async def test_an_end_that_breaks_and_is_told_again_moves_ratings_once(
         assert (await s.row(seat)).result == "won"
 
 
-async def test_the_next_wave_knows_what_a_match_has_made_of_who_waits_already(
+async def test_the_next_wave_uses_the_new_rating_of_a_player_who_waits_already(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """Alice's next seat waits, and has been through waves, while her match is decided: its rating is the new one."""
+    """Alice's next seat has already been through waves when her match is decided."""
     async with ready_core(tmp_path) as s:
         seat = await running(s)
         for key in ("next", "one more"):

@@ -1,4 +1,4 @@
-"""A process that dies at any moment: its rows alone bring every seat to an end, and every cent to where it belongs."""
+"""After a crash at any moment, the rows alone suffice to end every seat and to pay every cent."""
 
 import shutil
 from copy import deepcopy
@@ -19,7 +19,7 @@ from tests.virtual import Faults
 
 
 class Crashes:
-    """After each commit, keeps the data folder as it was on disk, and the settlement as it was out there."""
+    """Keeps a copy of the data folder and of the settlement after each commit."""
 
     def __init__(
         self, folder: Path, copies: Path, port: ScriptedSettlement, faults: Faults
@@ -39,7 +39,7 @@ class Crashes:
 
 
 async def play(s: ReadyCore) -> None:
-    """A little of everything, in 20 seconds."""
+    """Play for 20 seconds so that seats and matches reach many states."""
     await s.seat("expires", environment="live")
     await s.seat("alice")
     bob = await s.seat("bob")
@@ -73,7 +73,7 @@ def script() -> ScriptedSettlement:
 
 
 async def check(s: ReadyCore, port: ScriptedSettlement) -> None:
-    """Every seat has ended, and settlement and rows agree about every cent."""
+    """Check that every seat has ended, and that settlement and rows agree about every cent."""
     await s.check_money()
     held = 0
     for environment in ("test", "live"):
@@ -271,7 +271,7 @@ async def test_deadlines_outlive_rows_that_cannot_be_read(
 async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """Somebody else's row takes the next sequence: the actor's own write conflicts, and it decides anew."""
+    """A foreign row takes the next sequence: the actor's write conflicts, and it decides again."""
     async with ready_core(tmp_path) as s:
         alice = await s.seat("alice")
         async with ready_core(tmp_path / "twin", seed=5) as twin:

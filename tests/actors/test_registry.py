@@ -178,8 +178,8 @@ async def test_rows_that_never_stop_conflicting_end_as_a_crash_not_a_loop(
 ) -> None:
     async with ready_core(tmp_path) as s:
         was = s.account()
-        # An event with the next number, without a raised revision: the actor's own entry can never
-        # be added.
+        # An event with the next number but without a raised revision: the actor's own entry
+        # conflicts every time.
         await s.write_past_the_actors(
             insert_event("acme", Event(was.event_seq + 1, "evt_x", 0, "platform", "x.y", "{}"))
         )
@@ -205,7 +205,7 @@ async def test_the_last_good_reading_serves_until_it_is_600_seconds_old_then_not
         await until(660)
         assert registry.is_closed(trio.current_time())
         assert catalogue.published(trio.current_time()) is None
-        assert s.parts.registry.account("acme") is not None  # not forgotten, but not to be believed
+        assert s.parts.registry.account("acme") is not None  # still there, but too old to be used
         assert await s.ask_seat("alice") == refuse("settlement_unavailable")
         assert await s.partner().account().ask(SetPrices("ops", "test", {})) == refuse(
             "settlement_unavailable"
@@ -273,10 +273,10 @@ async def test_a_tier_written_past_its_actor_makes_the_next_command_decide_anew(
         )
 
 
-async def test_what_was_committed_within_one_second_is_no_foreign_write(
+async def test_commits_within_one_second_are_not_taken_for_a_foreign_write(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """Rows of one second have no order: a reading must still equal what the actor published."""
+    """Rows of the same second have no order, and a reading must still equal what was published."""
     async with ready_core(tmp_path) as s:
         for name in ("m", "z", "a", "k", "b"):
             await mint(s)
@@ -292,7 +292,7 @@ async def test_what_was_committed_within_one_second_is_no_foreign_write(
 
 
 class SlowReading:
-    """Reads at once and hands over late, as a thread beside a busy event loop does."""
+    """Reads at once but returns late, like a thread beside a busy event loop."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, module: ModuleType, seconds: float) -> None:
         self._seconds = seconds
@@ -346,7 +346,7 @@ async def test_a_reading_does_not_hide_what_was_written_while_it_was_under_way(
         assert catalogue.find("test", "gold") is not None
 
 
-def test_a_snapshot_of_600_seconds_is_not_believed_any_more() -> None:
+def test_a_snapshot_is_too_old_at_600_seconds() -> None:
     age = Age()
     assert age.is_closed(0.0)
     age.renew(60.0)

@@ -155,7 +155,7 @@ async def test_seats_that_wait_for_such_a_game_expire_by_themselves(
             )
 
 
-async def test_a_match_that_such_seats_come_to_after_the_start_ends_within_a_minute(
+async def test_a_match_of_such_seats_that_begins_after_the_start_ends_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     with without_the_game():
@@ -163,7 +163,7 @@ async def test_a_match_that_such_seats_come_to_after_the_start_ends_within_a_min
             await until(1)
             seat = await pair(
                 s, "late"
-            )  # an actor asks for no licence: it does what a wave would do with seats of before
+            )  # the actor checks no licence, so it pairs seats that were taken earlier
             await until(59)
             assert (await s.match_of(seat)).status == "started"
             await until(61)

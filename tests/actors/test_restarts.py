@@ -1,9 +1,9 @@
-"""How crashes are counted, where the limit is another than the product's own."""
+"""How crashes are counted under limits other than the product's."""
 
 from pgs.actors.kernel.restarts import RestartCounter, RestartLimit
 
 
-def test_after_its_rest_a_partner_begins_with_no_crash_to_its_name() -> None:
+def test_after_its_rest_a_partner_has_no_crashes_counted() -> None:
     restarts = RestartCounter(RestartLimit(restarts=1, within_s=100.0, cool_down_s=10.0))
     assert [restarts.crashed(0.0), restarts.crashed(1.0)] == [False, True]
     assert restarts.degraded(10.9)

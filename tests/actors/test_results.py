@@ -118,7 +118,7 @@ async def test_all_of_a_matchs_money_appears_at_one_moment(
         assert [money(row) for row in await s.feed()] == [(0, 100, 0), (0, 100, 0)]
 
 
-# --- held calls -----------------------------------------------------------------------------------------------------------------
+# --- held calls -----------------------------------------------------------------------------------
 
 
 async def key_for(s: ReadyCore) -> Principal:
@@ -249,7 +249,7 @@ async def test_a_held_call_whose_key_is_revoked_as_its_feed_moves_is_told_nothin
 
 
 async def test_a_bell_that_has_rung_wakes_nobody_who_comes_later(autojump_clock: MockClock) -> None:
-    """Else every later poll would look at the rows without a pause for as long as it is held."""
+    """Otherwise every later held call would read the rows in a loop without a pause."""
     bells = ResultsBells()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(bells.wait, "acme", "test", 100.0)

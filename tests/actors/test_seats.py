@@ -1,4 +1,4 @@
-"""What becomes of a seat, with a settlement that answers by itself and with one that has to be asked."""
+"""The life of a seat, with the embedded settlement and with one that has to be asked."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -263,7 +263,7 @@ async def test_a_decision_names_a_match_of_this_environment_and_one_of_its_playe
         assert (await s.row(bob)).status == "matched"
 
 
-# --- what a stake must be -----------------------------------------------------------------------------------------------------
+# --- what a stake must be -------------------------------------------------------------------------
 
 
 async def test_closing_seats_passes_over_those_that_have_found_an_opponent_or_ended(
@@ -298,7 +298,7 @@ async def test_what_an_environment_is_told_of_a_seat_of_the_other_changes_nothin
 async def refusal(
     s: ReadyCore, cents: int = FLOOR, tier: str = "bronze", environment: Environment = "test"
 ) -> object:
-    """Return why a stake is refused; it must leave nothing behind."""
+    """Return why a stake is refused, and check that it left nothing behind."""
     before = await s.head(environment)
     reply = await s.ask_seat("alice", "refused", cents, tier=tier, environment=environment)
     assert isinstance(reply, Refusal)
@@ -340,7 +340,7 @@ async def test_a_price_that_fell_outside_its_tier_stays_unpriced_until_it_is_set
         await s.set_prices({"bronze": 150})
         await s.set_tier("bronze", 160, 300)
         assert (await s.seat("alice", "above", 170)).stake_usd_cents == 160
-        await s.set_tier("bronze", FLOOR, PRIZE)  # the old price would fit again
+        await s.set_tier("bronze", FLOOR, PRIZE)  # the old price would be valid again
         assert (await s.seat("alice", "back", FLOOR)).stake_usd_cents == FLOOR
         await s.set_prices({"bronze": 150})
         assert await refusal(s, FLOOR) == refuse("stake_does_not_match_price", expectedUsdCents=150)

@@ -1,4 +1,4 @@
-"""Stakes whose settlement answers late, not at all, no, or not in its interface's words; and payouts likewise."""
+"""Stakes and payouts when settlement answers late, not at all, with a refusal, or wrongly."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,7 @@ AGAIN = refuse("settlement_unavailable")
 
 
 def scripted(**of_charge: list[object]) -> ScriptedSettlement:
-    """Return a settlement that answers the charge of these idempotency keys as listed, and confirms every other."""
+    """Return a settlement that answers these idempotency keys as listed and confirms all others."""
     port = ScriptedSettlement()
     port.of_charge = of_charge  # type: ignore[assignment]  # a port that the test scripts
     return port
@@ -69,7 +69,7 @@ async def test_without_an_answer_the_call_is_refused_at_ten_seconds_and_the_seat
 
 
 @pytest.mark.parametrize("fault", ["unpublished", "broken"])
-async def test_an_answer_that_is_none_refuses_the_call_at_once(
+async def test_an_invalid_answer_of_the_settlement_refuses_the_call_at_once(
     fault: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     events: list[str] = []
@@ -328,7 +328,7 @@ async def test_a_call_that_waits_for_its_stake_when_the_service_stops_is_told_so
         await s.check_money()
 
 
-# --- payouts ------------------------------------------------------------------------------------------------------------------
+# --- payouts --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fault", ["unpublished", "pending", "hang", "declined", "broken"])
@@ -395,7 +395,7 @@ async def test_an_open_payout_is_asked_for_at_least_once_a_minute(
         assert (await s.match_of(bob)).money == "due"
 
 
-async def test_word_of_a_payout_that_comes_twice_or_for_a_match_that_runs_changes_nothing(
+async def test_a_payout_confirmed_twice_or_for_a_running_match_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     events: list[str] = []
@@ -414,7 +414,7 @@ async def test_word_of_a_payout_that_comes_twice_or_for_a_match_that_runs_change
         await s.check_money()
 
 
-async def test_word_of_a_stake_that_comes_twice_or_for_no_seat_changes_nothing(
+async def test_an_answer_about_a_stake_that_comes_twice_or_for_no_seat_changes_nothing(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path, ScriptedSettlement()) as s:

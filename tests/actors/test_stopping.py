@@ -1,4 +1,4 @@
-"""The emergency stop: older tokens are dead, and what was open is closed, whatever happens in between."""
+"""The emergency stop invalidates older tokens and closes open play, whatever fails meanwhile."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +37,7 @@ async def play(s: ReadyCore) -> None:
 
 
 async def check_stopped(s: ReadyCore) -> None:
-    """Check that everything of test was ended for that reason with its stakes back, and nothing of live."""
+    """Check that all test play was ended for that reason and refunded, and that live goes on."""
     for key in ("alice", "bob", "carol"):
         seat = await s.by_key(key)
         assert (seat.status, seat.end_reason, money(seat)) == (
@@ -61,7 +61,7 @@ async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alon
         assert await unfinished_stops(s.reader) == []
         await until(4)
         await check_stopped(s)
-        assert (await s.seat("erin")).status == "waiting"  # new play is none of the stop's business
+        assert (await s.seat("erin")).status == "waiting"  # the stop does not affect new play
         await until(200)
         assert (await s.by_key("erin")).end_reason != "emergency_stop"
 
@@ -201,7 +201,7 @@ async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_who_stops_counts_all_that_was_ended_whatever_looks_at_the_marks_meanwhile(
+async def test_a_stop_counts_all_that_it_ended_even_if_maintenance_runs_meanwhile(
     seed: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

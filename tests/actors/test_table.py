@@ -1,4 +1,4 @@
-"""The table: playing a match, who is here, and how it ends."""
+"""The table: playing a match, who is present, and how it ends."""
 
 import sqlite3
 from contextlib import closing
@@ -165,7 +165,7 @@ async def test_nobody_else_joins_or_moves(tmp_path: Path, autojump_clock: MockCl
         assert eve.take() == []
 
 
-# --- who is here ---------------------------------------------------------------------------------------------------------------------
+# --- who is here ----------------------------------------------------------------------------------
 
 
 async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(
@@ -286,7 +286,7 @@ async def test_sockets_close_once_the_registry_has_been_unreadable_too_long(
             assert ann.socket.code == 4503
 
 
-# --- ends from elsewhere -------------------------------------------------------------------------------------------------------------
+# --- ends from elsewhere --------------------------------------------------------------------------
 
 
 async def test_a_decision_from_outside_ends_the_table(
@@ -313,7 +313,7 @@ async def test_a_match_that_ended_in_rows_alone_takes_no_move(
         match_id, ann, bob = await at_table(s)
         with mock.patch(
             "pgs.actors.seating.telling.tell_tables"
-        ):  # as if word of the end were still on its way
+        ):  # as if the message about the end had not arrived yet
             await s.decide(match_id, "bob")
         assert await ann.move(match_id, 0, "a1") == "match_over"
         assert await moves_of_match(s.reader, "acme", match_id) == []
@@ -349,7 +349,7 @@ async def test_a_game_that_is_installed_no_more_voids_its_matches(
             assert (await match_row(s, nobody_came)).end_reason == "platform_void"
 
 
-# --- what it costs -------------------------------------------------------------------------------------------------------------------
+# --- what it costs --------------------------------------------------------------------------------
 
 
 async def test_matches_that_nobody_joins_cost_no_table(

@@ -1,4 +1,4 @@
-"""Clocks at the table, and what becomes of them when the table or the whole service goes and comes back."""
+"""Clocks at the table, also when the table or the whole service ends and starts again."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -143,7 +143,7 @@ async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(
         assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
-# --- going and coming back -----------------------------------------------------------------------------------------------------------
+# --- going and coming back ------------------------------------------------------------------------
 
 
 async def test_an_outage_gives_the_players_their_time_back(
@@ -265,7 +265,8 @@ async def test_a_table_that_breaks_comes_back_where_its_rows_are(
             player.take()
         await until(10)
         with mock.patch.object(TicTacToe, "view", side_effect=RuntimeError), pytest.raises(Crashed):
-            await bob.move(match_id, 1, "b1")  # it is in rows when the table breaks on telling it
+            # The move is in rows when the table breaks while telling it.
+            await bob.move(match_id, 1, "b1")
         ann.table(match_id).tell(m.LookAgain())
         await trio.testing.wait_all_tasks_blocked()
         for player in (ann, bob):

@@ -1,4 +1,4 @@
-"""How many tables are open, as the metrics count them, whatever became of an actor."""
+"""How many tables are open, as the metrics count them, also after crashes and closings."""
 
 from pathlib import Path
 from unittest import mock
@@ -84,7 +84,7 @@ async def test_a_table_whose_match_has_ended_or_that_was_idle_is_not_open(
         with (
             mock.patch.dict(s.parts.games, {GAME: Slow()}),
             mock.patch.object(s.parts.alarms, "set"),
-        ):  # nothing wakes who is idle
+        ):  # nothing wakes an idle table
             idle, _, _ = await at_table(s)
             ended = await seated(s, "carol", "dave")
             await Player(s, "carol").join(ended)

@@ -1,4 +1,4 @@
-"""Between the end that a table decides and its commit: nobody hears of what a crash could still undo."""
+"""Nobody hears of a match's end between the table's decision and its commit."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -24,11 +24,11 @@ from tests.actors.ready_core import ReadyCore, ready_core, until
 
 
 async def never(*_: object) -> None:
-    """In place of the seats actor's handler: it does not get round to the end."""
+    """Replaces the seats actor's handler and never commits the end."""
 
 
 async def slowly(actor: SeatsActor, message: m.EndPlay, envelope: Envelope) -> None:
-    """In place of it, too: it gets round to the end after three seconds."""
+    """Replaces the seats actor's handler and commits the end after three seconds."""
     await trio.sleep(3)
     await end_play(actor, message, envelope)
 
@@ -39,7 +39,7 @@ def ends_are(handler: Handler) -> AbstractContextManager[object]:
 
 
 class Asked:
-    """What was asked of a match's table, and what came of it so far: the answers in the order of the questions."""
+    """Asks a match's table, and keeps the answers so far in the order of the questions."""
 
     def __init__(self, core: ReadyCore, match_id: str, nursery: trio.Nursery) -> None:
         self._core, self._match_id, self._nursery = core, match_id, nursery
@@ -106,7 +106,7 @@ async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
 async def test_a_match_whose_last_move_is_written_is_over_at_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """The moves are the rows of that end: whoever replays them comes to it, in this life of the process or in the next one."""
+    """The rows of the moves imply the end: replaying them leads to it, even after a restart."""
     async with ready_core(tmp_path) as s:
         with ends_are(never):
             match_id, ann, bob = await at_table(s)
@@ -192,7 +192,9 @@ async def test_those_behind_a_held_command_that_fails_are_answered(
         assert isinstance(snapshot, Snapshot)
 
 
-async def test_only_so_many_wait_for_an_end(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_number_of_calls_that_wait_for_an_end_is_limited(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
         with ends_are(slowly):
             match_id, _, _ = await at_table(s)

@@ -35,7 +35,7 @@ async def sit(s: ReadyCore, *players: str, **named: Any) -> list[Seat]:
 
 
 async def rate(s: ReadyCore, **points: float) -> None:
-    """Write what earlier matches have made of players."""
+    """Write players' ratings, as if earlier matches had made them."""
     stmts = [
         save_rating(
             "acme", LIVE, GAME, player, Rating(0, 1), Rating(round(mean * POINT), 2 * POINT, 1)
@@ -106,9 +106,8 @@ async def test_a_wide_gap_meets_once_both_have_waited_for_it(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await rate(s, alice=20)
-        _, bob = await sit(
-            s, "alice", "bob"
-        )  # five points apart: 20 s for the one that the cap lacks
+        # They are five points apart. The allowed gap has grown that far after 20 s.
+        _, bob = await sit(s, "alice", "bob")
         await until(19)
         assert (await s.row(bob)).status == "waiting"
         await until(20)
@@ -119,7 +118,7 @@ async def test_a_wide_gap_meets_once_both_have_waited_for_it(
         } == await pairing(s, bob)
 
 
-async def test_whom_nobody_suits_to_the_end_gets_the_stake_back(
+async def test_a_player_who_finds_no_suitable_opponent_gets_the_stake_back(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -130,7 +129,7 @@ async def test_whom_nobody_suits_to_the_end_gets_the_stake_back(
         await s.check_money()
 
 
-async def test_nobody_is_paired_with_themself_nor_with_another_pool(
+async def test_nobody_is_paired_with_themself_or_with_a_seat_of_another_pool(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -162,7 +161,7 @@ async def test_a_stake_that_is_not_confirmed_takes_no_part_in_a_wave(
 async def test_an_expired_seat_is_not_paired_though_nobody_has_closed_it_yet(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after a suspended night: the clock has jumped, and a wave comes before the deadlines do."""
+    """After a suspended night the clock jumps, and a wave comes before the deadlines."""
     async with ready_core(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
         monkeypatch.setattr(s.parts.clock, "now", lambda: at(300))
@@ -266,7 +265,7 @@ async def test_an_actor_that_broke_in_between_has_one_pulse_again(
         monkeypatch.undo()
         moments = asked(s, monkeypatch)
         await until(10.2)
-        assert 8 <= len(moments) <= 10  # the old pulse's last question, and then one pulse
+        assert 8 <= len(moments) <= 10  # the old pulse asks once more, then there is one pulse
         del moments[:]
         await until(20.2)
         assert len(moments) == 10

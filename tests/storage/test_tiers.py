@@ -45,7 +45,9 @@ async def test_a_catalogue_holds_every_revision_in_order_and_the_locks(database:
     }
 
 
-async def test_adding_what_exists_and_removing_what_does_not_conflict(database: Database) -> None:
+async def test_adding_an_existing_row_or_removing_a_missing_one_conflicts(
+    database: Database,
+) -> None:
     revision = TierRevision(1, "Bronze", 100, 180)
     await commit(
         database,
