@@ -207,7 +207,7 @@ class Round:
             await self.insist(lambda: self.s.partner().account().ask(SwitchAccount("ops", active)))
 
         async def off() -> None:
-            # After a commit of unknown outcome that succeeded, the registry shows it a little later.
+            # A commit of unknown outcome that succeeded shows in the registry a little later.
             if self.s.account().active:
                 raise Crashed("not known yet")
 
