@@ -31,7 +31,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Accounts, members and sign-in", ("http/outbound/fetch.py",)),
     ("Webhooks", ("actors/delivery/", "domain/nudges.py", "domain/addresses.py", "domain/urls.py")),
     ("Webhooks", ("http/outbound/", "shared/deliveries.py", "domain/secrets.py")),
-    ("Webhooks", ("actors/maintenance/endpoints.py",)),
+    ("Webhooks", ("actors/maintenance/webhooks.py",)),
     (
         "Seats and pairing",
         ("actors/seating/", "domain/live_pairing.py", "domain/matches.py", "domain/seats.py"),

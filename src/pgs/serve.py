@@ -9,7 +9,7 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
-from pgs.actors.maintenance.upkeep import refresh_registry
+from pgs.actors.maintenance.registers import refresh_registry
 from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.app import open_core
 from pgs.clock import SystemRng

@@ -27,7 +27,7 @@ from pgs.actors.messages.seats import (
 from pgs.actors.partners import PartnerActors, PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.ports import NudgePort, SettlementPort
-from pgs.actors.seating.closing import close_play
+from pgs.actors.seating.switching_off import close_play
 from pgs.app import open_core
 from pgs.clock import SystemClock
 from pgs.config import Config

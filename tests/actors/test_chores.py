@@ -163,7 +163,7 @@ async def test_a_service_whose_required_chores_have_not_succeeded_is_unready(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = breaking(stops.unfinished_stops, 1)
-    monkeypatch.setattr("pgs.actors.seating.stopping.unfinished_stops", search)
+    monkeypatch.setattr("pgs.actors.seating.emergency_stop.unfinished_stops", search)
     async with ready_core(tmp_path) as s:
         readiness = Readiness()
         readiness.started(s.core)

@@ -8,7 +8,7 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.messages import seats as m
-from pgs.actors.seating.closing import close_play
+from pgs.actors.seating.switching_off import close_play
 from pgs.domain.environments import Environment
 from pgs.domain.matches import MatchWithSeats
 from tests.actors.endpoints import (

@@ -8,7 +8,7 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.maintenance.chores import PRUNE_S
-from pgs.actors.maintenance.endpoints import KEEP_ATTEMPTS_S, PAGE, prune_attempts
+from pgs.actors.maintenance.webhooks import KEEP_ATTEMPTS_S, PAGE, prune_attempts
 from pgs.domain.environments import Environment
 from pgs.storage import attempts as rows
 from pgs.storage.attempts import NEWEST, Attempt

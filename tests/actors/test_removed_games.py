@@ -10,7 +10,7 @@ import trio.testing
 from trio.testing import MockClock
 
 import pgs.app
-from pgs.actors.seating import closing
+from pgs.actors.seating import switching_off
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.matches import Match
 from pgs.domain.seats import Seat
@@ -44,7 +44,7 @@ async def settle() -> None:
     await trio.testing.wait_all_tasks_blocked()
 
 
-@pytest.mark.parametrize("many", [3, 2 * closing.PAGE + 1])
+@pytest.mark.parametrize("many", [3, 2 * switching_off.PAGE + 1])
 async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(
     many: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
@@ -82,10 +82,10 @@ async def test_what_one_start_leaves_open_the_next_one_ends(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        seats = [await pair(s, str(number)) for number in range(closing.PAGE + 1)]
+        seats = [await pair(s, str(number)) for number in range(switching_off.PAGE + 1)]
     faults = Faults()
     with without_the_game():
-        faults.fail("update match set", skip=closing.PAGE)  # the first page's ends pass
+        faults.fail("update match set", skip=switching_off.PAGE)  # the first page's ends pass
         async with ready_core(tmp_path, faults=faults) as s:
             await settle()
             assert [(await s.match_of(seat)).status for seat in seats].count("started") == 1
@@ -102,7 +102,7 @@ async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await s.open_partner("beta")
-        acme = [await pair(s, f"acme{number}") for number in range(2 * closing.PAGE + 1)]
+        acme = [await pair(s, f"acme{number}") for number in range(2 * switching_off.PAGE + 1)]
         beta = await pair(s, "beta", partner="beta")
     events: list[str] = []
     with without_the_game():

@@ -10,7 +10,7 @@ import trio
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.ports import ChargeAnswer
 from pgs.actors.seating import settlement
-from pgs.actors.seating.closing import close_play, switch_on
+from pgs.actors.seating.switching_off import close_play, switch_on
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.matches import ABSENCE_S
 from pgs.domain.members import PLATFORM

@@ -2,9 +2,7 @@
 
 from pgs.actors.kernel.system import TEND_S
 from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_due
-from pgs.actors.maintenance.endpoints import prune_attempts, wake_failing_couriers
-from pgs.actors.maintenance.runner import Chore
-from pgs.actors.maintenance.upkeep import (
+from pgs.actors.maintenance.registers import (
     close_idle_partners,
     close_sockets_when_unreadable,
     refresh_catalogue,
@@ -12,8 +10,10 @@ from pgs.actors.maintenance.upkeep import (
     tend_actors,
     write_key_uses,
 )
-from pgs.actors.seating.closing import close_switched_off, void_removed_games
-from pgs.actors.seating.stopping import finish_stops
+from pgs.actors.maintenance.runner import Chore
+from pgs.actors.maintenance.webhooks import prune_attempts, wake_failing_couriers
+from pgs.actors.seating.emergency_stop import finish_stops
+from pgs.actors.seating.switching_off import close_switched_off, void_removed_games
 from pgs.actors.seating.waves import wake_lobbies
 from pgs.actors.shared.key_uses import ROUND_S
 from pgs.actors.shared.snapshots import REFRESH_S

@@ -6,8 +6,8 @@ from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.account.settings import SetDomain
-from pgs.actors.seating import stopping
-from pgs.actors.seating.closing import switch_on
+from pgs.actors.seating import switching_off
+from pgs.actors.seating.switching_off import switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.stepup import standing
@@ -123,7 +123,7 @@ async def set_domain(call: AdminCall) -> Answer:
 async def deactivate(call: AdminCall) -> Answer:
     """Switch the account off and end its open play."""
     command = build(call, SwitchAccount, False)
-    reply, _ = await stopping.deactivate(
+    reply, _ = await switching_off.deactivate(
         call.services.directory.partner(call.principal.account.partner_id), command
     )
     return await shown(call, reply)

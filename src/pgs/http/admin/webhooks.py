@@ -4,7 +4,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.delivery.test_events import seconds_until_test
-from pgs.actors.maintenance.endpoints import KEEP_ATTEMPTS_S
+from pgs.actors.maintenance.webhooks import KEEP_ATTEMPTS_S
 from pgs.actors.messages.account.webhooks import (
     DisableWebhook,
     RotateWebhookSecret,

@@ -8,7 +8,7 @@ from pgs.actors.core import Core
 from pgs.actors.messages.account import lifecycle
 from pgs.actors.messages.account.factors import ResetFactor
 from pgs.actors.messages.account.settings import SetRate
-from pgs.actors.seating.closing import switch_off, switch_on
+from pgs.actors.seating.switching_off import switch_off, switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.members import PLATFORM, UID_MAX, Member

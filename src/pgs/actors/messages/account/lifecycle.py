@@ -45,7 +45,7 @@ class StopMarked(msgspec.Struct, frozen=True):
 class EmergencyStop(AccountCommand[StopMarked | Refusal | BadRequest], frozen=True):
     """Kill every session token of an environment, and mark its open play for closing.
 
-    `pgs.actors.seating.stopping` then closes it.
+    `pgs.actors.seating.emergency_stop` then closes it.
     """
 
     by: str

@@ -1,18 +1,22 @@
-"""Closing a partner's play in one environment: its seats and matches end as no contest.
+"""Switching a partner's account off and on: its seats and matches end as no contest.
 
 Everything that switches play off calls `switch_off`, which returns how many seats and matches it
 ended. If it fails or the process dies, `close_switched_off` closes the rest. `void_removed_games`
 ends the matches of games that are no longer installed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
 import structlog
+import trio
+from outcome import Error, Value
 
 from pgs.actors.kernel.mail import Command, Crashed, Overloaded
+from pgs.actors.messages.account.command import AccountReply
+from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.seats import CloseMatches, CloseSeats
 from pgs.actors.partners import PartnerActors, PartnerDirectory
 from pgs.actors.parts import Parts
@@ -29,6 +33,7 @@ log = structlog.get_logger("pgs.closing")
 
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 def _always() -> bool:
@@ -62,6 +67,36 @@ async def switch_off(
                 for environment in environments
             ]
         )
+
+
+async def deactivate(partner: PartnerActors, command: SwitchAccount) -> tuple[AccountReply, int]:
+    """Switch an account off; return the reply, and how many seats and matches were ended."""
+    return await carry_through(partner, lambda: switch_off(partner, command, "account_inactive"))
+
+
+async def carry_through(partner: PartnerActors, work: Callable[[], Awaitable[T]]) -> T:
+    """Return what `work` returns, or raise what it raises.
+
+    `work` runs as a task of the actor system, so it goes on when the caller is cancelled.
+    """
+    done = trio.Event()
+    result: list[Value[T] | Error] = []
+
+    async def run() -> None:
+        try:
+            result.append(Value(await work()))
+        except Exception as error:
+            result.append(Error(error))
+        finally:
+            done.set()
+
+    partner.parts.system.spawn(run)
+    if partner.parts.system.stopping:
+        raise Overloaded("stopping")
+    await done.wait()
+    if not result:
+        raise Crashed("stopped in the middle")
+    return result[0].unwrap()
 
 
 async def switch_on(partner: PartnerActors, mark: Command[R]) -> R:

@@ -1,36 +1,25 @@
-"""Stops by an admin: the emergency stop of an environment, and switching off the whole account.
+"""The emergency stop of an environment.
 
-First the mark that forbids new play is committed, then all open play is closed. Both go on even if
-the caller leaves. After a crash, `finish_stops` completes an emergency stop, and
-`pgs.actors.seating.closing` closes the play of an account that is off.
+First the mark that ends every session token is committed, then all open play is closed. This goes
+on even if the caller leaves. After a crash, `finish_stops` completes the stop.
 """
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
 import msgspec
-import trio
-from outcome import Error, Value
 
-from pgs.actors.kernel.mail import Crashed, Overloaded
-from pgs.actors.messages.account.command import AccountReply
 from pgs.actors.messages.account.lifecycle import (
     EmergencyStop,
     StopFinished,
     StopMarked,
-    SwitchAccount,
 )
 from pgs.actors.partners import PartnerActors, PartnerDirectory
 from pgs.actors.parts import Parts
-from pgs.actors.seating.closing import close_play, switch_off
+from pgs.actors.seating.switching_off import carry_through, close_play, switch_off
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.stops import find_stop, unfinished_stops
 
 EMERGENCY = "emergency_stop"  # why a match ended, as its rows say
-
-T = TypeVar("T")
 
 
 class Stopped(msgspec.Struct, frozen=True):
@@ -62,12 +51,7 @@ async def emergency_stop(
                 return Stopped(command.environment, reply.at, ended)
             return reply
 
-    return await _apart(partner, stop)
-
-
-async def deactivate(partner: PartnerActors, command: SwitchAccount) -> tuple[AccountReply, int]:
-    """Switch an account off; return the reply, and how many seats and matches were ended."""
-    return await _apart(partner, lambda: switch_off(partner, command, "account_inactive"))
+    return await carry_through(partner, stop)
 
 
 async def finish_stops(parts: Parts, directory: PartnerDirectory) -> None:
@@ -87,28 +71,3 @@ async def _finish(partner: PartnerActors, environment: Environment, generation: 
     with parts.closings.begun(partner.partner_id, (environment,)):
         await close_play(partner, environment, EMERGENCY)
         await partner.account().ask(StopFinished(environment, generation))
-
-
-async def _apart(partner: PartnerActors, work: Callable[[], Awaitable[T]]) -> T:
-    """Return what `work` returns, or raise what it raises.
-
-    `work` runs as a task of the actor system, so it goes on when the caller is cancelled.
-    """
-    done = trio.Event()
-    result: list[Value[T] | Error] = []
-
-    async def run() -> None:
-        try:
-            result.append(Value(await work()))
-        except Exception as error:
-            result.append(Error(error))
-        finally:
-            done.set()
-
-    partner.parts.system.spawn(run)
-    if partner.parts.system.stopping:
-        raise Overloaded("stopping")
-    await done.wait()
-    if not result:
-        raise Crashed("stopped in the middle")
-    return result[0].unwrap()

@@ -15,8 +15,8 @@ from pgs.actors.messages.account.lifecycle import (
     StopMarked,
     SwitchAccount,
 )
-from pgs.actors.seating import stopping
-from pgs.actors.seating.stopping import Stopped, deactivate, emergency_stop, finish_stops
+from pgs.actors.seating.emergency_stop import Stopped, emergency_stop, finish_stops
+from pgs.actors.seating.switching_off import deactivate
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.storage.bulk import read_in_bulk
@@ -195,7 +195,7 @@ async def test_a_round_that_read_a_mark_before_it_was_finished_leaves_newer_play
 
         await until(1)
         await ask(s, STOP)
-        monkeypatch.setattr(stopping, "read_in_bulk", late)
+        monkeypatch.setattr("pgs.actors.seating.emergency_stop.read_in_bulk", late)
         await until(REPAIR_S + 1)
         assert (await s.by_key("erin")).status == "waiting"
 

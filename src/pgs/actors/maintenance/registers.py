@@ -5,7 +5,7 @@ import trio
 from pgs.actors.messages.account.command import AccountChangedInRows
 from pgs.actors.partners import PartnerDirectory
 from pgs.actors.parts import Parts
-from pgs.actors.seating.closing import close_what_is_off
+from pgs.actors.seating.switching_off import close_what_is_off
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.play import UNREADABLE
 

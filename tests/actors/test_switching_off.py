@@ -14,8 +14,8 @@ from pgs.actors.messages.seats import (
     CloseMatches,
     Seated,
 )
-from pgs.actors.seating import closing
-from pgs.actors.seating.closing import close_switched_off, switch_off
+from pgs.actors.seating import switching_off
+from pgs.actors.seating.switching_off import close_switched_off, switch_off
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.domain.seats import Seat
@@ -268,7 +268,7 @@ async def test_an_account_switched_on_while_the_rows_are_read_is_not_closed(
         return found
 
     async with ready_core(tmp_path) as s:
-        monkeypatch.setattr(closing, "read_in_bulk", late)
+        monkeypatch.setattr(switching_off, "read_in_bulk", late)
         seat = await s.seat("alice")
         await until(59)
         assert isinstance(await s.partner().account().ask(SwitchAccount("ops", False)), Account)
@@ -326,7 +326,7 @@ async def test_a_closing_that_broke_is_not_taken_for_one_under_way(
 async def test_seats_of_an_account_that_is_back_on_are_not_closed_by_a_closing_that_still_pages(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(closing, "PAGE", 1)
+    monkeypatch.setattr(switching_off, "PAGE", 1)
     async with ready_core(tmp_path) as s:
         for number in range(20):
             await s.seat("alice", f"old{number}")
