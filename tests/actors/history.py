@@ -75,7 +75,7 @@ def check_pairing(before: dict[str, _Row], touched: list[_Row], environment: Env
 
 
 def _waiting_for(before: dict[str, _Row], seat: _Row) -> list[_Row]:
-    """The seats that a newly confirmed one may join, the oldest first."""
+    """Return the seats with which a newly confirmed one may be paired, the oldest first."""
     return sorted(
         (
             other

@@ -74,7 +74,7 @@ class Player:
         return reason_of(await self.table(match_id).ask(m.PlayMove(self.player_id, ply, move)))
 
     async def resign(self, match_id: str) -> str | None:
-        """Give the match up; return why that was refused, or None."""
+        """Resign the match; return why that was refused, or None."""
         return reason_of(await self.table(match_id).ask(m.Resign(self.player_id)))
 
     def take(self) -> list[dict[str, Any]]:
@@ -118,7 +118,7 @@ async def play(match_id: str, players: tuple[Player, Player], *moves: str, ply: 
 
 
 async def match_row(core: ReadyCore, match_id: str) -> Match:
-    """Return a match as its row is."""
+    """Return a match's current row."""
     match = await find_match(core.reader, "acme", match_id)
     assert match is not None
     return match

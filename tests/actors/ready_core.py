@@ -93,7 +93,7 @@ class ReadyCore:
         return 0 if active else await self.close_play("account_inactive", partner)
 
     async def close_play(self, end_reason: str, partner: str = "acme") -> int:
-        """Close a partner's play in both environments; return how much was closed."""
+        """Close a partner's play in both environments; return how many seats and matches ended."""
         return sum(
             [await close_play(self.partner(partner), each, end_reason) for each in ENVIRONMENTS]
         )
@@ -135,7 +135,7 @@ class ReadyCore:
         return record.match
 
     async def row(self, seat: Seat) -> Seat:
-        """Return a seat as its row now is."""
+        """Return a seat's current row."""
         now = await rows.find_seat(self.reader, seat.partner_id, seat.seat_id)
         assert now is not None
         return now
@@ -228,7 +228,7 @@ def tend_every(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
 async def again_and_again(
     work: Callable[[Parts, PartnerDirectory], Awaitable[None]], s: ReadyCore
 ) -> AsyncIterator[None]:
-    """Run a chore for a block, again and again without a pause."""
+    """Run a chore repeatedly, without a pause, while the block runs."""
 
     async def run() -> None:
         while True:
@@ -252,7 +252,7 @@ async def until(seconds: float) -> None:
 
 
 def at(seconds: int) -> int:
-    """Return the epoch second after so many seconds of virtual time."""
+    """Return the epoch second at `seconds` of virtual time since the start."""
     return START + seconds
 
 

@@ -30,7 +30,7 @@ STOP = EmergencyStop("ada", "test")
 
 
 async def play(s: ReadyCore) -> None:
-    """Let a match run and a seat wait in test, and a seat wait in live."""
+    """Start a match and leave a seat waiting in test, and leave a seat waiting in live."""
     for player in ("alice", "bob", "carol"):
         await s.seat(player)
     await s.seat("dave", environment="live")

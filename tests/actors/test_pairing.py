@@ -1,4 +1,4 @@
-"""Who is seated with whom."""
+"""Which seats are paired with each other."""
 
 from pathlib import Path
 

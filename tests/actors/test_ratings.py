@@ -1,4 +1,4 @@
-"""A live match that ended with a result moves its players' ratings, once."""
+"""A live match that ended with a result changes its players' ratings once."""
 
 from pathlib import Path
 from typing import cast

@@ -28,7 +28,7 @@ from tests.virtual import Faults
 
 
 async def settle() -> None:
-    """Wait until everything that was told has been done."""
+    """Wait until all messages sent so far have been handled."""
     await trio.testing.wait_all_tasks_blocked()
 
 

@@ -28,13 +28,13 @@ async def _nothing(*_: object) -> None:
 
 
 def _ends_are_ignored() -> AbstractContextManager[object]:
-    """Have the seats actor ignore the ends that tables tell it."""
+    """Make the seats actor ignore the ends that tables report."""
     handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, m.EndPlay: _nothing}
     return mock.patch.object(SeatsActor, "HANDLERS", handlers)
 
 
 def ended_as(match: Match) -> tuple[str | None, str | None]:
-    """Who won, and why it ended."""
+    """Return who won and why the match ended."""
     return match.winner_player_id, match.end_reason
 
 
@@ -273,7 +273,7 @@ async def test_a_table_that_breaks_comes_back_where_its_rows_are(
             (snapshot,) = player.take()
             assert (snapshot["type"], snapshot["ply"], snapshot["turn"]) == ("snapshot", 2, 0)
             assert snapshot["deadlineAtMs"] == pytest.approx(at(40) * 1000, abs=1)
-        assert await bob.move(match_id, 1, "b1") is None, "sent again by who heard nothing"
+        assert await bob.move(match_id, 1, "b1") is None, "a move sent again is ignored"
         await play(match_id, (ann, bob), *A_WINS[2:], ply=2)
 
 

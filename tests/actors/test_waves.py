@@ -1,4 +1,4 @@
-"""Live pairing: waves once a second while somebody can be paired, whatever breaks in between."""
+"""Live pairing: waves once a second while seats can be paired, whatever fails in between."""
 
 import json
 from pathlib import Path
@@ -53,7 +53,7 @@ async def pairing(s: ReadyCore, seat: Seat) -> dict[str, Any]:
 
 
 def asked(s: ReadyCore, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The moments at which the live seats of acme are asked for a wave."""
+    """Return the times at which the live seats actor of acme is asked for a wave."""
     moments: list[float] = []
     ref = type(s.partner().seats(LIVE))
     ask = ref.ask

@@ -1,4 +1,4 @@
-"""Clocks of a match at play."""
+"""The clocks of a running match."""
 
 import pytest
 

@@ -8,23 +8,33 @@ from pgs.domain.errors import ERRORS, BadRequest, Refusal, message_of, refuse
 
 SOURCE = Path(__file__).parents[2] / "src" / "pgs"
 
-# The contract with partners, written down a second time: a status that moves by accident fails here.
+# A second copy of the contract with partners, so that an accidental change of a status fails here.
 STATUSES = {
-    400: "unsupported_api_version malformed_player_id unknown_tier stake_below_floor stake_does_not_match_price stake_above_prize "
-    "invalid_cursor missing_parameter malformed_day range_backwards range_too_wide day_not_final range_too_expensive "
-    "invoice_status_invalid label_required invalid_origin too_many_origins below_floor invalid_domain invalid_email "
+    400: "unsupported_api_version malformed_player_id unknown_tier stake_below_floor "
+    "stake_does_not_match_price stake_above_prize "
+    "invalid_cursor missing_parameter malformed_day range_backwards range_too_wide day_not_final "
+    "range_too_expensive "
+    "invoice_status_invalid label_required invalid_origin too_many_origins below_floor "
+    "invalid_domain invalid_email "
     "address_outside_domain invalid_webhook_url unknown_game",
     401: "invalid_key sign_in_required",
     402: "stake_declined",
-    403: "partner_inactive test_key_against_live live_key_against_test game_not_licensed game_not_licensed_in_this_environment "
-    "test_key_required rake_terms_not_agreed cross_environment_join live_theme_not_writable not_a_partner_admin role_forbidden "
+    403: "partner_inactive test_key_against_live live_key_against_test game_not_licensed "
+    "game_not_licensed_in_this_environment "
+    "test_key_required rake_terms_not_agreed cross_environment_join live_theme_not_writable "
+    "not_a_partner_admin role_forbidden "
     "totp_not_enrolled step_up_required fresh_step_up_required invalid_code wrong_address expired",
-    404: "seat_not_found match_not_found invoice_not_found key_not_found origin_not_found member_not_found invite_not_found "
+    404: "seat_not_found match_not_found invoice_not_found key_not_found origin_not_found "
+    "member_not_found invite_not_found "
     "webhook_not_configured",
-    409: "tier_locked idempotency_key_conflict match_already_decided invoice_not_readable partner_changed account_active "
-    "account_inactive terms_already_agreed key_not_active domain_already_set last_admin already_accepted "
-    "already_administers_another_partner already_a_member webhook_not_enabled not_licensed_in_test already_live",
-    422: "logo_unsupported_type logo_malformed logo_too_large logo_not_that_image theme_field_invalid",
+    409: "tier_locked idempotency_key_conflict match_already_decided invoice_not_readable "
+    "partner_changed account_active "
+    "account_inactive terms_already_agreed key_not_active domain_already_set last_admin "
+    "already_accepted "
+    "already_administers_another_partner already_a_member webhook_not_enabled "
+    "not_licensed_in_test already_live",
+    422: "logo_unsupported_type logo_malformed logo_too_large logo_not_that_image "
+    "theme_field_invalid",
     429: "rate_limited step_up_locked test_event_too_soon",
     500: "registry_unavailable",
     503: "settlement_unavailable",
@@ -121,7 +131,10 @@ def test_a_bad_request_is_no_refusal() -> None:
 
 
 def refusals_in_the_source() -> Iterator[tuple[str, str, set[str]]]:
-    """Every `refuse("…", …)` and `Refusal("…", {…})` with a literal reason: where it is, the reason, the field names it gives."""
+    """Return every `refuse("…", …)` and `Refusal("…", {…})` with a literal reason.
+
+    For each: its place, the reason, and the names of its fields.
+    """
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if not (

@@ -1,4 +1,4 @@
-"""The rule `live.v1`, against a slow and plain reading of it."""
+"""The rule `live.v1`, compared with a slow and plain version of it."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ def numbers(pairs: Sequence[Pair]) -> list[tuple[int, int]]:
 
 
 def cost_of(one: Waiting, two: Waiting) -> int | None:
-    """What a pair costs; None when it is not acceptable."""
+    """Return the cost of a pair, or None when it is not acceptable."""
     if one.seat.player_id == two.seat.player_id:
         return None
     waits = [NOW - (seat.confirmed_at or 0) for seat in (one.seat, two.seat)]
@@ -54,7 +54,7 @@ def cost_of(one: Waiting, two: Waiting) -> int | None:
 
 
 def plainly(line: Sequence[Waiting]) -> list[tuple[int, int]]:
-    """The rule with every pair weighed, the cheapest taken, and all weighed again."""
+    """Return the pairs by the plain rule: take the cheapest of all pairs, and begin again."""
     left = sorted(line, key=lambda one: one.seat.seq)
     pairs: list[tuple[int, int]] = []
     while True:

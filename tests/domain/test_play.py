@@ -1,4 +1,4 @@
-"""Who has been at a match, and what becomes of a move."""
+"""The attendance of a match, and which moves are accepted."""
 
 import pytest
 

@@ -76,7 +76,8 @@ def test_a_token_is_not_given_out_before_it_is_due(start: float) -> None:
     assert bucket.take(start + 0.0125).allowed
 
 
-# A bucket of one token is full whenever its token is due, and may then lose half a microsecond to rounding.
+# The burst is at least 2: a bucket of one token is full when its token is due, and may then lose
+# half a microsecond to rounding.
 @given(
     st.builds(BucketPolicy, burst=st.integers(2, 500), rate=st.integers(1, 500)),
     st.integers(1, 2000),
@@ -99,7 +100,7 @@ def test_no_pattern_of_calls_gets_more_than_burst_and_rate_allow(
     for pause in pauses:
         now += pause
         given_out += drain(bucket, now)
-        # One microsecond for the rounding to ticks, and one for taking within the tick.
+        # One microsecond is for the rounding to ticks, another for tokens taken early in a tick.
         assert given_out <= policy.burst + policy.rate * (
             Fraction(now) - 100 + Fraction(2, 1_000_000)
         )

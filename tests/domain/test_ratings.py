@@ -1,4 +1,4 @@
-"""How a match moves its players' ratings."""
+"""How a match changes its players' ratings."""
 
 import math
 
@@ -23,7 +23,10 @@ def test_everybody_begins_with_openskills_defaults() -> None:
 
 
 def test_the_first_match_of_two_newcomers_moves_both_by_what_the_model_says() -> None:
-    """Plackett-Luce for two equals, by hand: half of sigma² / c for the winner, where c² = 2 (sigma² + beta²) and tau is added to sigma."""
+    """Plackett-Luce for two equal players, calculated by hand.
+
+    The winner gains half of sigma² / c, where c² = 2 (sigma² + beta²) and tau is added to sigma.
+    """
     won, lost = after_match(PLAYERS, (UNRATED, UNRATED), "won")
     variance = (25 / 3) ** 2 + (25 / 300) ** 2
     expected = 0.5 * variance / math.sqrt(2 * (variance + (25 / 6) ** 2))

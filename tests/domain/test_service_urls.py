@@ -1,4 +1,4 @@
-"""Which addresses an operator may name."""
+"""Which service URLs an operator may set."""
 
 import pytest
 

@@ -99,7 +99,7 @@ def test_a_rotation_kills_no_token() -> None:
 
 
 def forged(slot: str, payload: bytes) -> str:
-    """A token that holds the right mac over the wrong content: as another build of the service might sign it."""
+    """Return a token with a correct mac over wrong contents, as another build might sign it."""
     head = f"pgs1.{slot}.k1.{base64url.encode(payload)}"
     return f"{head}.{sign(RING.newest, 'session', head)}"
 

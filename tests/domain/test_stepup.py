@@ -278,7 +278,7 @@ def test_the_standing_tells_when_windows_and_lock_end_while_they_last(
 
 
 class Guessing(RuleBasedStateMachine):
-    """One authenticator over hours: the limits hold whatever its user does, in any order."""
+    """One authenticator over hours: the limits hold for any order of calls."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -90,9 +90,9 @@ def test_an_operators_lock_holds_for_its_game_alone() -> None:
         ([(100, 180)], Price(1, 99), False),
         ([(100, 180)], Price(1, 181), False),
         ([(100, 180), (160, 300)], Price(1, 150), False),
-        ([(100, 180), (160, 300), (100, 180)], Price(1, 150), False),  # it fell outside once
-        ([(100, 180), (160, 300), (100, 180)], Price(3, 150), True),  # and was set again
-        ([(160, 300), (100, 180)], Price(2, 150), True),  # what was before it was set is no matter
+        ([(100, 180), (160, 300), (100, 180)], Price(1, 150), False),  # outside in revision 2
+        ([(100, 180), (160, 300), (100, 180)], Price(3, 150), True),  # set again in revision 3
+        ([(160, 300), (100, 180)], Price(2, 150), True),  # outside only before it was set
         ([(100, 180)], None, False),
     ],
 )

@@ -92,7 +92,7 @@ def test_a_secret_of_other_entropy_is_never_made(length: int) -> None:
 def test_the_uri_names_account_issuer_and_secret_and_nothing_that_apps_misread() -> None:
     uri = urlsplit(otpauth_uri(RFC_SECRET, "ada+games@acme.example", "Partner Games: live & test"))
     assert (uri.scheme, uri.netloc) == ("otpauth", "totp")
-    # The issuer's own colon is escaped, so that the label's first one parts it from the account.
+    # The issuer's own colon is escaped, so the first colon of the label ends the issuer.
     issuer, account = uri.path.removeprefix("/").split(":")
     assert (unquote(issuer), unquote(account)) == (
         "Partner Games: live & test",

@@ -1,4 +1,4 @@
-"""What the tests of all games share: whole games from a seed, and counts of what can be played."""
+"""Shared by the tests of all games: random games from a seed, and counts of move sequences."""
 
 import random
 from collections import Counter
@@ -14,12 +14,15 @@ SEEDS = st.integers(0, 2**32)
 
 
 def seeds(examples: int) -> settings:
-    """So many games from seeds. A smaller seed makes no simpler game, so that nothing is gained by shrinking one, and much time is lost."""
+    """Settings for a property test over `examples` seeds.
+
+    Seeds are not shrunk: a smaller seed makes no simpler game, so shrinking only takes time.
+    """
     return settings(max_examples=examples, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 
 def played(rules: Rules, moves: Iterable[str]) -> Any:
-    """The state after moves from the beginning."""
+    """Return the state after moves from the initial state."""
     state = rules.initial()
     for move in moves:
         state = rules.apply(state, move)
@@ -27,7 +30,10 @@ def played(rules: Rules, moves: Iterable[str]) -> Any:
 
 
 def a_game(rules: Rules, seed: int, at_most: int = 10_000) -> list[tuple[Any, str]]:
-    """Every state of a game played at random, each with the move made in it; the last is missing, it has none. `played` leads there."""
+    """Play a random game; return each state with the move that was made in it.
+
+    The final state is left out, as no move is made in it; use `played` to get it.
+    """
     course: list[tuple[Any, str]] = []
     chooses, state = random.Random(seed), rules.initial()
     while (moves := rules.legal_moves(state)) and len(course) < at_most:
@@ -38,7 +44,7 @@ def a_game(rules: Rules, seed: int, at_most: int = 10_000) -> list[tuple[Any, st
 
 
 def counts(rules: Rules, depth: int) -> list[tuple[int, int]]:
-    """How many sequences of 1, 2, … `depth` moves there are, and how many different states they lead to."""
+    """Return the numbers of sequences of 1, 2, … `depth` moves, and of the states they reach."""
     states, found = Counter([rules.initial()]), []
     for _ in range(depth):
         after: Counter[Any] = Counter()

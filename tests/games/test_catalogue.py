@@ -1,4 +1,4 @@
-"""The table of games: what the package brings, and what other distributions do."""
+"""The table of games: those of the package, and those of other distributions."""
 
 import re
 from importlib.machinery import ModuleSpec
@@ -14,7 +14,7 @@ from tests.conventions.tree import SOURCE, files
 
 
 class Nim(TicTacToe):
-    """A game from elsewhere, as far as the table of games looks at one."""
+    """A game of another distribution, with only what the table of games reads."""
 
     game_id = "nim"
     name = "Nim"
@@ -28,7 +28,7 @@ NIM = Nim()
 
 
 def brought(name: str, value: str = "tests.games.test_catalogue:NIM") -> list[EntryPoint]:
-    """What a distribution declares."""
+    """Return an entry point as a distribution declares it."""
     return [EntryPoint(name, value, "pgs.games")]
 
 

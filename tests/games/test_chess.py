@@ -1,4 +1,4 @@
-"""Chess: what this package adds to the library, and what it asks of it."""
+"""Chess: the rules that this package adds to the library, and those that it relies on."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import given
 from pgs.games.rules import Outcome, SideClock
 from tests.games.playing import SEEDS, a_game, played, seeds
 
-# Skipping stands in pytest's summary; what runs in continuous integration installs the extra.
+# Without the extra these tests are skipped, as pytest's summary shows. CI installs the extra.
 chess = pytest.importorskip(
     "chess",
     reason="NOT TESTED: the extra `chess` is not installed (pip install -r requirements-chess.txt)",
@@ -20,7 +20,7 @@ DRAW = Outcome(None)
 
 FOOLS_MATE = "f2f3 e7e5 g2g4 d8h4"
 SCHOLARS_MATE = "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7"
-# By Sam Loyd: the shortest stalemate known, ten moves each but for the last.
+# By Sam Loyd: the shortest known stalemate, with White's tenth move.
 STALEMATE = (
     "e2e3 a7a5 d1h5 a8a6 h5a5 h7h5 h2h4 a6h6 a5c7 f7f6 c7d7 e8f7 d7b7 d8d3 b7b8 d3h7 b8c8 f7g6 c8e6"
 )
@@ -31,7 +31,7 @@ def game(moves: str | Iterable[str]) -> Any:
 
 
 def position(fen: str) -> State:
-    """A state whose game began with a position; what it looked like counts for no repetition."""
+    """Return the state of a game that begins with this position, without earlier repetitions."""
     return State(chess.Board(fen), (fen,))
 
 
@@ -123,7 +123,7 @@ def test_the_times_that_a_position_is_there_need_not_follow_each_other() -> None
 
 
 def test_a_position_with_other_rights_is_another_position() -> None:
-    # The rook comes back, yet before it left its king might still have castled.
+    # The rook returns to its square, but the king can no longer castle with it.
     around = " h1g1 f6g8 g1h1 g8f6"
     state = game("g1f3 g8f6" + around * 2)
     assert RULES.outcome(state) is None
@@ -131,7 +131,8 @@ def test_a_position_with_other_rights_is_another_position() -> None:
 
 
 def test_a_position_with_the_other_side_to_move_is_another_position() -> None:
-    # The same pieces on the same squares after five moves, ten and fifteen, with black to move, white, and black again.
+    # The same pieces stand on the same squares after five, ten and fifteen half-moves, with Black,
+    # White and again Black to move.
     white_loses_a_move, black_loses_one = " a1a2 e8d8 a2a3 d8e8 a3a1", " e8d8 a1a2 d8d7 a2a1 d7e8"
     state = after(
         position("4k3/8/8/8/8/8/8/R3K3 w - - 0 1"),
@@ -189,7 +190,7 @@ def test_castling_has_one_name() -> None:
     state = position("4k3/8/8/8/8/8/8/4K2R w K - 0 1")
     assert "e1g1" in RULES.legal_moves(state)
     assert RULES.view(RULES.apply(state, "e1g1"))["fen"].startswith("4k3/8/8/8/8/8/8/5RK1")
-    # The library would take the king to the rook as well, which nobody is offered.
+    # The library also accepts the king moving onto the rook, but it is not a legal move here.
     with pytest.raises(ValueError, match="no legal move"):
         RULES.apply(state, "e1h1")
 

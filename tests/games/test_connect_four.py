@@ -10,8 +10,9 @@ from pgs.games.connect_four import MOVES, RULES
 from pgs.games.rules import Outcome
 from tests.games.playing import SEEDS, a_game, counts, played, seeds
 
-# How many sequences of so many moves there are, where a won game is not continued: a well-known check of move generators. And how many
-# positions they lead to: A212693 in the On-Line Encyclopedia of Integer Sequences.
+# The number of sequences of 1, 2, … moves, where a won game does not go on: a well-known check of
+# move generators. The number of positions that they reach: A212693 in the On-Line Encyclopedia of
+# Integer Sequences.
 SEQUENCES = [7, 49, 343, 2_401, 16_807, 117_649, 823_536, 5_673_234]
 POSITIONS = [7, 49, 238, 1_120, 4_263, 16_422, 54_859, 184_275]
 
@@ -23,7 +24,7 @@ def view(moves: str) -> dict[str, Any]:
 
 
 def lines_in(board: Sequence[Sequence[int | None]], side: int) -> set[frozenset[str]]:
-    """Every four in a row, looked for cell by cell."""
+    """Return every four in a row, searched cell by cell."""
     found = set()
     for row in range(6):
         for column in range(7):

@@ -1,4 +1,4 @@
-"""What docs/games.md shows is what happens."""
+"""The examples in docs/games.md work as shown."""
 
 import json
 import re
@@ -19,14 +19,14 @@ TEXT = (ROOT / "docs" / "games.md").read_text(encoding="utf-8")
 
 
 def block(language: str) -> str:
-    """The only block of code in a language."""
+    """Return the document's only code block in a language."""
     (found,) = re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
     return str(found)
 
 
 @pytest.fixture
 def nim(monkeypatch: pytest.MonkeyPatch) -> Rules:
-    """The document's game, brought as it says: its module, and the entry point of its distribution."""
+    """The document's game, installed as the document says: its module and its entry point."""
     monkeypatch.setattr(catalogue, "GAMES", dict(GAMES))
     module = ModuleType("pgs_nim")
     monkeypatch.setitem(sys.modules, "pgs_nim", module)

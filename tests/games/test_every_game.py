@@ -59,14 +59,14 @@ NOTATIONS = [
         "x" * MOVE_MAX,
     ),
 ]
-"""What might be taken for a move in one game or another."""
+"""Texts that look like moves of some game."""
 
 EACH = pytest.mark.parametrize("rules", GAMES.values(), ids=list(GAMES))
 SOME = seeds(15)
 
 
 def builtins(rules: Rules, state: Any) -> Any:
-    """The view as players' programs decode it."""
+    """Return the view as it is decoded from JSON."""
     return msgspec.json.decode(msgspec.json.encode(rules.view(state)))
 
 
@@ -173,7 +173,8 @@ FIELDS = {
     "reversi": ({"board", "scores"}, set()),
     "chess": ({"fen", "check"}, {"last"}),
 }
-"""What a view always shows, and what it may show besides. Nothing is hidden in any of these games, so there is one view for both sides."""
+"""The fields that a view always has, and those that it may have. No game hides anything, so both
+sides have the same view."""
 
 
 @EACH

@@ -1,4 +1,4 @@
-"""Reversi, against rules that are looked up square by square."""
+"""Reversi, compared with a plain version of its rules that examines square by square."""
 
 import pytest
 from hypothesis import given
@@ -7,17 +7,18 @@ from pgs.games.reversi import RULES, SQUARES, State
 from pgs.games.rules import PASS, Outcome, Side
 from tests.games.playing import SEEDS, a_game, counts, played, seeds
 
-# How many sequences of so many moves there are, a pass being one: a well-known check of move generators.
+# The number of sequences of 1, 2, … moves, where a pass is a move: a well-known check of move
+# generators.
 SEQUENCES = [4, 12, 56, 244, 1_396, 8_200, 55_092, 390_216]
 
-# The shortest game there is: nine moves, and side 1 has nothing left.
+# The shortest possible game: after nine moves, side 1 has no discs left.
 WIPED_OUT = ("e6", "f4", "e3", "f6", "g5", "d6", "e7", "f5", "c5")
 
 Board = list[list[int | None]]
 
 
 def plain(board: Board, side: int) -> dict[str, set[str]]:
-    """The squares that a side may take, each with the squares of the discs that it turns: the rule, spelt out."""
+    """Return the squares that a side may take, each with the squares of the discs that it turns."""
     found: dict[str, set[str]] = {}
     for row in range(8):
         for column in range(8):
@@ -44,14 +45,14 @@ def plain(board: Board, side: int) -> dict[str, set[str]]:
 
 
 def held(state: State) -> dict[str, int | None]:
-    """Who holds each square."""
+    """Return the side that holds each square."""
     return dict(
         zip(SQUARES, (cell for row in RULES.view(state)["board"] for cell in row), strict=True)
     )
 
 
 def discs(rows: str) -> tuple[int, int]:
-    """The discs of a board drawn as eight rows of `.`, `0` and `1`, row 1 first."""
+    """Return the discs of a board drawn as eight rows of `.`, `0` and `1`, row 1 first."""
     black, white = (
         sum(1 << at for at, cell in enumerate("".join(rows.split())) if cell == side)
         for side in "01"
@@ -60,7 +61,10 @@ def discs(rows: str) -> tuple[int, int]:
 
 
 def board(rows: str, turn: Side) -> State:
-    """The state after a pass on a drawn board, so that the rules themselves find what `turn` may do."""
+    """Return a drawn board with `turn` to move.
+
+    It is made by a pass of the other side, so that the rules compute the legal moves.
+    """
     state: State = RULES.apply(State(discs(rows), 1 if turn == 0 else 0, 0), PASS)
     return state
 

@@ -1,4 +1,4 @@
-"""Tic-tac-toe, and what every game's rules promise."""
+"""The rules of tic-tac-toe."""
 
 import msgspec
 import pytest
@@ -8,7 +8,7 @@ from pgs.games.tic_tac_toe import CELLS, RULES, State
 
 
 def played(*moves: str) -> State:
-    """The state after moves."""
+    """Return the state after these moves."""
     state = RULES.initial()
     for move in moves:
         state = RULES.apply(state, move)

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client on a bare socket: as many connections as a test wants, and no retry that the test did not ask for."""
+"""A small HTTP/1.1 client on a bare socket: any number of connections, and no hidden retries."""
 
 import json
 from typing import Any
@@ -8,11 +8,11 @@ import trio
 
 
 class Gone(Exception):
-    """The connection ended before a whole answer came: what became of the request is unknown."""
+    """The connection ended before the whole answer came. The request's outcome is unknown."""
 
 
 class Connection:
-    """One keep-alive connection, opened on first use and again after it was lost."""
+    """One keep-alive connection. It is opened on first use, and again after it was lost."""
 
     def __init__(self, base_url: str) -> None:
         parts = urlsplit(base_url)
@@ -24,7 +24,10 @@ class Connection:
     ) -> tuple[int, dict[str, str], Any]:
         """Return status, headers and decoded body. Raises `Gone`."""
         content = b"" if body is None else json.dumps(body).encode()
-        head = f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\nAuthorization: Bearer {key}\r\nContent-Length: {len(content)}\r\n\r\n"
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\n"
+            f"Authorization: Bearer {key}\r\nContent-Length: {len(content)}\r\n\r\n"
+        )
         try:
             with trio.fail_after(within_s):
                 if self._stream is None:
@@ -64,7 +67,7 @@ class Connection:
         return bytes(data)
 
     async def close(self) -> None:
-        """Give the connection up."""
+        """Close the connection."""
         stream, self._stream = self._stream, None
         if stream is not None:
             await trio.aclose_forcefully(stream)

@@ -1,10 +1,11 @@
-"""Bytes that no honest client sends: more than a hundred ways to open a connection badly."""
+"""Hostile first bytes of a connection: more than a hundred malformed or abusive inputs."""
 
 from itertools import product
 
 _HOST = b"Host: h\r\n"
 _WS = (
-    b"GET /game/socket HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"GET /game/socket HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\n"
     b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
 )
 _POST = b"POST /partner/matches HTTP/1.1\r\nHost: h\r\n"
@@ -56,7 +57,8 @@ def _headers() -> list[bytes]:
         b"Host: h\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n",
         b"Host: h\r\nX-Service-Api-Version: 1\r\nX-Service-Api-Version: 2\r\n",
         b"Host: h\r\nX-Service-Api-Version: " + b"9" * 5000 + b"\r\n",
-        b"Host: h\r\nConnection: upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n",
+        b"Host: h\r\nConnection: upgrade\r\nUpgrade: h2c\r\n"
+        b"HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n",
         b"Host: h\r\nExpect: 200-maybe\r\n",
         b"Host: h\r\nX-Pgs-Partner: acme\r\n",
         b"Host: \x01\r\n",
@@ -131,5 +133,5 @@ def _garbage() -> list[bytes]:
 
 
 def hostile_inputs() -> list[bytes]:
-    """Return them all."""
+    """Return all hostile inputs."""
     return _request_lines() + _headers() + _bodies() + _websockets() + _garbage()

@@ -10,14 +10,14 @@ from tests.journeys.process import Process
 
 
 class Server(Process):
-    """`pgs serve` on a seeded folder; it may be killed at any time and started again on the same ports."""
+    """`pgs serve` on a seeded folder. It can be killed and started again on the same ports."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / "data", PGS_LOG_LEVEL="warning")
         self._keys = folder / "keys.json"
 
     def seed(self, partners: int) -> list[dict[str, str]]:
-        """Return the keys of that many fresh partners."""
+        """Create `partners` new partners and return their keys."""
         command = [
             sys.executable,
             "scripts/seed.py",
@@ -33,7 +33,7 @@ class Server(Process):
         return seeded
 
     def widen(self, partner_id: str, calls: int) -> None:
-        """Give a partner's bucket so many calls at once and a second, before the service starts."""
+        """Set the burst and the rate of a partner's bucket. Call it before the service starts."""
         words = [
             "partner",
             "set",
@@ -56,10 +56,10 @@ class Server(Process):
 
     @property
     def internal_url(self) -> str:
-        """The internal listener's."""
+        """The URL of the internal listener."""
         return f"http://127.0.0.1:{self.internal_port}"
 
     @property
     def running(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process runs."""
         return self._process is not None and self._process.poll() is None

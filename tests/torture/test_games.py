@@ -1,4 +1,4 @@
-"""Many matches at once between bots on real sockets, in processes of their own, to their ends."""
+"""Many simultaneous matches between bots in separate processes, on real sockets, to the end."""
 
 import os
 import re
@@ -40,8 +40,11 @@ def test_matches_of_every_game_with_a_clock_for_each_side_end_too(tmp_path: Path
 
 
 def test_whatever_differs_from_what_the_players_saw_is_told(tmp_path: Path) -> None:
-    """The check can fail: here nobody waits for the money, so that rows are missing theirs."""
-    program = "import sys, game_load.round as r; r.PAYOUTS_S = 0.0; import load_games as l; l.typer.run(l.main)"
+    """The check itself can fail: here it does not wait for the money, so it misses rows."""
+    program = (
+        "import sys, game_load.round as r; r.PAYOUTS_S = 0.0; "
+        "import load_games as l; l.typer.run(l.main)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program, "--matches", "2", "--think", "0"],
         cwd=ROOT / "scripts",

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of many matches: the bots come back, and each match goes on where it was and ends right."""
+"""kill -9 during many matches: the bots reconnect, and each match continues and ends correctly."""
 
 import json
 import random
@@ -38,7 +38,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 class Player(msgspec.Struct):
-    """A player, and the last thing that it saw of its match."""
+    """A player, and the last state that it saw of its match."""
 
     name: str
     token: str
@@ -52,7 +52,7 @@ class Player(msgspec.Struct):
 
 
 async def _play(server: Server, player: Player) -> None:
-    """Play to the end, on as many sockets as it takes."""
+    """Play to the end. Open a new socket whenever one is lost."""
     while not player.over:
         try:
             # The stream is ours, since trio-websocket leaves that of a lost connection open.
@@ -174,7 +174,7 @@ async def test_matches_outlive_kills_and_lose_no_move_that_was_shown(server: Ser
 
 
 async def _feed(connection: Connection, key: str) -> dict[str, dict[str, Any]]:
-    """The feed by player, once the money of all matches is recorded."""
+    """Return the feed's rows by player, once the money of all matches is recorded."""
     with trio.fail_after(PATIENCE_S):
         while True:
             _, _, page = await connection.call("GET", "/partner/results?limit=500", key)

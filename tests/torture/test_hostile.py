@@ -1,4 +1,4 @@
-"""A server that strangers abuse goes on serving, and stops when it is told to."""
+"""A server under abuse keeps serving others, and still stops when it is told to."""
 
 import json
 import re
@@ -20,7 +20,8 @@ STALLED, NEVER_READING = 100, 20
 STOP_S = 15
 ROWS = 100
 FEED = f"/partner/results?limit={ROWS}"
-ASKED = 150  # pages of 50 kB for each connection: more than Linux keeps for a reader that does not come, about 4 MB
+# Pages of 50 kB for each connection. Linux buffers about 4 MB for a client that does not read.
+ASKED = 150
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ async def _open(server: Server, *, receive_buffer: int | None = None) -> trio.So
 
 
 async def _fill_feed(server: Server, key: str, tier_id: str) -> None:
-    """Let so many matches start that a page of the feed is long: what the kernel keeps of answers must overflow."""
+    """Start so many matches that a page of the feed is long, to overflow the kernel's buffers."""
     connection = Connection(server.base_url)
     for number in range(ROWS):
         body = {
@@ -70,7 +71,7 @@ async def _fill_feed(server: Server, key: str, tier_id: str) -> None:
 
 
 async def _ask_and_never_read(server: Server, key: bytes) -> list[trio.SocketStream]:
-    """Return connections that ask on and on and take no answer."""
+    """Return connections that send many requests and never read an answer."""
     ask = (
         b"GET "
         + FEED.encode()
@@ -85,7 +86,7 @@ async def _ask_and_never_read(server: Server, key: bytes) -> list[trio.SocketStr
 
 
 async def _stuck(server: Server) -> int:
-    """Return how many connections the service has given up because its answers did not leave."""
+    """Return how many connections the service has closed because its answers were not read."""
     internal = InternalClient(server.internal_url)
     _, metrics = await internal.get("/internal/metrics")
     await internal.aclose()

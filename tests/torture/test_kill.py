@@ -1,4 +1,4 @@
-"""kill -9 under load, again and again, while clients retry what they are not sure of with the keys that they used before."""
+"""Repeated kill -9 under load. Clients retry unanswered calls with the same idempotency keys."""
 
 import random
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 class Backend:
-    """One partner's backend: it remembers what it was told, and holds the service to it."""
+    """One partner's backend. It remembers every answer and checks later ones against it."""
 
     def __init__(self, keys: dict[str, str]) -> None:
         self.key, self.tier = keys["testKey"], keys["tierId"]
@@ -37,7 +37,7 @@ class Backend:
         self.cursor = ""
 
     async def seat(self, connection: Connection, name: str) -> None:
-        """Take a seat, again until it is acknowledged; every acknowledgement must name the same seat."""
+        """Take a seat; retry until it is acknowledged. All acknowledgements must name one seat."""
         self.sent.add(name)
         body = {
             "playerId": f"player-{name}",
@@ -75,7 +75,7 @@ class Backend:
             self.cursor, more = page["nextCursor"], page["hasMore"]
 
     async def decide(self, connection: Connection, rng: random.Random) -> None:
-        """Decide one of the matches that run, as the feed says."""
+        """Decide one of the matches that run according to the feed."""
         running = [
             row
             for row in self.rows.values()
@@ -91,7 +91,7 @@ class Backend:
         if status == 200:
             self.decided[row["matchId"]] = row["playerId"]
         else:
-            # Another worker, or a call of ours whose answer the kill took, may have decided otherwise.
+            # Another worker, or an own call whose answer was lost in a kill, may have decided it.
             assert status in (409, 429, 500), answer
 
 
@@ -113,7 +113,8 @@ async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: S
             await trio.to_thread.run_sync(server.end)
         await trio.to_thread.run_sync(server.start)
 
-    # What was not acknowledged is asked for once more, with the same keys; then everything is decided and settled.
+    # Unacknowledged seats are requested once more with the same keys. Then all matches are decided
+    # and settled.
     for backend in backends:
         connection = Connection(server.base_url)
         for name in sorted(backend.sent - backend.seats.keys()):
@@ -161,7 +162,7 @@ async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: S
 
 
 async def _work(server: Server, backend: Backend, prefix: str, rng: random.Random) -> None:
-    """Take seats, read the feed and decide matches until the service is gone."""
+    """Take seats, read the feed and decide matches until the service is killed."""
     connection = Connection(server.base_url)
     try:
         for number in range(SEATS_A_ROUND * 10):
@@ -177,7 +178,7 @@ async def _work(server: Server, backend: Backend, prefix: str, rng: random.Rando
 
 
 async def _settle(backend: Backend, connection: Connection, rng: random.Random) -> None:
-    """Decide whatever runs, and read the feed until every match's money is recorded."""
+    """Decide all running matches, and read the feed until every match's money is recorded."""
     with trio.fail_after(120):
         while True:
             await backend.poll(connection)

@@ -1,4 +1,4 @@
-"""One idempotency key, many calls at the same time."""
+"""Many simultaneous calls with the same idempotency key."""
 
 from collections import Counter
 from collections.abc import Iterator

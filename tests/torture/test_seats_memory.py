@@ -1,4 +1,4 @@
-"""What matched seats that nobody has joined cost in memory, on a smaller scale than scripts/measure_seats.py's own."""
+"""The memory for matched seats that nobody has joined; a smaller scripts/measure_seats.py."""
 
 import os
 import subprocess
@@ -9,7 +9,8 @@ import pytest
 from tests.conventions.tree import ROOT
 
 SEATS, MOST_MB = 10_000, 15
-"""As many bytes for a seat as 100 MB for 100,000 of them, and half as much again for what comes with the first ones."""
+"""Seats, and the megabytes that they may take: 1 kB for each, as in 100 MB for 100,000 seats, plus
+half as much again for fixed costs."""
 
 
 @pytest.mark.slow
