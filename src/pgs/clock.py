@@ -39,7 +39,7 @@ class Rng(Protocol):
 
 
 class HeldTime:
-    """Time that never goes back, made of readings that may.
+    """Time that never goes back, made from readings that may go back.
 
     While readings are below the highest one, the time is the highest one.
     """

@@ -127,7 +127,7 @@ async def test_play_that_is_closed_all_at_once_nudges_for_each_match(
         assert sorted(counted.values()) == [2, 2]
 
 
-async def test_a_declined_or_pending_stake_nudges_nobody(
+async def test_a_declined_or_pending_stake_causes_no_nudge(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     money = ScriptedSettlement()

@@ -58,7 +58,7 @@ async def test_a_partner_whose_actors_break_too_often_rests_for_its_cool_down_to
             with pytest.raises(Degraded):
                 await desk.cell.ref.ask(Add())
             assert not desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
-        assert desk.rows.loads == loads, "nobody tried meanwhile"
+        assert desk.rows.loads == loads, "the actor was loaded during the rest"
         await trio.sleep_until(began + 30)
         assert await desk.cell.ref.ask(Add()) == 2
         for _ in range(3):
@@ -81,7 +81,7 @@ async def test_all_actors_of_a_degraded_partner_rest_and_no_neighbours(
         assert await neighbour.cell.ref.ask(Add()) == 1
         await trio.sleep(2)
         assert busy.at is not None
-        assert busy.result is None, "what was taken before goes its way"
+        assert busy.result is None, "a message that was taken before was not carried through"
 
 
 def test_crashes_further_apart_than_the_window_never_degrade() -> None:

@@ -20,7 +20,7 @@ async def test_a_load_that_fails_is_tried_once_for_each_message_until_the_partne
             await desk.cell.ref.ask(Add())
         assert crashed.value.noun == "seats"
         await trio.sleep(10)
-        assert desk.rows.loads == 1, "nobody asked again"
+        assert desk.rows.loads == 1, "the actor was loaded without a new message"
         queued = [desk.later(Add()) for _ in range(6)]
         await wait_all_tasks_blocked()
         assert desk.rows.loads == 4

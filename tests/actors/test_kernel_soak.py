@@ -90,7 +90,7 @@ class Book:
         self._known = list(self._entries)
 
     async def receive(self, message: Write | Note | Ready, envelope: Envelope) -> object:
-        assert self._known == self._entries, "the state is not what the rows say"
+        assert self._known == self._entries, "the state differs from the rows"
         if isinstance(message, Ready):
             owed = self._owed.pop(message.number, None)
             if owed is not None:
@@ -201,10 +201,10 @@ async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(
         (result,) = results
         kinds[type(result).__name__] += 1
         if isinstance(result, Overloaded):
-            assert number not in committed, "nothing was to be done"
+            assert number not in committed, "it was committed although nothing was to be done"
         elif not isinstance(result, Crashed):
             assert result == number
-            assert committed[number] == 1, "it was said to be committed"
+            assert committed[number] == 1, "the answer said committed, but it was not"
     assert system.cells == set()
     assert min(kinds[kind] for kind in ("int", "Overloaded", "Crashed", "Degraded", "left")) > 0, (
         f"the soak missed a case: {kinds}"

@@ -27,7 +27,7 @@ async def test_an_idle_actor_is_closed_and_opened_again_from_rows(
         assert system.cells == set()
         assert await desk.cell.ref.ask(Add()) == 2
         assert await desk.cell.ref.ask(Add()) == 3
-        assert desk.rows.loads == 2, "and then stays open again"
+        assert desk.rows.loads == 2, "the actor did not stay open"
 
 
 async def test_an_event_put_off_for_later_does_not_keep_an_actor_open(

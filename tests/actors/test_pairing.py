@@ -75,7 +75,7 @@ async def test_a_seat_whose_time_is_up_is_no_opponent_though_nobody_has_closed_i
         assert (await s.row(alice)).match_id is None
 
 
-async def test_a_stake_confirmed_late_joins_whoever_waits(
+async def test_a_stake_confirmed_late_joins_a_waiting_seat(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     port = ScriptedSettlement()

@@ -1,4 +1,4 @@
-"""Partners that nobody uses: when they are closed, and what that must not lose."""
+"""Idle partners: when they are closed, and what closing them must not lose."""
 
 from pathlib import Path
 

@@ -196,7 +196,7 @@ async def test_an_expired_seat_ends_to_the_second_in_a_match_of_its_own_and_retu
 
 @PORTS
 @pytest.mark.parametrize(("environment", "absence_s"), ABSENCES)
-async def test_a_match_to_which_nobody_comes_ends_to_the_second_as_both_absent(
+async def test_a_match_that_nobody_joins_ends_to_the_second_as_both_absent(
     make: Make, environment: Environment, absence_s: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path, make()) as s:

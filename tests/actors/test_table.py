@@ -165,7 +165,7 @@ async def test_nobody_else_joins_or_moves(tmp_path: Path, autojump_clock: MockCl
         assert eve.take() == []
 
 
-# --- who is here ----------------------------------------------------------------------------------
+# --- who is present -------------------------------------------------------------------------------
 
 
 async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(
@@ -248,7 +248,7 @@ async def test_a_lost_connection_resumes_with_a_snapshot(
         snapshot = await again.join(match_id)
         assert isinstance(snapshot, Snapshot)
         assert (snapshot.ply, snapshot.turn, snapshot.you) == (3, 1, 1)
-        assert snapshot.seq == seq + 3, "gone, moved, back"
+        assert snapshot.seq == seq + 3, "one message each for leaving, moving and coming back"
         assert await again.move(match_id, 3, "b2") is None
 
 

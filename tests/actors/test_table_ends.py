@@ -157,11 +157,11 @@ async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(
             await until(4.9)
             assert resigned.answers == []
             await until(5)
-            assert resigned.answers == [Crashed], "it may still come about"
+            assert resigned.answers == [Crashed], "the end may still be committed"
             await until(6.9)
             assert moved.answers == []
             await until(7)
-            assert moved.answers == [Overloaded], "nothing was done"
+            assert moved.answers == [Overloaded], "the reply must say that nothing was done"
             assert await moves_of_match(s.reader, "acme", match_id) == []
         await until(11)
         assert (await match_row(s, match_id)).end_reason == "resigned"

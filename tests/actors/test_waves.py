@@ -206,7 +206,7 @@ async def test_a_test_seat_starts_no_pulse(
         assert await pairing(s, bob) == {"rule": "test.v1", "waitedSeconds": 20}
 
 
-async def test_who_waits_at_a_restart_is_paired_without_anybody_asking(
+async def test_seats_that_wait_at_a_restart_are_paired_without_a_call(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

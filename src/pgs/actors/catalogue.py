@@ -26,7 +26,7 @@ from pgs.storage.terms import insert_terms
 from pgs.storage.transactions import Outcome, Stmt, Tx
 
 TERMS_MAX = 100_000
-"""Characters of the rake terms. A long contract fits; a book does not."""
+"""Characters of the rake terms, which is enough for a long contract."""
 
 
 class CatalogueActor(DispatchingActor):

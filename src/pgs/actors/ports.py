@@ -28,9 +28,9 @@ class SettlementPort(Protocol):
     instant: bool  # True: every charge is confirmed at once, without a call
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return what became of a seat's stake. Raises `Unpublished`."""
+        """Return settlement's answer about a seat's stake. Raises `Unpublished`."""
         ...
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return what became of a payout. Raises `Unpublished`."""
+        """Return settlement's answer about a payout. Raises `Unpublished`."""
         ...

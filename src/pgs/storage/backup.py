@@ -119,7 +119,7 @@ def _copy(source_path: Path, path: Path) -> None:
         try:
             # In one step: with several, each commit in between would make the copy start again.
             source.backup(copy)
-            # One file, so that no second file can be forgotten when it is moved.
+            # Without a write-ahead log the copy is one file, which can be moved by itself.
             copy.execute("pragma journal_mode=delete")
             copy.execute(f"pragma user_version={_MARK}")
             faults = [row[0] for row in copy.execute("pragma integrity_check(1)")]

@@ -84,7 +84,7 @@ class Writer:
             self._thread.start()
 
     async def submit(self, tx: Tx) -> Outcome:
-        """Return what became of `tx`; `COMMITTED` means that it is on disk.
+        """Return the outcome of `tx`; `COMMITTED` means that it is on disk.
 
         Raises `WriterFull` (not taken), `WriteFailed` (nothing done) or `OutcomeUnknown`. Any other
         exception is a bug in the statements, and nothing was done. A caller that is cancelled while

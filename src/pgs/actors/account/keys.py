@@ -17,7 +17,7 @@ _FULL = BadRequest(f"an account has at most {keys.KEYS_MAX} keys, revoked ones i
 
 
 class _NewKey(HidesSecrets, msgspec.Struct, frozen=True):
-    """A key's record with its text, which goes into the reply and nowhere else."""
+    """A key's record with its text, which only the reply contains."""
 
     SECRETS = frozenset({"text"})
 

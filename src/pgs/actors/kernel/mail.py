@@ -60,13 +60,13 @@ class Envelope:
         self.message = message
         self.deadline = deadline
         self.is_ask = is_ask
-        self.answered = not is_ask  # nobody waits for what was told
+        self.answered = not is_ask  # nobody waits for an answer to an event
         self._result: Value[Any] | Error | None = None
         self._task: trio.lowlevel.Task | None = None
         self._kept_in: set[Envelope] | None = None
 
     def answer(self, value: object) -> None:
-        """Give the answer. Only the first one counts, and nobody needs to wait for it."""
+        """Give the answer. Only the first one counts; the asker may already have left."""
         self._resolve(Value(value))
 
     def fail(self, error: Exception) -> None:

@@ -42,7 +42,7 @@ class Subscriber:
         self._lost = 0
 
     def tell(self, event: ActivityEvent) -> None:
-        """Add an event; the oldest one goes when there is no room."""
+        """Add an event; without room, drop the oldest one."""
         if len(self._backlog) == BACKLOG_LIMIT:
             self._lost += 1
         self._backlog.append(event)

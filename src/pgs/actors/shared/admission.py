@@ -13,7 +13,7 @@ from pgs.domain.rate import PARTNER_POLICY, Bucket, BucketPolicy, Taken
 
 
 class Admission(msgspec.Struct, frozen=True):
-    """Whether a call may go on, and the state of the bucket.
+    """Whether a call is admitted, and the state of the bucket.
 
     `refused_by`: `partner`, `process` or None. `retry_after`: seconds.
     """
