@@ -61,7 +61,7 @@ def test_a_game_unknown_or_not_installed_is_licensed_nowhere() -> None:
     assert check_licence(held, "test", "ludo", INSTALLED) == NOWHERE
 
 
-def test_keys_stand_in_one_order_however_they_come() -> None:
+def test_keys_are_always_in_the_same_order() -> None:
     keys = [
         ApiKey(f"key_{name}", "test", "k", name, "aaaa", at)
         for name, at in (("c", 1), ("a", 2), ("b", 2), ("z", 2), ("d", 9))

@@ -92,7 +92,7 @@ def test_position_zero_is_a_position() -> None:
     assert read(make_cursor(RING, "results", "acme", "live", "")) == ""
 
 
-def test_a_rotation_kills_no_cursor() -> None:
+def test_a_rotation_invalidates_no_cursor() -> None:
     ring = with_new_key(RING, bytes(6), b"n" * 32)
     assert read_cursor(ring, CURSOR, "results", "acme", "live") == 1234
 

@@ -59,5 +59,5 @@ def test_a_day_holds_the_seconds_from_its_start_to_before_the_next(instant: int)
         "\u0662\u0660\u0662\u0666\u0660\u0661\u0660\u0661",
     ],
 )
-def test_what_is_no_real_date_in_eight_ascii_digits_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_real_date_in_eight_ascii_digits_is_refused(text: str) -> None:
     assert parse_day(text) is None

@@ -30,7 +30,7 @@ def test_a_domain_is_taken_in_any_case_and_stored_in_ascii(text: str, stored: st
     "text",
     ["com", "co.uk", "CO.UK", "github.io", "anything.ck", "xn--55qx5d.cn", "\u516c\u53f8.cn"],
 )
-def test_a_public_suffix_is_nobodys_domain(text: str) -> None:
+def test_a_public_suffix_is_refused_as_a_domain(text: str) -> None:
     assert normalise_domain(text) is None
 
 
@@ -70,12 +70,12 @@ def test_a_public_suffix_is_nobodys_domain(text: str) -> None:
         "x" * 100_000,
     ],
 )
-def test_what_is_no_domain_or_needs_repair_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_domain_or_needs_repair_is_refused(text: str) -> None:
     assert normalise_domain(text) is None
 
 
 @given(st.text(max_size=30), st.sampled_from(["", ".com", ".example", ".co.uk"]))
-def test_no_text_breaks_it_and_what_is_stored_is_stored_alike_again(head: str, tail: str) -> None:
+def test_no_text_raises_and_a_stored_value_is_not_changed_again(head: str, tail: str) -> None:
     stored = normalise_domain(head + tail)
     if stored is not None:
         assert stored == stored.lower()
@@ -125,5 +125,5 @@ def test_nobody_sets_a_domain_that_leaves_them_outside(domain: str) -> None:
 
 
 @pytest.mark.parametrize("current", [None, "acme.com"])
-def test_what_is_no_domain_is_told_first(current: str | None) -> None:
+def test_an_invalid_domain_is_reported_before_other_reasons(current: str | None) -> None:
     assert set_domain("co.uk", current, "ada@acme.com") == refuse("invalid_domain")

@@ -54,7 +54,7 @@ def test_an_address_keeps_its_case_before_the_at_sign_alone(text: str, stored: s
         "a" * 100_000,
     ],
 )
-def test_what_is_no_address_or_of_no_public_domain_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_public_email_address_is_refused(text: str) -> None:
     assert normalise_email(text) is None
     assert email_domain(text) is None
     assert not same_address(text, text)
@@ -87,7 +87,7 @@ def test_addresses_compare_without_case_and_with_domains_in_ascii(one: str, othe
         ("\u0430da@acme.example", "ada@acme.example"),
     ],
 )
-def test_addresses_that_only_look_or_fold_alike_are_two(one: str, other: str) -> None:
+def test_addresses_that_only_look_or_casefold_alike_are_different(one: str, other: str) -> None:
     assert normalise_email(one)
     assert normalise_email(other)
     assert not same_address(one, other)
@@ -109,9 +109,7 @@ def test_two_plain_addresses_are_the_same_exactly_when_their_lower_case_is(
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
-def test_no_text_breaks_it_and_what_is_stored_is_stored_alike_again(
-    local: str, domain: str
-) -> None:
+def test_no_text_raises_and_a_stored_value_is_not_changed_again(local: str, domain: str) -> None:
     stored = normalise_email(f"{local}@{domain}")
     if stored is not None:
         assert normalise_email(stored) == stored

@@ -77,7 +77,7 @@ def test_optional_fields_are_fields_of_their_row() -> None:
     assert all(set(kind.optional) <= set(kind.extras) for kind in ERRORS.values())
 
 
-def test_every_row_is_filed_under_its_own_reason_and_says_something() -> None:
+def test_every_row_has_its_own_reason_and_a_message() -> None:
     for reason, kind in ERRORS.items():
         assert kind.reason == reason
         assert kind.message[0].isupper() or kind.message.startswith(("playerId",))

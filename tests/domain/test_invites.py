@@ -25,7 +25,7 @@ def test_an_invite_lasts_seven_days_to_the_second() -> None:
 
 
 @pytest.mark.parametrize(("invite", "status"), [(ACCEPTED, "accepted"), (REVOKED, "revoked")])
-def test_what_became_of_an_invite_outlives_its_seven_days(
+def test_an_accepted_or_revoked_invite_does_not_expire(
     invite: Invite, status: InviteStatus
 ) -> None:
     assert invite.status(NOW) == invite.status(NOW + INVITE_S) == status
@@ -39,7 +39,7 @@ def test_a_new_invite_holds_the_address_as_it_is_stored() -> None:
 
 
 @pytest.mark.parametrize(("granter", "role"), [*itertools.product(ROLES, ROLES)])
-def test_only_ones_own_role_or_a_lesser_one_is_offered(granter: Role, role: Role) -> None:
+def test_a_member_invites_only_to_their_own_role_or_a_lesser_one(granter: Role, role: Role) -> None:
     made = issue("ivt_1", "ada@acme.example", role, granter, None, NOW)
     assert made == (
         refuse("role_forbidden")
@@ -49,7 +49,7 @@ def test_only_ones_own_role_or_a_lesser_one_is_offered(granter: Role, role: Role
 
 
 @pytest.mark.parametrize("text", ["", "ada", "ada@acme", "Ada <ada@acme.example>"])
-def test_what_is_no_address_is_not_invited(text: str) -> None:
+def test_a_text_that_is_not_an_address_is_not_invited(text: str) -> None:
     assert issue("ivt_1", text, "viewer", "admin", "acme.example", NOW) == refuse("invalid_email")
 
 
@@ -75,7 +75,7 @@ def test_a_role_out_of_reach_is_refused_before_the_address_is_read() -> None:
 # Accepting
 
 
-def test_whom_it_is_addressed_to_accepts_it_in_whatever_case_they_sign_in() -> None:
+def test_an_invite_is_accepted_whatever_the_case_of_the_signed_in_address() -> None:
     assert accept(INVITE, "acme", "uid-1", "ADA@Acme.Example", None, NOW + INVITE_S - 1) == ACCEPTED
 
 
@@ -87,7 +87,7 @@ def test_whom_it_is_addressed_to_accepts_it_in_whatever_case_they_sign_in() -> N
     address=st.booleans(),
     member_of=st.sampled_from([None, "acme", "other"]),
 )
-def test_of_several_reasons_the_first_in_order_is_told(
+def test_of_several_reasons_the_first_in_order_is_returned(
     known: bool, revoked: bool, accepted: bool, expired: bool, address: bool, member_of: str | None
 ) -> None:
     invite = msgspec.structs.replace(
@@ -114,13 +114,13 @@ def test_of_several_reasons_the_first_in_order_is_told(
     assert answer == (expected or ACCEPTED)
 
 
-def test_who_accepted_it_is_told_so_when_they_try_again() -> None:
+def test_accepting_an_accepted_invite_again_is_refused() -> None:
     assert accept(ACCEPTED, "acme", "uid-1", "ada@acme.example", "acme", NOW) == refuse(
         "already_accepted"
     )
 
 
-def test_a_signed_in_address_that_is_none_matches_no_invite() -> None:
+def test_an_invalid_signed_in_address_matches_no_invite() -> None:
     assert accept(INVITE, "acme", "uid-1", "", None, NOW) == refuse("wrong_address")
 
 
@@ -144,7 +144,7 @@ def test_a_pending_or_expired_invite_is_revoked(after: int) -> None:
         (ACCEPTED, refuse("already_accepted")),
     ],
 )
-def test_what_is_gone_or_made_a_member_is_not_revoked(
+def test_a_missing_revoked_or_accepted_invite_is_not_revoked(
     invite: Invite | None, answer: Refusal, after: int
 ) -> None:
     assert revoke(invite, NOW + after) == answer

@@ -48,7 +48,7 @@ TABLE: dict[Step, dict[str, object]] = {
 
 @pytest.mark.parametrize("live", LIVE)
 @pytest.mark.parametrize("step", TABLE)
-def test_live_moves_as_the_table_says(step: Step, live: str) -> None:
+def test_the_state_of_live_follows_the_table(step: Step, live: str) -> None:
     after = take_step(Licence(True, live), step, None)
     expected = TABLE[step][live]
     if expected is None:
@@ -71,7 +71,7 @@ def test_live_is_requested_only_while_test_is_on(live: str) -> None:
     assert take_step(Licence(False, live), "request_live", None) == refuse("not_licensed_in_test")
 
 
-def test_a_game_that_is_live_is_told_so_even_when_test_is_off() -> None:
+def test_live_access_to_a_live_game_is_refused_even_when_test_is_off() -> None:
     assert take_step(Licence(False, "granted"), "request_live", None) == refuse("already_live")
 
 

@@ -88,7 +88,9 @@ def crowds(draw: st.DrawFn, most: int) -> list[Waiting]:
 
 
 @given(crowds(live.NEIGHBOURS + 1))
-def test_in_a_small_pool_the_pairs_are_those_of_the_rule_read_plainly(crowd: list[Waiting]) -> None:
+def test_in_a_small_pool_the_pairs_are_those_of_the_plainly_written_rule(
+    crowd: list[Waiting],
+) -> None:
     assert numbers(pair_wave(crowd, NOW)) == plainly(
         [one for one in crowd if (one.seat.due_at or 0) > NOW]
     )
@@ -134,7 +136,7 @@ def test_equals_are_paired_in_the_order_of_their_age() -> None:
     ]
 
 
-def test_who_has_waited_long_goes_before_a_nearer_pair_of_newcomers() -> None:
+def test_a_long_wait_goes_before_a_nearer_pair_of_newcomers() -> None:
     old, near, newcomer = waiting(1, 23, waited=60), waiting(2, 25), waiting(3, 26)
     assert numbers(pair_wave([old, near, newcomer], NOW)) == [(1, 2)]
     assert numbers(
@@ -150,12 +152,12 @@ def test_no_gap_is_above_the_cap_which_widens_with_waiting(waited: int) -> None:
     assert live.cap(waited + 1) > live.cap(waited)
 
 
-def test_a_newcomer_accepts_no_more_for_the_others_long_wait() -> None:
+def test_a_long_wait_does_not_widen_the_gap_that_a_newcomer_accepts() -> None:
     assert pair_wave([waiting(1, 25, 299), waiting(2, 29.5, 9)], NOW) == []
     assert len(pair_wave([waiting(1, 25, 299), waiting(2, 29.5, 10)], NOW)) == 1
 
 
-def test_the_last_opponent_is_passed_over_for_one_not_much_further() -> None:
+def test_an_opponent_slightly_further_away_is_preferred_to_the_last_one() -> None:
     last, other = waiting(2, 25.5), waiting(3, 27)
     assert numbers(pair_wave([waiting(1, 25, last="p2"), last, other], NOW)) == [(2, 3)]
     assert numbers(pair_wave([waiting(1, 25, last="p2"), last, waiting(3, 22.9)], NOW)) == [(1, 3)]
@@ -187,7 +189,7 @@ def test_a_crowd_of_5000_is_paired_almost_to_the_last() -> None:
     assert max(pair.gap for pair in pairs) < POINT // 5
 
 
-def test_the_explanation_tells_what_the_pair_was_made_for() -> None:
+def test_the_explanation_tells_why_the_two_were_paired() -> None:
     older, newer = waiting(1, 25, waited=40), waiting(2, 27.256, waited=6)
     (pair,) = pair_wave(
         [msgspec.structs.replace(older, waves=38), newer, waiting(3, 26, player="p1")], NOW

@@ -122,5 +122,5 @@ def test_a_decision_is_the_same_when_outcome_and_winner_are_whatever_its_end_rea
     ]
 
 
-def test_every_environment_has_its_time_of_absence() -> None:
+def test_every_environment_has_its_limit_for_absent_players() -> None:
     assert set(rules.ABSENCE_S) == set(ENVIRONMENTS)

@@ -30,11 +30,11 @@ def test_one_of_two_admins_may_go_or_step_down() -> None:
     assert remove(TWO_ADMINS, "ada") == ADA
 
 
-def test_the_last_admin_may_be_made_what_they_are() -> None:
+def test_the_last_admin_may_be_given_the_same_role_again() -> None:
     assert change_role(ONE_ADMIN, "ada", "admin", "admin") == ADA
 
 
-def test_who_is_no_admin_may_go_whoever_else_there_is() -> None:
+def test_a_member_who_is_not_an_admin_may_always_be_removed() -> None:
     assert remove(ONE_ADMIN, "cay") == CAY
     assert remove({"cay": CAY}, "cay") == CAY
 
@@ -46,7 +46,7 @@ def test_a_member_gets_any_role_and_keeps_everything_else(role: Role) -> None:
     )
 
 
-def test_nobody_makes_a_member_more_than_they_are_themselves() -> None:
+def test_nobody_grants_a_role_above_their_own() -> None:
     assert change_role(TWO_ADMINS, "cay", "admin", "developer") == refuse("role_forbidden")
     assert change_role(TWO_ADMINS, "cay", "developer", "viewer") == refuse("role_forbidden")
     assert change_role(TWO_ADMINS, "nobody", "admin", "developer") == refuse("role_forbidden")
@@ -84,18 +84,18 @@ def test_no_order_of_changes_leaves_an_account_without_an_admin(
     "text",
     ["u", "auth0|5f7c8ec7c33c6c004bbafe82", "\u00e5sa", "a b/c%2F?#", "platform2", "x" * UID_MAX],
 )
-def test_a_uid_is_whatever_an_issuer_calls_somebody(text: str) -> None:
+def test_any_subject_of_an_issuer_can_be_a_uid(text: str) -> None:
     assert is_uid(text)
 
 
 @pytest.mark.parametrize(
     "text", ["", "x" * (UID_MAX + 1), "a\x00b", "a\ud800", "\udfff", "platform"]
 )
-def test_what_storage_cannot_hold_and_the_platforms_own_name_are_no_uids(text: str) -> None:
+def test_unstorable_texts_and_the_platforms_own_name_are_not_uids(text: str) -> None:
     assert not is_uid(text)
 
 
-def test_members_stand_in_the_order_in_which_they_joined_however_they_come() -> None:
+def test_members_are_always_in_the_order_in_which_they_joined() -> None:
     late, early = (
         msgspec.structs.replace(ADA, joined_at=9),
         msgspec.structs.replace(ADA, uid="aaa", joined_at=2),

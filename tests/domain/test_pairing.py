@@ -10,7 +10,7 @@ players = st.sampled_from(["alice", "bob", "carol"])
 
 
 @given(st.lists(players), players)
-def test_the_first_in_line_who_is_somebody_else_is_the_opponent(
+def test_the_opponent_is_the_first_waiting_seat_of_another_player(
     line: list[str], player: str
 ) -> None:
     waiting = [seat(number, player_id=name) for number, name in enumerate(line)]
@@ -19,7 +19,7 @@ def test_the_first_in_line_who_is_somebody_else_is_the_opponent(
     assert (found.seq if found else None) == (others[0] if others else None)
 
 
-def test_seats_meet_when_all_that_counts_is_the_same() -> None:
+def test_a_pool_is_a_partner_a_game_a_tier_and_its_revision() -> None:
     one = seat(1)
     assert pool_of(one) == pool_of(
         msgspec.structs.replace(

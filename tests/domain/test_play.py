@@ -33,7 +33,7 @@ RIGHT = {
         ({"move": ""}, "illegal_move"),
     ],
 )
-def test_the_first_fault_in_order_is_told(wrong: dict[str, object], verdict: str) -> None:
+def test_the_first_fault_in_order_is_returned(wrong: dict[str, object], verdict: str) -> None:
     assert judge(**{**RIGHT, **wrong}) == verdict  # type: ignore[arg-type]  # fields by name
 
 
@@ -62,5 +62,5 @@ def test_clocks_that_were_started_alone_are_not_started_again() -> None:
     assert alone.seen(1, None, 70_000).clocks_ms == 61_000
 
 
-def test_a_match_that_nobody_came_to_has_nothing_to_start() -> None:
+def test_the_clocks_of_a_match_to_which_nobody_came_do_not_start() -> None:
     assert Attendance().start_due() is None

@@ -82,7 +82,7 @@ def test_a_token_is_not_given_out_before_it_is_due(start: float) -> None:
     st.builds(BucketPolicy, burst=st.integers(2, 500), rate=st.integers(1, 500)),
     st.integers(1, 2000),
 )
-def test_a_token_is_there_at_the_instant_it_is_due_whatever_the_rate(
+def test_a_token_is_available_at_the_instant_it_is_due_at_any_rate(
     policy: BucketPolicy, count: int
 ) -> None:
     bucket = Bucket(policy)
@@ -107,7 +107,7 @@ def test_no_pattern_of_calls_gets_more_than_burst_and_rate_allow(
 
 
 @given(policies, st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())
-def test_what_a_refusal_tells_to_wait_is_enough_and_no_whole_second_too_long(
+def test_the_wait_of_a_refusal_is_enough_and_less_than_a_second_too_long(
     policy: BucketPolicy, pauses: list[float], data: st.DataObject
 ) -> None:
     cost = data.draw(st.integers(1, policy.burst))
@@ -153,14 +153,14 @@ def test_an_idle_bucket_never_holds_more_than_its_burst() -> None:
     assert drain(bucket, 1_000_000.0) == 300
 
 
-def test_time_that_goes_backwards_takes_nothing_either() -> None:
+def test_time_that_goes_backwards_takes_no_tokens() -> None:
     bucket = Bucket(PARTNER_POLICY)
     assert bucket.take(100.0, 100).left == 200
     assert bucket.take(50.0).left == 199
     assert bucket.take(100.0).left == 198
 
 
-def test_time_that_goes_backwards_gives_nothing() -> None:
+def test_time_that_goes_backwards_gives_no_tokens() -> None:
     bucket = Bucket(PARTNER_POLICY)
     drain(bucket, 100.0)
     assert not bucket.take(50.0).allowed
@@ -176,14 +176,14 @@ def test_a_bucket_is_full_again_after_burst_over_rate_seconds() -> None:
     assert bucket.is_full(3.75)
 
 
-def test_a_lowered_burst_cuts_off_what_is_over_it() -> None:
+def test_a_lowered_burst_discards_the_tokens_above_it() -> None:
     bucket = Bucket(PARTNER_POLICY)
     bucket.change(BucketPolicy(burst=10, rate=2), 0.0)
     assert drain(bucket, 0.0) == 10
     assert drain(bucket, 1.0) == 2
 
 
-def test_a_raised_burst_is_there_at_once() -> None:
+def test_a_raised_burst_is_available_at_once() -> None:
     bucket = Bucket(PARTNER_POLICY)
     assert bucket.take(0.0, 100).left == 200
     bucket.change(BucketPolicy(burst=1000, rate=500), 0.0)
@@ -191,7 +191,7 @@ def test_a_raised_burst_is_there_at_once() -> None:
     assert drain(bucket, 1.0) == 500
 
 
-def test_a_raised_burst_adds_its_new_room_alone_and_lowering_it_gives_nothing() -> None:
+def test_a_raised_burst_adds_only_the_difference_and_a_lowered_one_adds_nothing() -> None:
     bucket = Bucket(PARTNER_POLICY)
     drain(bucket, 0.0)
     bucket.change(BucketPolicy(burst=301, rate=80), 0.0)

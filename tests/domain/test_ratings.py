@@ -45,7 +45,7 @@ def test_a_winner_gains_and_a_loser_loses(one: Rating, two: Rating) -> None:
 
 
 @given(ratings, ratings)
-def test_who_is_named_first_makes_no_difference(one: Rating, two: Rating) -> None:
+def test_the_order_of_the_players_makes_no_difference(one: Rating, two: Rating) -> None:
     opposite: dict[Result, Result] = {"won": "lost", "lost": "won", "drawn": "drawn"}
     for result, other in opposite.items():
         there, back = (

@@ -50,7 +50,7 @@ def test_everybody_reads_everything_but_the_invites(role: Role) -> None:
     assert {call(rule) for rule in READS} - calls(role, READS) == {"GET invites"}
 
 
-def test_what_is_read_is_exactly_this() -> None:
+def test_the_reads_are_exactly_these() -> None:
     assert {call(rule).removeprefix("GET ") for rule in READS} == {
         "account",
         "rake-terms",
@@ -190,7 +190,7 @@ NONE, STALE, CLOSED = Factor(), Factor("sealed", opened_at=100), Factor("sealed"
         ("invites/{invite_id}/accept", None, NONE, None),
     ],
 )
-def test_gates_come_in_their_order(
+def test_gates_refuse_in_their_order(
     path: str, role: Role | None, factor: Factor, reason: str | None
 ) -> None:
     assert FRESH_S < WINDOW_S

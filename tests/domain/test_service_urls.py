@@ -24,7 +24,7 @@ from pgs.domain.service_urls import ServiceUrl, is_loopback, is_loopback_host, p
         ("http://[::1]:9000/a;b=c", ServiceUrl(False, "::1", 9000, "/a;b=c")),
     ],
 )
-def test_an_address_is_taken_apart(text: str, parsed: ServiceUrl) -> None:
+def test_a_url_is_parsed_into_its_parts(text: str, parsed: ServiceUrl) -> None:
     assert parse_service_url(text) == parsed
 
 
@@ -61,7 +61,7 @@ def test_an_address_is_taken_apart(text: str, parsed: ServiceUrl) -> None:
         "https://id.example.com/" + "a" * 2048,
     ],
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_service_url_is_refused(text: str) -> None:
     assert parse_service_url(text) is None
 
 
@@ -77,7 +77,7 @@ def test_what_is_no_address_is_refused(text: str) -> None:
         "[::]",
     ],
 )
-def test_http_reaches_no_other_machine(host: str) -> None:
+def test_http_to_another_machine_is_refused(host: str) -> None:
     assert parse_service_url(f"http://{host}/") is None
 
 

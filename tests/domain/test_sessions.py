@@ -83,7 +83,7 @@ def test_no_text_makes_the_reader_raise(text: str) -> None:
     assert read_session(TOKEN + text, RING) == (None if text else CLAIMS)
 
 
-def test_an_endless_text_is_not_looked_at() -> None:
+def test_a_very_long_text_is_refused() -> None:
     assert read_session("pgs1.a3e.k1." + "A" * 10_000_000 + ".x", RING) is None
 
 
@@ -92,7 +92,7 @@ def test_another_ring_refuses_the_token_even_under_the_same_key_name() -> None:
     assert read_session(TOKEN, KeyRing((RingKey("k2", b"k" * 32),))) is None
 
 
-def test_a_rotation_kills_no_token() -> None:
+def test_a_rotation_invalidates_no_token() -> None:
     ring = with_new_key(RING, bytes(6), b"n" * 32)
     assert read_session(TOKEN, ring) == CLAIMS
     assert sign_session(CLAIMS, ring).split(".")[2] == ring.newest.kid != "k1"
@@ -125,7 +125,7 @@ def test_a_mac_for_another_purpose_is_no_session_mac() -> None:
     assert read_session(f"{head}.{sign(RING.newest, 'cursor', head)}", RING) is None
 
 
-def test_a_token_is_over_at_its_last_second() -> None:
+def test_a_token_expires_at_its_expiry_second() -> None:
     assert not is_expired(CLAIMS, CLAIMS.expires_at - 1)
     assert is_expired(CLAIMS, CLAIMS.expires_at)
 

@@ -80,9 +80,7 @@ def test_an_authenticator_that_never_opened_a_window_is_asked_for_a_code(need: N
 
 @pytest.mark.parametrize("need", ["open", "fresh"])
 @pytest.mark.parametrize("factor", [NONE, PENDING])
-def test_who_has_no_authenticator_in_force_is_told_so_by_every_gate(
-    factor: Factor, need: Need
-) -> None:
+def test_every_gate_reports_a_missing_authenticator(factor: Factor, need: Need) -> None:
     assert gate(factor, need, NOW) == UNENROLLED
 
 
@@ -175,7 +173,7 @@ def test_without_any_authenticator_no_code_is_looked_at() -> None:
     st.integers(0, 4),
     st.sampled_from([None, NOW - 1, NOW, NOW + 1, NOW + 900]),
 )
-def test_a_wrong_code_leaves_exactly_what_was_counted_before_it_was_looked_at(
+def test_a_wrong_code_leaves_exactly_the_factor_with_the_counted_attempt(
     base: Factor, count: int, locked_until: int | None
 ) -> None:
     factor = msgspec.structs.replace(base, wrong_codes=count, locked_until=locked_until)
@@ -225,7 +223,7 @@ def test_replacing_an_authenticator_takes_a_fresh_window(after: int, reason: str
     assert enrol(OPEN, "new", NOW + after) == (REPLACING if reason is None else refuse(reason))
 
 
-def test_one_being_replaced_stays_in_force_until_the_new_ones_first_code() -> None:
+def test_a_replaced_authenticator_stays_in_force_until_the_new_ones_first_code() -> None:
     still, answer = verify(REPLACING, STEP, None, NOW + 60)
     assert answer == Verified(enrolled=False)
     assert (still.sealed_secret, still.pending_sealed_secret) == ("old", "new")
@@ -245,7 +243,7 @@ def test_a_spent_code_of_the_old_one_that_is_right_for_the_new_one_puts_that_int
     ] == Verified(enrolled=True)
 
 
-def test_enrolling_again_forgets_the_pending_one_and_no_wrong_code() -> None:
+def test_enrolling_again_forgets_the_pending_authenticator_but_no_wrong_code() -> None:
     again = enrol(wrong(PENDING, 4), "newer", NOW)
     assert again == Factor(pending_sealed_secret="newer", wrong_codes=4)
 

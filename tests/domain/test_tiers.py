@@ -77,7 +77,7 @@ def test_a_tier_into_which_the_platform_would_have_to_pay_is_locked(
     assert tier((1, 1), (100, prize)).is_locked("chess") is locked
 
 
-def test_an_operators_lock_holds_for_its_game_alone() -> None:
+def test_an_operators_lock_applies_only_to_its_game() -> None:
     locked = msgspec.structs.replace(tier((100, 180)), locked_games=frozenset({"chess"}))
     assert (locked.is_locked("chess"), locked.is_locked("reversi")) == (True, False)
 

@@ -62,11 +62,13 @@ def test_what_an_app_shows_now_is_right_now(entropy: bytes, now: int) -> None:
         "2" * 100_000,
     ],
 )
-def test_what_is_not_six_ascii_digits_is_right_in_no_step(code: str) -> None:
+def test_a_text_that_is_not_six_ascii_digits_is_right_in_no_step(code: str) -> None:
     assert matching_step(RFC_SECRET, code, 59) is None
 
 
-def test_of_two_steps_with_one_code_the_newer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_two_steps_share_a_code_the_newer_one_is_returned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(TOTP, "generate_otp", lambda _self, _step: "123456")
     assert matching_step(RFC_SECRET, "123456", 3000) == 100
 

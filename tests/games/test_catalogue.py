@@ -60,7 +60,7 @@ def test_no_entry_point_takes_the_id_of_another_game(name: str) -> None:
         load_games(brought(name))
 
 
-def test_what_is_no_game_is_refused() -> None:
+def test_an_entry_point_that_is_not_a_game_is_refused() -> None:
     with pytest.raises(BadGame, match="nim"):
         load_games(brought("nim", "tests.games.test_catalogue:brought"))
 
@@ -70,7 +70,7 @@ def test_a_game_brought_twice_is_refused() -> None:
         load_games(brought("nim") * 2)
 
 
-def test_without_its_extra_chess_is_not_there_and_the_others_are(
+def test_without_its_extra_only_chess_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def find(name: str) -> ModuleSpec | None:
@@ -82,7 +82,7 @@ def test_without_its_extra_chess_is_not_there_and_the_others_are(
     assert "chess" in catalogue.GAMES
 
 
-def test_nothing_but_its_own_module_imports_the_library_for_chess() -> None:
+def test_only_the_chess_module_imports_the_chess_library() -> None:
     imports = re.compile(r"^\s*(?:import|from) chess\b", re.MULTILINE)
     assert [
         path.relative_to(SOURCE).as_posix()

@@ -97,7 +97,7 @@ def test_a_side_without_a_move_is_mated_or_stalemated(moves: str, outcome: Outco
         "a pawn",
     ],
 )
-def test_too_little_to_give_mate_is_a_draw_at_once(pieces: str, drawn: bool) -> None:
+def test_insufficient_material_is_a_draw_at_once(pieces: str, drawn: bool) -> None:
     state = position(f"{pieces} w - - 0 1")
     assert (RULES.outcome(state) == DRAW) is drawn
     assert (RULES.legal_moves(state) == ()) is drawn
@@ -106,7 +106,7 @@ def test_too_little_to_give_mate_is_a_draw_at_once(pieces: str, drawn: bool) -> 
 BACK_AND_FORTH = "g1f3 g8f6 f3g1 f6g8"
 
 
-def test_a_position_that_is_there_for_the_third_time_is_a_draw() -> None:
+def test_the_third_occurrence_of_a_position_is_a_draw() -> None:
     assert REPETITIONS == 3
     twice = game(f"{BACK_AND_FORTH} g1f3 g8f6 f3g1")
     assert RULES.outcome(twice) is None
@@ -117,12 +117,12 @@ def test_a_position_that_is_there_for_the_third_time_is_a_draw() -> None:
         RULES.apply(state, "e2e4")
 
 
-def test_the_times_that_a_position_is_there_need_not_follow_each_other() -> None:
+def test_the_occurrences_of_a_position_need_not_be_consecutive() -> None:
     other = "b1c3 b8c6 c3b1 c6b8"
     assert RULES.outcome(game(f"{BACK_AND_FORTH} {other}")) == DRAW
 
 
-def test_a_position_with_other_rights_is_another_position() -> None:
+def test_other_castling_rights_make_another_position() -> None:
     # The rook returns to its square, but the king can no longer castle with it.
     around = " h1g1 f6g8 g1h1 g8f6"
     state = game("g1f3 g8f6" + around * 2)
@@ -141,14 +141,14 @@ def test_a_position_with_the_other_side_to_move_is_another_position() -> None:
     assert RULES.outcome(state) is None
 
 
-def test_a_pawn_that_can_be_taken_in_passing_makes_another_position() -> None:
+def test_a_pawn_that_can_be_taken_en_passant_makes_another_position() -> None:
     around = " b1c3 b8c6 c3b1 c6b8"
     state = game("e2e4 a7a6 e4e5 d7d5" + around * 2)
     assert RULES.outcome(state) is None
     assert RULES.outcome(RULES.apply(state, "b1c3")) == DRAW
 
 
-def test_a_pawn_that_nobody_can_take_in_passing_makes_none() -> None:
+def test_a_pawn_that_cannot_be_taken_en_passant_makes_the_same_position() -> None:
     assert RULES.outcome(game("e2e4" + " b8c6 b1c3 c6b8 c3b1" * 2)) == DRAW
 
 
@@ -160,7 +160,7 @@ def test_fifty_quiet_moves_of_each_side_are_a_draw() -> None:
     assert RULES.outcome(RULES.apply(last, "e8d8")) == DRAW
 
 
-def test_a_capture_or_a_pawn_begins_the_count_anew() -> None:
+def test_a_capture_or_a_pawn_move_restarts_the_count() -> None:
     almost = position("4k3/4p3/8/8/8/8/8/R3K3 w - - 98 80")
     state = after(almost, "a1a2 e7e5")
     assert RULES.outcome(state) is None
@@ -204,7 +204,7 @@ def test_castling_has_one_name() -> None:
     ],
     ids=["initial", "kiwipete", "endgame"],
 )
-def test_as_many_moves_are_offered_as_are_known(fen: str, known: list[int]) -> None:
+def test_the_number_of_legal_moves_is_the_known_one(fen: str, known: list[int]) -> None:
     states, found = [position(fen)], []
     for _ in known:
         found.append(sum(len(RULES.legal_moves(state)) for state in states))

@@ -38,11 +38,11 @@ def lines_in(board: Sequence[Sequence[int | None]], side: int) -> set[frozenset[
     return found
 
 
-def test_as_many_sequences_of_moves_are_legal_as_are_known() -> None:
+def test_the_number_of_move_sequences_is_the_known_one() -> None:
     assert [sequences for sequences, _ in counts(RULES, 7)] == SEQUENCES[:7]
 
 
-def test_as_many_positions_are_reached_as_are_known() -> None:
+def test_the_number_of_positions_is_the_known_one() -> None:
     states = {RULES.initial()}
     for known in POSITIONS[:7]:
         after = {
@@ -56,7 +56,7 @@ def test_as_many_positions_are_reached_as_are_known() -> None:
 
 
 @pytest.mark.slow
-def test_as_many_sequences_of_eight_moves_are_legal_as_are_known() -> None:
+def test_the_number_of_sequences_of_eight_moves_is_the_known_one() -> None:
     assert counts(RULES, 8)[-1][0] == SEQUENCES[7]
 
 
@@ -98,7 +98,7 @@ def test_one_disc_can_complete_several_lines() -> None:
     assert sorted(view("1122337766554")["line"]) == ["a1", "b1", "c1", "d1", "e1", "f1", "g1"]
 
 
-def test_no_line_goes_round_the_edge() -> None:
+def test_no_line_wraps_around_the_edge() -> None:
     state = played(RULES, "11211416221")
     # Side 0 holds the top three of column a and the bottom of column b.
     assert [

@@ -105,7 +105,7 @@ def test_every_game_comes_to_an_end_with_an_outcome_and_no_move_left(
 @EACH
 @SOME
 @given(seed=SEEDS)
-def test_sides_take_turns_a_pass_being_a_move(rules: Rules, seed: int) -> None:
+def test_sides_take_turns_and_a_pass_is_a_move(rules: Rules, seed: int) -> None:
     course = a_game(rules, seed)
     assert [rules.turn(state) for state, _ in course] == [ply % 2 for ply in range(len(course))]
 
@@ -146,7 +146,7 @@ def test_the_legal_moves_are_exactly_those_that_can_be_made(
 @EACH
 @SOME
 @given(seed=SEEDS)
-def test_no_move_changes_a_state_that_was_there_before(rules: Rules, seed: int) -> None:
+def test_a_move_never_changes_an_earlier_state(rules: Rules, seed: int) -> None:
     course = a_game(rules, seed, at_most=60)
     before = [
         (rules.view(state), rules.legal_moves(state), rules.turn(state)) for state, _ in course
@@ -162,7 +162,7 @@ def test_no_move_changes_a_state_that_was_there_before(rules: Rules, seed: int) 
 @EACH
 @SOME
 @given(seed=SEEDS)
-def test_a_pass_is_never_a_choice(rules: Rules, seed: int) -> None:
+def test_a_pass_is_offered_only_when_there_is_no_other_move(rules: Rules, seed: int) -> None:
     for moves in (rules.legal_moves(state) for state, _ in a_game(rules, seed)):
         assert PASS not in moves or moves == (PASS,)
 
@@ -195,7 +195,7 @@ def test_a_view_holds_its_fields_as_json_and_nothing_else(rules: Rules, seed: in
 )
 @SOME
 @given(seed=SEEDS)
-def test_a_board_has_one_new_mark_after_each_move_that_is_no_pass(rules: Rules, seed: int) -> None:
+def test_each_move_but_a_pass_adds_one_mark_to_the_board(rules: Rules, seed: int) -> None:
     marks = [
         sum(cell is not None for row in builtins(rules, state)["board"] for cell in row)
         for state, _ in a_game(rules, seed)

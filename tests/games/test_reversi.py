@@ -81,18 +81,18 @@ def test_the_game_begins_as_othello_does() -> None:
     assert RULES.view(state)["scores"] == [2, 2]
 
 
-def test_as_many_sequences_of_moves_are_legal_as_are_known() -> None:
+def test_the_number_of_move_sequences_is_the_known_one() -> None:
     assert [sequences for sequences, _ in counts(RULES, 6)] == SEQUENCES[:6]
 
 
 @pytest.mark.slow
-def test_as_many_sequences_of_eight_moves_are_legal_as_are_known() -> None:
+def test_the_number_of_sequences_of_eight_moves_is_the_known_one() -> None:
     assert [sequences for sequences, _ in counts(RULES, 8)] == SEQUENCES
 
 
 @seeds(40)
 @given(seed=SEEDS)
-def test_every_move_of_a_game_is_what_the_plain_rule_says(seed: int) -> None:
+def test_every_move_follows_the_plainly_written_rule(seed: int) -> None:
     course = a_game(RULES, seed)
     for state, move in course:
         side, before = RULES.turn(state), held(state)
@@ -112,7 +112,7 @@ def test_every_move_of_a_game_is_what_the_plain_rule_says(seed: int) -> None:
 
 @seeds(40)
 @given(seed=SEEDS)
-def test_a_side_passes_exactly_when_the_other_one_alone_can_move(seed: int) -> None:
+def test_a_side_passes_exactly_when_only_the_other_side_can_move(seed: int) -> None:
     for state, move in a_game(RULES, seed):
         shown, side = RULES.view(state)["board"], RULES.turn(state)
         assert (move == PASS) == (not plain(shown, side) and bool(plain(shown, 1 - side)))
@@ -147,17 +147,17 @@ def test_a_forced_pass_gives_the_move_back() -> None:
     ["......01", "........ 10......", "........ ......0. .......1", "........ .0...... 1......."],
     ids=["h1 to a2", "a2 to h1", "h3 to a5", "a3 to h3"],
 )
-def test_no_run_goes_round_the_edge(rows: str) -> None:
+def test_no_run_wraps_around_the_edge(rows: str) -> None:
     assert RULES.legal_moves(board(rows, turn=0)) == (PASS,)
 
 
-def test_a_side_without_a_disc_has_lost_at_once() -> None:
+def test_a_side_without_discs_loses_at_once() -> None:
     state = played(RULES, WIPED_OUT)
     assert RULES.outcome(state) == Outcome(0, (13, 0))
     assert RULES.legal_moves(state) == ()
 
 
-def test_as_many_discs_for_both_are_a_draw_and_empty_squares_count_for_nobody() -> None:
+def test_equal_discs_are_a_draw_and_empty_squares_do_not_count() -> None:
     rows = "00000000 00000000 00000000 ........ ........ 11111111 11111111 11111111"
     over = [
         State(discs(rows), 0, 0, over=True),

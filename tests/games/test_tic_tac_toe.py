@@ -66,7 +66,7 @@ def test_a_full_board_without_a_line_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("move", ["a1", "d1", "a4", "", "A1", " b1", "pass"])
-def test_no_other_move_is_applied(move: str) -> None:
+def test_an_illegal_move_is_refused(move: str) -> None:
     with pytest.raises(ValueError, match="no legal move"):
         RULES.apply(played("a1"), move)
 

@@ -39,7 +39,7 @@ def test_matches_of_every_game_with_a_clock_for_each_side_end_too(tmp_path: Path
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_whatever_differs_from_what_the_players_saw_is_told(tmp_path: Path) -> None:
+def test_a_difference_from_what_the_players_saw_is_reported(tmp_path: Path) -> None:
     """The check itself can fail: here it does not wait for the money, so it misses rows."""
     program = (
         "import sys, game_load.round as r; r.PAYOUTS_S = 0.0; "
