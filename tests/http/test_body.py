@@ -93,7 +93,7 @@ VALUES = st.recursive(
 
 
 @given(st.lists(st.tuples(NAMES, VALUES), max_size=4))
-def test_whatever_texts_hold_a_repeated_name_is_told_from_a_colon(
+def test_a_repeated_name_is_told_apart_from_a_colon_in_a_text(
     pairs: list[tuple[str, object]],
 ) -> None:
     raw = "{" + ",".join(f"{json.dumps(name)} : {json.dumps(value)}" for name, value in pairs) + "}"

@@ -212,7 +212,7 @@ async def test_a_token_without_a_kid_causes_no_fetches(autojump_clock: MockClock
     assert web.key_fetches == 1
 
 
-async def test_keys_are_fetched_anew_after_five_minutes_while_the_old_ones_answer(
+async def test_keys_are_fetched_again_after_five_minutes_while_the_old_ones_answer(
     autojump_clock: MockClock,
 ) -> None:
     web = Web()

@@ -401,7 +401,7 @@ def test_a_set_of_many_keys_is_cut_short() -> None:
 
 
 @pytest.mark.parametrize(("alg", "other"), list(itertools.permutations(ALGORITHMS, 2)))
-async def test_a_key_serves_its_own_algorithm_alone(
+async def test_a_key_serves_its_own_algorithm_only(
     alg: str, other: str, mock_clock: MockClock
 ) -> None:
     web = Web()

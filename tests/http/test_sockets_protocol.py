@@ -372,7 +372,7 @@ async def test_what_breaks_the_protocol_ends_cleanly_with_its_code(
 
 
 @pytest.mark.parametrize("name", LEAVING)
-async def test_a_player_who_leaves_is_let_go_with_the_code_they_gave(
+async def test_a_player_who_closes_gets_the_same_code_back(
     service: SharedService, partner: Partner, name: str
 ) -> None:
     sent, echoed = LEAVING[name]

@@ -62,7 +62,7 @@ async def refresh(office: Office) -> None:
     assert (await office.service.internal.send("POST", "/internal/registry/refresh"))[0] == 200
 
 
-def test_the_registry_reads_everything_anew_within_what_is_promised() -> None:
+def test_the_registry_is_read_again_within_the_promised_time() -> None:
     assert REFRESH_S <= 60
 
 

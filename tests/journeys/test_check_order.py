@@ -303,7 +303,7 @@ def _call(client: SyncClient, wrong: Wrong, key: str) -> Reply:
 
 
 @pytest.mark.parametrize("wrong", ROWS, ids=[row.name for row in ROWS])
-def test_the_first_of_two_faults_is_told(
+def test_the_first_of_two_faults_is_reported(
     shared: SharedService, live_only: SharedService, wrong: Wrong
 ) -> None:
     service = live_only if wrong.restricted else shared
@@ -345,7 +345,7 @@ def test_the_idempotency_key_is_looked_up_before_the_tier_and_after_the_licence(
         ({"tierId": SILVER, "stakeUsdCents": 149}, (400, "stake_does_not_match_price"), True),
     ],
 )
-async def test_whatever_is_refused_is_refused_before_a_settlement_that_is_down_is_asked(
+async def test_every_refusal_comes_before_a_settlement_that_is_down_is_asked(
     tmp_path: Path, fields: dict[str, object], expected: tuple[int, str], terms: bool
 ) -> None:
     settlement = Remote(None)

@@ -37,7 +37,7 @@ def _broken(key: str) -> str:
         pytest.param("Bearer \uff4bey", id="not ASCII"),
     ],
 )
-def test_whatever_is_no_known_key_is_invalid_key(
+def test_anything_but_a_known_key_is_an_invalid_key(
     client: SyncClient, known: Partner, authorization: str | None
 ) -> None:
     key = known.test

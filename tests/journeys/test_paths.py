@@ -146,7 +146,7 @@ def test_a_repeated_or_undecodable_parameter_is_a_plain_400(
 @pytest.mark.parametrize(
     "cursor", ["%00", "%ff", "%", "%zz", "A" * 5000, "%F0%9F%98%80"], ids=lambda cursor: cursor[:10]
 )
-def test_whatever_is_no_cursor_is_answered_as_an_invalid_one(
+def test_anything_but_a_cursor_is_an_invalid_cursor(
     client: SyncClient, known: Partner, cursor: str
 ) -> None:
     check_refusal(

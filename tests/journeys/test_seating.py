@@ -221,7 +221,7 @@ def test_an_unpriced_tier_charges_its_floor_whatever_fitting_stake_was_sent(
     assert again.header("idempotent-replayed") == "true"
 
 
-def test_the_same_key_and_values_are_the_same_seat_with_its_status_of_now(
+def test_the_same_key_and_values_return_the_same_seat_with_its_current_status(
     client: SyncClient, partner: Partner
 ) -> None:
     first = _seat(client, partner.test, "alice", "a", partnerRef="first")

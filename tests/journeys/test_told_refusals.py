@@ -35,7 +35,7 @@ async def told(
     return reply.reason, [(event.detail["path"], event.detail["reason"]) for event in events]
 
 
-async def test_a_refused_version_is_told(tmp_path: Path) -> None:
+async def test_a_refused_version_reaches_the_live_stream(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         version = [("x-service-api-version", "99")]
@@ -46,7 +46,7 @@ async def test_a_refused_version_is_told(tmp_path: Path) -> None:
         )
 
 
-async def test_a_refusal_of_an_inactive_account_is_told(tmp_path: Path) -> None:
+async def test_a_refusal_of_an_inactive_account_reaches_the_live_stream(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, active=False))
@@ -54,14 +54,14 @@ async def test_a_refusal_of_an_inactive_account_is_told(tmp_path: Path) -> None:
         assert await told(service, partner, "live") == (reason, [("/partner/me", reason)])
 
 
-async def test_a_key_of_the_other_environment_is_told(tmp_path: Path) -> None:
+async def test_a_key_of_the_other_environment_reaches_the_live_stream(tmp_path: Path) -> None:
     async with in_process(tmp_path, restrict_environment="live") as service:
         partner = await service.partner()
         reason = "test_key_against_live"
         assert await told(service, partner, "test") == (reason, [("/partner/me", reason)])
 
 
-async def test_a_revoked_key_is_told(tmp_path: Path) -> None:
+async def test_a_revoked_key_reaches_the_live_stream(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         revoke = RevokeKey(PLATFORM, partner.key_ids["test"])
@@ -70,7 +70,7 @@ async def test_a_revoked_key_is_told(tmp_path: Path) -> None:
         assert await told(service, partner, "test") == (reason, [("/partner/me", reason)])
 
 
-async def test_a_live_key_on_a_call_for_test_keys_is_told(tmp_path: Path) -> None:
+async def test_a_live_key_on_a_call_for_test_keys_reaches_the_live_stream(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         reason = "test_key_required"
@@ -78,7 +78,7 @@ async def test_a_live_key_on_a_call_for_test_keys_is_told(tmp_path: Path) -> Non
         assert await told(service, partner, "live", "POST", path) == (reason, [(DECIDE, reason)])
 
 
-async def test_a_refusal_of_the_handler_is_told_once(tmp_path: Path) -> None:
+async def test_a_refusal_of_the_handler_reaches_the_live_stream_once(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         reason = "match_not_found"
