@@ -108,7 +108,7 @@ async def test_every_hostile_input_is_survived(server: Server) -> None:
                 while await stream.receive_some(65536):
                     pass
         except (trio.BrokenResourceError, OSError):
-            pass  # refused in the middle: as good an answer as any
+            pass  # closing the connection early is an acceptable answer
         finally:
             await trio.aclose_forcefully(stream)
         assert server.running, f"input {number} ended the process: {data[:200]!r}"
@@ -139,14 +139,15 @@ async def test_stalled_and_never_reading_clients_hold_up_neither_others_nor_the_
     ]
     streams = await _ask_and_never_read(server, key)
     with trio.fail_after(60):
-        while await _stuck(server) < NEVER_READING:  # noqa: ASYNC110 - another process: each of them held a write up, and was let go
+        # Each connection has blocked a write until the service closed it.
+        while await _stuck(server) < NEVER_READING:  # noqa: ASYNC110 - another process
             await trio.sleep(0.2)
     for number in range(STALLED):
         stream = await _open(server)
         await stream.send_all(beginnings[number % len(beginnings)])
         streams.append(stream)
     streams += await _ask_and_never_read(server, key)
-    await trio.sleep(2)  # these are stuck, or about to be, when the stop comes
+    await trio.sleep(2)  # these block a write when the stop comes, or are about to
     await _launch(server, keys, "meanwhile")
     internal = Connection(server.internal_url)
     status, _, answer = await internal.call("GET", "/internal/readyz", "")

@@ -67,7 +67,7 @@ class Backend:
             for row in page["results"]:
                 was = self.rows.get((row["matchId"], row["playerId"]))
                 if was is not None:
-                    assert row["revision"] >= was["revision"], "a row went back"
+                    assert row["revision"] >= was["revision"], "a row's revision decreased"
                     assert was["outcome"] != "ended" or row["outcome"] == "ended", (
                         "an ended row changed its outcome"
                     )
@@ -127,7 +127,7 @@ async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: S
     assert seconds < 15
 
     assert sum(len(backend.seats) for backend in backends) > ROUNDS * WORKERS, (
-        "too little happened for the test to mean anything"
+        "too few seats were taken for the test to be meaningful"
     )
     for backend in backends:
         assert backend.seats.keys() == backend.sent

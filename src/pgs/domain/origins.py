@@ -91,7 +91,7 @@ def _longest_run_of_zeros(pieces: list[str]) -> tuple[int, int]:
 def _is_sound(label: str) -> bool:
     """Return whether a label is not an A-label (`xn--`), or is one that decodes.
 
-    Browsers send no other. Which characters it may hold is for the browser to judge.
+    Browsers send only such labels. The characters in a decoded label are not checked.
     """
     if not label.startswith("xn--"):
         return True

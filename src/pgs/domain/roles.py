@@ -38,7 +38,7 @@ class AdminRule(msgspec.Struct, frozen=True):
 
 
 def rank(role: Role) -> int:
-    """Return the role's rank, which is greater the more the role may do."""
+    """Return the role's rank. A role with more rights has a greater rank."""
     return len(ROLES) - ROLES.index(role)
 
 

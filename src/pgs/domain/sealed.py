@@ -25,8 +25,9 @@ _FORMAT = "pgse1"
 def seal(ring: KeyRing, plaintext: bytes, context: str, nonce: bytes) -> str:
     """Return `plaintext` encrypted under the newest key, as ASCII text.
 
-    `context` says whose secret it is and what for, such as `acme|live|webhook`; opening it takes
-    the same. `nonce` is exactly `NONCE_BYTES` fresh random bytes (else ValueError).
+    `context` names the owner and the purpose of the secret, such as `acme|live|webhook`; the same
+    context is needed to open it. `nonce` is exactly `NONCE_BYTES` fresh random bytes (else
+    ValueError).
     """
     if len(nonce) != NONCE_BYTES:
         raise ValueError(f"sealing takes a nonce of {NONCE_BYTES} bytes")
@@ -36,10 +37,10 @@ def seal(ring: KeyRing, plaintext: bytes, context: str, nonce: bytes) -> str:
 
 
 def open_sealed(ring: KeyRing, text: str, context: str) -> bytes | None:
-    """Return what was sealed, or None if it does not open.
+    """Return the plaintext, or None if the text does not open.
 
-    That is so if the text was altered, was sealed for another context, or names a key that is not
-    on the ring.
+    It does not if it was altered, was sealed for another context, or names a key that is not on
+    the ring.
     """
     parts = text.split(".")
     if len(parts) != 3 or parts[0] != _FORMAT:

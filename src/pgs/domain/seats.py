@@ -1,4 +1,4 @@
-"""A paid seat: what a partner asks for, and what becomes of its stake.
+"""A paid seat: the request for it, and the states of its stake.
 
 A seat is also its row in the results feed. The rules of `matches.py` and `payouts.py` raise its
 `revision`; the plan that is committed sets its `position`.
@@ -81,7 +81,7 @@ class Seat(msgspec.Struct, frozen=True):
 
 
 def retry_at(since: int, now: int) -> int:
-    """Return when settlement is asked again for an answer that it has owed since `since`.
+    """Return when settlement is asked again for an answer that is missing since `since`.
 
     The wait is a quarter of the time passed, within `RETRY_MIN_S` and `RETRY_MAX_S`.
     """

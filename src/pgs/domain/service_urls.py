@@ -1,4 +1,4 @@
-"""URLs of services in the settings: https anywhere, http on this machine alone."""
+"""URLs of services in the settings: https for any host, http only for this machine."""
 
 import ipaddress
 import re

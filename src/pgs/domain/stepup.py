@@ -121,7 +121,7 @@ def count_attempt(factor: Factor, now: int) -> Factor | Refusal:
     """Return the factor as after a wrong code, or why no code is looked at.
 
     Commit this factor before you look at the code: then neither a crash nor a caller who leaves
-    makes a guess free. The fifth wrong code locks; its answer is that of the four before it.
+    makes a guess free. The fifth wrong code locks, but gets the same answer as the four before.
     """
     if not factor.enrolled and factor.pending_sealed_secret is None:
         return refuse("totp_not_enrolled")
