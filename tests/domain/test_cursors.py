@@ -31,6 +31,12 @@ def test_a_cursor_gives_its_position_back_in_its_type(
     assert len(cursor) <= CURSOR_MAX
 
 
+def test_a_cursor_that_a_partner_has_kept_stays_valid() -> None:
+    kept = "pgc1.k1.lKdyZXN1bHRzpGFjbWWkbGl2Zc0E0g.j3G3hVKXFTw-4PWBrb6dhw"
+    assert kept == CURSOR
+    assert read(kept) == 1234
+
+
 @pytest.mark.parametrize(
     ("kind", "partner_id", "environment"),
     [("invoices", "acme", "live"), ("results", "acne", "live"), ("results", "acme", "test")],

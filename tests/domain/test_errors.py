@@ -51,6 +51,22 @@ EXTRAS = {
     "day_not_final": {"latestDay"},
     "logo_too_large": {"maxBytes"},
     "live_theme_not_writable": {"changeItAt"},
+    "stake_declined": {
+        "seatId",
+        "matchId",
+        "status",
+        "stakeStatus",
+        "environment",
+        "gameId",
+        "tierId",
+        "playerId",
+        "stakeUsdCents",
+        "prizeUsdCents",
+        "seatedAt",
+        "expiresAt",
+        "idempotencyKey",
+        "partnerRef",
+    },
 }
 
 
@@ -69,7 +85,6 @@ def test_two_reasons_have_a_second_status() -> None:
 
 def test_only_some_errors_carry_more_fields() -> None:
     found = {reason: set(kind.extras) for reason, kind in ERRORS.items() if kind.extras}
-    assert {"seatId", "matchId", "stakeStatus", "stakeUsdCents"} <= found.pop("stake_declined")
     assert found == EXTRAS
 
 

@@ -16,6 +16,10 @@ def test_no_two_nouns_share_a_prefix() -> None:
     assert len(set(ids.PREFIXES)) == len(ids.PREFIXES) == 10
 
 
+def test_prefixes_stay_as_they_are_in_ids_that_partners_have_stored() -> None:
+    assert " ".join(ids.PREFIXES) == "mat sea inv lin key ivt att ndg evt req"
+
+
 @given(prefixes, entropy)
 def test_every_new_id_has_the_shape_of_its_noun_and_of_no_other(prefix: str, seed: bytes) -> None:
     text = ids.new_id(prefix, seed)

@@ -78,6 +78,11 @@ def test_a_damaged_file_is_refused_without_quoting_it(text: str) -> None:
     assert "bm5u" not in str(caught.value)
 
 
+def test_the_refusal_of_a_damaged_file_names_the_line_as_an_editor_counts() -> None:
+    with pytest.raises(ValueError, match=r"^line 3 of the key ring "):
+        parse_ring(FILE.replace("old ", "Old "))
+
+
 @pytest.mark.parametrize(
     ("kid", "secret"),
     [

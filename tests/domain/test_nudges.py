@@ -15,6 +15,7 @@ from pgs.domain.nudges import (
     next_try_due,
     nudge_body,
     response_text,
+    sign_nudge,
     signature_header,
     verdict,
     verify_signature,
@@ -33,6 +34,12 @@ def _answered(status: int | None) -> TryOutcome:
 def test_the_body_is_compact_json_with_its_keys_in_order() -> None:
     assert BODY == b'{"type":"results.available","partnerId":"acme","at":1800000000}'
     assert list(json.loads(BODY)) == ["type", "partnerId", "at"]
+
+
+def test_a_signed_nudge_is_its_body_with_the_header_that_verifies() -> None:
+    signed = sign_nudge("acme", SECRET, AT)
+    assert signed.body == BODY
+    assert signed.headers == {"X-Service-Signature": HEADER}
 
 
 def test_the_signature_is_the_one_that_openssl_makes() -> None:
