@@ -24,7 +24,7 @@ PATIENCE_S = 10.0
 
 
 class Moody(io.RawIOBase):
-    """A file that takes some bytes at once, fails while `broken`, and hangs unless `hanging` is set."""
+    """A file that takes some bytes, fails while `broken`, and hangs unless `hanging` is set."""
 
     def __init__(self, at_once: int = 1 << 30) -> None:
         self.at_once = at_once

@@ -97,7 +97,10 @@ def seed_scheduler(seed: int) -> None:
 
 
 class Faults:
-    """Makes statements fail that contain a given text. `statements` lists all that were run."""
+    """Makes statements fail that contain a given text. `statements` lists all that were run.
+
+    Line breaks and indentation of a statement count as single spaces.
+    """
 
     def __init__(self) -> None:
         self.statements: list[str] = []
@@ -139,7 +142,7 @@ class Faults:
 
     @contextmanager
     def hold(self, text: str) -> Iterator[threading.Event]:
-        """Hold statements that contain `text` until the block ends or the event that it gives is set."""
+        """Hold statements that contain `text` until the block ends or its event is set."""
         release = threading.Event()
         self._before.append((text, lambda: _wait(release)))
         try:
@@ -163,10 +166,11 @@ class Faults:
 
         class Cursor(sqlite3.Cursor):
             def execute(self, sql: str, parameters: Any = (), /) -> Self:
-                faults.statements.append(sql)
-                _run_hooks(faults._before, sql)
+                statement = " ".join(sql.split())  # where its lines break does not matter
+                faults.statements.append(statement)
+                _run_hooks(faults._before, statement)
                 super().execute(sql, parameters)
-                _run_hooks(faults._after, sql)
+                _run_hooks(faults._after, statement)
                 return self
 
         class Connection(sqlite3.Connection):
@@ -179,9 +183,9 @@ class Faults:
         return Connection
 
 
-def _run_hooks(hooks: list[tuple[str, Callable[[], None]]], sql: str) -> None:
+def _run_hooks(hooks: list[tuple[str, Callable[[], None]]], statement: str) -> None:
     for text, hook in tuple(hooks):
-        if text in sql:
+        if text in statement:
             hook()
 
 

@@ -196,7 +196,7 @@ async def test_the_last_good_reading_serves_until_it_is_600_seconds_old_then_not
     async with ready_core(tmp_path, faults=faults, on_event=events.append) as s:
         registry, catalogue = s.parts.registry, s.parts.catalogue
         await until(100)
-        faults.fail("from partner\norder")  # the whole table, which only the registry reads
+        faults.fail("from partner order")  # the whole table, which only the registry reads
         faults.fail("from tier")
         await until(659.99)  # last read at 60
         assert not registry.is_closed(trio.current_time())

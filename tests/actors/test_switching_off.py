@@ -220,7 +220,7 @@ async def test_a_start_finishes_a_closing_that_a_crash_cut_short(
         "insert into match",
         "update match",
         "closing is null and seat_id >",
-        "select match_id\nfrom match",
+        "select match_id from match",
     ],
 )
 async def test_a_closing_that_broke_half_way_is_taken_up_again_within_a_minute(
