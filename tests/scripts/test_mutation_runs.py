@@ -105,6 +105,13 @@ def test_every_accepted_mutation_still_exists_and_has_a_reason() -> None:
     assert [e for e in accepted if not e.why] == []
 
 
+def test_a_mutation_is_known_by_its_lines_without_their_comments() -> None:
+    (mutant,) = mutants_of(
+        TARGET, "RULES = [\n    first(  # the oldest\n        'a',  # or 'b'\n    ),\n]\n"
+    )
+    assert (mutant.was, mutant.now) == ("'a',", '"",')
+
+
 def test_a_seed_draws_the_same_mutations_again() -> None:
     mutants = all_mutants(ROOT)
     first = drawn(mutants, 20, seed=1)
