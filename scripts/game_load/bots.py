@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from random import Random
 from urllib.parse import urlsplit
 
-import httpcore
 import msgspec
 import trio
 from trio_websocket import ConnectionClosed, WebSocketConnection, connect_websocket_url
 from wsproto.utilities import LocalProtocolError
 
+from pgs.demo.pool import ConnectionPool
 from pgs.domain import frames
 
 LAUNCHES_AT_ONCE = 32
@@ -94,7 +94,7 @@ class Crowd:
         self.play_s = 0.0
         self.cpu_s = 0.0  # this process's, while they played
         self.together = trio.Event()  # set when every socket is open
-        self._http = httpcore.AsyncConnectionPool(max_connections=LAUNCHES_AT_ONCE)
+        self._http = ConnectionPool(max_connections=LAUNCHES_AT_ONCE)
         self._launching = trio.CapacityLimiter(LAUNCHES_AT_ONCE)
         self._connecting = trio.CapacityLimiter(CONNECTS_AT_ONCE)
         self._missing = 2 * len(pairs)

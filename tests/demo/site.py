@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
-import httpcore
 import msgspec
 import trio
 
@@ -15,6 +14,7 @@ from pgs.demo.folder import DemoFile
 from pgs.demo.inbox import Inbox
 from pgs.demo.launch import Launcher
 from pgs.demo.news import News, follow_feed
+from pgs.demo.pool import ConnectionPool
 from pgs.demo.site import Opponent, Site, origins_of, serving
 from pgs.http.transport.server import bind
 from pgs.serve import RunningService
@@ -31,7 +31,7 @@ class Visit(msgspec.Struct, frozen=True):
     news: News
     launcher: Launcher
     backend: Backend
-    pool: httpcore.AsyncConnectionPool
+    pool: ConnectionPool
     answers: list[bytes]
 
     async def call(
@@ -83,7 +83,7 @@ async def visit(folder: Path, opponent: Opponent | None = None) -> AsyncIterator
     with closing(bind("127.0.0.1:0")) as sock:
         async with (
             demo_service(folder) as (service, demo, inbox),
-            httpcore.AsyncConnectionPool() as pool,
+            ConnectionPool() as pool,
         ):
             backend, news, origins = (
                 Backend(pool, service.base_url, demo.test_key),

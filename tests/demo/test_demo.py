@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpcore
 import pytest
 import trio
 
 from pgs.clock import SystemClock
 from pgs.demo import BOTS_MAX
+from pgs.demo.pool import ConnectionPool
 from pgs.domain.totp import code_at
 
 _COMMAND = [sys.executable, "-m", "pgs", "demo", "--port", "0"]
@@ -96,7 +96,7 @@ async def test_it_runs_until_a_signal_and_then_exits_with_0(tmp_path: Path) -> N
             demo = json.loads((tmp_path / "demo-data" / "demo.json").read_text())
             assert demo["testKey"].encode() in told, "the lines to paste hold the real key"
             assert f"Open {demo['siteUrl']}\n".encode() in told
-            async with httpcore.AsyncConnectionPool() as pool:
+            async with ConnectionPool() as pool:
                 answer = await pool.request(
                     "GET",
                     demo["baseUrl"] + "/partner/me",
@@ -129,7 +129,7 @@ async def test_it_runs_until_a_signal_and_then_exits_with_0(tmp_path: Path) -> N
     assert b"The demo has ended." in told
 
 
-async def _manage_the_account(pool: httpcore.AsyncConnectionPool, demo: dict[str, str]) -> None:
+async def _manage_the_account(pool: ConnectionPool, demo: dict[str, str]) -> None:
     """Read the account, verify a code, make a key and use it, with `demo.json` alone."""
 
     async def call(

@@ -3,7 +3,6 @@
 import io
 from pathlib import Path
 
-import httpcore
 import pytest
 import trio
 from rich.console import Console
@@ -11,6 +10,7 @@ from rich.console import Console
 from pgs.clock import SystemClock
 from pgs.demo.backend import Backend
 from pgs.demo.inbox import Inbox
+from pgs.demo.pool import ConnectionPool
 from pgs.demo.settlement import DelayedSettlement
 from pgs.demo.story import Unexpected, tell
 from pgs.demo.telling import Teller
@@ -27,7 +27,7 @@ async def test_an_unexpected_answer_ends_the_story(
     with trio.fail_after(30):
         async with (
             demo_service(tmp_path) as (service, demo, inbox),
-            httpcore.AsyncConnectionPool() as pool,
+            ConnectionPool() as pool,
         ):
             backend = Backend(pool, service.base_url, getattr(demo, key) if key else "no key")
             with pytest.raises(Unexpected, match=complaint):
@@ -40,7 +40,7 @@ async def test_a_nudge_that_does_not_verify_ends_the_story(tmp_path: Path) -> No
     with trio.fail_after(30):
         async with (
             demo_service(tmp_path) as (service, demo, inbox),
-            httpcore.AsyncConnectionPool() as pool,
+            ConnectionPool() as pool,
         ):
             inbox.secret = "whsec_" + "A" * 43
             with pytest.raises(
@@ -63,7 +63,7 @@ async def test_a_nudge_that_does_not_come_ends_the_story(
     with trio.fail_after(30):
         async with (
             demo_service(tmp_path) as (service, demo, _),
-            httpcore.AsyncConnectionPool() as pool,
+            ConnectionPool() as pool,
         ):
             with pytest.raises(Unexpected, match="a nudge for the match's start within"):
                 await tell(

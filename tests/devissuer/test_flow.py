@@ -13,6 +13,7 @@ import pytest
 import trio
 
 from pgs.clock import SystemRng
+from pgs.demo.pool import ConnectionPool
 from pgs.devissuer.grants import CODE_LIFETIME_S, CODES_MAX, Grants
 from pgs.devissuer.issuer import DevelopmentIssuer, NotLoopback, development_issuer
 from pgs.devissuer.people import Person
@@ -37,7 +38,7 @@ REFUSED = refuse("sign_in_required")
 class Browser:
     """Goes through the flow with good parameters; a test may change some (None omits one)."""
 
-    def __init__(self, issuer: DevelopmentIssuer, pool: httpcore.AsyncConnectionPool) -> None:
+    def __init__(self, issuer: DevelopmentIssuer, pool: ConnectionPool) -> None:
         self.issuer = issuer
         self._pool = pool
 
@@ -105,7 +106,7 @@ def returned(response: httpcore.Response) -> dict[str, str]:
 async def _browser() -> AsyncIterator[Browser]:
     with trio.fail_after(30):
         async with (
-            httpcore.AsyncConnectionPool() as pool,
+            ConnectionPool() as pool,
             development_issuer(
                 [ANN, BOB], TrioClock(START), SystemRng(), redirect_uris=[BACK]
             ) as issuer,

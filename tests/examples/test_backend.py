@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-import httpcore
 import pytest
 import trio
 
 from pgs.demo.backend import Backend
+from pgs.demo.pool import ConnectionPool
 from tests.conventions.tree import ROOT
 from tests.demo.service import demo_service
 
@@ -71,7 +71,7 @@ async def test_it_runs_beside_the_demo_until_the_money_is_in_the_feed(tmp_path: 
 async def test_it_plays_against_a_player_who_was_waiting(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with demo_service(tmp_path) as (service, demo, _):
-            async with httpcore.AsyncConnectionPool() as pool:
+            async with ConnectionPool() as pool:
                 backend = Backend(pool, service.base_url, demo.test_key)
                 await backend.seat("tic-tac-toe", "p-1", "test-bronze", 100, "first")
             done = await _run(tmp_path)

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 import httpcore
 import msgspec
 
+from pgs.demo.pool import ConnectionPool
+
 NOTHING: Final = object()
 """The body of a call without one; None is the JSON null."""
 
@@ -156,7 +158,7 @@ class Client:
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
-        self._pool = httpcore.AsyncConnectionPool(max_connections=100)
+        self._pool = ConnectionPool(max_connections=100)
 
     async def call(
         self,

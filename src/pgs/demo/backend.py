@@ -7,6 +7,8 @@ from urllib.parse import urlencode
 import httpcore
 import msgspec
 
+from pgs.demo.pool import ConnectionPool
+
 # A long poll is held for up to 25 s; everything else answers at once.
 _TIMEOUTS = {"timeout": {"connect": 5.0, "read": 40.0, "write": 5.0, "pool": 5.0}}
 
@@ -33,7 +35,7 @@ class Exchange(msgspec.Struct, frozen=True):
 class Backend:
     """Calls one service with one key. Every method raises the errors of `CALL_FAILED`."""
 
-    def __init__(self, pool: httpcore.AsyncConnectionPool, base_url: str, key: str) -> None:
+    def __init__(self, pool: ConnectionPool, base_url: str, key: str) -> None:
         self._pool = pool
         self._base_url = base_url
         self._key = key

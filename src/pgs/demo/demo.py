@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
-import httpcore
 import msgspec
 import trio
 from rich.console import Console
@@ -30,6 +29,7 @@ from pgs.demo.folder import (
 from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import make_partner
+from pgs.demo.pool import ConnectionPool
 from pgs.demo.settlement import PAYOUT_DELAY_S, DelayedSettlement
 from pgs.demo.site import origins_of
 from pgs.demo.stay import stay
@@ -165,7 +165,7 @@ async def _tell_story(
         )
         write_demo_file(options.folder, content)
         _introduce(options, teller, service, inbox)
-        async with httpcore.AsyncConnectionPool() as pool:
+        async with ConnectionPool() as pool:
             await tell(Backend(pool, service.base_url, partner.test_key), teller, settlement, inbox)
     except _GONE_WRONG as error:
         teller.unexpected(str(error) or type(error).__name__)

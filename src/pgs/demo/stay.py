@@ -3,7 +3,6 @@
 import socket
 from functools import partial
 
-import httpcore
 import trio
 
 from pgs.clock import SystemRng
@@ -12,6 +11,7 @@ from pgs.demo.backend import Backend
 from pgs.demo.inbox import Inbox
 from pgs.demo.launch import Launcher
 from pgs.demo.news import News, follow_feed
+from pgs.demo.pool import ConnectionPool
 from pgs.demo.site import PLAYERS, Site, origins_of, serving
 from pgs.demo.telling import Teller
 from pgs.operator.ready import ReadyPartner
@@ -31,7 +31,7 @@ async def stay(
     Bots play in pairs; a bot that is left over plays the page's user.
     """
     rng, news, origins = SystemRng(), News(), origins_of(sock)
-    async with httpcore.AsyncConnectionPool() as pool:
+    async with ConnectionPool() as pool:
         backend = Backend(pool, service.base_url, partner.test_key)
         launcher = Launcher(backend, rng)
         arena = Arena(launcher, teller, rng)
