@@ -16,14 +16,14 @@ from pgs.actors.messages.account.lifecycle import (
     SwitchAccount,
 )
 from pgs.actors.seating.emergency_stop import Stopped, emergency_stop, finish_stops
-from pgs.actors.seating.switching_off import deactivate
+from pgs.actors.seating.switching_off import SwitchedOff, deactivate
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.stops import find_stop, unfinished_stops
+from tests.actors.account_changes import Change, nothing
 from tests.actors.people import ask
 from tests.actors.ready_core import FLOOR, ReadyCore, again_and_again, at, money, ready_core, until
-from tests.actors.test_account import Change, nothing
 from tests.virtual import Faults, seed_scheduler
 
 STOP = EmergencyStop("ada", "test")
@@ -158,12 +158,11 @@ async def test_a_deactivation_counts_what_it_ended(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await play(s)
-        account, ended = await deactivate(s.partner(), SwitchAccount("ada", False))
-        assert isinstance(account, Account)
-        assert (account.active, account.switched_off_by, ended) == (False, "ada", 3)
-        assert await deactivate(s.partner(), SwitchAccount("ada", False)) == (
-            refuse("account_inactive"),
-            0,
+        off = await deactivate(s.partner(), SwitchAccount("ada", False))
+        assert isinstance(off.reply, Account)
+        assert (off.reply.active, off.reply.switched_off_by, off.ended) == (False, "ada", 3)
+        assert await deactivate(s.partner(), SwitchAccount("ada", False)) == SwitchedOff(
+            refuse("account_inactive"), 0
         )
 
 

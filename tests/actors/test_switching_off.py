@@ -15,7 +15,7 @@ from pgs.actors.messages.seats import (
     Seated,
 )
 from pgs.actors.seating import switching_off
-from pgs.actors.seating.switching_off import close_switched_off, switch_off
+from pgs.actors.seating.switching_off import SwitchedOff, close_switched_off, switch_off
 from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.domain.seats import Seat
@@ -288,9 +288,9 @@ async def test_a_deactivation_counts_all_that_it_ended_even_if_maintenance_runs_
         await s.seat("dave", environment="live")
         seed_scheduler(seed)
         async with again_and_again(close_switched_off, s):
-            account, ended = await switch_off(s.partner(), SwitchAccount(by="ops", active=False))
-        assert isinstance(account, Account)
-        assert ended == 3
+            off = await switch_off(s.partner(), SwitchAccount(by="ops", active=False))
+        assert isinstance(off.reply, Account)
+        assert off.ended == 3
         assert not s.parts.closings.under_way("acme", "test")
         await until(1)
         await s.check_money()
@@ -301,9 +301,8 @@ async def test_a_switching_off_that_is_refused_ends_nothing(
 ) -> None:
     async with ready_core(tmp_path) as s:
         await s.switch(False)
-        assert await switch_off(s.partner(), SwitchAccount(by="ops", active=False)) == (
-            refuse("account_inactive"),
-            0,
+        assert await switch_off(s.partner(), SwitchAccount(by="ops", active=False)) == SwitchedOff(
+            refuse("account_inactive"), 0
         )
         assert not s.parts.closings.under_way("acme", "test")
 
@@ -340,8 +339,8 @@ async def test_seats_of_an_account_that_is_back_on_are_not_closed_by_a_closing_t
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(on_again)
-            _, ended = await switch_off(s.partner(), SwitchAccount(by="ops", active=False))
-        assert 0 < ended < 20
+            off = await switch_off(s.partner(), SwitchAccount(by="ops", active=False))
+        assert 0 < off.ended < 20
         assert {(await s.row(seat)).status for seat in news} == {"waiting"}
         await s.check_money()
 

@@ -11,10 +11,10 @@ import trio.testing
 from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed
-from pgs.actors.messages import table as m
 from pgs.actors.messages.account.lifecycle import EmergencyStop
 from pgs.actors.messages.seats import (
     CloseMatches,
+    EndPlay,
 )
 from pgs.domain.errors import refuse
 from pgs.domain.frames import Snapshot
@@ -422,7 +422,7 @@ async def test_points_are_on_the_seats(tmp_path: Path, autojump_clock: MockClock
     async with ready_core(tmp_path) as s:
         match_id = await seated(s, "ann", "bob")
         decision = MatchDecision("ended", "bob", "completed", (20, 44))
-        s.partner().seats("test").tell(m.EndPlay(match_id, decision))
+        s.partner().seats("test").tell(EndPlay(match_id, decision))
         await settle()
         assert [
             ((await s.by_key(player)).score, (await s.by_key(player)).result)

@@ -12,6 +12,7 @@ from trio.testing import MockClock
 from pgs.actors.kernel.dispatch import Handler
 from pgs.actors.kernel.mail import Crashed, Message
 from pgs.actors.messages import table as m
+from pgs.actors.messages.seats import EndPlay
 from pgs.actors.seating.seats import SeatsActor
 from pgs.domain.frames import Snapshot
 from pgs.domain.matches import Match
@@ -29,7 +30,7 @@ async def _nothing(*_: object) -> None:
 
 def _ends_are_ignored() -> AbstractContextManager[object]:
     """Make the seats actor ignore the ends that tables report."""
-    handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, m.EndPlay: _nothing}
+    handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, EndPlay: _nothing}
     return mock.patch.object(SeatsActor, "HANDLERS", handlers)
 
 

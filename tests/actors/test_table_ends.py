@@ -12,6 +12,7 @@ from trio.testing import MockClock
 from pgs.actors.kernel.dispatch import Handler
 from pgs.actors.kernel.mail import Command, Crashed, Envelope, Message, Overloaded
 from pgs.actors.messages import table as m
+from pgs.actors.messages.seats import EndPlay
 from pgs.actors.play.held import HELD_MAX
 from pgs.actors.play.table import TableActor
 from pgs.actors.seating.ending import end_play
@@ -27,14 +28,14 @@ async def never(*_: object) -> None:
     """Replaces the seats actor's handler and never commits the end."""
 
 
-async def slowly(actor: SeatsActor, message: m.EndPlay, envelope: Envelope) -> None:
+async def slowly(actor: SeatsActor, message: EndPlay, envelope: Envelope) -> None:
     """Replaces the seats actor's handler and commits the end after three seconds."""
     await trio.sleep(3)
     await end_play(actor, message, envelope)
 
 
 def ends_are(handler: Handler) -> AbstractContextManager[object]:
-    handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, m.EndPlay: handler}
+    handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, EndPlay: handler}
     return mock.patch.object(SeatsActor, "HANDLERS", handlers)
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from pgs.actors.kernel.mail import Command, Message
 from pgs.domain.errors import BadRequest, Refusal
-from pgs.domain.matches import MatchWithSeats
+from pgs.domain.matches import MatchDecision, MatchWithSeats
 from pgs.domain.seats import Seat, SeatRequest
 
 
@@ -71,6 +71,13 @@ class MatchDue(Message, frozen=True):
     """A match's `due_at` has come."""
 
     match_id: str
+
+
+class EndPlay(Message, frozen=True):
+    """End this match. Its table sends the message again until the match has ended."""
+
+    match_id: str
+    decision: MatchDecision
 
 
 class ChargeAnswered(Message, frozen=True):

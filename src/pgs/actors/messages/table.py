@@ -1,4 +1,4 @@
-"""What the table of a match is asked and told, and what it tells the seats actor."""
+"""What the table of a match is asked and told, and its replies."""
 
 import msgspec
 
@@ -6,7 +6,6 @@ from pgs.actors.kernel.mail import Command, Message
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.errors import Refusal
 from pgs.domain.frames import Snapshot
-from pgs.domain.matches import MatchDecision
 
 
 class ActionTaken(msgspec.Struct, frozen=True):
@@ -49,10 +48,3 @@ class Resign(Command[ActionReply], frozen=True):
 
 class LookAgain(Message, frozen=True):
     """Something about the match may have changed: the open sockets, the time, or its rows."""
-
-
-class EndPlay(Message, frozen=True):
-    """To the seats actor: end this match. The table sends it again until the match has ended."""
-
-    match_id: str
-    decision: MatchDecision

@@ -21,6 +21,7 @@ from pgs.actors.kernel.cell import Cell
 from pgs.actors.kernel.dispatch import DispatchingActor, Handler, Stale
 from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Message, Overloaded
 from pgs.actors.messages import table as m
+from pgs.actors.messages.seats import EndPlay
 from pgs.actors.partners import PartnerActors
 from pgs.actors.play.held import Ending, HeldCommands, ended_the_match
 from pgs.actors.play.participants import Participants
@@ -270,7 +271,7 @@ class TableActor(DispatchingActor):
             return
         self._ask_at = now + ASK_AGAIN_S
         seats = self._partner.seats(state.match.environment)
-        seats.tell(m.EndPlay(self._match_id, state.ending))
+        seats.tell(EndPlay(self._match_id, state.ending))
 
     def _announce_end(self) -> None:
         """Tell the players that the match has ended, once its row says so."""

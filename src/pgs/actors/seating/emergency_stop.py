@@ -45,10 +45,10 @@ async def emergency_stop(
     async def stop() -> Stopped | Refusal | BadRequest:
         environments = (command.environment,)
         with partner.parts.closings.begun(partner.partner_id, environments):
-            reply, ended = await switch_off(partner, command, EMERGENCY, environments)
-            if isinstance(reply, StopMarked):
+            off = await switch_off(partner, command, EMERGENCY, environments)
+            if isinstance(reply := off.reply, StopMarked):
                 await partner.account().ask(StopFinished(command.environment, reply.generation))
-                return Stopped(command.environment, reply.at, ended)
+                return Stopped(command.environment, reply.at, off.ended)
             return reply
 
     return await carry_through(partner, stop)

@@ -3,8 +3,8 @@
 import msgspec
 
 from pgs.actors.kernel.mail import Envelope
-from pgs.actors.messages.seats import Closed, CloseMatches, CloseSeats, DecideMatch
-from pgs.actors.messages.table import EndPlay, LookAgain
+from pgs.actors.messages.seats import Closed, CloseMatches, CloseSeats, DecideMatch, EndPlay
+from pgs.actors.messages.table import LookAgain
 from pgs.actors.seating.payouts import ask_for_payouts
 from pgs.actors.seating.plan import Plan
 from pgs.actors.seating.seating import Seating

@@ -10,13 +10,13 @@ from pgs.actors.messages.seats import (
     CloseMatches,
     CloseSeats,
     DecideMatch,
+    EndPlay,
     MatchDue,
     PaidOut,
     SeatDue,
     StakeSeat,
     Wave,
 )
-from pgs.actors.messages.table import EndPlay
 from pgs.actors.seating.due import match_due, seat_due
 from pgs.actors.seating.ending import close_matches, close_seats, decide_match, end_play
 from pgs.actors.seating.payouts import paid_out

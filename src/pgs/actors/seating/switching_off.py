@@ -8,8 +8,9 @@ ends the matches of games that are no longer installed.
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from itertools import groupby
-from typing import TypeVar
+from typing import Generic, TypeVar
 
+import msgspec
 import structlog
 import trio
 from outcome import Error, Value
@@ -36,6 +37,13 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
+class SwitchedOff(msgspec.Struct, Generic[R], frozen=True):
+    """The account actor's reply, and how many seats and matches were ended: 0 after a refusal."""
+
+    reply: R
+    ended: int
+
+
 def _always() -> bool:
     return True
 
@@ -45,11 +53,10 @@ async def switch_off(
     mark: Command[R],
     end_reason: str = "account_inactive",
     environments: Sequence[Environment] = ENVIRONMENTS,
-) -> tuple[R, int]:
+) -> SwitchedOff[R]:
     """Switch play off and close what is open.
 
-    Return the account actor's reply to `mark` and how many seats and matches were ended, 0 after a
-    refusal. `mark` is the command whose commit forbids new play, such as `SwitchAccount`. Once it
+    `mark` is the command whose commit forbids new play, such as `SwitchAccount`. Once it
     is committed no new play starts, even if this raises. Play that an inactive account still has
     then is closed within a minute by `close_switched_off`.
     """
@@ -60,17 +67,16 @@ async def switch_off(
     with partner.parts.closings.begun(partner.partner_id, environments):
         reply = await partner.account().ask(mark)
         if isinstance(reply, Refusal | BadRequest):
-            return reply, 0
-        return reply, sum(
-            [
-                await close_play(partner, environment, end_reason, wanted)
-                for environment in environments
-            ]
-        )
+            return SwitchedOff(reply, 0)
+        ended = [
+            await close_play(partner, environment, end_reason, wanted)
+            for environment in environments
+        ]
+        return SwitchedOff(reply, sum(ended))
 
 
-async def deactivate(partner: PartnerActors, command: SwitchAccount) -> tuple[AccountReply, int]:
-    """Switch an account off; return the reply, and how many seats and matches were ended."""
+async def deactivate(partner: PartnerActors, command: SwitchAccount) -> SwitchedOff[AccountReply]:
+    """Switch an account off and end its play, even if the caller is cancelled meanwhile."""
     return await carry_through(partner, lambda: switch_off(partner, command, "account_inactive"))
 
 

@@ -123,10 +123,10 @@ async def set_domain(call: AdminCall) -> Answer:
 async def deactivate(call: AdminCall) -> Answer:
     """Switch the account off and end its open play."""
     command = build(call, SwitchAccount, False)
-    reply, _ = await switching_off.deactivate(
+    off = await switching_off.deactivate(
         call.services.directory.partner(call.principal.account.partner_id), command
     )
-    return await shown(call, reply)
+    return await shown(call, off.reply)
 
 
 async def reactivate(call: AdminCall) -> Answer:

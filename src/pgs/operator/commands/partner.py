@@ -107,13 +107,13 @@ async def deactivate_partner(
     known = await find_account(core, args.partner_id)
     if isinstance(known, BadRequest):
         return known
-    reply, ended = await switch_off(
+    off = await switch_off(
         core.directory.partner(args.partner_id), lifecycle.SwitchAccount(by=PLATFORM, active=False)
     )
     return (
-        PartnerSwitchedOff.of(await record_of(core, reply), ended=ended)
-        if isinstance(reply, Account)
-        else reply
+        PartnerSwitchedOff.of(await record_of(core, off.reply), ended=off.ended)
+        if isinstance(off.reply, Account)
+        else off.reply
     )
 
 
