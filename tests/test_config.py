@@ -69,7 +69,7 @@ def test_the_file_may_be_named_by_a_variable(tmp_path: Path) -> None:
         ("[pgs.identity]\n", r"identity in .* is no setting"),
         (
             '[pgs]\nsettlement_url = "https://s.example"\n',
-            "settlement_url in .* not available in this build",
+            "PGS_SETTLEMENT_URL needs PGS_SETTLEMENT_TOKEN_FILE",
         ),
         ("[pgs\n", "no TOML"),
         ("[pgs]\nlisten = 5\n", "PGS_LISTEN must be a text"),
@@ -100,8 +100,13 @@ def test_a_file_that_cannot_be_read_as_text_is_refused_by_name(tmp_path: Path) -
         (
             "PGS_SETTLEMENT_URL",
             "https://s.example",
-            "PGS_SETTLEMENT_URL is not available in this build",
+            "PGS_SETTLEMENT_URL needs PGS_SETTLEMENT_TOKEN_FILE",
         ),
+        ("PGS_SETTLEMENT_URL", "http://s.example", "must be an https address, or http on this"),
+        ("PGS_SETTLEMENT_URL", "https://s.example?a=1", "PGS_SETTLEMENT_URL .* without a query"),
+        ("PGS_SETTLEMENT_URL", "https://u@s.example", "PGS_SETTLEMENT_URL must be"),
+        ("PGS_SETTLEMENT_URL", f"https://s.example/{'a' * 2000}", "PGS_SETTLEMENT_URL must be"),
+        ("PGS_SETTLEMENT_TOKEN_FILE", "token", "means nothing without PGS_SETTLEMENT_URL"),
         ("PGS_PROCESS_RATE", "abc", "PGS_PROCESS_RATE"),
         ("PGS_PROCESS_RATE", "1_0", "PGS_PROCESS_RATE"),
         ("PGS_PROCESS_RATE", "", "PGS_PROCESS_RATE"),

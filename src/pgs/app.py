@@ -31,10 +31,13 @@ from pgs.actors.shared.feed_bells import ResultsBells
 from pgs.actors.shared.key_uses import KeyUses
 from pgs.actors.shared.presence import PresenceRegister
 from pgs.actors.shared.registry import Registry
+from pgs.actors.shared.settlements import Settlements
 from pgs.clock import Clock, Rng, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.games.installed import load_games
+from pgs.http.outbound.fetch import JsonClient
+from pgs.http.outbound.settlement import RemoteSettlement, read_token
 from pgs.http.outbound.tries import Outbound
 from pgs.http.outbound.trust import trusted_roots
 from pgs.keyfile import KeyFile
@@ -66,16 +69,18 @@ async def open_core(
     versions: ServedVersions = VERSIONS,
     inline: bool = False,
     on_event: Callable[[str], None] = lambda name: None,
+    on_settlement_call: Callable[[str, str, float], None] = lambda kind, outcome, seconds: None,
 ) -> AsyncIterator[Core]:
     """Give the service's core, working on the data folder.
 
-    On leaving, commit what was accepted and release the folder. `settlement` and `outbound` replace
-    the embedded ledger and the way to partners' endpoints. A new account is pinned to the current
-    one of `versions`. `inline` commits on the event loop's own thread, for tests on a virtual
-    clock. Raises `DataFolderInUse` and `BadKeyFile`.
+    On leaving, commit what was accepted and release the folder. `settlement` replaces the embedded
+    settlement, or the server if it is not instant; `outbound` the way to partners' endpoints. A new
+    account is pinned to the current one of `versions`. `inline` commits on the event loop's own
+    thread, for tests on a virtual clock. `on_settlement_call` is told of every call to the
+    settlement server. Raises `BadSettings`, `DataFolderInUse` and `BadKeyFile`.
     """
     clock, rng = clock or SystemClock(on_event), rng or SystemRng()
-    settlement = settlement or EmbeddedSettlement()
+    settlements = _make_settlements(config, settlement, on_settlement_call)
     outbound = outbound or Outbound(_roots())
     database, keys = await _open_folder(config, rng, inline)
     try:
@@ -83,7 +88,7 @@ async def open_core(
         database.start()
         async with open_system(on_event) as system:
             parts = _make_parts(
-                config, system, database, clock, rng, keys, versions, settlement, outbound
+                config, system, database, clock, rng, keys, versions, settlements, outbound
             )
             directory = PartnerDirectory(parts, MAKERS)
             chores = ChoreRunner(CHORES, parts, directory)
@@ -96,6 +101,24 @@ async def open_core(
                 await _wind_up(parts)
     finally:
         database.close()
+
+
+def _make_settlements(
+    config: Config,
+    replacement: SettlementPort | None,
+    on_call: Callable[[str, str, float], None],
+) -> Settlements:
+    """Return who holds stakes. Raises `BadSettings` if the token's file is of no use."""
+    embedded: SettlementPort = EmbeddedSettlement()
+    remote: SettlementPort | None = None
+    if config.settlement_url and config.settlement_token_file is not None:
+        token = read_token(config.settlement_token_file)
+        remote = RemoteSettlement(JsonClient(_roots()), config.settlement_url, token)
+    if replacement is not None and replacement.instant:
+        embedded = replacement
+    elif replacement is not None:
+        remote = replacement
+    return Settlements(embedded, remote, on_call)
 
 
 async def _open_folder(config: Config, rng: Rng, inline: bool) -> tuple[Database, KeyFile]:
@@ -119,7 +142,7 @@ def _make_parts(
     rng: Rng,
     keys: KeyFile,
     versions: ServedVersions,
-    settlement: SettlementPort,
+    settlements: Settlements,
     outbound: NudgePort,
 ) -> Parts:
     presence = PresenceRegister()
@@ -131,7 +154,7 @@ def _make_parts(
         keys=keys,
         games=load_games(),
         versions=versions,
-        settlement=settlement,
+        settlements=settlements,
         outbound=outbound,
         registry=Registry(database, on_publish=presence.account_changed),
         catalogue=PublishedCatalogue(database),

@@ -23,9 +23,6 @@ TABLE: Final = "pgs"
 # secret that examples/receive_webhooks.py reads.
 _OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_WEBHOOK_SECRET"})
 
-_NOT_BUILT = {"settlement_url": "settlement is embedded"}
-"""Settings that this build does not support, with the reason."""
-
 _SHOWN = 40
 """Characters of a bad setting that its message quotes: enough to recognise it, and few if it was a
 whole file."""
@@ -99,6 +96,15 @@ class Config:
     frame_url: str = ""
     """Where the frame's document comes from; empty: from the package."""
 
+    settlement_url: str = ""
+    """The settlement server that holds the stakes of new seats; empty: the embedded settlement.
+
+    Seats keep the settlement under which they were taken.
+    """
+
+    settlement_token_file: Path | None = None
+    """A file with the token for the settlement server, read at the start."""
+
     @property
     def key_file(self) -> Path:
         """Where the key ring is kept."""
@@ -147,8 +153,6 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     values = {}
     for name, text in sorted(named.items()):
         field = name.removeprefix(PREFIX).lower()
-        if field in _NOT_BUILT and not text:
-            continue
         known = name == _variable(field)  # names are case-sensitive: nothing reads this one
         _check_known(
             field if known else "", name, get_close_matches(name, map(_variable, _KINDS), n=1)
@@ -184,10 +188,6 @@ def _check_file(path: Path) -> None:
 
 
 def _check_known(field: str, name: str, near: list[str]) -> None:
-    if field in _NOT_BUILT:
-        raise BadSettings(
-            f"{name} is not available in this build: {_NOT_BUILT[field]}. Leave it out"
-        )
     if field not in _KINDS:
         hint = f"is {near[0]} meant?" if near else "docs/operations.md lists them all"
         raise BadSettings(f"{name} is no setting; {hint}")
@@ -247,6 +247,7 @@ def check_config(config: Config) -> Config:
     if config.frame_url and parse_service_url(config.frame_url) is None:
         raise BadSettings("PGS_FRAME_URL must be an https address, or http on this machine")
     _check_identity(config)
+    _check_settlement(config)
     return config
 
 
@@ -280,6 +281,23 @@ def _check_identity(config: Config) -> None:
     for name, text in (*texts.items(), ("PGS_IDENTITY_JWKS_URL", config.identity_jwks_url)):
         if text and issuer is None:
             raise BadSettings(f"{name} means nothing without PGS_IDENTITY_ISSUER")
+
+
+def _check_settlement(config: Config) -> None:
+    url, token_file = config.settlement_url, config.settlement_token_file
+    # The longest path that is put behind it names a payout: two ids of 64 characters.
+    longest = f"{url.rstrip('/')}/payouts/{'x' * 64}:{'x' * 64}"
+    if url and ("?" in url or parse_service_url(longest) is None):
+        raise BadSettings(
+            "PGS_SETTLEMENT_URL must be an https address, or http on this machine, without a query"
+        )
+    if url and token_file is None:
+        raise BadSettings(
+            "PGS_SETTLEMENT_URL needs PGS_SETTLEMENT_TOKEN_FILE: a file with the token "
+            "that the settlement server asks for"
+        )
+    if token_file is not None and not url:
+        raise BadSettings("PGS_SETTLEMENT_TOKEN_FILE means nothing without PGS_SETTLEMENT_URL")
 
 
 def _is_origin(text: str) -> bool:

@@ -20,13 +20,15 @@ log = structlog.get_logger("pgs.privacy")
 def kept_files(config: Config) -> tuple[Path, ...]:
     """Return the paths that only their owner should be able to open.
 
-    These are the data folder, the database with its log, and the key ring.
+    These are the data folder, the database with its log, the key ring, and the file with the
+    settlement server's token.
     """
     folder = config.data_dir
     return (
         folder,
         *(folder / f"{DATABASE_NAME}{suffix}" for suffix in ("", "-wal", "-shm")),
         config.key_file,
+        *((config.settlement_token_file,) if config.settlement_token_file else ()),
     )
 
 

@@ -153,9 +153,9 @@ async def test_recovery_asks_ever_more_seldom_but_at_least_once_a_minute(
         await until(1000)
         times = [when for when, _ in port.asked]
         gaps = [round(after - before) for before, after in pairwise(times)]
-        assert gaps[0] == 5
-        assert gaps == sorted(gaps)
-        assert gaps[-1] == 60
+        assert gaps[:3] == [5, 5, 5]
+        assert all(45 <= gap <= 60 for gap in gaps[-8:])  # spread over a quarter
+        assert len(set(gaps[-8:])) > 1
         assert (await s.by_key("alice")).status == "pending"
 
 
@@ -331,7 +331,7 @@ async def test_a_call_that_waits_for_its_stake_when_the_service_stops_is_told_so
 # --- payouts --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fault", ["unpublished", "pending", "hang", "declined", "broken"])
+@pytest.mark.parametrize("fault", ["unpublished", "pending", "hang", "broken"])
 async def test_money_is_recorded_once_settlement_has_confirmed_all_of_a_match(
     fault: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
@@ -391,7 +391,7 @@ async def test_an_open_payout_is_asked_for_at_least_once_a_minute(
         await until(3000)
         asked = sum(port.payouts_asked.values())
         await until(3600)
-        assert sum(port.payouts_asked.values()) == asked + 10
+        assert asked + 10 <= sum(port.payouts_asked.values()) <= asked + 13
         assert (await s.match_of(bob)).money == "due"
 
 

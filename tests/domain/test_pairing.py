@@ -19,7 +19,7 @@ def test_the_opponent_is_the_first_waiting_seat_of_another_player(
     assert (found.seq if found else None) == (others[0] if others else None)
 
 
-def test_a_pool_is_a_partner_a_game_a_tier_and_its_revision() -> None:
+def test_a_pool_is_a_partner_a_game_a_tier_its_revision_and_a_settlement() -> None:
     one = seat(1)
     assert pool_of(one) == pool_of(
         msgspec.structs.replace(
@@ -31,6 +31,7 @@ def test_a_pool_is_a_partner_a_game_a_tier_and_its_revision() -> None:
         {"game_id": "chess"},
         {"tier_id": "gold"},
         {"tier_revision": 4},
+        {"settlement": "remote"},
     ):
         assert pool_of(msgspec.structs.replace(one, **changes)) != pool_of(one)
 

@@ -28,7 +28,7 @@ def test_the_winner_gets_the_prize_and_the_losers_stake_pays_the_rake_first(
     lost = next(seat for seat in recorded.seats if seat.player_id != winner)
     assert (won.rake_usd_cents or 0) + (lost.rake_usd_cents or 0) == sum(stakes) - prize
     assert won.rake_usd_cents == 0 or lost.rake_usd_cents == lost.stake_usd_cents
-    assert payouts(ended) == (Payout(won.seat_id, winner, "prize", prize),)
+    assert payouts(ended) == (Payout("acme", "test", won.seat_id, winner, "prize", prize),)
 
 
 @given(
@@ -51,7 +51,7 @@ def test_without_a_winner_every_stake_goes_back(
         assert money == (0, stake, 0)
         assert (seat.stake_status, seat.revision) == ("refunded", 3)
     assert payouts(ended) == tuple(
-        Payout(seat.seat_id, seat.player_id, "refund", stake)
+        Payout("acme", "test", seat.seat_id, seat.player_id, "refund", stake)
         for seat, stake in zip(recorded.seats, stakes, strict=True)
     )
 
@@ -59,6 +59,6 @@ def test_without_a_winner_every_stake_goes_back(
 def test_a_seat_that_ended_alone_gets_its_stake_back() -> None:
     waiting = confirm(pending_seat(1, stake_usd_cents=123), 60)
     closed = close_alone(waiting, "mat_1", "no_opponent", 80)
-    assert payouts(closed) == (Payout("sea_001", "p1", "refund", 123),)
+    assert payouts(closed) == (Payout("acme", "test", "sea_001", "p1", "refund", 123),)
     (seat,) = record_money(closed, 99).seats
     assert (seat.refund_usd_cents, seat.stake_status, seat.revision) == (123, "refunded", 2)

@@ -76,5 +76,12 @@ def test_settlement_is_asked_again_soon_at_first_and_every_minute_later(
     assert wait == 60 or age < 240
 
 
+@given(times, st.integers(0, 10**6), st.integers(0, rules.LOT_MAX))
+def test_a_lot_shortens_a_retry_by_a_quarter_at_most(since: int, age: int, lot: int) -> None:
+    now = since + age
+    longest = rules.retry_at(since, now) - now
+    assert max(5, longest * 3 // 4) <= rules.retry_at(since, now, lot) - now <= longest
+
+
 def test_every_environment_has_its_wait() -> None:
     assert set(rules.WAIT_S) == set(ENVIRONMENTS)

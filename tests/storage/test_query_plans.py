@@ -60,6 +60,7 @@ def fill(connection: sqlite3.Connection, table: str, rows: int) -> None:
         "status": "ended",
         "stake_status": "confirmed",
         "result": "won",
+        "settlement": "embedded",
     }
     fixed |= {"delivered": 0, "test": 0, "accepted_by": None, "revoked_at": None}
     numbers = count(1)

@@ -42,6 +42,7 @@ async def test_a_seat_comes_back_as_it_was_written_field_by_field(database: Data
         "no_contest",
         "refunded",
         1,
+        "remote",
         2,
         3,
         4,

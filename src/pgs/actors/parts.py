@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from pgs.actors.kernel.system import System
-from pgs.actors.ports import NudgePort, SettlementPort
+from pgs.actors.ports import NudgePort
 from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ProcessAdmission
 from pgs.actors.shared.alarms import Alarms
@@ -17,6 +17,7 @@ from pgs.actors.shared.feed_bells import ResultsBells
 from pgs.actors.shared.key_uses import KeyUses
 from pgs.actors.shared.presence import PresenceRegister
 from pgs.actors.shared.registry import Registry
+from pgs.actors.shared.settlements import Settlements
 from pgs.clock import Clock, Rng
 from pgs.domain.ids import ENTROPY_BYTES, new_id
 from pgs.domain.keyring import KeyRing
@@ -36,7 +37,7 @@ class Parts(msgspec.Struct, frozen=True):
     keys: KeyFile
     games: Mapping[str, Rules]
     versions: ServedVersions
-    settlement: SettlementPort
+    settlements: Settlements
     outbound: NudgePort
     registry: Registry
     catalogue: PublishedCatalogue

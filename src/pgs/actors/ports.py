@@ -19,11 +19,14 @@ class NudgePort(Protocol):
 
 
 class Unpublished(Exception):
-    """The settlement server gave no answer that its interface defines."""
+    """The settlement server gave no answer that its interface defines.
+
+    The text is the reason, for the log. It holds nothing that the server sent.
+    """
 
 
 class SettlementPort(Protocol):
-    """Holds the players' money. Both calls may be repeated: the seat is their idempotency key."""
+    """Holds the players' money. Every call may be repeated: a seat is charged and paid once."""
 
     instant: bool  # True: every charge is confirmed at once, without a call
 

@@ -9,12 +9,16 @@ from pgs.domain.seats import Seat
 
 TEST_RULE = "test.v1"
 
-Pool = tuple[str, str, str, int]
+Pool = tuple[str, str, str, int, str]
 
 
 def pool_of(seat: Seat) -> Pool:
-    """Return the pool in which a seat waits: its partner, game, tier and the tier's revision."""
-    return (seat.partner_id, seat.game_id, seat.tier_id, seat.tier_revision)
+    """Return the pool in which a seat waits.
+
+    It is named after partner, game, tier, the tier's revision, and the settlement that holds the
+    stake: a prize is paid from where both of its stakes are.
+    """
+    return (seat.partner_id, seat.game_id, seat.tier_id, seat.tier_revision, seat.settlement)
 
 
 def is_open(seat: Seat, now: int) -> bool:

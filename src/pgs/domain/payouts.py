@@ -4,31 +4,38 @@ from typing import Literal
 
 import msgspec
 
+from pgs.domain.environments import Environment
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.seats import Seat
+
+PayoutKind = Literal["prize", "refund"]
 
 
 class Payout(msgspec.Struct, frozen=True):
     """What the player of one seat is owed after the match's end."""
 
+    partner_id: str
+    environment: Environment
     seat_id: str
     player_id: str
-    kind: Literal["prize", "refund"]
+    kind: PayoutKind
     amount_usd_cents: int
+
+
+def payout_id(match_id: str, seat_id: str) -> str:
+    """Return the name of a payout, as settlement and operators know it."""
+    return f"{match_id}:{seat_id}"
 
 
 def payouts(record: MatchWithSeats) -> tuple[Payout, ...]:
     """Return what an ended match owes: the prize to its winner, or every stake back."""
     if record.match.winner_player_id is not None:
         return tuple(
-            Payout(seat.seat_id, seat.player_id, "prize", record.match.prize_usd_cents)
+            _payout(seat, "prize", record.match.prize_usd_cents)
             for seat in record.seats
             if seat.result == "won"
         )
-    return tuple(
-        Payout(seat.seat_id, seat.player_id, "refund", seat.stake_usd_cents)
-        for seat in record.seats
-    )
+    return tuple(_payout(seat, "refund", seat.stake_usd_cents) for seat in record.seats)
 
 
 def record_money(record: MatchWithSeats, now: int) -> MatchWithSeats:
@@ -54,6 +61,12 @@ def record_money(record: MatchWithSeats, now: int) -> MatchWithSeats:
         for seat in record.seats
     )
     return MatchWithSeats(match, seats)
+
+
+def _payout(seat: Seat, kind: PayoutKind, amount_usd_cents: int) -> Payout:
+    return Payout(
+        seat.partner_id, seat.environment, seat.seat_id, seat.player_id, kind, amount_usd_cents
+    )
 
 
 def _refunded(seat: Seat, now: int) -> Seat:

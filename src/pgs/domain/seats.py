@@ -22,6 +22,12 @@ RETRY_MAX_S = 60
 """Seconds between two later asks. Money that is owed should not wait longer than a minute after an
 outage."""
 
+LOT_MAX = 255
+"""Scale of the lot that spreads retries: one random byte."""
+
+SettlementSide = Literal["embedded", "remote"]
+"""Which settlement holds a stake: the one inside the process, or the server that is set."""
+
 SeatStatus = Literal["pending", "waiting", "matched", "ended", "no_contest", "declined"]
 StakeStatus = Literal["pending", "confirmed", "declined", "refunded"]
 Result = Literal["won", "lost", "drawn"]
@@ -43,6 +49,7 @@ class Seat(msgspec.Struct, frozen=True):
 
     `due_at`: when the row needs attention unless something happens to it before.
     `closing`: why a seat whose stake is pending is not played even if the stake is confirmed.
+    `settlement`: who holds the stake, from the seat's first moment on; it never changes.
     """
 
     partner_id: str
@@ -61,6 +68,7 @@ class Seat(msgspec.Struct, frozen=True):
     status: SeatStatus
     stake_status: StakeStatus
     seated_at: int
+    settlement: SettlementSide = "embedded"
     confirmed_at: int | None = None
     expires_at: int | None = None
     due_at: int | None = None
@@ -80,12 +88,15 @@ class Seat(msgspec.Struct, frozen=True):
     updated_at: int = 0
 
 
-def retry_at(since: int, now: int) -> int:
+def retry_at(since: int, now: int, lot: int = 0) -> int:
     """Return when settlement is asked again for an answer that is missing since `since`.
 
-    The wait is a quarter of the time passed, within `RETRY_MIN_S` and `RETRY_MAX_S`.
+    The wait is a quarter of the time passed, within `RETRY_MIN_S` and `RETRY_MAX_S`. `lot`, a
+    random number from 0 to `LOT_MAX`, shortens it by up to a quarter, but never below the minimum:
+    seats that failed together should not all be asked for in the same second.
     """
-    return now + max(RETRY_MIN_S, min(RETRY_MAX_S, (now - since) // 4))
+    wait_s = max(RETRY_MIN_S, min(RETRY_MAX_S, (now - since) // 4))
+    return now + max(RETRY_MIN_S, wait_s - wait_s * lot // (4 * LOT_MAX))
 
 
 def is_due(due_at: int | None, now: int) -> bool:
@@ -102,6 +113,7 @@ def new_seat(
     seat_id: str,
     seq: int,
     now: int,
+    settlement: SettlementSide = "embedded",
 ) -> Seat:
     """Return the seat that a request takes, with its stake pending."""
     return Seat(
@@ -121,6 +133,7 @@ def new_seat(
         status="pending",
         stake_status="pending",
         seated_at=now,
+        settlement=settlement,
         due_at=retry_at(now, now),
         updated_at=now,
     )

@@ -30,9 +30,13 @@ class NextWave(msgspec.Struct, frozen=True):
 
 
 class StakeSeat(Command[Seated | Refusal], frozen=True):
-    """Take a paid seat, once for each idempotency key, and pair it."""
+    """Take a paid seat, once for each idempotency key, and pair it.
+
+    `request_id`: of the call, for the log.
+    """
 
     request: SeatRequest
+    request_id: str | None = None
 
 
 class DecideMatch(Command[MatchWithSeats | Refusal | BadRequest], frozen=True):

@@ -7,10 +7,10 @@ from pgs.actors.messages.seats import MatchDue, SeatDue
 from pgs.actors.messages.settlement import AskCharge
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.seating.ending import close_seat, end_match
-from pgs.actors.seating.payouts import ask_for_payouts
+from pgs.actors.seating.payouts import ask_for_payouts, side_of
 from pgs.actors.seating.seating import Seating
 from pgs.domain.matches import Match, MatchDecision, MatchWithSeats
-from pgs.domain.seats import Seat, is_due, retry_at
+from pgs.domain.seats import Seat, SettlementSide, is_due, retry_at
 
 
 async def seat_due(seats: Seating, message: SeatDue, _: Envelope) -> None:
@@ -37,10 +37,10 @@ async def match_due(seats: Seating, message: MatchDue, _: Envelope) -> None:
 
 async def _ask_for_charge_again(seats: Seating, seat: Seat) -> None:
     plan = seats.plan()
-    due_at = retry_at(seat.seated_at, plan.now)
+    due_at = _ask_next_at(seats, seat.settlement, seat.seated_at, plan.now)
     plan.save(seat, msgspec.structs.replace(seat, due_at=due_at))
     await seats.commit(plan)
-    seats.partner.settlement().tell(AskCharge(seat))
+    seats.partner.settlement().tell(AskCharge(seat, again=True))
 
 
 async def _end_if_nobody_came(seats: Seating, match: Match) -> None:
@@ -56,7 +56,14 @@ async def _end_if_nobody_came(seats: Seating, match: Match) -> None:
 
 async def _ask_for_payouts_again(seats: Seating, record: MatchWithSeats) -> None:
     plan = seats.plan()
-    due_at = retry_at(record.match.ended_at or plan.now, plan.now)
+    since = record.match.ended_at or plan.now
+    due_at = _ask_next_at(seats, side_of(record), since, plan.now)
     plan.update_match(record.match, msgspec.structs.replace(record.match, due_at=due_at))
     await seats.commit(plan)
-    ask_for_payouts(seats, record)
+    ask_for_payouts(seats, record, again=True)
+
+
+def _ask_next_at(seats: Seating, side: SettlementSide, since: int, now: int) -> int:
+    """Return when to ask once more, if this time brings no decision."""
+    lot = seats.parts.rng.bytes(1)[0]
+    return max(retry_at(since, now, lot), seats.parts.settlements.not_before(side, now))

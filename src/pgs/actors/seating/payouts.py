@@ -6,15 +6,30 @@ from pgs.actors.messages.settlement import PayOut
 from pgs.actors.seating.seating import Seating
 from pgs.domain import ledger
 from pgs.domain.matches import MatchWithSeats
-from pgs.domain.payouts import payouts, record_money
+from pgs.domain.payouts import payout_id, payouts, record_money
+from pgs.domain.seats import SettlementSide
 
 
-def ask_for_payouts(seats: Seating, *ended: MatchWithSeats) -> None:
-    """Ask settlement to pay what ended matches owe. Call it after the commit of their ends."""
+def ask_for_payouts(seats: Seating, *ended: MatchWithSeats, again: bool = False) -> None:
+    """Ask settlement to pay what ended matches owe. Call it after the commit of their ends.
+
+    `again`: it was asked before.
+    """
     for record in ended:
         seats.partner.settlement().tell(
-            PayOut(seats.environment, record.match.match_id, payouts(record))
+            PayOut(
+                seats.environment,
+                record.match.match_id,
+                payouts(record),
+                side_of(record),
+                again,
+            )
         )
+
+
+def side_of(record: MatchWithSeats) -> SettlementSide:
+    """Return who holds a match's stakes. Only seats of one side are paired."""
+    return record.seats[0].settlement
 
 
 async def paid_out(seats: Seating, message: PaidOut, _: Envelope) -> None:
@@ -27,3 +42,6 @@ async def paid_out(seats: Seating, message: PaidOut, _: Envelope) -> None:
     recorded = plan.update_all(was, record_money(was, plan.now))
     plan.book(ledger.settlement(match.match_id, recorded.seats))
     await seats.commit(plan)
+    if side_of(was) == "remote":
+        names = (payout_id(match.match_id, seat.seat_id) for seat in was.seats)
+        seats.parts.settlements.asks.forget(seats.partner_id, *names)

@@ -15,13 +15,11 @@ from pgs.actors.kernel.mail import Envelope, Message
 from pgs.actors.messages.seats import ChargeAnswered, PaidOut
 from pgs.actors.messages.settlement import AskCharge, PayOut
 from pgs.actors.partners import PartnerActors
-from pgs.actors.ports import ChargeAnswer, Unpublished
-from pgs.domain.payouts import Payout
+from pgs.actors.ports import ChargeAnswer, SettlementPort
+from pgs.actors.seating.asking import ANSWER_S, Question, ask
+from pgs.domain.payouts import Payout, payout_id
 from pgs.domain.seats import Seat
-
-ANSWER_S = 10.0
-"""Seconds that settlement may take to answer a charge or the payouts of a match. After that the
-seat stays pending and its call is answered with 503, or the payouts stay due."""
+from pgs.storage.settlement import payouts_resolved
 
 log = structlog.get_logger("pgs.settlement")
 
@@ -45,58 +43,126 @@ class EmbeddedSettlement:
 
 
 class SettlementActor(DispatchingActor):
-    """One partner's charges and payouts. At most one request runs for each seat or match."""
+    """One partner's charges and payouts. At most one call runs for each seat or payout."""
 
     def __init__(self, partner: PartnerActors) -> None:
         self._partner = partner
-        self._under_way: set[str] = set()  # ids of seats and matches
+        self._partner_id = partner.partner_id
+        self._parts = partner.parts
+        self._settlements = partner.parts.settlements
+        self._asks = partner.parts.settlements.asks
 
     async def load(self) -> None:
         """Do nothing. Seats and matches that wait for settlement ask again when they fall due."""
 
     async def _ask_charge(self, message: AskCharge, _: Envelope) -> None:
-        seat = message.seat
-        if seat.seat_id not in self._under_way:
-            self._under_way.add(seat.seat_id)
-            self._partner.parts.system.spawn(self._charge, seat)
+        port, seat = self._settlements.port(message.seat.settlement), message.seat
+        if port is None:  # whoever waits for the answer is told that there is none
+            self._tell_charge(seat, None)
+        elif self._asks.begin(self._partner_id, seat.seat_id):
+            self._parts.system.spawn(self._charge, port, message)
 
     async def _pay_out(self, message: PayOut, _: Envelope) -> None:
-        if message.match_id not in self._under_way:
-            self._under_way.add(message.match_id)
-            self._partner.parts.system.spawn(self._pay, message)
+        port = self._settlements.port(message.settlement)
+        if port is None:
+            return
+        if port.instant:
+            if self._asks.begin(self._partner_id, message.match_id):
+                self._parts.system.spawn(self._pay_at_once, port, message)
+            return
+        await self._note_resolved(message.match_id)
+        if self._tell_if_paid(message):
+            return
+        for payout in message.payouts:
+            item_id = payout_id(message.match_id, payout.seat_id)
+            # What was declined waits for an operator.
+            if self._asks.find(self._partner_id, item_id).said not in (
+                "confirmed",
+                "declined",
+            ) and self._asks.begin(self._partner_id, item_id):
+                self._parts.system.spawn(self._pay, port, message, payout)
 
-    async def _charge(self, seat: Seat) -> None:
+    async def _charge(self, port: SettlementPort, message: AskCharge) -> None:
+        seat = message.seat
+        names = {"seat_id": seat.seat_id}
+        if message.request_id is not None:
+            names["request_id"] = message.request_id
         answer: ChargeAnswer | None = None
         try:
-            with trio.move_on_after(ANSWER_S) as limit:
-                answer = await self._partner.parts.settlement.charge(seat)
-            if limit.cancelled_caught:
-                self._report_unanswered(seat_id=seat.seat_id)
-        except Unpublished as error:
-            self._report_unanswered(seat_id=seat.seat_id, error=str(error))
+            question = Question(
+                "charge",
+                self._partner_id,
+                seat.seat_id,
+                lambda: port.charge(seat),
+                message.again,
+                names,
+            )
+            answer = await ask(self._parts, question)
+            if answer in ("confirmed", "declined"):
+                self._asks.forget(self._partner_id, seat.seat_id)
         finally:
-            self._under_way.discard(seat.seat_id)
-            self._partner.seats(seat.environment).tell(ChargeAnswered(seat.seat_id, answer))
+            self._asks.end(self._partner_id, seat.seat_id)
+            self._tell_charge(seat, answer)
 
-    async def _pay(self, message: PayOut) -> None:
+    async def _pay(self, port: SettlementPort, message: PayOut, payout: Payout) -> None:
+        match_id = message.match_id
+        item_id = payout_id(match_id, payout.seat_id)
         try:
-            with trio.move_on_after(ANSWER_S) as limit:
-                await self._pay_each(message)
-            if limit.cancelled_caught:
-                self._report_unanswered(match_id=message.match_id)
-        except Unpublished as error:
-            self._report_unanswered(match_id=message.match_id, error=str(error))
+            question = Question(
+                "payout",
+                self._partner_id,
+                item_id,
+                lambda: port.pay(match_id, payout),
+                message.again,
+                {"match_id": match_id, "seat_id": payout.seat_id},
+            )
+            answer = await ask(self._parts, question)
         finally:
-            self._under_way.discard(message.match_id)
+            self._asks.end(self._partner_id, item_id)
+        if answer == "confirmed":
+            self._tell_if_paid(message)
+        elif answer == "declined":
+            self._report_declined(match_id, payout)
 
-    async def _pay_each(self, message: PayOut) -> None:
-        pay = self._partner.parts.settlement.pay
-        answers = [await pay(message.match_id, payout) for payout in message.payouts]
-        if all(answer == "confirmed" for answer in answers):
+    async def _pay_at_once(self, port: SettlementPort, message: PayOut) -> None:
+        """Pay everything that a match owes, in one task: the embedded settlement confirms it."""
+        try:
+            with trio.move_on_after(ANSWER_S):
+                answers = [await port.pay(message.match_id, payout) for payout in message.payouts]
+                if all(answer == "confirmed" for answer in answers):
+                    self._partner.seats(message.environment).tell(PaidOut(message.match_id))
+        finally:
+            self._asks.end(self._partner_id, message.match_id)
+
+    async def _note_resolved(self, match_id: str) -> None:
+        """Note the payouts that an operator has declared confirmed."""
+        reader = self._parts.database.reader
+        for seat_id in await payouts_resolved(reader, self._partner_id, match_id):
+            self._asks.confirm(self._partner_id, payout_id(match_id, seat_id))
+
+    def _tell_if_paid(self, message: PayOut) -> bool:
+        """Tell the seats actor if every payout of the match is confirmed; return whether it is."""
+        paid = all(
+            self._asks.find(self._partner_id, payout_id(message.match_id, payout.seat_id)).said
+            == "confirmed"
+            for payout in message.payouts
+        )
+        if paid:
             self._partner.seats(message.environment).tell(PaidOut(message.match_id))
+        return paid
 
-    def _report_unanswered(self, **what: str) -> None:
-        self._partner.parts.on_event("settlement_unanswered")
-        log.warning("settlement_unanswered", partner_id=self._partner.partner_id, **what)
+    def _tell_charge(self, seat: Seat, answer: ChargeAnswer | None) -> None:
+        self._partner.seats(seat.environment).tell(ChargeAnswered(seat.seat_id, answer))
+
+    def _report_declined(self, match_id: str, payout: Payout) -> None:
+        self._parts.on_event("payout_declined")
+        log.error(
+            "payout_declined",
+            partner_id=self._partner_id,
+            match_id=match_id,
+            seat_id=payout.seat_id,
+            kind=payout.kind,
+            amount_usd_cents=payout.amount_usd_cents,
+        )
 
     HANDLERS: ClassVar[Mapping[type[Message], Handler]] = {AskCharge: _ask_charge, PayOut: _pay_out}

@@ -5,6 +5,7 @@ A remote settlement is asked after the seat has been written, and the call waits
 """
 
 import msgspec
+import structlog
 import trio
 
 from pgs.actors.kernel.mail import LATER, Envelope, Later
@@ -18,6 +19,8 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.domain.matches import MatchWithSeats, close_alone
 from pgs.domain.seats import Seat, SeatRequest, confirm, decline, is_same_request, new_seat
 from pgs.domain.tiers import SeatPrice, price_seat
+
+log = structlog.get_logger("pgs.settlement")
 
 
 class Placed(msgspec.Struct, frozen=True):
@@ -40,7 +43,7 @@ async def stake_seat(
         return price
     plan = seats.plan()
     seat = _new_seat(seats, plan, request, price)
-    if seats.parts.settlement.instant:
+    if seat.settlement == "embedded":
         return Seated(await _confirm(seats, plan, None, seat), replayed=False)
     plan.save(None, seat)
     await seats.commit(plan)
@@ -50,7 +53,9 @@ async def stake_seat(
 async def charge_answered(seats: Seating, message: ChargeAnswered, _: Envelope) -> None:
     """Record settlement's answer to a charge, and answer the calls that wait for it."""
     seat = await seats.seat(message.seat_id)
-    if seat is not None and seat.status == "pending":
+    if seat is not None and seat.status != "pending":
+        _check_contradiction(seats, seat, message)
+    elif seat is not None:
         if message.answer == "confirmed":
             seat = await _confirm(seats, seats.plan(), seat, seat)
         elif message.answer == "declined":
@@ -61,6 +66,20 @@ async def charge_answered(seats: Seating, message: ChargeAnswered, _: Envelope) 
             call.envelope.answer(refuse("settlement_unavailable"))
         else:
             call.envelope.answer(Seated(seat, call.replayed))
+
+
+def _check_contradiction(seats: Seating, seat: Seat, message: ChargeAnswered) -> None:
+    """Report an answer that differs from what was decided before, by settlement or an operator."""
+    declined = seat.stake_status == "declined"
+    if message.answer == ("confirmed" if declined else "declined"):
+        seats.parts.on_event("settlement_contradicted")
+        log.error(
+            "settlement_contradicted",
+            partner_id=seat.partner_id,
+            seat_id=seat.seat_id,
+            decided="declined" if declined else "confirmed",
+            answered=message.answer,
+        )
 
 
 def find_price(seats: Seating, request: SeatRequest) -> SeatPrice | Refusal:
@@ -101,12 +120,15 @@ def _new_seat(seats: Seating, plan: Plan, request: SeatRequest, price: SeatPrice
         seat_id=seats.parts.new_id(ids.SEAT),
         seq=plan.next_seq(),
         now=plan.now,
+        settlement=seats.parts.settlements.side,
     )
 
 
 def _wait_for_charge(seats: Seating, seat: Seat, call: WaitingCall) -> Later:
     seats.waiting_calls[seat.seat_id].append(call)
-    seats.partner.settlement().tell(AskCharge(seat))
+    asked_by = call.envelope.message
+    request_id = asked_by.request_id if isinstance(asked_by, StakeSeat) else None
+    seats.partner.settlement().tell(AskCharge(seat, request_id=request_id))
     seats.parts.deadlines.note(seat.due_at)
     return LATER
 

@@ -86,7 +86,8 @@ async def take_seat(call: Call) -> Answer:
             sent_usd_cents=request.stake_usd_cents,
             idempotency_key=request.idempotency_key,
             partner_ref=None if isinstance(request.partner_ref, UnsetType) else request.partner_ref,
-        )
+        ),
+        call.request_id,
     )
     principal = call.principal
     reply = (

@@ -18,6 +18,6 @@ where rating.matches = :was_matches;
 select partner_id
 from seat
 where environment = 'live' and status = 'waiting'
-group by partner_id, game_id, tier_id, tier_revision
+group by partner_id, game_id, tier_id, tier_revision, settlement
 having count(*) >= 2
 order by partner_id;

@@ -161,6 +161,7 @@ create table seat (
   stake_status text not null check (stake_status in ('pending', 'confirmed', 'declined',
     'refunded')),
   seated_at bigint not null,
+  settlement text not null check (settlement in ('embedded', 'remote')),
   confirmed_at bigint,
   expires_at bigint,
   due_at bigint,

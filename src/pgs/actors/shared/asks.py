@@ -1,0 +1,69 @@
+"""What was asked of the settlement server since the start, and is not decided yet."""
+
+from collections import OrderedDict
+from typing import Literal
+
+import msgspec
+
+ASKS_MAX = 100_000
+"""Charges and payouts that are remembered: some 30 MB. Beyond that the oldest is forgotten. It is
+then asked for once more, which is harmless."""
+
+Said = Literal["confirmed", "pending", "declined"]
+
+
+class Ask(msgspec.Struct, frozen=True):
+    """What is known about one charge or payout.
+
+    `tries`: calls since the start. `said`: its last published answer. `answer`: how its last call
+    ended, for people. `at`: when, in epoch seconds.
+    """
+
+    tries: int = 0
+    said: Said | None = None
+    answer: str | None = None
+    at: int | None = None
+
+
+class Asks:
+    """The open charges and payouts of all partners, by partner and item.
+
+    An item is named as to the server: a charge after its seat, a payout after match and seat.
+    """
+
+    def __init__(self) -> None:
+        self._asks: OrderedDict[tuple[str, str], Ask] = OrderedDict()
+        self._under_way: set[tuple[str, str]] = set()
+
+    def find(self, partner_id: str, item_id: str) -> Ask:
+        """Return what is known about an item."""
+        return self._asks.get((partner_id, item_id), Ask())
+
+    def begin(self, partner_id: str, item_id: str) -> bool:
+        """Note that an item is being asked for; return False if it already is."""
+        key = (partner_id, item_id)
+        if key in self._under_way:
+            return False
+        self._under_way.add(key)
+        return True
+
+    def end(self, partner_id: str, item_id: str) -> None:
+        """Note that an item is not being asked for any more."""
+        self._under_way.discard((partner_id, item_id))
+
+    def note(self, partner_id: str, item_id: str, said: Said | None, answer: str, at: int) -> None:
+        """Note how a call ended. `said`: its published answer, None if it got none."""
+        tries = self.find(partner_id, item_id).tries + 1
+        self._asks[partner_id, item_id] = Ask(tries, said, answer, at)
+        if len(self._asks) > ASKS_MAX:
+            self._asks.popitem(last=False)
+
+    def confirm(self, partner_id: str, item_id: str) -> None:
+        """Note that a payout is confirmed and must not be asked for again."""
+        known = self.find(partner_id, item_id)
+        self._asks[partner_id, item_id] = msgspec.structs.replace(known, said="confirmed")
+
+    def forget(self, partner_id: str, *item_ids: str) -> None:
+        """Forget items: they are decided, or are to be asked for anew."""
+        for item_id in item_ids:
+            self._asks.pop((partner_id, item_id), None)

@@ -1,0 +1,88 @@
+"""The breaker: it stops the calls to a server that answers none of them, and tries it again."""
+
+from typing import Literal
+
+BREAK_AFTER = 5
+"""Seats or payouts that find no answer one after the other before calls stop. Fewer could be bad
+luck. Different ones, because one that always fails must not stop the others."""
+
+OPEN_MIN_S = 2.0
+"""Seconds without calls after the breaker has opened. A server that restarts needs about that."""
+
+OPEN_MAX_S = 30.0
+"""Seconds without calls at most, after doubling with each try that failed. It is half of the pause
+between two asks for the same seat, so a seat that always fails cannot be every try."""
+
+BreakerState = Literal["closed", "half-open", "open"]
+
+
+class Breaker:
+    """Whether calls may be made. Times are trio's, in seconds.
+
+    Closed: all may. Open: none may. Half-open, after that time: one may, and its outcome decides.
+    Every `begin` that returned True is followed by `answered`, `unanswered` or `abandoned`.
+    """
+
+    def __init__(self) -> None:
+        self._failed: set[str] = set()  # without an answer since the last answer
+        self._open_until: float | None = None  # None: closed
+        self._open_s = 0.0
+        self._trying: str | None = None
+
+    def state(self, now: float) -> BreakerState:
+        """Return the state at a time."""
+        if self._open_until is None:
+            return "closed"
+        return "open" if now < self._open_until else "half-open"
+
+    def wait_s(self, now: float) -> float:
+        """Return the seconds until a call may be made; 0 when one may now."""
+        return 0.0 if self._open_until is None else max(0.0, self._open_until - now)
+
+    def refuses(self, now: float) -> bool:
+        """Return whether a call would have to wait."""
+        return self.state(now) == "open" or (
+            self._open_until is not None and self._trying is not None
+        )
+
+    def begin(self, item_id: str, now: float) -> bool:
+        """Return whether the call about a seat or payout may be made now."""
+        if self.refuses(now):
+            return False
+        if self._open_until is not None:
+            self._trying = item_id
+        return True
+
+    def answered(self) -> bool:
+        """Close: the server has answered. Return whether calls had been stopped."""
+        was_open = self._open_until is not None
+        self._failed.clear()
+        self._open_until, self._open_s, self._trying = None, 0.0, None
+        return was_open
+
+    def unanswered(self, item_id: str, now: float) -> float | None:
+        """Note a call without an answer; return for how many seconds this stops calls, or None.
+
+        Calls that were under way when it opened change nothing any more.
+        """
+        if self._open_until is None:
+            self._failed.add(item_id)
+            return self._open(now) if len(self._failed) >= BREAK_AFTER else None
+        if self._trying != item_id:
+            return None
+        self._trying = None
+        return self._open(now)
+
+    def abandoned(self, item_id: str) -> None:
+        """Note that a call ended without telling anything about the server."""
+        if self._trying == item_id:
+            self._trying = None
+
+    def reset(self) -> None:
+        """Let the next calls be made: an operator says that the server is back."""
+        self.answered()
+
+    def _open(self, now: float) -> float:
+        self._open_s = min(OPEN_MAX_S, self._open_s * 2) or OPEN_MIN_S
+        self._open_until = now + self._open_s
+        return self._open_s

@@ -1,0 +1,76 @@
+"""The two settlements: the one inside the process, and the server over HTTP where one is set."""
+
+from collections.abc import Callable
+from math import ceil
+
+import trio
+
+from pgs.actors.ports import SettlementPort
+from pgs.actors.shared.asks import Asks
+from pgs.actors.shared.breaker import Breaker
+from pgs.domain.seats import SettlementSide
+
+FIRST_CALLS = 32
+"""Calls at once for stakes and payouts that are asked for the first time. A server that takes 0.1 s
+for an answer then decides some 300 a second."""
+
+RETRY_CALLS = 16
+"""Calls at once for what is asked again. They have their own slots: a backlog after an outage must
+not keep new stakes waiting."""
+
+WAITING_MAX = 256
+"""Asks that may wait for a slot, in each of the two kinds. More would only run out of time there;
+they are refused at once and asked again later."""
+
+PARKED_S = 600
+"""Seconds until a stake or payout is looked at again whose settlement is not set. Only an operator
+can change that, with a restart."""
+
+
+class Line:
+    """A bounded number of calls at once, and a bounded number of asks that wait for one."""
+
+    def __init__(self, calls: int) -> None:
+        self.slots = trio.CapacityLimiter(calls)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further ask may wait."""
+        return self.slots.statistics().tasks_waiting >= WAITING_MAX
+
+
+class Settlements:
+    """Who holds stakes, and how the server is doing.
+
+    A new stake goes to the server if one is set, else to the embedded settlement. `on_call` is
+    told of every call: its kind, its outcome, its seconds.
+    """
+
+    def __init__(
+        self,
+        embedded: SettlementPort,
+        remote: SettlementPort | None,
+        on_call: Callable[[str, str, float], None] = lambda kind, outcome, seconds: None,
+    ) -> None:
+        self.on_call = on_call
+        self.asks = Asks()
+        self.breaker = Breaker()
+        self.first = Line(FIRST_CALLS)
+        self.again = Line(RETRY_CALLS)
+        self.side: SettlementSide = "embedded" if remote is None else "remote"
+        self._ports: dict[SettlementSide, SettlementPort | None] = {
+            "embedded": embedded,
+            "remote": remote,
+        }
+
+    def port(self, side: SettlementSide) -> SettlementPort | None:
+        """Return the settlement of a side, or None if it is not set."""
+        return self._ports[side]
+
+    def not_before(self, side: SettlementSide, now: int) -> int:
+        """Return the epoch second before which asking a side is in vain."""
+        if self._ports[side] is None:
+            return now + PARKED_S
+        if side == "embedded":
+            return now
+        return now + ceil(self.breaker.wait_s(trio.current_time()))

@@ -1,0 +1,132 @@
+"""The platform's settlement server over HTTP: charges, payouts, and what has become of them."""
+
+import re
+from pathlib import Path
+from typing import Final, cast, get_args
+
+import msgspec
+
+from pgs.actors.ports import ChargeAnswer, Unpublished
+from pgs.config import BadSettings
+from pgs.domain.errors import BadRequest
+from pgs.domain.payouts import Payout, payout_id
+from pgs.domain.seats import Seat
+from pgs.http.api.body import decode_object
+from pgs.http.outbound.fetch import JsonClient, NotFetched
+
+CALL_S: Final = 8.0
+"""Seconds for a whole call, as the interface says; connecting has 2 s of them. A seat's call, which
+waits 10 s for its stake, still gets its answer."""
+
+ANSWER_BYTES: Final = 4096
+"""Bytes of an answer. A valid one has one short field, so ten times what is needed."""
+
+PENDING_MAX: Final = 100_000
+"""Charges and payouts that are remembered as pending: some 15 MB. Others are posted again, which
+the server takes for the same request."""
+
+TOKEN_BYTES: Final = 4096
+"""Bytes of the token's file. The longest tokens in use, signed ones with claims, have 2,000."""
+
+_TOKEN = re.compile(r"[!-~]+", re.ASCII)
+_ANSWERS: Final = get_args(ChargeAnswer)
+
+
+class RemoteSettlement:
+    """The settlement server at a URL, called with a token that no log and no repr shows.
+
+    What it has called `pending` is looked up the next time, and posted again only after a call that
+    found no published answer.
+
+    Whatever is not a 200 with a known status is `Unpublished`, with a reason that holds nothing
+    that the server sent.
+    """
+
+    instant = False
+
+    def __init__(self, client: JsonClient, url: str, token: str) -> None:
+        self._client = client
+        self._url = url.rstrip("/")
+        self._authorization = f"Bearer {token}"
+        self._pending: set[str] = set()  # by path, which names the partner's seat or payout
+
+    async def charge(self, seat: Seat) -> ChargeAnswer:
+        """Return the server's answer to a charge, which it makes once. Raises `Unpublished`."""
+        body: dict[str, str | int] = {
+            "seatId": seat.seat_id,
+            "partnerId": seat.partner_id,
+            "environment": seat.environment,
+            "playerId": seat.player_id,
+            "amountUsdCents": seat.stake_usd_cents,
+        }
+        return await self._ask("charges", seat.seat_id, body)
+
+    async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
+        """Return the server's answer to a payout, which it makes once. Raises `Unpublished`."""
+        body: dict[str, str | int] = {
+            "matchId": match_id,
+            "seatId": payout.seat_id,
+            "partnerId": payout.partner_id,
+            "environment": payout.environment,
+            "playerId": payout.player_id,
+            "amountUsdCents": payout.amount_usd_cents,
+            "kind": payout.kind,
+        }
+        return await self._ask("payouts", payout_id(match_id, payout.seat_id), body)
+
+    async def _ask(self, noun: str, key: str, body: dict[str, str | int]) -> ChargeAnswer:
+        path = f"{noun}/{key}"
+        if path in self._pending:
+            self._pending.discard(path)  # it is added again if it still is
+            answer = await self._call(path)
+        else:
+            answer = await self._call(noun, key, msgspec.json.encode(body))
+        if answer == "pending" and len(self._pending) < PENDING_MAX:
+            self._pending.add(path)
+        return answer
+
+    async def _call(
+        self, path: str, key: str | None = None, body: bytes | None = None
+    ) -> ChargeAnswer:
+        headers = {"Authorization": self._authorization}
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        try:
+            status, raw = await self._client.fetch(
+                f"{self._url}/{path}",
+                method="GET" if body is None else "POST",
+                headers=headers,
+                body=body,
+                timeout_s=CALL_S,
+                max_bytes=ANSWER_BYTES,
+            )
+        except NotFetched as error:
+            raise Unpublished(error.reason) from None
+        if status != 200:
+            raise Unpublished(f"the response has status {status}")
+        decoded = decode_object(raw)
+        if isinstance(decoded, BadRequest):
+            raise Unpublished("the response is not a JSON object")
+        if decoded.get("status") not in _ANSWERS:
+            raise Unpublished("the response has no status that the interface defines")
+        return cast(ChargeAnswer, decoded["status"])
+
+
+def read_token(path: Path) -> str:
+    """Return the token in a file, without white space around it. Raises `BadSettings`."""
+    name = "PGS_SETTLEMENT_TOKEN_FILE"
+    try:
+        with path.open("rb") as opened:
+            raw = opened.read(TOKEN_BYTES + 1)
+    except OSError as error:
+        raise BadSettings(
+            f"{name}: {path} cannot be read ({error.strerror}). "
+            "It must be a file with the settlement server's token, readable by this user"
+        ) from None
+    text = raw.decode("ascii", "replace").strip()
+    if len(raw) > TOKEN_BYTES or not _TOKEN.fullmatch(text):
+        raise BadSettings(
+            f"{name}: {path} must hold the settlement server's token and nothing else: "
+            f"one line of at most {TOKEN_BYTES} visible ASCII characters"
+        )
+    return text
