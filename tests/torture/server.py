@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.conventions.tree import ROOT
 from tests.journeys.process import Process
@@ -12,8 +13,8 @@ from tests.journeys.process import Process
 class Server(Process):
     """`pgs serve` on a seeded folder. It can be killed and started again on the same ports."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder / "data", PGS_LOG_LEVEL="warning")
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        super().__init__(folder / "data", PGS_LOG_LEVEL="warning", **settings)
         self._keys = folder / "keys.json"
 
     def seed(self, partners: int) -> list[dict[str, str]]:
