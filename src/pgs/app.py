@@ -29,6 +29,7 @@ from pgs.actors.shared.deadlines import Deadlines
 from pgs.actors.shared.deliveries import Deliveries
 from pgs.actors.shared.feed_bells import ResultsBells
 from pgs.actors.shared.key_uses import KeyUses
+from pgs.actors.shared.open_money import OpenMoney
 from pgs.actors.shared.presence import PresenceRegister
 from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
@@ -155,6 +156,7 @@ def _make_parts(
         games=load_games(),
         versions=versions,
         settlements=settlements,
+        open_money=OpenMoney(),
         outbound=outbound,
         registry=Registry(database, on_publish=presence.account_changed),
         catalogue=PublishedCatalogue(database),

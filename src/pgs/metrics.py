@@ -33,6 +33,13 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        self._settlement_calls = Histogram(
+            "pgs_settlement_seconds",
+            "Time of a call to the settlement server",
+            ["kind", "outcome"],
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
         self._event_counters: dict[str, Callable[[], None]] = {}
         self._request_timers: dict[tuple[str, int], Callable[[float], None]] = {}
 
@@ -51,6 +58,10 @@ class Metrics:
                 endpoint, str(status)
             ).observe
         observe(seconds)
+
+    def on_settlement_call(self, kind: str, outcome: str, seconds: float) -> None:
+        """Record one call to the settlement server. All three words of each are fixed ones."""
+        self._settlement_calls.labels(kind, outcome).observe(seconds)
 
     def watch(
         self, core: Core, open_sockets: Callable[[], int], lost_lines: Callable[[], int]
@@ -102,6 +113,7 @@ class _CoreGauges(Collector):
             value=self._core.directory.count_tables(),
         )
         yield from self._chores(now)
+        yield from self._settlement(now)
         yield CounterMetricFamily(
             "pgs_log_lines_lost",
             "Lines of the log that could not be written",
@@ -111,6 +123,34 @@ class _CoreGauges(Collector):
             "pgs_writer_stalled",
             "1 while a commit takes too long",
             value=int(parts.database.writer.stalled()),
+        )
+
+    def _settlement(self, now: float) -> Iterable[Metric]:
+        parts = self._core.parts
+        kinds = {"charge": parts.open_money.charges, "payout": parts.open_money.payouts}
+        gauges = {
+            "count": GaugeMetricFamily(
+                "pgs_settlement_open", "Charges and payouts that are not decided", labels=["kind"]
+            ),
+            "overdue": GaugeMetricFamily(
+                "pgs_settlement_overdue", "Those open for over a day", labels=["kind"]
+            ),
+            "age": GaugeMetricFamily(
+                "pgs_settlement_oldest_seconds", "Age of the oldest of them", labels=["kind"]
+            ),
+        }
+        today = parts.clock.now()
+        for kind, counted in kinds.items():
+            since = today if counted.oldest_since is None else counted.oldest_since
+            gauges["count"].add_metric([kind], counted.count)
+            gauges["overdue"].add_metric([kind], counted.overdue)
+            gauges["age"].add_metric([kind], max(0, today - since))
+        yield from gauges.values()
+        states = {"closed": 0, "half-open": 1, "open": 2}
+        yield GaugeMetricFamily(
+            "pgs_settlement_breaker",
+            "0: calls are made, 1: one call tries the server, 2: no calls",
+            value=states[parts.settlements.breaker.state(now)],
         )
 
     def _chores(self, now: float) -> Iterable[Metric]:

@@ -40,6 +40,16 @@ class Readiness:
         """Note that the service is stopping."""
         self._draining = True
 
+    def notes(self) -> dict[str, str]:
+        """Return what an operator should look at although it does not make the service unready."""
+        overdue = 0 if self.core is None else self.core.parts.open_money.overdue
+        if not overdue:
+            return {}
+        return {
+            "settlement": f"{overdue} charges or payouts are open for over a day: "
+            "see `pgs settlement list`"
+        }
+
     async def why_not(self) -> str | None:
         """Return the reason why the service cannot take calls, or None when it can.
 

@@ -85,7 +85,10 @@ async def running(
     trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
     with _bound(config) as (public, internal):
         inside = InternalApp(
-            ready=readiness.why_not, scrape=metrics.scrape, refresh=lambda: _refresh(readiness)
+            ready=readiness.why_not,
+            scrape=metrics.scrape,
+            refresh=lambda: _refresh(readiness),
+            notes=readiness.notes,
         )
         # Opened before the core and closed after it: it tells that the service starts or drains.
         async with (
@@ -98,6 +101,7 @@ async def running(
                 outbound=outbound,
                 versions=versions,
                 on_event=metrics.on_event,
+                on_settlement_call=metrics.on_settlement_call,
             ) as core,
         ):
             metrics.watch(core, lambda: sockets.count, lines.lost if lines else lambda: 0)

@@ -22,9 +22,9 @@ from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
 from pgs.storage.settlement import count_open
 from tests.conventions.tree import ROOT
+from tests.journeys.settlement import SettlementProcess
 from tests.torture.client import Connection, Gone
 from tests.torture.server import Server
-from tests.torture.settlement import SettlementProcess
 
 sys.path.insert(0, str(ROOT / "scripts"))
 

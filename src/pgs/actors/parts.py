@@ -15,6 +15,7 @@ from pgs.actors.shared.deadlines import Deadlines
 from pgs.actors.shared.deliveries import Deliveries
 from pgs.actors.shared.feed_bells import ResultsBells
 from pgs.actors.shared.key_uses import KeyUses
+from pgs.actors.shared.open_money import OpenMoney
 from pgs.actors.shared.presence import PresenceRegister
 from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
@@ -38,6 +39,7 @@ class Parts(msgspec.Struct, frozen=True):
     games: Mapping[str, Rules]
     versions: ServedVersions
     settlements: Settlements
+    open_money: OpenMoney
     outbound: NudgePort
     registry: Registry
     catalogue: PublishedCatalogue

@@ -33,6 +33,7 @@ _AS_TYPED = {
     "game_id": "the game's id",
     "tier_id": "the tier's ID",
     "match_id": "the match's ID",
+    "item_id": "the ID of the charge or payout",
     "name": "--name",
     "admin_email": "--admin-email",
     "burst": "--burst",

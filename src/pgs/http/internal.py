@@ -18,7 +18,11 @@ _JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class InternalApp:
-    """An ASGI application. `ready` returns why the service cannot take calls, or None."""
+    """An ASGI application.
+
+    `ready` returns why the service cannot take calls, or None. `notes` returns what readiness tells
+    besides, by its name.
+    """
 
     def __init__(
         self,
@@ -26,10 +30,12 @@ class InternalApp:
         ready: Callable[[], Awaitable[str | None]],
         scrape: Callable[[], bytes],
         refresh: Callable[[], Awaitable[None]],
+        notes: Callable[[], dict[str, str]] = dict,
     ) -> None:
         self._ready = ready
         self._scrape = scrape
         self._refresh = refresh
+        self._notes = notes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -66,9 +72,9 @@ class InternalApp:
         if path == "/internal/readyz":
             why = await self._ready()
             return (
-                (200, _JSON, _body(status="ready"))
+                (200, _JSON, _body(status="ready", **self._notes()))
                 if why is None
-                else (503, _JSON, _body(status=why))
+                else (503, _JSON, _body(status=why, **self._notes()))
             )
         try:
             await self._refresh()

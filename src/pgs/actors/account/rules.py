@@ -5,7 +5,15 @@ from typing import Any
 
 import msgspec
 
-from pgs.actors.account import factors, keys, lifecycle, people, settings, webhooks
+from pgs.actors.account import (
+    factors,
+    keys,
+    lifecycle,
+    people,
+    settings,
+    settlement,
+    webhooks,
+)
 from pgs.actors.account.decisions import AccountDecision
 from pgs.actors.messages.account.factors import EnrollTotp, ResetFactor
 from pgs.actors.messages.account.keys import MintKey, RevokeKey, RotateKey
@@ -28,6 +36,7 @@ from pgs.actors.messages.account.settings import (
     SetPrices,
     SetRate,
 )
+from pgs.actors.messages.account.settlement import NoteResolution
 from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSecret, SaveWebhook
 
 
@@ -56,6 +65,7 @@ RULES: Mapping[type, Rule] = {
     SetPin: Rule(settings.set_pin),
     SetDomain: Rule(settings.set_domain),
     SetRate: Rule(settings.set_rate),
+    NoteResolution: Rule(settlement.note_resolution),
     SaveWebhook: Rule(webhooks.save_webhook, webhooks.read_webhook),
     RotateWebhookSecret: Rule(webhooks.rotate_webhook_secret, webhooks.read_webhook),
     DisableWebhook: Rule(webhooks.disable_webhook, webhooks.read_webhook),

@@ -11,6 +11,7 @@ from pgs.actors.maintenance.registers import (
     write_key_uses,
 )
 from pgs.actors.maintenance.runner import Chore
+from pgs.actors.maintenance.settlement import count_open_money
 from pgs.actors.maintenance.webhooks import prune_attempts, wake_failing_couriers
 from pgs.actors.seating.emergency_stop import finish_stops
 from pgs.actors.seating.switching_off import close_switched_off, void_removed_games
@@ -26,6 +27,10 @@ REPAIR_S = 60.0
 
 PRUNE_S = 3600.0
 """Seconds between two prunings. Old tries are not shown, so that their rows may stay an hour."""
+
+COUNT_S = 60.0
+"""Seconds between two counts of open charges and payouts. They are told of after a day, so a minute
+is early enough."""
 
 CHECK_SOCKETS_S = 1.0
 """Seconds between two checks of the registry's age. Nothing else closes sockets when it is too
@@ -118,6 +123,12 @@ CHORES = (
         failed="failing_endpoints_unreadable",
     ),
     # The calendar.
+    Chore(
+        name="count_open_money",
+        work=count_open_money,
+        every_s=COUNT_S,
+        failed="open_money_uncounted",
+    ),
     Chore(
         name="prune_attempts",
         work=prune_attempts,

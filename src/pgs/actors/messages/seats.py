@@ -97,6 +97,32 @@ class PaidOut(Message, frozen=True):
     match_id: str
 
 
+class AskChargeNow(Command[bool], frozen=True):
+    """Ask settlement for a pending stake now. The reply is whether it was open."""
+
+    seat_id: str
+
+
+class AskPayoutsNow(Command[bool], frozen=True):
+    """Ask settlement now for what a match owes. The reply is whether it was open."""
+
+    match_id: str
+
+
+class ResolveCharge(Command[Seat | None], frozen=True):
+    """Decide a pending stake in settlement's place. The reply is None if it was not open."""
+
+    seat_id: str
+    decision: Literal["confirmed", "declined"]
+
+
+class ResolvePayout(Command[bool], frozen=True):
+    """Confirm a payout in settlement's place. The reply is whether it was open."""
+
+    match_id: str
+    seat_id: str
+
+
 class Wave(Command[NextWave], frozen=True):
     """Pair the seats that wait in live. `pulse` is the `Pulse` that asks.
 

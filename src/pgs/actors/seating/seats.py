@@ -6,6 +6,8 @@ from typing import ClassVar
 from pgs.actors.kernel.dispatch import Handler
 from pgs.actors.kernel.mail import Message
 from pgs.actors.messages.seats import (
+    AskChargeNow,
+    AskPayoutsNow,
     ChargeAnswered,
     CloseMatches,
     CloseSeats,
@@ -13,6 +15,8 @@ from pgs.actors.messages.seats import (
     EndPlay,
     MatchDue,
     PaidOut,
+    ResolveCharge,
+    ResolvePayout,
     SeatDue,
     StakeSeat,
     Wave,
@@ -20,6 +24,12 @@ from pgs.actors.messages.seats import (
 from pgs.actors.seating.due import match_due, seat_due
 from pgs.actors.seating.ending import close_matches, close_seats, decide_match, end_play
 from pgs.actors.seating.payouts import paid_out
+from pgs.actors.seating.resolving import (
+    ask_charge_now,
+    ask_payouts_now,
+    resolve_charge,
+    resolve_payout,
+)
 from pgs.actors.seating.seating import Seating
 from pgs.actors.seating.staking import charge_answered, stake_seat
 from pgs.actors.seating.waves import pair_in_wave
@@ -43,4 +53,8 @@ class SeatsActor(Seating):
         PaidOut: paid_out,
         SeatDue: seat_due,
         MatchDue: match_due,
+        AskChargeNow: ask_charge_now,
+        AskPayoutsNow: ask_payouts_now,
+        ResolveCharge: resolve_charge,
+        ResolvePayout: resolve_payout,
     }

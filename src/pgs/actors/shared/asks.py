@@ -63,7 +63,13 @@ class Asks:
         known = self.find(partner_id, item_id)
         self._asks[partner_id, item_id] = msgspec.structs.replace(known, said="confirmed")
 
+    def reopen(self, partner_id: str, item_id: str) -> None:
+        """Let a payout that was declined be asked for again."""
+        known = self.find(partner_id, item_id)
+        if known.said == "declined":
+            self._asks[partner_id, item_id] = msgspec.structs.replace(known, said=None)
+
     def forget(self, partner_id: str, *item_ids: str) -> None:
-        """Forget items: they are decided, or are to be asked for anew."""
+        """Forget items that are decided."""
         for item_id in item_ids:
             self._asks.pop((partner_id, item_id), None)

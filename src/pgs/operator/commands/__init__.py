@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from pgs.operator.command import OperatorCommand
-from pgs.operator.commands import db, game, keyring, ledger, match, partner, terms, tier
+from pgs.operator.commands import db, game, keyring, ledger, match, partner, settlement, terms, tier
 
 _ALL: Final[tuple[OperatorCommand[Any, Any], ...]] = (
     *partner.COMMANDS,
@@ -17,6 +17,7 @@ _ALL: Final[tuple[OperatorCommand[Any, Any], ...]] = (
     *tier.COMMANDS,
     *terms.COMMANDS,
     *match.COMMANDS,
+    *settlement.COMMANDS,
     *ledger.COMMANDS,
     *db.COMMANDS,
     *keyring.COMMANDS,

@@ -1,0 +1,44 @@
+"""The chore that counts open charges and payouts, and tells of those that stay open."""
+
+import structlog
+
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
+from pgs.actors.shared.open_money import OVERDUE_S
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.reader import Reader
+from pgs.storage.settlement import OpenCount, OpenRow, count_open, open_charges, open_matches
+
+NAMED = 10
+"""Seats and matches that the log line names, the oldest of each kind. `pgs settlement list` has
+all of them."""
+
+log = structlog.get_logger("pgs.settlement")
+
+
+async def count_open_money(parts: Parts, _: PartnerDirectory) -> None:
+    """Count what is open; log once a day what is open for more than one. Raises `StoreOutage`."""
+    now = parts.clock.now()
+
+    async def read(reader: Reader) -> tuple[OpenCount, OpenCount]:
+        return await count_open(reader, now - OVERDUE_S)
+
+    charges, payouts = await read_in_bulk(parts.database, read)
+    if not parts.open_money.counted(charges, payouts, now):
+        return
+    oldest = [
+        *await read_in_bulk(parts.database, lambda reader: open_charges(reader, None, NAMED)),
+        *await read_in_bulk(parts.database, lambda reader: open_matches(reader, None, NAMED)),
+    ]
+    parts.on_event("settlement_overdue")
+    log.error(
+        "settlement_overdue",
+        charges=charges.overdue,
+        payouts=payouts.overdue,
+        oldest_since=min(row.since for row in oldest) if oldest else None,
+        ids=[_name(row) for row in oldest if row.since <= now - OVERDUE_S],
+    )
+
+
+def _name(row: OpenRow) -> str:
+    return f"{row.partner_id} {row.row_id}"

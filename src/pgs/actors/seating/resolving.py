@@ -1,0 +1,72 @@
+"""What operators do about charges and payouts that settlement leaves open."""
+
+from pgs.actors.kernel.mail import Crashed, Envelope
+from pgs.actors.messages.seats import (
+    AskChargeNow,
+    AskPayoutsNow,
+    ChargeAnswered,
+    ResolveCharge,
+    ResolvePayout,
+)
+from pgs.actors.messages.settlement import AskCharge
+from pgs.actors.seating.payouts import ask_for_payouts
+from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.staking import charge_answered
+from pgs.domain.matches import MatchWithSeats
+from pgs.domain.payouts import payout_id, payouts
+from pgs.domain.seats import Seat
+from pgs.storage.settlement import resolve_payout as resolved_row
+from pgs.storage.transactions import Outcome, Tx
+
+
+async def ask_charge_now(seats: Seating, command: AskChargeNow, _: Envelope) -> bool:
+    """Ask for a pending stake, and return whether it was open."""
+    seat = await seats.seat(command.seat_id)
+    if seat is None or seat.status != "pending":
+        return False
+    seats.partner.settlement().tell(AskCharge(seat, again=True))
+    return True
+
+
+async def ask_payouts_now(seats: Seating, command: AskPayoutsNow, _: Envelope) -> bool:
+    """Ask for what a match owes, declined payouts included; return whether it was open."""
+    record = await _unpaid(seats, command.match_id)
+    if record is None:
+        return False
+    for payout in payouts(record):
+        seats.parts.settlements.asks.reopen(
+            seats.partner_id, payout_id(command.match_id, payout.seat_id)
+        )
+    ask_for_payouts(seats, record, again=True)
+    return True
+
+
+async def resolve_charge(seats: Seating, command: ResolveCharge, envelope: Envelope) -> Seat | None:
+    """Decide a pending stake as settlement would have; return the seat, None if it is not open."""
+    seat = await seats.seat(command.seat_id)
+    if seat is None or seat.status != "pending":
+        return None
+    seats.parts.settlements.asks.forget(seats.partner_id, seat.seat_id)
+    await charge_answered(seats, ChargeAnswered(seat.seat_id, command.decision), envelope)
+    return await seats.seat(command.seat_id)
+
+
+async def resolve_payout(seats: Seating, command: ResolvePayout, _: Envelope) -> bool:
+    """Note that a payout is confirmed; return whether it was open.
+
+    The match's money is recorded once its other payout, if it has one, is confirmed as well.
+    """
+    record = await _unpaid(seats, command.match_id)
+    if record is None or command.seat_id not in {one.seat_id for one in payouts(record)}:
+        return False
+    row = resolved_row(seats.partner_id, command.match_id, command.seat_id, seats.parts.clock.now())
+    outcome = await seats.parts.database.writer.submit(Tx(seats.partner_id, (row,)))
+    if outcome is Outcome.CONFLICT:
+        raise Crashed("the resolved payout found other rows")
+    ask_for_payouts(seats, record, again=True)
+    return True
+
+
+async def _unpaid(seats: Seating, match_id: str) -> MatchWithSeats | None:
+    match = await seats.match(match_id)
+    return await seats.with_seats(match) if match is not None and match.money == "due" else None

@@ -1,0 +1,37 @@
+"""How many charges and payouts are open, as counted every minute, and when to tell of old ones."""
+
+from typing import Final
+
+from pgs.storage.settlement import OpenCount
+
+OVERDUE_S: Final = 24 * 3600
+"""Seconds after which an open charge or payout is told of. Outages end sooner; what is still open
+needs a person."""
+
+TELL_EVERY_S: Final = 24 * 3600
+"""Seconds between two log lines about what is open too long: one a day, so that nobody mutes it."""
+
+
+class OpenMoney:
+    """The last count. It changes in one step, and anyone may read it."""
+
+    def __init__(self) -> None:
+        self.charges = OpenCount()
+        self.payouts = OpenCount()
+        self._told_at: int | None = None
+
+    @property
+    def overdue(self) -> int:
+        """How many are open for more than a day."""
+        return self.charges.overdue + self.payouts.overdue
+
+    def counted(self, charges: OpenCount, payouts: OpenCount, now: int) -> bool:
+        """Note a count; return whether to tell of it: the first overdue ones, then once a day."""
+        self.charges, self.payouts = charges, payouts
+        if not self.overdue:
+            self._told_at = None
+            return False
+        if self._told_at is not None and now - self._told_at < TELL_EVERY_S:
+            return False
+        self._told_at = now
+        return True

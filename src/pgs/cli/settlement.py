@@ -1,0 +1,153 @@
+"""`pgs settlement …`: charges and payouts that settlement has not decided."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import typer
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pgs.cli.errors import REFUSED, plain, printing, stop
+from pgs.cli.options import PIPED_WIDTH, ConfigFile, DataDir, Json, ask, show
+from pgs.cli.tables import moment, money
+from pgs.operator.commands import settlement as c
+from pgs.operator.settlement_records import Asked, OpenItem, Resolved
+
+settlement = typer.Typer(
+    no_args_is_help=True, help="Charges and payouts that settlement has not decided."
+)
+
+ItemId = Annotated[
+    str, typer.Argument(metavar="ID", help="A seat of a charge, MATCH:SEAT of a payout.")
+]
+
+
+@settlement.command("list")
+def list_open(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """List what is open, charges first, the oldest first."""
+    pages = _pages(config, data)
+    first = next(pages)  # before anything is printed: it may be an error
+    with printing():
+        if as_json:
+            _print_json(first, pages)
+        else:
+            _print_tables(first, pages)
+
+
+@settlement.command("retry")
+def retry(
+    item_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="The one to ask for; without it, all that are open."),
+    ] = None,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Ask settlement now for what is open. Asking again never charges or pays twice."""
+    show(ask(c.SETTLEMENT_RETRY, c.Item(item_id), config, data), _asked, as_json=as_json)
+
+
+@settlement.command("resolve")
+def resolve(
+    item_id: ItemId,
+    decision: Annotated[
+        Literal["confirmed", "declined"], typer.Argument(metavar="confirmed|declined")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask first.")] = False,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Decide an open charge or payout in settlement's place, for good.
+
+    First see in settlement's own books what has become of it. A payout can only be confirmed.
+    """
+    if not yes and not as_json and at_terminal():
+        question = f"Record {item_id} as {decision}? Settlement is not asked, and this stays."
+        if not typer.confirm(question):
+            raise stop("nothing was changed", REFUSED)
+    show(
+        ask(c.SETTLEMENT_RESOLVE, c.Decision(item_id, decision), config, data),
+        _resolved,
+        as_json=as_json,
+    )
+
+
+def at_terminal() -> bool:
+    """Return whether a person can answer a question."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _pages(config: Path | None, data: Path | None) -> Iterator[list[OpenItem]]:
+    """Yield the list page by page, so that no list is too long for the memory."""
+    after: str | None = ""
+    while after is not None:
+        page = ask(c.SETTLEMENT_LIST, c.ItemsAfter(after, c.PAGE), config, data)
+        yield page.items
+        after = page.next_after
+
+
+def _print_json(first: list[OpenItem], pages: Iterator[list[OpenItem]]) -> None:
+    """Print one JSON list, an item a line."""
+    sys.stdout.flush()
+    out, between = sys.stdout.buffer, b"[\n"
+    for items in _chain(first, pages):
+        for item in items:
+            out.write(between + msgspec.json.encode(item))
+            between = b",\n"
+    out.write(b"[]\n" if between == b"[\n" else b"\n]\n")
+    out.flush()
+
+
+def _print_tables(first: list[OpenItem], pages: Iterator[list[OpenItem]]) -> None:
+    """Print a table for each page, and how many there are."""
+    console = Console()
+    console.width = console.width if console.is_terminal else PIPED_WIDTH
+    count = 0
+    for items in _chain(first, pages):
+        count += len(items)
+        if items:
+            console.print(_table(items))
+    console.print(f"Open: {count}")
+
+
+def _chain(first: list[OpenItem], pages: Iterator[list[OpenItem]]) -> Iterator[list[OpenItem]]:
+    yield first
+    yield from pages
+
+
+def _table(items: list[OpenItem]) -> RenderableType:
+    columns = ("Kind", "Id", "Partner", "Amount", "Since", "Tries", "Last answer")
+    drawn = Table(*columns, header_style="bold")
+    for item in items:
+        last = f"{item.last_answer}, {moment(item.last_at)}" if item.last_answer else "–"
+        cells = (
+            item.kind,
+            item.id,
+            f"{item.partner_id} {item.environment}",
+            money(item.amount_usd_cents),
+            moment(item.since),
+            str(item.tries),
+            f"{last} ({item.why})" if item.why else last,
+        )
+        drawn.add_row(*(_cell(text) for text in cells))
+    return drawn
+
+
+def _asked(asked: Asked) -> RenderableType:
+    unset = f" {asked.unset} cannot be: their settlement is not set." if asked.unset else ""
+    outcome = f" {asked.outcome}" if asked.outcome else ""
+    return _cell(f"Asked for: {asked.asked}.{unset}{outcome}")
+
+
+def _resolved(resolved: Resolved) -> RenderableType:
+    return _cell(f"{resolved.kind} {resolved.id}: {resolved.decision}, now {resolved.status}")
+
+
+def _cell(text: str) -> Text:
+    return Text(plain(text), overflow="fold")

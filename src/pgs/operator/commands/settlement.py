@@ -1,0 +1,196 @@
+"""`settlement.…`: charges and payouts that settlement has not decided."""
+
+from typing import Annotated, Literal
+
+import trio
+from msgspec import Meta
+
+from pgs.actors.core import Core
+from pgs.actors.messages import seats as m
+from pgs.actors.messages.account.settlement import NoteResolution
+from pgs.actors.seating.asking import ANSWER_S
+from pgs.domain.accounts import Account
+from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.matches import MatchWithSeats
+from pgs.domain.members import PLATFORM
+from pgs.domain.seats import Seat
+from pgs.operator.accounts import ask_account
+from pgs.operator.command import Args, OperatorCommand
+from pgs.operator.open_items import (
+    UNSET,
+    After,
+    after_of,
+    charge_item,
+    find_open,
+    items_of,
+    page_of,
+    payout_items,
+)
+from pgs.operator.settlement_records import Asked, OpenItem, OpenPage, Resolved
+
+PAGE = 500
+"""Seats or matches in one answer, and in one read of the rows: some 200 kB of JSON."""
+
+LOOK_S = 0.05
+"""Seconds between two looks for the outcome of what was asked: too short for people to notice."""
+
+ItemId = Annotated[str, Meta(min_length=1, max_length=160)]
+
+
+class ItemsAfter(Args, frozen=True):
+    """A page of the list: what follows on `after`, the `next_after` of the page before."""
+
+    after: Annotated[str, Meta(max_length=512)] = ""
+    limit: Annotated[int, Meta(ge=1, le=PAGE)] = PAGE
+
+
+class Item(Args, frozen=True):
+    """The charge or payout that a command is about; None: all."""
+
+    item_id: ItemId | None = None
+
+
+class Decision(Args, frozen=True):
+    """What an operator decides about a charge or payout."""
+
+    item_id: ItemId
+    decision: Literal["confirmed", "declined"]
+
+
+async def list_open(core: Core, args: ItemsAfter) -> OpenPage | BadRequest:
+    """Return a page of what is open."""
+    after = after_of(args.after)
+    if after is None:
+        return BadRequest("`after` must be the `nextAfter` of the page before.")
+    found = await page_of(core, after, args.limit)
+    further = found.next_after
+    return OpenPage(items_of(core, found), None if further is None else further.text)
+
+
+async def retry(core: Core, args: Item) -> Asked | BadRequest:
+    """Ask settlement now, even while calls are stopped: for one that is open, or for all."""
+    core.parts.settlements.breaker.reset()
+    if args.item_id is not None:
+        return await _retry_one(core, args.item_id)
+    asked = unset = 0
+    after: After | None = After()
+    while after is not None:
+        found = await page_of(core, after, PAGE)
+        ones: tuple[Seat | MatchWithSeats, ...] = (*found.seats, *found.matches)
+        for one in ones:
+            if core.parts.settlements.port(_side(one)) is None:
+                unset += 1
+            else:
+                asked += await _ask_now(core, one)
+        after = found.next_after
+    return Asked(asked, unset)
+
+
+async def resolve(core: Core, args: Decision) -> Resolved | Refusal | BadRequest:
+    """Decide an open charge or payout in settlement's place. The event log has it first."""
+    one = await find_open(core, args.item_id)
+    item = None if one is None else _item_of(core, one, args.item_id)
+    if one is None or item is None:
+        return _not_open(args.item_id)
+    if item.kind != "charge" and args.decision == "declined":
+        return BadRequest(
+            "A payout can only be confirmed: the money is owed. "
+            "Pay it by other means first if settlement does not."
+        )
+    noted = await ask_account(
+        core,
+        item.partner_id,
+        NoteResolution(
+            PLATFORM, item.environment, item.id, item.kind, item.amount_usd_cents, args.decision
+        ),
+    )
+    if not isinstance(noted, Account):
+        return noted
+    status = await _resolve(core, one, item, args.decision)
+    if status is None:
+        return _not_open(args.item_id)
+    return Resolved(item.id, item.kind, args.decision, status)
+
+
+async def _retry_one(core: Core, item_id: str) -> Asked | BadRequest:
+    one = await find_open(core, item_id)
+    if one is None:
+        return _not_open(item_id)
+    if core.parts.settlements.port(_side(one)) is None:
+        return BadRequest(f"{item_id} cannot be asked for: {UNSET}.")
+    before = {item.id: item.tries for item in _items(core, one)}
+    await _ask_now(core, one)
+    outcome = "no answer yet"
+    with trio.move_on_after(ANSWER_S):
+        # Polled: the answer goes to the seats actor, and no event announces it.
+        while (told := await _outcome(core, item_id, before)) is None:  # noqa: ASYNC110
+            await trio.sleep(LOOK_S)
+        outcome = told
+    return Asked(1, outcome=outcome)
+
+
+async def _outcome(core: Core, item_id: str, tries: dict[str, int]) -> str | None:
+    """Return what has become of what an id names since it had been tried so often; None: yet."""
+    one = await find_open(core, item_id)
+    if one is None:
+        return "decided"
+    items = _items(core, one)
+    # One that was decided is forgotten, with its tries, before its row says so.
+    if any(item.tries <= tries.get(item.id, -1) for item in items):
+        return None
+    return "; ".join(f"{item.id}: {item.last_answer}" for item in items) or "decided"
+
+
+async def _ask_now(core: Core, one: Seat | MatchWithSeats) -> bool:
+    if isinstance(one, Seat):
+        seats = core.directory.partner(one.partner_id).seats(one.environment)
+        return await seats.ask(m.AskChargeNow(one.seat_id))
+    match = one.match
+    seats = core.directory.partner(match.partner_id).seats(match.environment)
+    return await seats.ask(m.AskPayoutsNow(match.match_id))
+
+
+async def _resolve(
+    core: Core,
+    one: Seat | MatchWithSeats,
+    item: OpenItem,
+    decision: Literal["confirmed", "declined"],
+) -> str | None:
+    """Return the status of the seat, or of the match's money; None if it is not open any more."""
+    seats = core.directory.partner(item.partner_id).seats(item.environment)
+    if isinstance(one, Seat):
+        seat = await seats.ask(m.ResolveCharge(item.seat_id, decision))
+        return None if seat is None else seat.status
+    done = await seats.ask(m.ResolvePayout(one.match.match_id, item.seat_id))
+    return "confirmed" if done else None
+
+
+def _items(core: Core, one: Seat | MatchWithSeats) -> list[OpenItem]:
+    return [charge_item(core, one)] if isinstance(one, Seat) else [*payout_items(core, one)]
+
+
+def _item_of(core: Core, one: Seat | MatchWithSeats, item_id: str) -> OpenItem | None:
+    """Return the item of that id; of a match with a single open payout, that one."""
+    items = _items(core, one)
+    if len(items) == 1 and isinstance(one, MatchWithSeats) and ":" not in item_id:
+        return items[0]
+    return next((item for item in items if item.id == item_id), None)
+
+
+def _side(one: Seat | MatchWithSeats) -> Literal["embedded", "remote"]:
+    return one.settlement if isinstance(one, Seat) else one.seats[0].settlement
+
+
+def _not_open(item_id: str) -> BadRequest:
+    return BadRequest(
+        f"{item_id} names no open charge or payout; `pgs settlement list` shows all that are."
+    )
+
+
+SETTLEMENT_LIST = OperatorCommand("settlement.list", ItemsAfter, OpenPage, list_open)
+SETTLEMENT_RETRY = OperatorCommand("settlement.retry", Item, Asked, retry, moves_money=True)
+SETTLEMENT_RESOLVE = OperatorCommand(
+    "settlement.resolve", Decision, Resolved, resolve, moves_money=True
+)
+
+COMMANDS = (SETTLEMENT_LIST, SETTLEMENT_RETRY, SETTLEMENT_RESOLVE)

@@ -1,0 +1,62 @@
+"""The records of the `settlement` commands: open charges and payouts, and what was done to them."""
+
+from typing import Literal
+
+from pgs.domain.environments import Environment
+from pgs.domain.seats import SettlementSide
+from pgs.operator.records import Record
+
+
+class OpenItem(Record, frozen=True, kw_only=True):
+    """A charge or payout that settlement has not decided.
+
+    `id`: the seat of a charge, match and seat of a payout. `since` and `last_at` are epoch seconds.
+    `tries`, `last_answer` and `last_at` are about the time since the service started.
+    `why`: why nobody asks for it, if so.
+    """
+
+    id: str
+    kind: Literal["charge", "prize", "refund"]
+    partner_id: str
+    environment: Environment
+    seat_id: str
+    amount_usd_cents: int
+    since: int
+    settlement: SettlementSide
+    player_id: str
+    match_id: str | None = None
+    tries: int = 0
+    last_answer: str | None = None
+    last_at: int | None = None
+    why: str | None = None
+
+
+class OpenPage(Record, frozen=True):
+    """A page of open items: charges before payouts, the oldest first.
+
+    `next_after` is the `after` of the next page, absent on the last page.
+    """
+
+    items: list[OpenItem]
+    next_after: str | None = None
+
+
+class Asked(Record, frozen=True):
+    """How many open charges, and matches with open payouts, were asked for.
+
+    `unset`: those that were not, since their settlement is not set. `outcome`: what has become of
+    the one that was named.
+    """
+
+    asked: int
+    unset: int = 0
+    outcome: str | None = None
+
+
+class Resolved(Record, frozen=True):
+    """A charge or payout that an operator has decided. `status`: of its seat or match now."""
+
+    id: str
+    kind: str
+    decision: str
+    status: str
