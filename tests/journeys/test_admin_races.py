@@ -57,6 +57,7 @@ async def roles(office: Office) -> dict[str, str]:
     return {uid: member.role for uid, member in account.members.items()}
 
 
+@pytest.mark.exhaustive
 async def test_of_many_uses_of_one_code_at_once_exactly_one_opens_the_window(
     office: Office,
 ) -> None:
