@@ -195,7 +195,7 @@ def test_a_view_is_json_with_only_its_known_fields(rules: Rules, seed: int) -> N
 )
 @SOME
 @given(seed=SEEDS)
-def test_each_move_but_a_pass_adds_one_mark_to_the_board(rules: Rules, seed: int) -> None:
+def test_each_move_except_a_pass_adds_one_mark_to_the_board(rules: Rules, seed: int) -> None:
     marks = [
         sum(cell is not None for row in builtins(rules, state)["board"] for cell in row)
         for state, _ in a_game(rules, seed)

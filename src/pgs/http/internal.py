@@ -1,6 +1,7 @@
 """The internal listener: health, readiness, metrics and the registry's refresh.
 
-Its address must be reachable only from within the deployment: no path takes a credential.
+Its address must be reachable only from within the deployment, because no path asks for a
+credential.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,7 +19,7 @@ _JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class InternalApp:
-    """An ASGI application. `ready` returns why the service cannot take calls, or None."""
+    """An ASGI application. `ready` returns None, or the reason why the service is not ready."""
 
     def __init__(
         self,
