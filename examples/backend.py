@@ -64,15 +64,16 @@ class Service:
         Every call in this program may be repeated: reads change nothing, a session token costs
         nothing, a seat is named by its idempotencyKey, and the same decision counts once.
         """
+        last = "no answer"
         for pause in (*PAUSES_S, None):
             answer = self._send(method, path, body)
             if answer.status == 200:
                 return answer.body
             if answer.status is not None and answer.status != 429 and answer.status < 500:
                 raise Refused(answer.body)
+            last = "no answer" if answer.status is None else f"status {answer.status}"
             if pause is not None:
                 time.sleep(max(pause, answer.retry_after_s))
-        last = "no answer" if answer.status is None else f"status {answer.status}"
         raise SystemExit(f"{method} {path}: {last} after {len(PAUSES_S) + 1} tries")
 
     def _send(self, method: str, path: str, body: Json | None) -> Answer:
