@@ -30,7 +30,10 @@ from tests.virtual import Faults, seed_scheduler
 
 PLAY_S = 60.0
 _COLUMNS = ", ".join(Seat.__struct_fields__)
-_ALL_SEATS = f"select {_COLUMNS} from seat where partner_id = 'acme' order by seq"  # noqa: S608  the names are the code's own
+_ALL_SEATS = (
+    f"select {_COLUMNS} from seat"  # noqa: S608  the columns are names of the code
+    " where partner_id = 'acme' order by seq"
+)
 
 
 async def check_the_invariants(play: Round, readers: list[Reader]) -> None:

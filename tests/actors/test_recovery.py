@@ -250,7 +250,7 @@ async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_o
         await s.check_money()
 
 
-async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(
+async def test_deadlines_that_passed_while_the_process_was_down_are_met_at_the_start(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -268,7 +268,7 @@ async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(
         await s.check_money()
 
 
-async def test_deadlines_outlive_rows_that_cannot_be_read(
+async def test_deadlines_are_met_late_after_rows_could_not_be_read(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()

@@ -85,9 +85,7 @@ def test_side_0_begins_and_has_moves(rules: Rules) -> None:
 @EACH
 @SOME
 @given(seed=SEEDS)
-def test_every_game_ends_with_an_outcome_and_no_move_left(
-    rules: Rules, seed: int
-) -> None:
+def test_every_game_ends_with_an_outcome_and_no_move_left(rules: Rules, seed: int) -> None:
     course = a_game(rules, seed)
     assert len(course) < 10_000
     assert [move for state, move in course if rules.outcome(state) is not None] == []

@@ -170,7 +170,9 @@ def test_a_report_without_survivors_is_a_success(capsys: pytest.CaptureFixture[s
     assert "None of these 3 mutations survived." in capsys.readouterr().out
 
 
-def test_an_accepted_mutation_that_no_longer_exists_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_accepted_mutation_that_no_longer_exists_is_a_failure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     gone: Any = Accepted("domain/rule.py", "return age >= 16", "return age > 16", "no reason")
     assert report([], [gone]) == SURVIVORS
     assert "return age >= 16  ->  return age > 16" in capsys.readouterr().out
