@@ -4,7 +4,7 @@ Start `scripts/demo` in one shell. Run this program in another shell, in the sam
 
     python3 examples/backend.py
 
-It needs Python 3.11 or newer and no package. It does what every backend does:
+It needs Python 3.11 or newer and no packages. It does what every backend does:
 
 1. It asks for a session token for each player. The player's frame connects with it.
 2. It takes a paid seat for each player. The service matches two seats of the same price.
@@ -25,11 +25,11 @@ from urllib.parse import urlencode
 
 DEMO_FILE = "demo-data/demo.json"  # written by scripts/demo: addresses and keys
 GAME, TIER, STAKE_USD_CENTS = "tic-tac-toe", "test-bronze", 100
-PLAYERS = ("p-300", "p-400")  # your own ids of your players
+PLAYERS = ("p-300", "p-400")  # the ids that you give your players
 
-FEED_WAIT_S = 20  # the service holds the call until a row changes, for this long at most
+FEED_WAIT_S = 20  # the service holds the call until a row changes, at most this long
 ANSWER_TIMEOUT_S = 40  # longer than FEED_WAIT_S, so that a held call does not look lost
-PAUSES_S = (1, 2, 4, 8)  # after each try of a call that may succeed later
+PAUSES_S = (1, 2, 4, 8)  # the pauses between the tries of a call that may succeed later
 
 Json = dict[str, Any]
 
@@ -44,11 +44,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back from a call."""
+    """The answer to a call, or `status` None if no answer came."""
 
-    status: int | None  # None: no answer came
+    status: int | None
     body: Json
-    retry_after_s: int = 0  # the service says how long to wait after a 429
+    retry_after_s: int = 0  # the wait that the service asks for after a 429
 
 
 class Service:
@@ -59,19 +59,22 @@ class Service:
         self._key = key
 
     def call(self, method: str, path: str, body: Json | None = None) -> Json:
-        """Return the answer of a successful call. Repeats the call where that can help.
+        """Return the answer of a successful call. Repeat the call after a failure that may pass.
 
         Every call in this program may be repeated: reads change nothing, a session token costs
         nothing, a seat is named by its idempotencyKey, and the same decision counts once.
         """
-        for pause in PAUSES_S:
+        last = "no answer"
+        for pause in (*PAUSES_S, None):
             answer = self._send(method, path, body)
             if answer.status == 200:
                 return answer.body
             if answer.status is not None and answer.status != 429 and answer.status < 500:
                 raise Refused(answer.body)
-            time.sleep(max(pause, answer.retry_after_s))
-        raise SystemExit(f"{method} {path}: no answer after {len(PAUSES_S)} tries")
+            last = "no answer" if answer.status is None else f"status {answer.status}"
+            if pause is not None:
+                time.sleep(max(pause, answer.retry_after_s))
+        raise SystemExit(f"{method} {path}: {last} after {len(PAUSES_S) + 1} tries")
 
     def _send(self, method: str, path: str, body: Json | None) -> Answer:
         data = None if body is None else json.dumps(body).encode()
@@ -115,7 +118,7 @@ def take_seat(service: Service, player: str, order: str) -> Json:
 
 
 def make_match(service: Service, order: str) -> tuple[str, str]:
-    """Return a match, and the player whose seat began it."""
+    """Return the id of a new match, and the player whose seat started it."""
     for player in PLAYERS:
         mint = {"gameId": GAME, "playerId": player}
         session = service.call("POST", "/partner/sessions", mint)
@@ -141,7 +144,7 @@ def read_feed(service: Service, match_id: str, players: list[str]) -> None:
         except Refused as refused:
             if refused.reason != "invalid_cursor":
                 raise
-            cursor = None  # the cursor is not valid any more: begin again, rows keep their keys
+            cursor = None  # it is not valid any more: read from the start; rows are replaced
             continue
         for row in page["results"]:
             rows[row["matchId"], row["playerId"]] = row  # a row comes again when it changes

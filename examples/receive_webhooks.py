@@ -5,7 +5,7 @@
     python3 examples/receive_webhooks.py --secret-file secret.txt \\
         --certificate chain.pem --key key.pem --host 0.0.0.0 --port 443
 
-It needs Python 3.11 or newer and no package. The service delivers to public https addresses only:
+It needs Python 3.11 or newer and no packages. The service delivers to public https addresses only:
 give this program a certificate, or run it behind a proxy or tunnel that has one.
 """
 
@@ -47,8 +47,8 @@ class Receiver(ThreadingHTTPServer):
         self.secret = secret
         self.status = status
         if tls is not None:
-            # Without this argument the accepting thread would do every handshake, without a time
-            # limit. With it the first read does the handshake, in the connection's own thread.
+            # With do_handshake_on_connect the accepting thread would do every handshake, without a
+            # time limit. Without it the first read does the handshake, in the connection's thread.
             self.socket = tls.wrap_socket(
                 self.socket, server_side=True, do_handshake_on_connect=False
             )
@@ -97,7 +97,7 @@ class Nudge(BaseHTTPRequestHandler):
 
 
 def describe(body: bytes) -> str:
-    """Return a nudge's fields in one line. A nudge says only: read the results feed now."""
+    """Return a nudge's fields in one line. A nudge only tells you to read the results feed."""
     try:
         nudge = json.loads(body)
         return f"{nudge['type']} for {nudge['partnerId']}, sent at {nudge['at']}"
@@ -106,7 +106,7 @@ def describe(body: bytes) -> str:
 
 
 def tell(text: str) -> None:
-    """Print a line at once. Replace what is not printable ASCII: senders choose the text."""
+    """Print a line at once. Only printable ASCII is kept, because senders choose the text."""
     line = "".join(character if character.isprintable() else "?" for character in text)
     print(time.strftime("%H:%M:%S"), line.encode("ascii", "replace").decode(), flush=True)
 

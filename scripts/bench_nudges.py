@@ -2,16 +2,16 @@
 """Measures nudges: their cost, and whether endpoints that hang slow the other endpoints down.
 
     scripts/bench_nudges.py isolation    500 endpoints, 50 of which hang: about five minutes
-    scripts/bench_nudges.py cpu          processor time of a nudge: about a quarter of a minute
+    scripts/bench_nudges.py cpu          processor time of a nudge: about 15 seconds
 
-Each command rewrites its section of docs/benchmarks.md. `isolation` exits with 1 when a limit is
+Each command rewrites its section of docs/benchmarks.md. `isolation` exits with 1 when its limit is
 exceeded. `--quick` measures on a small scale, checks no limit, and writes only with `--out`.
 
 The service's core runs in this process, with the real courier and outbound client. All endpoints
 run in another process, scripts/nudge_endpoints.py, behind TLS on loopback.
 """
 
-import in_venv  # noqa: F401  first: what follows is installed there
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
 
 # isort: split
 

@@ -2,10 +2,10 @@
 """Draws the pictures of docs/architecture.md from the code and from the steps listed here.
 
 scripts/draw_architecture.py            writes docs/architecture/*.svg
-scripts/draw_architecture.py --check    changes nothing; exit code 1 where a picture is out of date
+scripts/draw_architecture.py --check    changes nothing; exit code 1 if a picture is out of date
 """
 
-import in_venv  # noqa: F401  first: what follows is installed there
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
 
 # isort: split
 

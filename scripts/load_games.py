@@ -2,14 +2,14 @@
 """Plays a thousand matches at once and checks them. Rewrites a section of docs/benchmarks.md.
 
     scripts/load_games.py             1,000 matches, 2,000 sockets, two rounds: about five minutes
-    scripts/load_games.py --quick     50 matches, one round; writes only where --out says
+    scripts/load_games.py --quick     50 matches, one round; writes only with --out
 
 The service runs in its own process on a fresh data folder; the bots run in this one. The exit code
-is 1 unless every match ended as its two players saw it, its result and its money are in the feed,
-and the ledger is sound.
+is 1 unless the feed has every match with the result that its players saw and with its money, and
+the ledger is sound.
 """
 
-import in_venv  # noqa: F401  first: what follows is installed there
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
 
 # isort: split
 

@@ -10,7 +10,7 @@ service with its listeners, then the same service with the seats. The exit code 
 take more than `--most` MB.
 """
 
-import in_venv  # noqa: F401  first: what follows is installed there
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
 
 # isort: split
 
@@ -178,7 +178,7 @@ def _memory() -> float:
 def _trim() -> None:
     """Return free memory to the system, where the C library can.
 
-    glibc keeps freed memory for later, and that is not memory of the seats.
+    glibc keeps freed memory for later; the seats do not use it.
     """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
@@ -195,11 +195,11 @@ def _section(costs: list[Cost], most: float) -> str:
         "",
         *paragraph(
             f"{first.seats} seats of different players are taken in the test environment of a "
-            "service with its listeners. The seats actors of so many partners take and pair them. "
-            "The figures are resident memory of the whole process: idle, just after its start; "
-            "with the seats; and trimmed, which is after a garbage collection and a "
-            "`malloc_trim` that returns the memory which the C library keeps for later. Taken is "
-            "trimmed minus idle."
+            "service with its listeners. *Partners* is the number of partners whose seats actors "
+            "take and pair them. The figures are resident memory of the whole process. *Idle* is "
+            "measured just after its start, and *with seats* after the last seat. *Trimmed* is "
+            "measured after a garbage collection and a `malloc_trim`, which returns freed memory "
+            "that the C library keeps for later. *Taken* is *trimmed* minus *idle*."
         ),
         "",
         "| Partners | matches | idle, MB | with seats, MB | trimmed, MB | taken, MB "

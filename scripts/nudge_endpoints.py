@@ -1,7 +1,7 @@
 """The partners' endpoints of scripts/bench_nudges.py: one TLS server in its own process.
 
 scripts/bench_nudges.py starts it. The first line of its input holds a certificate with its key, and
-the host names that can hang. It prints its port. Then it takes two orders, and says `ok` to each:
+the host names that can hang. It prints its port. Then it takes two orders and answers `ok` to each:
 
 - `hang`: those names read calls and never answer them;
 - `answer`: it closes the connections that hang, and all names answer.
@@ -18,7 +18,7 @@ import trio
 from pgs.demo.certificates import Issued, server_context
 from pgs.demo.loopback import ADDRESS
 
-READ_S = 30.0  # longer than any try, so that the caller always gives up first
+READ_S = 30.0  # seconds for a call; longer than any try, so that the caller always gives up first
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class Endpoints:
         self._release.set()
 
     async def serve(self, stream: trio.SSLStream[trio.SocketStream]) -> None:
-        """Read one call. Answer `full` or `resumed`, by its TLS handshake, or nothing at all."""
+        """Read one call. Answer with its TLS handshake, `full` or `resumed`, or do not answer."""
         try:
             with trio.move_on_after(READ_S):
                 host = await _read(stream)
@@ -67,7 +67,7 @@ class Endpoints:
 async def _read(stream: trio.abc.Stream) -> bytes:
     """Read a whole call; return the host name that it is for."""
     data = b""
-    while not data.endswith(b"}"):  # The body of a nudge ends with it, and no headers do.
+    while not data.endswith(b"}"):  # A nudge's body ends with it, and a call's headers do not.
         part = await stream.receive_some()
         if not part:
             raise trio.BrokenResourceError

@@ -9,7 +9,7 @@ environments, and has agreed to the rake terms. Each environment has one tier, `
 folder; no service may run there.
 """
 
-import in_venv  # noqa: F401  first: what follows is installed there
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
 
 # isort: split
 
@@ -34,8 +34,8 @@ from pgs.config import Config
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.operator.ready import NotMade, ReadyPartner, make_ready, offer_tier
 
-# Partners that are created at the same time: enough to fill the writer's groups, and so few that
-# mailboxes stay short.
+# Partners that are created at the same time: enough to fill the writer's groups, and few enough to
+# keep mailboxes short.
 AT_ONCE = 32
 FLOOR_USD_CENTS, PRIZE_USD_CENTS = 100, 180
 

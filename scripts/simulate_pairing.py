@@ -10,7 +10,7 @@ It calls the service's own function, `pgs.domain.live_pairing.pair_wave`, once f
 second. The same seed draws the same players, so both rules pair the same crowd.
 """
 
-import in_venv  # noqa: F401  first: what follows is installed there
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
 
 # isort: split
 
@@ -72,7 +72,7 @@ def live_rule(waiting: list[Waiting], now: int) -> list[tuple[Waiting, Waiting]]
 
 
 def arrival_rule(waiting: list[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:
-    """Pair in the order of arrival, once a second too."""
+    """Pair in the order of arrival, also once a second."""
     return list(zip(waiting[::2], waiting[1::2], strict=False))
 
 
@@ -101,7 +101,7 @@ def _poisson(expected: float, chance: random.Random) -> int:
 
 
 def play(players: int, rule: Rule, day_s: int, seed: int, tick: Callable[[], None]) -> Outcome:
-    """Return the results of a rule over one day of one pool. `tick` is called for each second."""
+    """Return the results of a rule over one day of one crowd. `tick` is called for each second."""
     chance = random.Random(seed)
     coming = list(arrivals(players, day_s, chance))
     skills = random.Random(seed + 1)
@@ -121,7 +121,7 @@ def play(players: int, rule: Rule, day_s: int, seed: int, tick: Callable[[], Non
             del waiting[place]
             outcome.expired += 1
         outcome.most_waiting = max(outcome.most_waiting, len(waiting))
-        # A wave comes at the end of its second, so a seat of this second has waited up to a second.
+        # The wave is at the end of the second, so a seat that came in it counts as waiting for 1 s.
         seats = list(waiting.values())
         begun = time.process_time()
         pairs = rule(seats, now + 1)

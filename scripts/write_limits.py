@@ -3,8 +3,8 @@
 
     scripts/write_limits.py
 
-It reads the files under src/pgs and imports none of them. Ends with 1 where a number has no
-sentence, or a file no heading.
+It reads the files under src/pgs without importing them. The exit code is 1 if a number has no
+sentence or a file has no heading.
 """
 
 import sys
@@ -19,7 +19,7 @@ DOCUMENT = ROOT / "docs" / "limits.md"
 
 
 def faults_of(bounds: list[Bound]) -> list[str]:
-    """Return a line for each number whose sentence lacks something or whose file has no heading."""
+    """Return a line for each number with an incomplete sentence or a file without a heading."""
     faults = []
     for bound in bounds:
         place = f"src/pgs/{bound.file}:{bound.line}: {bound.name}"

@@ -1,4 +1,4 @@
-"""For every test: nothing leaves this machine, and no result depends on its speed."""
+"""Rules for every test: no connection leaves this machine, and hypothesis sets no deadline."""
 
 import ipaddress
 import socket
@@ -15,7 +15,7 @@ settings.load_profile("pgs")
 
 @pytest.fixture(autouse=True)
 def _log_as_it_was() -> Iterator[None]:
-    """What a command line under test does to the log ends with its test."""
+    """Restore structlog's configuration after each test: a command under test changes it."""
     was = structlog.get_config()
     yield
     structlog.configure(**was)
@@ -24,7 +24,7 @@ def _log_as_it_was() -> Iterator[None]:
 def _is_local(host: object) -> bool:
     """Return whether `host` names this machine.
 
-    That is loopback, the unspecified address, or localhost and the names below it.
+    Such names are loopback, the unspecified address, localhost and names below localhost.
     """
     if host is None:
         return True
@@ -39,9 +39,9 @@ def _is_local(host: object) -> bool:
 
 
 def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
-    """Raise AssertionError where a test would connect or look up a name beyond loopback.
+    """Raise AssertionError when a test connects or looks up a name beyond loopback.
 
-    No code under test takes that error for an outage.
+    Code under test does not take this error for an outage, as it would take an OSError.
     """
     if event == "socket.connect":
         address = arguments[1]
@@ -56,12 +56,13 @@ def _refuse_the_network(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def _is_numeric_only() -> bool:
-    """Return whether a look-up takes no names. trio begins each of its own with such a one."""
+    """Return whether a look-up accepts addresses only. trio first tries each host in this way."""
+    # The audit event has no flags, so they are read from the frame of the call.
     return bool(sys._getframe(2).f_locals.get("flags", 0) & socket.AI_NUMERICHOST)
 
 
 def _is_literal_or_local(host: object) -> bool:
-    """Whether looking up `host` asks no name server: `_is_local`, or an address written out."""
+    """Return whether `host` can be looked up without a name server: it is local or an address."""
     if _is_local(host):
         return True
     try:

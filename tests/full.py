@@ -1,4 +1,4 @@
-"""A disk that is full."""
+"""A full disk."""
 
 import errno
 import os
@@ -13,9 +13,9 @@ _FULL = "/dev/full"
 
 @contextmanager
 def full_disk() -> Iterator[int]:
-    """Give a file to which nothing can be written.
+    """Give an open file on which every write fails with ENOSPC.
 
-    Skips the test where the machine has none: the device's name may belong to a plain file.
+    Skips the test where `/dev/full` is missing, or is a plain file.
     """
     try:
         file = os.open(_FULL, os.O_WRONLY)
@@ -23,7 +23,7 @@ def full_disk() -> Iterator[int]:
         pytest.skip(f"NOT TESTED: no {_FULL}")
     try:
         if not (stat.S_ISCHR(os.fstat(file).st_mode) and _refuses(file)):
-            pytest.skip(f"NOT TESTED: {_FULL} is not the device of this name")
+            pytest.skip(f"NOT TESTED: {_FULL} accepts bytes")
         yield file
     finally:
         os.close(file)

@@ -10,7 +10,7 @@ from pgs.domain.seats import Seat, confirm
 
 
 def seat(number: int, **changes: Any) -> Seat:
-    """Return a seat of `acme` that waits in test, with the fields that a test changes."""
+    """Return a waiting test seat of `acme`. `changes` replace fields."""
     made = Seat(
         partner_id="acme",
         environment="test",
@@ -33,7 +33,7 @@ def seat(number: int, **changes: Any) -> Seat:
 
 
 def match(match_id: str, **changes: Any) -> Match:
-    """Return a running match of two such seats, with the fields that a test changes."""
+    """Return a running test match of `acme`. `changes` replace fields."""
     return msgspec.structs.replace(
         Match("acme", "test", match_id, "reversi", "bronze", 1, 180, "started", started_at=60),
         **changes,
@@ -41,12 +41,12 @@ def match(match_id: str, **changes: Any) -> Match:
 
 
 def pending_seat(number: int, **changes: Any) -> Seat:
-    """Return a seat of `acme` whose stake is pending, with the fields that a test changes."""
+    """Return a test seat of `acme` whose stake is pending. `changes` replace fields."""
     return seat(number, **{"status": "pending", "stake_status": "pending", **changes})
 
 
 def running_match(stakes: tuple[int, int] = (100, 100), prize: int = 180) -> MatchWithSeats:
-    """Return `mat_1`, which runs between the players `p1` and `p2`, in US cents."""
+    """Return the running match `mat_1` of `p1` and `p2`. Stakes and prize are in US cents."""
     older, newer = (
         confirm(pending_seat(number, stake_usd_cents=stake, prize_usd_cents=prize), 60)
         for number, stake in enumerate(stakes, start=1)
@@ -55,9 +55,9 @@ def running_match(stakes: tuple[int, int] = (100, 100), prize: int = 180) -> Mat
 
 
 def account(partner_id: str = "acme", **changes: Any) -> Account:
-    """Return an account with nothing in it, with the fields that a test changes.
+    """Return an account without keys, licences, origins or prices. `changes` replace fields.
 
-    Its numbers for test and live differ.
+    Its pins and its generations differ between test and live.
     """
     made = Account(
         partner_id=partner_id,

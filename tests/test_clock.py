@@ -1,4 +1,4 @@
-"""Time that is stored: whole seconds, and never going back."""
+"""The clock never goes back, and the virtual clock gives exact seconds."""
 
 import time
 
@@ -11,7 +11,7 @@ from pgs.clock import BEHIND_MS, HeldTime, SystemClock, SystemRng
 from tests.virtual import START, SeededRng, clock
 
 
-def test_the_clock_stands_still_while_the_machines_is_set_back(
+def test_the_clock_stands_still_while_the_machines_clock_is_behind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     readings = iter([1_000_500, 999_000, 1_000_900, 1_001_000])
@@ -25,7 +25,7 @@ def test_the_clock_stands_still_while_the_machines_is_set_back(
     ]
 
 
-def test_time_is_told_to_stand_still_once_for_each_time_that_it_does() -> None:
+def test_each_time_that_readings_fall_behind_is_reported_once() -> None:
     held = HeldTime()
     jump = 100_000
     told = {
@@ -34,12 +34,12 @@ def test_time_is_told_to_stand_still_once_for_each_time_that_it_does() -> None:
     }
     assert {reading: behind for reading, behind in told.items() if behind} == {2_000: jump - 1_000}
     assert held.latest_ms == 1_000 + jump
-    assert held.newly_behind_ms(2_000 + jump) == 0  # it has caught up
+    assert held.newly_behind_ms(2_000 + jump) == 0  # the readings have caught up
     assert held.newly_behind_ms(2_000 + jump - BEHIND_MS - 1) == BEHIND_MS + 1
     assert held.latest_ms == 2_000 + jump
 
 
-def test_a_small_correction_of_the_machines_clock_is_told_to_nobody() -> None:
+def test_a_small_correction_of_the_machines_clock_is_not_reported() -> None:
     held = HeldTime()
     assert [held.newly_behind_ms(reading) for reading in (10_000, 10_000 - BEHIND_MS, 10_001)] == [
         0,
@@ -48,7 +48,7 @@ def test_a_small_correction_of_the_machines_clock_is_told_to_nobody() -> None:
     ]
 
 
-def test_a_clock_that_is_behind_is_an_event_and_a_line_of_the_log(
+def test_a_clock_that_falls_behind_is_counted_and_logged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     readings = iter([1_000_000, 100_000, 200_000, 1_000_001, 300_000])
@@ -64,7 +64,7 @@ def test_a_clock_that_is_behind_is_an_event_and_a_line_of_the_log(
     ]
 
 
-def test_the_logs_own_clock_tells_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_without_on_event_logs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     readings = iter([1_000_000, 100_000])
     monkeypatch.setattr(time, "time_ns", lambda: next(readings) * 1_000_000)
     wall = SystemClock()
@@ -84,7 +84,7 @@ async def test_a_virtual_clock_gives_exact_seconds(autojump_clock: MockClock) ->
     assert wall.now() == START + 1
 
 
-def test_randomness_has_the_length_asked_for_and_repeats_only_in_tests() -> None:
+def test_random_bytes_have_the_requested_length_and_repeat_only_for_a_seed() -> None:
     assert len(SystemRng().bytes(16)) == 16
     assert SystemRng().bytes(16) != SystemRng().bytes(16)
     assert SeededRng(1).bytes(16) == SeededRng(1).bytes(16) != SeededRng(2).bytes(16)

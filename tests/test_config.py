@@ -1,4 +1,4 @@
-"""Settings that cannot be are refused before anything starts, by name."""
+"""An invalid setting is refused before anything starts, and the error names it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +21,7 @@ ISSUER = {"identity_issuer": "https://id.example", "identity_client_id": "portal
 
 
 def from_file(tmp_path: Path, text: str, environ: Mapping[str, str] | None = None) -> Config:
-    """Return the settings of a file with this text, and of these variables over it."""
+    """Return the settings of a file with this text, overridden by these variables."""
     path = tmp_path / "pgs.toml"
     path.write_text(text)
     return load_config(path, environ or {})
@@ -29,24 +29,26 @@ def from_file(tmp_path: Path, text: str, environ: Mapping[str, str] | None = Non
 
 @pytest.mark.parametrize("name", ["listen", "internal_listen"])
 @pytest.mark.parametrize("address", BAD)
-def test_an_address_that_is_none_is_refused_by_name(name: str, address: str) -> None:
+def test_a_malformed_listening_address_is_refused_by_its_settings_name(
+    name: str, address: str
+) -> None:
     with pytest.raises(BadSettings, match=f"PGS_{name.upper()}"):
         check_config(Config(**{name: address}))  # type: ignore[arg-type]  # fields by name
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:0", "[::1]:8000", "localhost:65535"])
-def test_an_address_that_can_be_is_taken(address: str) -> None:
+def test_a_valid_listening_address_is_accepted(address: str) -> None:
     assert check_config(Config(listen=address)).listen == address
 
 
-def test_variables_stand_over_the_file_and_the_file_over_the_defaults(tmp_path: Path) -> None:
+def test_variables_override_the_file_and_the_file_overrides_the_defaults(tmp_path: Path) -> None:
     config = from_file(
         tmp_path, '[pgs]\nprocess_rate = 7\nlisten = "127.0.0.1:1"\n', {"PGS_LISTEN": "127.0.0.1:2"}
     )
     assert (config.process_rate, config.listen, config.log_level) == (7, "127.0.0.1:2", "info")
 
 
-def test_a_folder_in_the_file_is_meant_from_where_the_file_is(tmp_path: Path) -> None:
+def test_a_relative_folder_in_the_file_begins_at_the_files_folder(tmp_path: Path) -> None:
     config = from_file(tmp_path, '[pgs]\ndata_dir = "data"\n')
     assert (config.data_dir, config.key_file) == (tmp_path / "data", tmp_path / "data" / "keys")
 
@@ -79,12 +81,12 @@ def test_the_file_may_be_named_by_a_variable(tmp_path: Path) -> None:
         ('[pgs]\nsecret_key_file = ""\n', "secret_key_file in .* must not be empty"),
     ],
 )
-def test_what_a_file_says_wrongly_is_refused_by_name(tmp_path: Path, text: str, named: str) -> None:
+def test_a_mistake_in_the_file_is_refused_and_named(tmp_path: Path, text: str, named: str) -> None:
     with pytest.raises(BadSettings, match=named):
         from_file(tmp_path, text)
 
 
-def test_a_file_that_cannot_be_read_as_text_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_as_text_is_refused_with_its_path(tmp_path: Path) -> None:
     (tmp_path / "pgs.toml").write_bytes(b"[pgs]\n\xff")
     for path in (tmp_path / "pgs.toml", tmp_path, tmp_path / "nowhere.toml"):
         with pytest.raises(BadSettings, match=str(path)):
@@ -117,14 +119,14 @@ def test_a_file_that_cannot_be_read_as_text_is_refused_by_name(tmp_path: Path) -
         ("PGS_RESTRICT_ENVIRONMENT", "prod", "PGS_RESTRICT_ENVIRONMENT"),
     ],
 )
-def test_a_variable_that_says_nothing_we_know_is_refused_by_name(
+def test_an_unknown_or_invalid_variable_is_refused_and_named(
     name: str, value: str, named: str
 ) -> None:
     with pytest.raises(BadSettings, match=named):
         load_config(None, {name: value})
 
 
-def test_variables_that_others_read_are_left_to_them() -> None:
+def test_variables_of_other_programs_and_empty_reserved_ones_are_ignored() -> None:
     environ = {
         "PGS_CONFIG": "",
         "PGS_WEBHOOK_SECRET": "whsec_x",
@@ -135,7 +137,7 @@ def test_variables_that_others_read_are_left_to_them() -> None:
     assert load_config(None, environ) == load_config(None, {})
 
 
-def test_an_empty_variable_for_the_key_file_leaves_it_where_it_is() -> None:
+def test_an_empty_variable_for_the_key_file_leaves_the_default_path() -> None:
     config = load_config(None, {"PGS_SECRET_KEY_FILE": "", "PGS_DATA_DIR": "/data"})
     assert config.key_file == Path("/data/keys")
 
@@ -152,13 +154,13 @@ def test_an_empty_variable_for_the_key_file_leaves_it_where_it_is() -> None:
         "http://a:99999",
     ],
 )
-def test_a_base_url_that_is_more_or_less_than_an_origin_is_refused(url: str) -> None:
+def test_a_base_url_that_is_not_an_origin_is_refused(url: str) -> None:
     with pytest.raises(BadSettings, match="PGS_BASE_URL"):
         check_config(Config(base_url=url))
 
 
 @pytest.mark.parametrize("url", ["https://games.example", "http://pgs_1:8000", "http://[::1]:8000"])
-def test_a_base_url_that_is_an_origin_is_taken(url: str) -> None:
+def test_a_base_url_that_is_an_origin_is_accepted(url: str) -> None:
     assert check_config(Config(base_url=url)).base_url == url
 
 
@@ -198,7 +200,7 @@ def test_a_base_url_that_is_an_origin_is_taken(url: str) -> None:
         ({"frame_url": "/frame"}, "PGS_FRAME_URL"),
     ],
 )
-def test_an_address_that_no_secret_should_go_to_is_refused_by_name(
+def test_an_unsafe_or_incomplete_issuer_or_frame_is_refused_and_named(
     settings: dict[str, str], named: str
 ) -> None:
     with pytest.raises(BadSettings, match=named):
@@ -222,9 +224,7 @@ def test_an_address_that_no_secret_should_go_to_is_refused_by_name(
         ({"frame_url": "http://localhost:5173"}, ""),
     ],
 )
-def test_an_issuer_and_a_frame_that_can_be_are_taken(
-    settings: dict[str, str], audience: str
-) -> None:
+def test_a_valid_issuer_or_frame_is_accepted(settings: dict[str, str], audience: str) -> None:
     config = load_config(None, {f"PGS_{name.upper()}": value for name, value in settings.items()})
     assert {name: getattr(config, name) for name in settings} == settings
     assert config.token_audience == audience

@@ -1,4 +1,4 @@
-"""The log's lines: in order, never torn, never in anybody's way."""
+"""Log lines are written whole and in order, and a log call never waits."""
 
 import io
 import json
@@ -24,7 +24,7 @@ PATIENCE_S = 10.0
 
 
 class Moody(io.RawIOBase):
-    """A file that takes some bytes, fails while `broken`, and hangs unless `hanging` is set."""
+    """A file that takes `at_once` bytes a write, fails while `broken`, hangs unless `going`."""
 
     def __init__(self, at_once: int = 1 << 30) -> None:
         self.at_once = at_once
@@ -52,6 +52,7 @@ def logging_into(file: BinaryIO | Moody | None, level: str = "info") -> Iterator
     was, root = structlog.get_config(), logging.getLogger()
     handlers, root_level = root.handlers[:], root.level
     try:
+        # `Moody` is no BinaryIO to mypy, but has the methods that the log calls.
         with logging_to(file, level, SystemClock()) as lines:  # type: ignore[arg-type]
             structlog.configure(cache_logger_on_first_use=False)
             yield lines
@@ -73,7 +74,7 @@ def events(content: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("level", LOG_LEVELS)
-def test_there_is_a_line_from_the_level_on_that_is_set(level: str) -> None:
+def test_events_from_the_set_level_on_are_logged(level: str) -> None:
     file = Moody()
     with logging_into(file, level):
         for name in LOG_LEVELS:
@@ -84,7 +85,7 @@ def test_there_is_a_line_from_the_level_on_that_is_set(level: str) -> None:
     ]
 
 
-def test_lines_are_written_whole_and_in_order_however_little_the_file_takes_at_once() -> None:
+def test_lines_are_whole_and_in_order_even_if_the_file_takes_few_bytes_a_write() -> None:
     file = Moody(at_once=7)
     with logging_into(file):
         for number in range(100):
@@ -117,7 +118,7 @@ def test_lines_of_several_threads_do_not_mix() -> None:
     assert events(file.content) == ["x" * 50] * 400
 
 
-def test_a_file_that_fails_costs_lines_and_says_so_once_it_works_again() -> None:
+def test_lines_lost_to_a_failing_file_are_reported_once_it_works_again() -> None:
     file = Moody()
     with logging_into(file) as lines:
         file.broken = True
@@ -136,11 +137,11 @@ def test_a_file_that_fails_costs_lines_and_says_so_once_it_works_again() -> None
     )
 
 
-def test_a_line_that_was_cut_short_is_ended_before_the_next_one() -> None:
+def test_a_cut_line_is_ended_before_the_next_one() -> None:
     class Torn(Moody):
         def write(self, data: Any, /) -> int:
             taken = super().write(data)
-            self.broken = self.at_once == 5  # it takes five bytes, and then no more
+            self.broken = self.at_once == 5  # after five bytes, every write fails
             return taken
 
     file = Torn(at_once=5)
@@ -155,7 +156,7 @@ def test_a_line_that_was_cut_short_is_ended_before_the_next_one() -> None:
     assert events(b"".join(others)) == ["log_lines_lost", "whole"]
 
 
-def test_a_file_that_hangs_holds_nobody_up_and_what_is_too_much_is_counted(
+def test_a_file_that_hangs_delays_no_log_call_and_excess_lines_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pgs.logs, "LINES_MAX", 10)
@@ -163,7 +164,7 @@ def test_a_file_that_hangs_holds_nobody_up_and_what_is_too_much_is_counted(
     with logging_into(file) as lines:
         file.going.clear()
         structlog.get_logger().info("first")
-        assert file.asked.wait(PATIENCE_S)  # the thread has it, and hangs
+        assert file.asked.wait(PATIENCE_S)  # the log's thread hangs in writing the first line
         for _ in range(25):
             structlog.get_logger().info("more")
         assert lines.lost() == 15
@@ -172,17 +173,19 @@ def test_a_file_that_hangs_holds_nobody_up_and_what_is_too_much_is_counted(
     assert "log_lines_lost" in events(file.content)
 
 
-def test_closing_leaves_a_file_that_hangs_to_itself() -> None:
+def test_closing_does_not_wait_for_a_file_that_hangs() -> None:
     file = Moody()
-    with logging_into(file) as lines:
+    with logging_into(file):
         file.going.clear()
-        structlog.get_logger().info("never")
-    assert lines._thread.is_alive()  # and yet we are here
+        structlog.get_logger().info("late")
+    # The log is closed, although the write still hangs.
+    assert file.asked.wait(PATIENCE_S)
+    assert file.content == b""
     file.going.set()
-    lines._thread.join(PATIENCE_S)
+    until(lambda: events(file.content) == ["late"])
 
 
-def test_closing_writes_what_is_left() -> None:
+def test_closing_writes_the_queued_lines() -> None:
     file = Moody()
     with logging_into(file):
         structlog.get_logger().info("the last")
@@ -191,7 +194,10 @@ def test_closing_writes_what_is_left() -> None:
 
 @contextmanager
 def full_pipe() -> Iterator[tuple[BinaryIO, Callable[[], bytes]]]:
-    """Give a pipe in non-blocking mode, full of spaces, and what reads all that is in it."""
+    """Give the end of a full pipe in non-blocking mode, and a function that empties the pipe.
+
+    The function returns the bytes without the spaces that fill the pipe.
+    """
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.set_blocking(writing, False)
@@ -217,18 +223,27 @@ def test_a_pipe_in_non_blocking_mode_gets_every_line() -> None:
     assert lines.lost() == 0
 
 
-def test_closing_gives_a_full_pipe_its_time() -> None:
+def test_closing_waits_for_a_full_pipe_that_is_being_read(monkeypatch: pytest.MonkeyPatch) -> None:
     content: list[bytes] = []
+    closing, closed = threading.Event(), threading.Event()
+
+    class SaysWhenItCloses(Lines):
+        def close(self) -> None:
+            closing.set()
+            super().close()
+            closed.set()
+
+    monkeypatch.setattr(pgs.logs, "Lines", SaysWhenItCloses)
     with full_pipe() as (file, drain):
 
         def read_once_it_closes() -> None:
-            lines._closing.wait()
-            while lines._thread.is_alive():
+            closing.wait()
+            while not closed.is_set():
                 content.append(drain())
             content.append(drain())
 
         thread = threading.Thread(target=read_once_it_closes)
-        with logging_into(file) as lines:
+        with logging_into(file):
             structlog.get_logger().info("the last")
             thread.start()
         thread.join()
@@ -254,7 +269,9 @@ class Unspeakable:
         ({"a": [Unspeakable()]}, {"a": ["<Unspeakable>"]}),
     ],
 )
-def test_what_is_hard_to_write_is_written_in_another_way(field: object, told: object) -> None:
+def test_a_value_that_cannot_be_encoded_is_written_in_another_form(
+    field: object, told: object
+) -> None:
     file = Moody()
     with logging_into(file):
         structlog.get_logger().error("odd", request_id="req_1", field=field)
@@ -267,7 +284,7 @@ def test_what_is_hard_to_write_is_written_in_another_way(field: object, told: ob
     )
 
 
-def test_what_comes_after_the_end_is_counted_as_lost() -> None:
+def test_a_line_after_closing_is_counted_as_lost() -> None:
     file = Moody()
     with logging_into(file) as lines:
         pass
@@ -275,7 +292,7 @@ def test_what_comes_after_the_end_is_counted_as_lost() -> None:
     assert (lines.lost(), file.content) == (1, b"")
 
 
-def test_lines_of_a_batch_that_were_written_before_it_failed_are_not_counted_as_lost() -> None:
+def test_lines_written_before_their_batch_failed_are_not_counted_as_lost() -> None:
     class Filling(Moody):
         def write(self, data: Any, /) -> int:
             self.broken = self.content.count(b"\n") >= 3
@@ -289,7 +306,7 @@ def test_lines_of_a_batch_that_were_written_before_it_failed_are_not_counted_as_
     assert events(file.content) == ["x"] * 3
 
 
-def test_warnings_and_libraries_go_the_same_way() -> None:
+def test_warnings_and_records_of_libraries_are_logged_too() -> None:
     file = Moody()
     with logging_into(file):
         logging.getLogger("some.library").error("it %s", "broke")
@@ -303,7 +320,7 @@ def test_warnings_and_libraries_go_the_same_way() -> None:
     assert "soon gone" in texts[3]
 
 
-def test_standard_error_is_written_past_its_buffer(
+def test_standard_error_is_written_without_a_buffer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (tmp_path / "err").open("w") as file:

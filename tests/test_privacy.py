@@ -1,4 +1,4 @@
-"""What others may read of a data folder is said in the log when the service starts."""
+"""A starting service warns of each of its files that group or others can use."""
 
 from pathlib import Path
 from unittest import mock
@@ -9,7 +9,7 @@ from pgs.privacy import kept_files, warn_of_open
 
 
 def _warned(config: Config) -> dict[str, str]:
-    """What is warned of: modes by path."""
+    """Return the mode of each path that a warning names."""
     with mock.patch("pgs.privacy.log") as log:
         warn_of_open(kept_files(config))
     lines = log.warning.call_args_list
@@ -17,7 +17,7 @@ def _warned(config: Config) -> dict[str, str]:
     return {line.kwargs["path"]: line.kwargs["mode"] for line in lines}
 
 
-async def test_what_the_service_makes_itself_is_its_owners_alone(tmp_path: Path) -> None:
+async def test_only_the_owner_can_use_the_files_that_the_service_creates(tmp_path: Path) -> None:
     config = Config(data_dir=tmp_path / "data", secret_key_file=tmp_path / "elsewhere" / "ring")
     async with open_core(config):
         assert {path.name for path in kept_files(config) if path.exists()} == {
@@ -44,5 +44,5 @@ def test_each_path_that_group_or_others_can_use_is_named_with_its_mode(tmp_path:
     tmp_path.chmod(0o700)
 
 
-def test_what_is_not_there_is_passed_over(tmp_path: Path) -> None:
+def test_a_missing_file_causes_no_warning(tmp_path: Path) -> None:
     assert _warned(Config(data_dir=tmp_path / "nowhere")) == {}

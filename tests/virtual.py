@@ -1,4 +1,4 @@
-"""What tests on a virtual clock share: time, repeatable randomness, and a database that can fail.
+"""Shared by tests on a virtual clock: time, repeatable randomness, and a database that can fail.
 
 With pytest-trio's `autojump_clock`, in-line storage and a seeded scheduler, a test runs the same
 way every time.
@@ -39,7 +39,7 @@ class TrioClock:
         self._start_ms = start * 1000
 
     def skip(self, seconds: int) -> None:
-        """Put the clock forward; trio's clock, and so whatever waits, is not affected."""
+        """Put this clock forward. trio's clock stays, so no waiting task wakes earlier."""
         self._start_ms += seconds * 1000
 
     def now(self) -> int:
@@ -58,7 +58,7 @@ def clock() -> TrioClock:
 
 
 class SeededRng:
-    """The same bytes for the same seed."""
+    """Gives the same bytes for the same seed."""
 
     def __init__(self, seed: int = 0) -> None:
         self._random = Random(seed)
@@ -71,7 +71,7 @@ class SeededRng:
 class _ChoiceOfThread(threading.local):
     """The random source of trio's scheduler, one for each thread.
 
-    A service in another thread must not take numbers from the test's own.
+    A service in another thread must not take numbers from the test's source.
     """
 
     _main: ClassVar[Random] = trio_run._r  # hypothesis seeds it for its tests
@@ -85,7 +85,9 @@ class _ChoiceOfThread(threading.local):
         return getattr(self._random, name)
 
 
-trio_run._r = _ChoiceOfThread()  # type: ignore[assignment]  # all of a Random that trio asks for
+# trio has no public way to seed its scheduler, so this replaces its private random source. The
+# type differs, but every attribute that trio asks for is passed on to a Random.
+trio_run._r = _ChoiceOfThread()  # type: ignore[assignment]
 
 
 def seed_scheduler(seed: int) -> None:
@@ -97,7 +99,7 @@ def seed_scheduler(seed: int) -> None:
 
 
 class Faults:
-    """Makes statements fail that contain a given text. `statements` lists all that were run.
+    """Makes SQL statements that contain a given text fail. `statements` lists all that were run.
 
     Line breaks and indentation of a statement count as single spaces.
     """
@@ -110,15 +112,15 @@ class Faults:
     def fail(
         self,
         text: str,
-        error: Exception | None = None,
+        error: BaseException | None = None,
         *,
         after: bool = False,
         skip: int = 0,
         times: int | None = None,
     ) -> None:
-        """Let statements fail that contain `text`: instead of running, or after they have run.
+        """Make statements that contain `text` fail before they run, or with `after` once they ran.
 
-        The first `skip` of them pass. Of the others the first `times` fail, all of them by default.
+        The first `skip` of them pass, and the next `times` fail: by default, all the others.
         """
         failing = repeat(True) if times is None else repeat(True, times)
         verdicts = chain(repeat(False, skip), failing)
@@ -142,7 +144,7 @@ class Faults:
 
     @contextmanager
     def hold(self, text: str) -> Iterator[threading.Event]:
-        """Hold statements that contain `text` until the block ends or its event is set."""
+        """Hold statements that contain `text` until the block ends or the yielded event is set."""
         release = threading.Event()
         self._before.append((text, lambda: _wait(release)))
         try:
@@ -161,12 +163,12 @@ class Faults:
 
     @property
     def factory(self) -> type[sqlite3.Connection]:
-        """The class of connections that obey these faults."""
+        """The class of SQLite connections on which these faults happen."""
         faults = self
 
         class Cursor(sqlite3.Cursor):
             def execute(self, sql: str, parameters: Any = (), /) -> Self:
-                statement = " ".join(sql.split())  # where its lines break does not matter
+                statement = " ".join(sql.split())
                 faults.statements.append(statement)
                 _run_hooks(faults._before, statement)
                 super().execute(sql, parameters)
@@ -178,6 +180,7 @@ class Faults:
                 return super().cursor(Cursor)
 
             def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+                # `cursor` returns Any, as sqlite3 declares it.
                 return self.cursor().execute(sql, parameters)  # type: ignore[no-any-return]
 
         return Connection
@@ -191,7 +194,7 @@ def _run_hooks(hooks: list[tuple[str, Callable[[], None]]], statement: str) -> N
 
 def _wait(release: threading.Event) -> None:
     if not release.wait(60):
-        raise TimeoutError("a test never released its disk")
+        raise TimeoutError("a test never released the statements that it held")
 
 
 @contextmanager
@@ -201,7 +204,7 @@ def open_store(
     """Open a database for a block. Unless `inline`, the block calls `start` in its trio run."""
     faults = faults or Faults()
     database = Database(folder, inline=inline, factory=faults.factory)
-    faults.statements.clear()  # the migrations'
+    faults.statements.clear()  # forget the statements of the migrations
     try:
         yield database
     finally:
@@ -226,7 +229,7 @@ async def actor_system(
 
 
 async def tend(system: System) -> None:
-    """Tend a system of actors as its chore does, for ever."""
+    """Tend a system of actors for ever, as the service's chore does."""
     while True:
         await trio.sleep(TEND_S)
         system.tend()

@@ -13,9 +13,9 @@ Graph = dict[str, set[str]]
 
 
 def package_graph(source: Path, prefix: str, names: Iterable[str]) -> Graph:
-    """Return which of the named modules or packages below `prefix` import which others.
+    """Return which of the named modules and packages below `prefix` import which others.
 
-    A name is the path below `prefix` with dots. An import counts for the longest name that it
+    A name is the path below `prefix` with dots. An import belongs to the longest name that it
     starts with.
     """
     known = set(names)
@@ -53,7 +53,7 @@ def _imports(path: Path) -> Iterable[str]:
 
 
 def levels(graph: Graph) -> dict[str, int]:
-    """Return each name's level: 0 imports none of the others. Raises ValueError for a circle."""
+    """Return each name's level; at level 0 it imports no other. Raises ValueError for a circle."""
     found: dict[str, int] = {}
 
     def level(name: str, above: tuple[str, ...]) -> int:
@@ -71,7 +71,7 @@ def levels(graph: Graph) -> dict[str, int]:
 
 
 def reduced(graph: Graph) -> Graph:
-    """Return the graph without the arrows that a longer path already implies."""
+    """Return the graph without the arrows that a path over other names already implies."""
 
     def reach(name: str) -> set[str]:
         return {name}.union(*(reach(other) for other in graph[name]))
@@ -89,7 +89,7 @@ def reduced(graph: Graph) -> Graph:
 def draw_packages(graph: Graph, about: Mapping[str, str], title: str) -> Drawing:
     """Return the picture, with packages that import nothing at the bottom.
 
-    An arrow points to what is imported; arrows that follow from others are left out. `about` has a
+    An arrow points to what is imported; arrows that `reduced` removes are left out. `about` has a
     few words for each name, shown in its box.
     """
     by_level: dict[int, list[str]] = {}

@@ -1,4 +1,4 @@
-"""The picture of a sequence: who does what, one step below the other."""
+"""Draws a sequence of steps between lanes, one step below the other."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,16 +18,16 @@ class Lane(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One arrow, or a note in one lane where `start` and `end` are the same lane."""
+    """One arrow, or a note in one lane if `start` and `end` are the same lane."""
 
     start: str
     end: str
     text: str
-    later: bool = False  # drawn dashed: it happens in a task of its own
+    later: bool = False  # drawn dashed: the sender does not wait for it
 
 
 def draw_sequence(title: str, lanes: Sequence[Lane], steps: Sequence[Step]) -> Drawing:
-    """Return the picture. Steps are numbered from 1, as the text beside the picture names them."""
+    """Return the picture. The steps are numbered from 1."""
     width = 2 * MARGIN + len(lanes) * LANE
     height = 2 * MARGIN + HEAD + len(steps) * STEP + 10
     drawing = Drawing(width, height, title, "; ".join(step.text for step in steps))

@@ -23,7 +23,7 @@ PROTOCOL = "pgs.game.v1"
 
 
 class Partner(msgspec.Struct, frozen=True, rename="camel"):
-    """What a partner's backend needs to take seats."""
+    """A partner, with the key and the tier with which its backend takes seats."""
 
     partner_id: str
     test_key: str
@@ -42,7 +42,7 @@ class Side(msgspec.Struct):
     """A match as one of its players saw it.
 
     `moves`: the moves of both sides by number, from 0; a player who comes late misses the first
-    ones. `fault`: why the bot stopped early, else empty.
+    moves. `fault`: why the bot stopped early, else empty.
     """
 
     match_id: str = ""
@@ -92,7 +92,7 @@ class Crowd:
         self.moved_at: list[float] = []
         self.handshakes_s = 0.0
         self.play_s = 0.0
-        self.cpu_s = 0.0  # this process's, while they played
+        self.cpu_s = 0.0  # of this process while the bots played
         self.together = trio.Event()  # set when every socket is open
         self._http = ConnectionPool(max_connections=LAUNCHES_AT_ONCE)
         self._launching = trio.CapacityLimiter(LAUNCHES_AT_ONCE)

@@ -37,7 +37,7 @@ def faults_of(
 
 
 def _fault(pair: Pair, seen: Sequence[Side], found: Sequence[Sequence[Row]], rules: Rules) -> str:
-    """Replay a match by its rules from the moves that the players saw; return its first fault."""
+    """Replay a match from the moves that its players saw; return its first fault, or ''."""
     broken = [side.fault or "no end" for side in seen if side.fault or not side.outcome]
     if broken:
         return broken[0]

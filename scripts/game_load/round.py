@@ -22,7 +22,7 @@ from pgs.games.installed import load_games
 
 MATCHES_EACH = 50  # matches of a partner: 200 calls, which is within the burst of its bucket
 PAYOUTS_S = 60.0  # seconds to wait for the money of the last matches
-FILES = 256  # files that this process opens apart from sockets
+FILES = 256  # files that this process may open besides the bots' sockets
 TICKS = os.sysconf("SC_CLK_TCK")
 EXPECTED = '"no_identity_issuer"'  # the only warning of a service without an identity issuer
 READY = re.compile(r"pgs is ready: (http://\S+) ")
@@ -78,12 +78,12 @@ class Service:
         self.base_url = found[1]
 
     def cpu_s(self) -> float:
-        """Return the processor time that it has used."""
+        """Return the seconds of processor time that the service has used."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def memory_mb(self, name: str = "VmRSS") -> float:
-        """Return its resident memory now, or its peak with the name `VmHWM` (proc(5), status)."""
+        """Return its resident memory in MB, or the peak for `VmHWM` (proc(5), status)."""
         found = re.search(
             rf"^{name}:\s+([0-9]+) kB",
             Path(f"/proc/{self._process.pid}/status").read_text(),

@@ -62,8 +62,8 @@ def numbers_of(
     """Yield the numbers of one file; `imported` returns those of another module, by its name.
 
     These are upper-case names at the top of a module: `WAIT_S = 5.0`, each entry of
-    `WAIT_S = {"live": 5}`, each field of `LIMITS = ServerLimits(backlog=16)`. The defaults of
-    fields in classes of limits belong to them too.
+    `WAIT_S = {"live": 5}`, each field of `LIMITS = ServerLimits(backlog=16)`. The default of a
+    field in a class of limits is a number too.
     """
     module, comments = ast.parse(source), _comments(source)
     known: dict[str, Number] = {}

@@ -50,7 +50,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Operator commands", ("operator/", "cli/")),
     ("The demo and its identity provider", ("demo/", "devissuer/")),
 )
-"""Headings in the order of the page, each with path parts; a file is under the first that fits."""
+"""Headings in the order of the page, each with path parts. The first match is a file's heading."""
 
 NOT_LIMITS = (
     "Bit mask",
@@ -65,10 +65,10 @@ NOT_LIMITS = (
     "Time before",
     "Unix time",
 )
-"""How a number's sentence begins if it limits nothing. The page leaves such numbers out."""
+"""How the sentence of a number begins if the number limits nothing. The page leaves it out."""
 
 WORDS_MIN = 8
-"""Words that a sentence needs at least to tell a unit and a reason."""
+"""Words that a sentence must have at least, since it gives a unit and a reason."""
 
 _SUFFIXES = {
     "_s": "s",
@@ -146,7 +146,7 @@ def _value(bound: Bound) -> str:
 
 
 def _with(plain: str, value: Number, scales: Sequence[tuple[int, str]]) -> str:
-    """Return a value, and what it is in the largest scale in which it is a whole number."""
+    """Return a value, followed by the same value in the largest unit that makes it whole."""
     for size, name in scales:
         if value >= size and value % size == 0:
             count = int(value // size)

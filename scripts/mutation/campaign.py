@@ -9,8 +9,8 @@ import trio
 from mutation.copies import Copy, Run, Verdict
 from mutation.mutants import Mutant
 
-# If tests take this many times longer than without the mutation, it has made an endless loop or an
-# endless wait. `LEAST_S` is the least time allowed, for a machine that is busy with something else.
+# If tests take this many times longer than without the mutation, the mutation has made an endless
+# loop or wait. Every run gets at least `LEAST_S` seconds, in case the machine is busy.
 TIMES_SLOWER = 5
 LEAST_S = 30.0
 # The tests of one module must end within this time when nothing is mutated.
@@ -27,7 +27,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class UnmutatedFailure(Exception):
-    """Tests fail without any mutation, or there are no tests, so verdicts would mean nothing."""
+    """Tests fail without a mutation, or there are none, so verdicts would mean nothing."""
 
     def __init__(self, tests: Tests, output: str) -> None:
         super().__init__(" ".join(tests) or "no tests")

@@ -1,4 +1,4 @@
-"""The command line of scripts/mutate, which says how it is used."""
+"""The command line of `scripts/mutate`. The comment in that file shows how to use it."""
 
 import os
 import random

@@ -65,7 +65,7 @@ class Copy:
         os.utime(self._folder / path, (self._modified_at, self._modified_at))
 
     async def run(self, tests: tuple[str, ...], seconds: float) -> Run:
-        """Run tests until the first one fails, at most `seconds`; then kill what they started."""
+        """Run tests until one fails; after `seconds`, kill them and what they started."""
         pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         chosen = ["--hypothesis-seed=0", "-m", _EVERYDAY, *tests]
         limited = f'ulimit -v {_MEMORY_KB}; exec "$@"'
@@ -85,7 +85,7 @@ class Copy:
         return Run(Verdict.TIMED_OUT, "")
 
     def _environment(self) -> dict[str, str]:
-        """Our environment, with the copy's package before the installed one."""
+        """Return this process's environment, with the copy's package before the installed one."""
         tools = ("PYTEST_", "COVERAGE_")
         ours = {name: value for name, value in os.environ.items() if not name.startswith(tools)}
         return ours | {"PYTHONPATH": str(self._folder / "src")}

@@ -1,7 +1,7 @@
 """Mutations of Python code: each replaces one small piece of its text.
 
-This is not a library because mutmut and cosmic-ray run one test command for all code, while every
-module here has its own tests, and because neither of them works in copies of the checkout.
+The libraries mutmut and cosmic-ray are not used: they run one test command for all code, while
+every module here has its own tests, and they do not work in copies of the checkout.
 """
 
 import ast
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-# By the operator's class in `ast`: how it is written, and what replaces it. `<` becomes `<=` and so
-# on, so that the tests must try the bound itself.
+# For each operator's class in `ast`: a pattern of its text, and its replacement. `<` becomes `<=`
+# and so on, so that the tests must try the bound itself.
 _COMPARED: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Eq: ("==", "!="),
     ast.NotEq: ("!=", "=="),
@@ -63,8 +63,8 @@ class Edit(msgspec.Struct, frozen=True, order=True):
 def edits_of(text: str) -> list[Edit]:
     """Return every mutation of a module's text, in the order of the text.
 
-    It leaves alone annotations, decorators, docstrings, a class's bases and options, texts for
-    people, and named numbers.
+    Annotations, decorators, docstrings, the bases and options of classes, texts for people, and
+    named numbers are not mutated.
     """
     finder = _Finder(text)
     finder.visit(ast.parse(text))
@@ -192,7 +192,7 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _negate(self, test: ast.expr) -> None:
-        """Negate a condition, unless a change of its operator does the same."""
+        """Negate a condition, unless another mutation of it has the same effect."""
         is_not = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
         is_equality = isinstance(test, ast.Compare) and not isinstance(test.ops[0], _ORDERS)
         if not is_not and not is_equality:
@@ -245,7 +245,7 @@ class _Finder(ast.NodeVisitor):
         self._replace(start, end, "", "argument removed")
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        # Before Python 3.12 the positions inside an f-string are wrong: it is changed as a whole.
+        # Before Python 3.12 the positions inside an f-string are wrong, so replace it as a whole.
         parts = [part.value for part in node.values if isinstance(part, ast.Constant)]
         if not _is_prose("".join(str(part) for part in parts)):
             self._replace_node(node, '""', "constant")
@@ -263,9 +263,9 @@ class _Finder(ast.NodeVisitor):
 
 
 def _is_bound(target: ast.expr, value: ast.expr) -> bool:
-    """Return whether a named constant is made of numbers alone, as the bounds are.
+    """Return whether an assignment gives a named constant only numbers, as a bound has.
 
-    Such a number is a decision: a test of it would only repeat it.
+    Such a number is a decision, and a test could only repeat it.
     """
     named = isinstance(target, ast.Name) and target.id.isupper()
     return named and not any(

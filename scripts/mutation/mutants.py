@@ -1,4 +1,4 @@
-"""The mutations of one run: which there are, which are known to change nothing, which are drawn."""
+"""The mutations of one run: all of them, those accepted as unnoticeable, and those drawn."""
 
 import random
 import re
@@ -36,7 +36,7 @@ class Accepted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     why: str
 
     def covers(self, mutant: Mutant) -> bool:
-        """Return whether `mutant` is this mutation, on whatever line of its module."""
+        """Return whether `mutant` is this mutation, on any line of its module."""
         return (self.module, self.was, self.now) == (mutant.target.module, mutant.was, mutant.now)
 
 
@@ -56,9 +56,9 @@ def mutants_of(target: Target, text: str) -> list[Mutant]:
 
 
 def chosen(mutants: Iterable[Mutant], paths: Sequence[str]) -> list[Mutant]:
-    """Return the mutations in these files, folders or lines (`path:line`); all for no paths.
+    """Return the mutations in these files, folders or lines (`path:line`); without paths, all.
 
-    A path starts at the checkout or at `src/pgs`. Raises `UnknownPath` for one that has none.
+    A path starts at the checkout or at `src/pgs`. Raises `UnknownPath` for a path without any.
     """
     known = list(mutants)
     if not paths:
@@ -92,7 +92,7 @@ def _is_under(mutant: Mutant, path: str) -> bool:
 
 
 def _changed_lines(text: str, edit: Edit) -> tuple[str, str]:
-    """The whole lines around an edit, before and after it, each as one line."""
+    """Return the lines that an edit changes, joined into one: as they are, and as they become."""
     content = text.encode()
     start = content.rfind(b"\n", 0, edit.start) + 1
     end = content.find(b"\n", edit.end)
@@ -102,6 +102,6 @@ def _changed_lines(text: str, edit: Edit) -> tuple[str, str]:
 
 
 def _one_line(content: bytes) -> str:
-    """Lines of code as one, without their comments: these may be reworded at any time."""
+    """Return lines of code as one line, without comments, which may be reworded at any time."""
     lines = (re.sub(r"\s+# .*$", "", line) for line in content.decode().splitlines())
     return " ".join(" ".join(lines).split())

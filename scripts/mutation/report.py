@@ -13,7 +13,7 @@ _EVERY_S = 15  # between two lines of progress, if the output is not a terminal
 
 
 class Progress:
-    """Shows a run's progress: in one changing line on a terminal, else in a new line at times."""
+    """Shows a run's progress: in one changing line on a terminal, else in a line now and then."""
 
     def __init__(self, total: int) -> None:
         self._total, self._done, self._survived = total, 0, 0
@@ -40,7 +40,7 @@ class Progress:
 
 
 def table(results: Sequence[Result]) -> str:
-    """Return how many mutations of each module were noticed, one row for each."""
+    """Return a table with a row for each module: its mutations, and how many got each verdict."""
     rows = []
     for module in sorted({result.mutant.target.module for result in results}):
         found = [result.verdict for result in results if result.mutant.target.module == module]

@@ -1,4 +1,4 @@
-"""What is mutated, and which tests should notice."""
+"""The modules that are mutated, and the tests that should notice."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ SOURCE = "src/pgs"
 _LEDGER = ("tests/storage/test_ledger.py", "tests/storage/test_ledger_tampering.py")
 _WRITER = "tests/storage/test_writer_*.py"
 
-# By module. A rule in `domain` has the tests of its own name before these.
+# Tests by module. For a module in `domain`, the test file of the same name runs before these.
 _TESTS = {
     "domain/frames.py": ("tests/http/test_sockets*.py", "tests/actors/**/test_table*.py"),
     "domain/ledger.py": _LEDGER,

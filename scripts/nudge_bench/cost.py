@@ -29,7 +29,7 @@ class Cpu(msgspec.Struct, frozen=True):
 async def measure_cpu(plan: Cpu, progress: Progress) -> dict[str, float]:
     """Return the processor time in milliseconds of a whole nudge, a try alone, a connection alone.
 
-    It includes the time of threads.
+    The time of all threads of this process is included.
     """
     authority = Authority(SystemClock().now())
     outbound, context = loopback_outbound(authority), authority.client_context()

@@ -19,7 +19,7 @@ from pgs.http.outbound.tries import TRY_TIMEOUT_S
 from pgs.process import tune_garbage_collector
 
 LAST_ONES_S = 10.0  # seconds for the nudges that are still in flight at the end of a round
-AT_MOST = 1.2  # limit of the others' p99 with hanging endpoints, relative to their p99 without
+AT_MOST = 1.2  # the others' p99 with hanging endpoints may be this many times their p99 without
 
 
 class Isolation(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class Isolation(msgspec.Struct, frozen=True):
     hanging: int = 50
     # Nudges a second to all endpoints together: a fifth of what one core can send.
     rate: float = 100.0
-    # By then the first tries of hanging endpoints have ended, and their second tries run.
+    # After this time the first tries to hanging endpoints have ended, and the second tries run.
     settle_s: float = 5.5
     measured_s: float = 16.0
     pairs: int = 5
@@ -67,8 +67,8 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
         ),
     ):
         timed.hanging = frozenset(urls[number] for number in hanging)
-        # As `pgs serve` does. A full garbage collection over 500 partners took 60 ms, and came in
-        # some round by chance: enough to change its p99.
+        # As `pgs serve` does. A full garbage collection over 500 partners took 60 ms, enough to
+        # change the p99 of the round in which it happened to run.
         tune_garbage_collector()
         task = progress.add_task("Rounds", total=2 * plan.pairs + 1)
         await _round(core, plan, timed, urls, 0)  # warm-up
@@ -76,7 +76,7 @@ async def measure_isolation(plan: Isolation, progress: Progress) -> list[tuple[R
         pairs = []
         for number in range(plan.pairs):
             found = {}
-            # The two kinds take turns in going first, so that a machine that becomes slower or
+            # The two kinds of round are first in turn, so that a machine that becomes slower or
             # faster favours neither.
             for hang in (False, True) if number % 2 == 0 else (True, False):
                 if hang:
@@ -185,7 +185,7 @@ def isolation_section(plan: Isolation, pairs: Sequence[tuple[Round, Round]]) -> 
         *paragraph(
             f"The service used {1000 * calm_load:.0f} ms of processor time a second while all "
             f"endpoints answered, and {1000 * hung_load:.0f} ms while {plan.hanging} hung "
-            "(medians): a nudge to an endpoint that hangs takes three tries instead of one."
+            "(medians), because a nudge to an endpoint that hangs takes three tries instead of one."
         ),
         "",
         *paragraph(
@@ -207,14 +207,15 @@ def _introduction(plan: Isolation) -> list[str]:
         ),
         "",
         *paragraph(
-            f"Each of {plan.partners} partners has its own endpoint behind TLS on loopback. They "
-            f"receive {plan.rate:g} nudges a second in all, at random moments. In the rounds with "
-            f"hanging endpoints, {plan.hanging} of them, spread evenly, finish the handshake, read "
-            "the call and never answer, so that each of their nudges takes three tries of 5 s. A "
-            f"latency is the time from the moment when a nudge to one of the other {others} is due "
-            f"until its response has arrived. The first {plan.settle_s:g} s of a round are not "
-            f"counted; the next {plan.measured_s:g} s are. Both rounds of a pair have the same "
-            "nudges at the same moments, and take turns in going first. Objects from the set-up "
-            "are kept out of the garbage collector."
+            f"Each of {plan.partners} partners has its own endpoint behind TLS on loopback. "
+            f"Together the endpoints receive {plan.rate:g} nudges a second, at random moments. In "
+            f"the rounds with hanging endpoints, {plan.hanging} of them, spread evenly, finish the "
+            "handshake, read the call and never answer, so that each of their nudges takes three "
+            f"tries of 5 s. Latency is measured for nudges to the other {others}: from the moment "
+            "when a nudge is due until its response has arrived. The first "
+            f"{plan.settle_s:g} s of a round are not counted; the next {plan.measured_s:g} s are. "
+            "Both rounds of a pair have the same nudges at the same moments; the round with "
+            "hanging endpoints is first in every second pair. Objects from the set-up are kept out "
+            "of the garbage collector."
         ),
     ]

@@ -54,7 +54,7 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Timed:
-    """The outbound client with timing: from the moment when a nudge is due to its response.
+    """The outbound client with timing: from the moment a nudge is due until its response.
 
     `told`: nudges in flight by URL, oldest first. `arrived`: pairs of a due moment and a latency,
     in seconds. Endpoints in `hanging` are not timed; `unanswered` counts their tries without a
@@ -84,7 +84,7 @@ class Timed:
         return outcome
 
     def check(self) -> None:
-        """Raise `Failed` when an endpoint made an error."""
+        """Raise `Failed` if an endpoint that should answer made an error."""
         if self.wrong is not None:
             raise Failed(self.wrong)
 

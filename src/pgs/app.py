@@ -75,10 +75,10 @@ async def open_core(
     """Give the service's core, working on the data folder.
 
     On leaving, commit what was accepted and release the folder. `settlement` replaces the embedded
-    settlement, or the server if it is not instant; `outbound` the way to partners' endpoints. A new
-    account is pinned to the current one of `versions`. `inline` commits on the event loop's own
-    thread, for tests on a virtual clock. `on_settlement_call` is told of every call to the
-    settlement server. Raises `BadSettings`, `DataFolderInUse` and `BadKeyFile`.
+    settlement, or the server if it is not instant, and `outbound` the client that calls partners'
+    endpoints. A new account is pinned to the current version of `versions`. With `inline`, the
+    event loop's thread commits, for tests on a virtual clock. `on_settlement_call` is told of every
+    call to the settlement server. Raises `BadSettings`, `DataFolderInUse` and `BadKeyFile`.
     """
     clock, rng = clock or SystemClock(on_event), rng or SystemRng()
     settlements = _make_settlements(config, settlement, on_settlement_call)
@@ -126,11 +126,11 @@ async def _open_folder(config: Config, rng: Rng, inline: bool) -> tuple[Database
     keys: list[KeyFile] = []
 
     def open_keys(is_new: bool) -> None:
-        # The keys come first: a start that dies in between leaves no database without a key ring.
+        # The keys come first: a start that is killed then leaves no database without a key ring.
         keys.append(KeyFile(config.key_file, rng, make=is_new))
 
     open_database = partial(Database, config.data_dir, inline=inline, on_locked=open_keys)
-    # In a thread, since a migration may take long, and health checks are answered meanwhile.
+    # In a thread: a migration may take long, and health checks must be answered meanwhile.
     database = open_database() if inline else await trio.to_thread.run_sync(open_database)
     return database, keys[0]
 

@@ -12,8 +12,8 @@ from typing import Final, Protocol
 import structlog
 
 BEHIND_MS: Final = 5_000
-"""Milliseconds by which the machine's clock may be behind a time already given out before it is
-logged. Time servers correct less than this all the time."""
+"""Milliseconds by which the machine's clock may be behind an earlier reading before this is logged.
+Time servers often make smaller corrections."""
 
 log = structlog.get_logger("pgs.clock")
 
@@ -66,10 +66,10 @@ class HeldTime:
 
 
 class SystemClock:
-    """The machine's wall clock, held at its highest reading while the machine's clock is set back.
+    """The machine's wall clock, which stands still while the machine's clock is behind.
 
-    Time stands still meanwhile, and nothing falls due. Each set-back is counted by `on_event` and
-    logged once. A clock without `on_event`, such as the log's own, does neither.
+    Nothing falls due meanwhile. Each time the machine's clock is set back, this is counted by
+    `on_event` and logged once. A clock without `on_event`, such as the log's own, does neither.
     """
 
     def __init__(self, on_event: Callable[[str], None] | None = None) -> None:

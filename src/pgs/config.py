@@ -24,8 +24,8 @@ TABLE: Final = "pgs"
 _OTHER_VARIABLES = frozenset({"PGS_CONFIG", "PGS_WEBHOOK_SECRET"})
 
 _SHOWN = 40
-"""Characters of a bad setting that its message quotes: enough to recognise it, and few if it was a
-whole file."""
+"""Characters of a bad setting that its message quotes: enough to recognise it, and few even if the
+setting is as long as a file."""
 
 _ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 
@@ -85,7 +85,7 @@ class Config:
     """
 
     identity_audience: str = ""
-    """The audience that its tokens must name; empty: `identity_client_id`."""
+    """The audience that the issuer's tokens must name; empty: `identity_client_id`."""
 
     identity_jwks_url: str = ""
     """Where the issuer publishes its keys; empty: where its discovery document says."""
@@ -94,7 +94,7 @@ class Config:
     """The portal's client id at the issuer."""
 
     frame_url: str = ""
-    """Where the frame's document comes from; empty: from the package."""
+    """The URL of the frame's document; empty: the document in the package."""
 
     settlement_url: str = ""
     """The settlement server that holds the stakes of new seats; empty: the embedded settlement.
@@ -127,8 +127,8 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 def load_config(file: Path | None = None, environ: Mapping[str, str] = os.environ) -> Config:
     """Return the settings of `file`, else of the file that `PGS_CONFIG` names.
 
-    `PGS_…` variables override the file. An unknown name is refused in either place: whoever wrote
-    it believes that it counts. Raises `BadSettings`.
+    `PGS_…` variables override the file. An unknown name is refused in either place, because the
+    operator expects it to have an effect. Raises `BadSettings`.
     """
     path = file or (Path(environ["PGS_CONFIG"]) if environ.get("PGS_CONFIG") else None)
     variables = _from_environment(environ)
@@ -153,7 +153,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
     values = {}
     for name, text in sorted(named.items()):
         field = name.removeprefix(PREFIX).lower()
-        known = name == _variable(field)  # names are case-sensitive: nothing reads this one
+        known = name == _variable(field)  # false for another spelling, such as PGS_Listen
         _check_known(
             field if known else "", name, get_close_matches(name, map(_variable, _KINDS), n=1)
         )
@@ -215,7 +215,7 @@ def _variable(field: str) -> str:
     return f"{PREFIX}{field.upper()}"
 
 
-# What a field is declared as; a file that may be left out is `Path | None`.
+# The declared type of each field. A file that may be left out has the type `Path | None`.
 _KINDS: Final[Mapping[str, object]] = {
     field.name: field.type for field in dataclasses.fields(Config)
 }
@@ -276,7 +276,7 @@ def _check_identity(config: Config) -> None:
     if issuer is not None and not config.token_audience:
         raise BadSettings(
             "PGS_IDENTITY_ISSUER needs PGS_IDENTITY_AUDIENCE or PGS_IDENTITY_CLIENT_ID: "
-            "whom its tokens are made out for"
+            "the audience of its tokens"
         )
     for name, text in (*texts.items(), ("PGS_IDENTITY_JWKS_URL", config.identity_jwks_url)):
         if text and issuer is None:

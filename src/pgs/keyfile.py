@@ -26,10 +26,10 @@ class KeyFile:
     """The ring in use, and the file that keeps it."""
 
     def __init__(self, path: Path, rng: Rng, *, make: bool = True) -> None:
-        """Open the file. With `make`, a missing one is made, mode 0600, with one new key.
+        """Open the file. With `make`, a missing file is created, mode 0600, with one new key.
 
-        `make` is for a new database only: what an older one holds was signed and sealed with its
-        own ring, which a new ring cannot replace. Raises `BadKeyFile`.
+        `make` is for a new database only: secrets in an existing database were sealed with its own
+        ring, and a new ring cannot open them. Raises `BadKeyFile`.
         """
         self.path = path
         self._rng = rng
@@ -39,7 +39,7 @@ class KeyFile:
             if not make:
                 missing = (
                     f"the key file {path} is missing, and the database is not new "
-                    "(PGS_SECRET_KEY_FILE says where else it lies)"
+                    "(PGS_SECRET_KEY_FILE names another place)"
                 )
                 raise BadKeyFile(missing) from None
             self.ring = new_ring(rng.bytes(KID_ENTROPY_BYTES), rng.bytes(SECRET_BYTES))
@@ -53,10 +53,10 @@ class KeyFile:
             raise BadKeyFile(f"the key file {path} is damaged: {error}") from error
 
     def rotate(self) -> KeyRing:
-        """Put a new key in front of the ring, on disk first. What older keys made stays valid.
+        """Put a new key in front of the ring, on disk first. Older keys stay valid.
 
-        Raises `BadKeyFile` when the ring is full or the file cannot be written; the ring is then as
-        it was.
+        Raises `BadKeyFile` when the ring is full or the file cannot be written; the ring is then
+        unchanged.
         """
         try:
             ring = with_new_key(
@@ -76,8 +76,8 @@ class KeyFile:
 
 
 def _write(path: Path, ring: KeyRing) -> None:
-    # Written under another name first: a start that is killed must not leave half a ring, which
-    # the next start would refuse.
+    # Written under another name first: a start that is killed must not leave half a ring, because
+    # the next start would refuse it.
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     part = path.with_name(path.name + ".new")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

@@ -1,9 +1,9 @@
 """The log: one JSON object a line on standard error.
 
 Each line of a request has the request's id. The reader of the log may stop reading, hang up, or run
-out of disk. Therefore a log call never waits and never raises: lines go through a bounded queue to
-a thread of their own. A line that cannot be written is counted, and the count is logged as soon as
-something can be written again.
+out of disk. Therefore a log call never waits and never raises: it puts the line into a bounded
+queue, from which a separate thread writes. A line that cannot be written is counted, and the count
+is logged as soon as something can be written again.
 """
 
 import json
@@ -25,15 +25,15 @@ LINES_MAX = 5000
 traceback."""
 
 BATCH_LINES = 1000
-"""Lines written with one call, because a call for each would cost far more. They are held beside
-the lines that wait."""
+"""Lines written with one call, because a call for each would cost far more. They do not count
+towards LINES_MAX."""
 
 GATHER_S = 0.02
 """Seconds for which further lines are gathered after the first. At full load the thread then wakes
 fifty times a second, not a thousand times."""
 
 FLUSH_S = 0.25
-"""Seconds that a stop gives a stream that takes no more lines. Part of the 15 s that a stop may
+"""Seconds that a stop waits for a stream that takes no more lines. Part of the 15 s that a stop may
 take."""
 
 _LEVELS = {
@@ -73,15 +73,15 @@ class Lines:
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._closing = threading.Event()
         self._given_up = threading.Event()
-        self._no_room = 0  # counted by those who log; two threads at once may count one line
-        self._not_written = 0  # counted by the thread
+        self._no_room = 0  # counted by the threads that log; two at once may count only one line
+        self._not_written = 0  # counted by the thread that writes
         self._told = 0
         self._torn = False  # the file ends in the middle of a line
         self._thread = threading.Thread(target=self._work, name="pgs-log", daemon=True)
         self._thread.start()
 
     def msg(self, line: bytes) -> None:
-        """Leave one line to be written."""
+        """Queue one line for the writing thread."""
         if self._closing.is_set() or self._queue.qsize() >= LINES_MAX:
             self._no_room += 1
         else:
@@ -94,7 +94,7 @@ class Lines:
         return self._no_room + self._not_written
 
     def close(self) -> None:
-        """Write what is queued. A file that takes nothing more is given up after `FLUSH_S`."""
+        """Write what is queued. After `FLUSH_S`, give up a file that takes no more."""
         self._closing.set()
         self._queue.put(None)
         self._thread.join(FLUSH_S)
@@ -136,8 +136,8 @@ class Lines:
         left = memoryview(b"\n" * self._torn + b"".join(lines))
         with suppress(Exception):  # an error of the log cannot be logged
             while left:
-                # None: the file is full and in non-blocking mode. Another process that has it
-                # open can have set that mode.
+                # None: the file is in non-blocking mode and takes nothing now. Another process that
+                # has the file open may have set that mode.
                 taken = self._file.write(left) or 0
                 if taken:
                     self._torn = left[taken - 1] != ord("\n")
@@ -149,10 +149,10 @@ class Lines:
 
 
 class _FromStandardLibrary(logging.Handler):
-    """Passes what libraries log to the same lines."""
+    """Sends what libraries log to the same log."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Log a library's record as an event of its own."""
+        """Log a library's record as the event `library`."""
         try:
             text = record.getMessage()
         except Exception:  # the arguments do not fit the text

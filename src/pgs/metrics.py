@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from pgs.actors.core import Core
 
-# From minting a token, in less than a millisecond, to a long poll of 25 s.
+# Minting a token takes less than a millisecond, and a long poll up to 25 s.
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 

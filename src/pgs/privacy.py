@@ -1,8 +1,8 @@
 """Warns at the start when others can read what the service keeps.
 
 It warns and does not refuse: a restored backup or a mounted secret may well have a wrong mode, and
-a service that stays down because of it helps nobody. Only its owner can read what the service
-itself creates.
+a service that stays down because of it helps nobody. Files that the service itself creates are
+readable by their owner only.
 """
 
 import stat

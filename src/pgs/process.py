@@ -1,4 +1,4 @@
-"""The process of `pgs serve`: its signals, its log, and how the interpreter is tuned for it."""
+"""The process of `pgs serve`: its signals, its log, and the interpreter's settings."""
 
 import gc
 import os
@@ -18,20 +18,20 @@ SWITCH_INTERVAL_S = 0.0005
 loop and the writer thread wait for each other."""
 
 GC_AFTER = 10_000
-"""Objects allocated, net of those freed, before the garbage collector looks at the youngest. At the
+"""Objects allocated and not freed before the garbage collector looks at the youngest. At the
 default of 700 it would run fourteen times as often."""
 
 
 def tune_garbage_collector() -> None:
     """Exempt every object that exists now from garbage collection, and collect less often.
 
-    It is for a process that does nothing but serve. A started service has some 85,000 objects,
-    nearly all of them modules and types that stay. A full collection took 42 ms, in which no call
-    is answered; without these objects it takes almost no time.
+    Only a process that does nothing but serve may call it. A started service has some 85,000
+    objects, nearly all of them modules and types that stay. A full collection took 42 ms, in which
+    no call is answered; without these objects it takes almost no time.
 
     Collections of young objects come less often, too. With 150 deliveries hanging they took 1 % of
-    the time, in pauses of up to 12 ms; now they take a twentieth of that. What they would free
-    waits longer, and deliveries leave nothing to free.
+    the time, in pauses of up to 12 ms; now they take a twentieth of that. Garbage is freed later,
+    but deliveries leave none.
     """
     gc.collect()
     gc.freeze()
@@ -53,7 +53,7 @@ async def _until_signalled(config: Config, lines: Lines) -> None:
 def _say(text: str) -> None:
     """Write to standard output, if somebody is there to read it.
 
-    It goes past the output's buffer, which would fail once more at the end of the process.
+    It bypasses the output's buffer: a failed write would stay there and fail again at the exit.
     """
     if sys.stdout is not None:
         with suppress(OSError):

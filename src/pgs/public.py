@@ -1,4 +1,4 @@
-"""The public application: every endpoint, the frame, and what checks credentials."""
+"""The application of the public listener: every endpoint, the frame, and the authenticators."""
 
 import structlog
 
@@ -36,9 +36,9 @@ def make_public_app(
 
 
 def make_verifier(config: Config, core: Core) -> IdentityVerifier | None:
-    """Return what checks identity tokens; None, after a log line, where no issuer is set.
+    """Return the verifier of identity tokens. Without an issuer, log a warning and return None.
 
-    Without one, nobody can sign in to the admin API.
+    Nobody can then sign in to the admin API.
     """
     if not config.identity_issuer:
         log.warning(

@@ -16,7 +16,8 @@ FIRST_RUNS_S = 2.0
 
 FAILED_RECENTLY_S = 20.0
 """Seconds for which a failed commit counts. A disk that is nearly full takes the probe's one small
-row and refuses a seat's many. Probes usually come every ten seconds, so one of them sees it."""
+row and refuses a seat's many. Probes usually come every ten seconds, so at least one of them sees
+the failure."""
 
 log = structlog.get_logger("pgs.readiness")
 

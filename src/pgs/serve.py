@@ -43,7 +43,7 @@ public listener 5 + 2, internal listener 0.25 + 0.25, actors 3.5, writer 3, log 
 
 INTERNAL_LIMITS = ServerLimits(max_connections=64, grace_s=0.25, shutdown_s=0.25)
 """Limits of the internal listener: a few probes at once, and little time at a stop, because nobody
-waits for them."""
+waits for their answers."""
 
 log = structlog.get_logger("pgs.serve")
 
@@ -74,9 +74,9 @@ async def running(
 ) -> AsyncIterator[RunningService]:
     """Give the service with its listeners open; on leaving, drain and stop it.
 
-    `lines` is where the log goes, which is measured as well. `outbound` and `resolver` replace the
-    way to partners' endpoints and the look-ups of their hosts; no setting does. Raises what binding
-    and opening the data folder raise.
+    The metrics count the lost lines of `lines`, the log. `outbound` replaces the client that calls
+    partners' endpoints, and `resolver` the look-ups of their hosts; no setting can. Raises what
+    binding and opening the data folder raise.
     """
     metrics, readiness = Metrics(), Readiness()
     sockets = OpenSockets(metrics.on_event)
@@ -90,7 +90,8 @@ async def running(
             refresh=lambda: _refresh(readiness),
             notes=readiness.notes,
         )
-        # Opened before the core and closed after it: it tells that the service starts or drains.
+        # The internal listener opens before the core and closes after it, so that readiness can
+        # answer `starting` and `draining`.
         async with (
             listening(
                 edge(inside), internal, INTERNAL_LIMITS, metrics.on_event
@@ -123,7 +124,7 @@ async def running(
                         operator.cancel()
                         await _drain(core, app, sockets, readiness)
             finally:
-                internal_listener.stop.set()  # before the core closes, which its metrics read
+                internal_listener.stop.set()  # before the core closes, because metrics read it
     log.info("stopped")
 
 

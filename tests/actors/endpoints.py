@@ -1,28 +1,12 @@
-"""Partners' webhook endpoints that answer as a test says, and shortcuts for tests."""
+"""Partners' webhook endpoints that answer as a test says."""
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
-from contextlib import closing
-from typing import Any
 
 import msgspec
 import trio
 
-from pgs.actors.kernel.mail import Command
-from pgs.actors.kernel.restarts import RESTART_LIMIT
-from pgs.actors.messages.account.webhooks import DisableWebhook, SaveWebhook, WebhookSaved
-from pgs.actors.messages.courier import (
-    Nudge,
-    SendTest,
-)
-from pgs.domain.accounts import Webhook
-from pgs.domain.environments import Environment
 from pgs.domain.nudges import SIGNATURE_HEADER, TryOutcome, verify_signature
-from pgs.storage import attempts as log_rows
-from pgs.storage.attempts import NEWEST, Attempt
-from pgs.storage.webhooks import find_webhook
-from tests.actors.ready_core import ReadyCore
 
 URL = "https://hooks.acme-games.com/pgs?x=1"
 OTHER = "https://hooks.acme-games.com/other"
@@ -51,7 +35,7 @@ class Post(msgspec.Struct, frozen=True):
     nudge: object
 
     def signed_by(self, secret: str) -> bool:
-        """Return whether it is signed with that secret, at the time in its body."""
+        """Return whether this try is signed with the secret, at the time in its body."""
         at = msgspec.json.decode(self.body)["at"]
         assert self.signature.startswith(f"t={at},")
         return verify_signature(secret, self.signature, self.body, at)
@@ -94,87 +78,3 @@ class Endpoints:
     def times(self) -> list[float]:
         """When each try began, in seconds rounded to milliseconds."""
         return [round(post.at, 3) for post in self.posts]
-
-
-async def ask(s: ReadyCore, command: Command[Any], partner: str = "acme") -> Any:
-    """Return the reply of a partner's account."""
-    return await s.partner(partner).account().ask(command)
-
-
-async def save(
-    s: ReadyCore, url: str = URL, environment: Environment = "test", partner: str = "acme"
-) -> str:
-    """Save a webhook; return the secret if one was minted, else an empty text."""
-    reply = await ask(s, SaveWebhook("ops", environment, url), partner)
-    assert isinstance(reply, WebhookSaved), reply
-    return reply.secret or ""
-
-
-async def switch_off(s: ReadyCore, environment: Environment = "test") -> None:
-    """Switch an endpoint off."""
-    assert isinstance(await ask(s, DisableWebhook("ops", environment)), Webhook)
-
-
-def nudge(
-    s: ReadyCore, match_id: str = "mat_1", environment: Environment = "test", partner: str = "acme"
-) -> None:
-    """Tell a courier that a match has something new."""
-    assert s.partner(partner).courier(environment).tell(Nudge(match_id))
-
-
-async def send_test(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> Any:
-    """Return the courier's reply to the command to send a test event."""
-    return await s.partner(partner).courier(environment).ask(SendTest())
-
-
-async def webhook(
-    s: ReadyCore, environment: Environment = "test", partner: str = "acme"
-) -> Webhook:
-    """Return an endpoint as its row now is."""
-    found = await find_webhook(s.reader, partner, environment)
-    assert found is not None
-    return found
-
-
-async def failures(s: ReadyCore, environment: Environment = "test", partner: str = "acme") -> int:
-    """Return an endpoint's run of failures."""
-    return (await webhook(s, environment, partner)).consecutive_failures
-
-
-async def log(
-    s: ReadyCore, environment: Environment = "test", partner: str = "acme"
-) -> list[Attempt]:
-    """Return the whole attempt log, the newest first."""
-    return await log_rows.attempts_before(s.reader, partner, environment, NEWEST, 0, 10_000)
-
-
-async def fail(s: ReadyCore, times: int) -> None:
-    """Let nudges fail one after the other, at an endpoint that refuses them for good."""
-    for _ in range(times):
-        nudge(s)
-        await trio.sleep(0.01)
-
-
-def rest(s: ReadyCore) -> None:
-    """Let the partner rest, as after too many crashes of its actors."""
-    for _ in range(RESTART_LIMIT.restarts + 1):
-        s.partner().restarts.crashed(trio.current_time())
-
-
-def select(s: ReadyCore, sql: str, *params: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a query, read from the database file."""
-    with closing(sqlite3.connect(s.parts.database.path)) as connection:
-        return connection.execute(sql, params).fetchall()
-
-
-def events(
-    s: ReadyCore, action: str, partner: str = "acme"
-) -> list[tuple[str, dict[str, Any], int]]:
-    """Return actor, detail and time of the events of an action, the oldest first."""
-    found = select(
-        s,
-        "select actor, detail, at from event where partner_id = ? and action = ? order by seq",
-        partner,
-        action,
-    )
-    return [(actor, msgspec.json.decode(detail), at) for actor, detail, at in found]

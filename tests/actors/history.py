@@ -90,7 +90,7 @@ def _waiting_for(before: dict[str, _Row], seat: _Row) -> list[_Row]:
 
 
 def check_ratings(tx: Tx, rated: dict[tuple[str, str], int], environment: Environment) -> None:
-    """Check that a live match that ends with a result, and nothing else, is rated once a player."""
+    """Check that live matches with a result, and no others, are rated once for each player."""
     ends = sum(
         stmt.name == "matches.update_match"
         and (stmt.params["was_status"], stmt.params["status"]) == ("started", "ended")

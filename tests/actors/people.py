@@ -42,7 +42,7 @@ class App:
         self._s = s
 
     def code(self, steps: int = 0) -> str:
-        """Return the code of now, or of so many steps later."""
+        """Return the current code, or the one of `steps` steps later."""
         return TOTP(self.secret).generate_otp(self._s.parts.clock.now() // STEP_S + steps)
 
     def wrong(self) -> str:
@@ -52,7 +52,7 @@ class App:
 
 
 async def enrol(s: ReadyCore, uid: str) -> App:
-    """Begin an authenticator for a member, without its first code."""
+    """Enrol an authenticator for a member, and leave its first code open."""
     made = await ask(s, EnrollTotp(uid))
     assert isinstance(made, Enrolment), made
     return App(s, made.secret)

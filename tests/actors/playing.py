@@ -1,19 +1,27 @@
 """Players with open game sockets at the tables of a core, and what they are sent."""
 
+from contextlib import AbstractContextManager
 from typing import Any
+from unittest import mock
 
 import msgspec
 
+from pgs.actors.kernel.dispatch import Handler
+from pgs.actors.kernel.mail import Message
 from pgs.actors.kernel.ref import Ref
 from pgs.actors.messages import table as m
+from pgs.actors.messages.seats import EndPlay
+from pgs.actors.seating.seats import SeatsActor
 from pgs.actors.shared.presence import PlayerSocket
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.frames import Snapshot
 from pgs.domain.matches import Match
+from pgs.games.rules import SideClock
+from pgs.games.tic_tac_toe import TicTacToe
 from pgs.storage.moves import running_seats_of_player
 from pgs.storage.seats import find_match
-from tests.actors.ready_core import ReadyCore
+from tests.actors.ready_core import GAME, ReadyCore
 
 A_WINS = ("a1", "b1", "a2", "b2", "a3")
 
@@ -78,12 +86,12 @@ class Player:
         return reason_of(await self.table(match_id).ask(m.Resign(self.player_id)))
 
     def take(self) -> list[dict[str, Any]]:
-        """Return what was sent since the last time."""
+        """Return the frames sent since the last call."""
         taken, self.socket.frames = self.socket.frames, []
         return taken
 
     def kinds(self) -> list[str]:
-        """Return the types of what was sent since the last time."""
+        """Return the types of the frames sent since the last call."""
         return [frame["type"] for frame in self.take()]
 
 
@@ -106,6 +114,16 @@ async def at_table(core: ReadyCore, *, name: str | None = None) -> tuple[str, Pl
     return match_id, ann, bob
 
 
+async def alone_at_table(
+    core: ReadyCore, player_id: str, name: str | None = None
+) -> tuple[str, Player]:
+    """Return the match of ann and bob, and the only one of them who has joined it."""
+    match_id = await seated(core, "ann", "bob")
+    player = await Player(core, player_id, name=name).enter()
+    await player.join(match_id)
+    return match_id, player
+
+
 def reason_of(reply: m.ActionReply) -> str | None:
     """Return why a move or a resignation was refused, or None."""
     return reply.reason if isinstance(reply, m.ActionRefused) else None
@@ -122,3 +140,25 @@ async def match_row(core: ReadyCore, match_id: str) -> Match:
     match = await find_match(core.reader, "acme", match_id)
     assert match is not None
     return match
+
+
+def with_side_clocks(
+    core: ReadyCore, initial_s: int, increment_s: int
+) -> AbstractContextManager[object]:
+    """Give each side of the game a clock of its own while the block runs."""
+    side_clock = SideClock(initial_s * 1000, increment_s * 1000)
+
+    class SideClocks(TicTacToe):
+        clock = side_clock  # type: ignore[assignment]  # the service takes any clock
+
+    return mock.patch.dict(core.parts.games, {GAME: SideClocks()})
+
+
+def ends_are(handler: Handler) -> AbstractContextManager[object]:
+    """Let another handler of the seats actor take the ends that tables report."""
+    handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, EndPlay: handler}
+    return mock.patch.object(SeatsActor, "HANDLERS", handlers)
+
+
+async def never(*_: object) -> None:
+    """A handler for `ends_are` that commits no end."""

@@ -19,11 +19,7 @@ from pgs.actors.maintenance.chores import CHORES
 from pgs.actors.messages.account.lifecycle import CreatePartner, PartnerCreated, SwitchAccount
 from pgs.actors.messages.account.settings import AgreeTerms, SetPrices
 from pgs.actors.messages.catalogue import SetTier, TierSet
-from pgs.actors.messages.seats import (
-    DecideMatch,
-    Seated,
-    StakeSeat,
-)
+from pgs.actors.messages.seats import DecideMatch, Seated, StakeSeat
 from pgs.actors.partners import PartnerActors, PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.ports import NudgePort, SettlementPort
@@ -85,11 +81,14 @@ class ReadyCore:
             Account,
         )
 
+    async def mark_active(self, active: bool, partner: str = "acme", by: str = "ops") -> None:
+        """Switch the account on or off, and leave its play open."""
+        switched = await self.partner(partner).account().ask(SwitchAccount(by, active))
+        assert isinstance(switched, Account)
+
     async def switch(self, active: bool, partner: str = "acme", by: str = "ops") -> int:
-        """Switch the account, and close its play when it is off; return how much was closed."""
-        assert isinstance(
-            await self.partner(partner).account().ask(SwitchAccount(by, active)), Account
-        )
+        """Switch the account on or off, which closes its play; return how much was closed."""
+        await self.mark_active(active, partner, by)
         return 0 if active else await self.close_play("account_inactive", partner)
 
     async def close_play(self, end_reason: str, partner: str = "acme") -> int:
@@ -116,7 +115,7 @@ class ReadyCore:
         return await self.partner(partner).seats(environment).ask(command)
 
     async def seat(self, *args: Any, **named: Any) -> Seat:
-        """Take a seat, and return it; with a used idempotency key, the earlier one."""
+        """Take a seat and return it. A used idempotency key returns the earlier seat."""
         reply = await self.ask_seat(*args, **named)
         assert isinstance(reply, Seated), reply
         return reply.seat
@@ -170,7 +169,7 @@ class ReadyCore:
         assert report.sound, report
 
     async def write_past_the_actors(self, *stmts: Stmt) -> None:
-        """Commit statements without any actor knowing."""
+        """Commit statements directly, so that no actor knows of them."""
         await self.parts.database.writer.submit(Tx("acme", stmts))
 
 
@@ -214,7 +213,7 @@ async def ready_core(
 
 
 def tend_every(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tend the actors only so often, so that a test of a long virtual time wakes up less."""
+    """Tend the actors at this interval, so that a long virtual time has fewer wake-ups."""
     chores = [
         msgspec.structs.replace(chore, every_s=seconds, first_after_s=seconds)
         if chore.name == "tend_actors"
@@ -248,6 +247,11 @@ async def until(seconds: float) -> None:
     quarter of a microsecond.
     """
     await trio.sleep(seconds + 0.0001 - trio.current_time())
+    await trio.testing.wait_all_tasks_blocked()
+
+
+async def settle() -> None:
+    """Wait until every message sent so far has been handled."""
     await trio.testing.wait_all_tasks_blocked()
 
 

@@ -1,4 +1,4 @@
-"""One round of random play: players, deciders, operators and a settlement act side by side.
+"""One round of random play: players, deciders, operators and a settlement act at the same time.
 
 The round's seed decides every random choice, so a seed that fails will fail again.
 """
@@ -14,11 +14,7 @@ import trio
 
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages.account.lifecycle import SwitchAccount
-from pgs.actors.messages.seats import (
-    DecideMatch,
-    Seated,
-    StakeSeat,
-)
+from pgs.actors.messages.seats import DecideMatch, Seated, StakeSeat
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.matches import MatchWithSeats
@@ -125,7 +121,8 @@ class Round:
         self._record(s)
 
     def _record(self, s: ReadyCore) -> None:
-        submit = s.parts.database.writer.submit
+        writer = s.parts.database.writer
+        submit = writer.submit
 
         async def recorded(tx: Tx) -> Outcome:
             try:
@@ -138,7 +135,7 @@ class Round:
                 self.history.append(tx)
             return outcome
 
-        s.parts.database.writer.submit = recorded  # type: ignore[method-assign]  # records every write
+        writer.submit = recorded  # type: ignore[method-assign]  # records every write
 
     async def pause(self, longest: float) -> None:
         kind = self.chance.random()

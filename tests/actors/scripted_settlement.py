@@ -20,17 +20,21 @@ class Late(msgspec.Struct, frozen=True):
     answer: Answer
 
 
+Script = dict[str, list[Answer | Late]]
+
+
 class ScriptedSettlement:
     """A remote settlement with a list of answers for each charge and payout.
 
-    It gives the answers of a list in order, and repeats the last one from then on.
+    It gives the answers of a list in order, and repeats the last one from then on. A charge or
+    payout without a list is confirmed.
     """
 
     instant = False
 
-    def __init__(self) -> None:
-        self.of_charge: dict[str, list[Answer | Late]] = {}  # by idempotency key
-        self.of_payout: dict[str, list[Answer | Late]] = {}  # by player
+    def __init__(self, of_charge: Script | None = None, of_payout: Script | None = None) -> None:
+        self.of_charge = of_charge or {}  # by idempotency key
+        self.of_payout = of_payout or {}  # by player
         # When each charge was asked for, and its idempotency key.
         self.asked: list[tuple[float, str]] = []
         self.charged: dict[str, int] = {}  # seat id → US cents

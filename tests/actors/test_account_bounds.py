@@ -20,10 +20,10 @@ from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import PLATFORM
 from pgs.storage.factors import find_factor
 from pgs.storage.invites import END, count_invites, find_account_of, invites_page
+from tests.actors.account_changes import events, nothing
 from tests.actors.people import App, ask, invite, join, skip
 from tests.actors.raw_rows import select
 from tests.actors.ready_core import ReadyCore, at, ready_core
-from tests.actors.test_account import events, nothing
 from tests.virtual import Faults
 
 LIMIT = 5
@@ -63,7 +63,7 @@ async def test_an_account_whose_invites_are_all_pending_gets_no_further_one(
             " revoke some, or wait until they expire"
         )
         assert await count_invites(s.reader, "acme") == LIMIT
-        # A fault of the invite itself is told first, and another account has its own limit.
+        # An invalid invite is refused as invalid first. Another account has its own limit.
         assert await ask(s, CreateInvite(PLATFORM, "nobody", "viewer")) == refuse("invalid_email")
         await s.open_partner("other")
         await invite(s, "x@other.example", "viewer", "other")
@@ -82,7 +82,7 @@ async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(
         assert await kept(s) == ["ops", "p1", "p3", "p4", "new"]
         assert await find_account_of(s.reader, second.invite_id) is None
         assert s.account().members.keys() == {"uid-2"}, (
-            "whom the forgotten invite made a member stays one"
+            "the member of a forgotten invite stays a member"
         )
         await invite(s, "newer@acme.example", "viewer")
         assert await kept(s) == ["ops", "p1", "p4", "new", "newer"]
@@ -90,7 +90,7 @@ async def test_a_new_invite_takes_the_place_of_the_oldest_that_is_not_pending(
         assert isinstance(
             await ask(s, CreateInvite(PLATFORM, "x@acme.example", "viewer")), BadRequest
         )
-        # The event log tells of all of them.
+        # The event log keeps an entry for each of them.
         assert [action for _, action, *_ in events(s)].count("invite.created") == LIMIT + 1
         assert isinstance(await ask(s, AcceptInvite("uid-1", first.email, first.invite_id)), Invite)
 
@@ -130,7 +130,7 @@ async def test_issuing_and_revoking_over_and_over_keeps_no_more_rows_than_the_bo
 # --- the log ---
 
 
-async def test_beginning_again_before_the_first_code_adds_nothing_to_the_log(
+async def test_enrolling_again_before_the_first_code_adds_nothing_to_the_log(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -153,7 +153,7 @@ async def test_beginning_again_before_the_first_code_adds_nothing_to_the_log(
         assert s.account().revision == revision
 
 
-async def test_members_and_a_reset_count_by_themselves(
+async def test_the_first_enrolment_of_each_member_and_after_each_reset_is_logged(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

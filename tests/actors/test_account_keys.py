@@ -1,4 +1,4 @@
-"""A key's rotation and its end, and when keys were last used."""
+"""An account's keys: minted, revoked and rotated, and when they were last used."""
 
 from pathlib import Path
 
@@ -6,19 +6,120 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.actors.messages.account.keys import KeyRotated, MintKey, RevokeKey, RotateKey
+from pgs.actors.messages.account.webhooks import SaveWebhook
 from pgs.actors.shared.key_uses import COARSE_S, ROUND_S
+from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, refuse
-from pgs.domain.keys import ROTATION_S, hash_key
+from pgs.domain.keys import ROTATION_S, hash_key, parse_key
+from pgs.domain.names import LABEL_MAX
+from pgs.storage import accounts as rows
 from pgs.storage.key_uses import key_uses_of
+from tests.actors.account_changes import Change, events, nothing
+from tests.actors.api_keys import mint
+from tests.actors.endpoints import URL
 from tests.actors.people import ask, skip
 from tests.actors.ready_core import ReadyCore, at, ready_core, until
-from tests.actors.test_account import Change, nothing
 from tests.virtual import Faults
 
 
 def is_accepted(s: ReadyCore, key: str) -> bool:
     known = s.parts.registry.find_key(hash_key(key))
     return known is not None and not known.key.is_revoked(s.parts.clock.now())
+
+
+async def test_a_minted_key_is_shown_once_and_kept_as_a_hash(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        await until(3)
+        minted = await ask(s, MintKey("ops", "live", "  build  "))
+        account, key_id, key = s.account(), minted.key.key_id, minted.text
+        (record,) = account.keys
+        assert record == minted.key
+        assert (record.key_id, record.environment, record.label, record.created_at) == (
+            key_id,
+            "live",
+            "build",
+            at(3),
+        )
+        assert (record.key_hash, record.last4, record.revokes_at) == (hash_key(key), key[-4:], None)
+        parsed = parse_key(key)
+        assert parsed is not None
+        assert parsed.environment == "live"
+        actor, action, detail, when = events(s)[-1]
+        assert (actor, action, when) == ("ops", "key.created", at(3))
+        assert detail == {
+            "keyId": key_id,
+            "environment": "live",
+            "label": "build",
+            "last4": key[-4:],
+        }
+        assert await rows.read_account(s.reader, "acme") == account == s.account()
+
+
+async def test_no_key_and_no_secret_is_anywhere_in_the_data_folder(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        key = (await ask(s, MintKey("ops", "live", "build"))).text
+        secret = (await ask(s, SaveWebhook("ops", "test", URL))).secret
+        marker = "a label that can be found"
+        await ask(s, MintKey("ops", "live", marker))
+    held = b"".join(
+        (tmp_path / name).read_bytes() for name in ("pgs.db", "keys")
+    )  # closing moved the write-ahead log into the database
+    assert marker.encode() in held  # proves that the search works
+    assert hash_key(key).encode() in held
+    for hidden in (key, key[9:], key[:-4], secret, secret.removeprefix("whsec_")):
+        assert hidden.encode() not in held
+
+
+@pytest.mark.parametrize("label", ["", "  ", "\t"])
+async def test_a_key_needs_a_label(label: str, tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with ready_core(tmp_path) as s, nothing(s):
+        assert await ask(s, MintKey("ops", "test", label)) == refuse("label_required")
+        assert isinstance(await ask(s, MintKey("ops", "test", "x" * (LABEL_MAX + 1))), BadRequest)
+
+
+async def test_a_key_is_revoked_at_once_and_revoking_it_again_changes_nothing(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        key_id = (await ask(s, MintKey("ops", "test", "build"))).key.key_id
+        await until(8)
+        async with Change(s, ("ada", "key.revoked", {"keyId": key_id, "environment": "test"})):
+            revoked = await ask(s, RevokeKey("ada", key_id))
+        assert s.account().keys == (revoked,)
+        assert revoked.revokes_at == at(8)
+        async with nothing(s):
+            assert await ask(s, RevokeKey("ada", key_id)) == revoked
+            assert await ask(s, RevokeKey("ada", "key_x")) == refuse("key_not_found")
+
+
+async def test_revoking_one_key_leaves_the_others(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        ids = [
+            (await ask(s, MintKey("ops", "test", label))).key.key_id
+            for label in ("one", "two", "three")
+        ]
+        await ask(s, RevokeKey("ops", ids[1]))
+        assert {key.key_id: key.revokes_at for key in s.account().keys} == {
+            ids[0]: None,
+            ids[1]: at(0),
+            ids[2]: None,
+        }
+
+
+# --- rotation ---
+
+
+async def rotated_key(s: ReadyCore, environment: Environment) -> tuple[str, str, str]:
+    """Mint a key and rotate it; return the old key's id, the old key, and the new one."""
+    key_id, key = await mint(s, environment=environment)
+    rotated = await ask(s, RotateKey("ada", key_id))
+    return key_id, key, rotated.text
 
 
 async def test_a_rotated_key_works_beside_the_new_one_for_seven_days_to_the_second(
@@ -67,32 +168,28 @@ async def test_an_account_has_no_more_keys_than_can_be_published(
         assert s.account() == before
 
 
-async def test_a_rotated_key_ends_though_the_process_was_down_when_it_was_due(
+async def test_a_rotated_key_ends_even_if_the_process_was_down_when_it_was_due(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        minted = await ask(s, MintKey("ops", "live", "build"))
-        old_id, old = minted.key.key_id, minted.text
-        rotated = await ask(s, RotateKey("ada", old_id))
+        _, old, new = await rotated_key(s, "live")
     async with ready_core(tmp_path, seed=1) as s:
         assert is_accepted(s, old)
         skip(s, ROTATION_S)
-        assert (is_accepted(s, old), is_accepted(s, rotated.text)) == (False, True)
+        assert (is_accepted(s, old), is_accepted(s, new)) == (False, True)
 
 
 async def test_only_an_active_key_is_rotated_and_a_scheduled_one_can_be_revoked_at_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        minted = await ask(s, MintKey("ops", "test", "build"))
-        old_id, old = minted.key.key_id, minted.text
-        rotated = await ask(s, RotateKey("ada", old_id))
+        old_id, old, new = await rotated_key(s, "test")
         async with nothing(s):
             assert await ask(s, RotateKey("ada", old_id)) == refuse("key_not_active")
             assert await ask(s, RotateKey("ada", "key_none")) == refuse("key_not_found")
         async with Change(s, ("ada", "key.revoked", {"keyId": old_id, "environment": "test"})):
             await ask(s, RevokeKey("ada", old_id))
-        assert (is_accepted(s, old), is_accepted(s, rotated.text)) == (False, True)
+        assert (is_accepted(s, old), is_accepted(s, new)) == (False, True)
         assert await ask(s, RotateKey("ada", old_id)) == refuse("key_not_active")
 
 

@@ -17,9 +17,9 @@ from pgs.domain.sealed import open_sealed
 from pgs.domain.stepup import FRESH_S, LOCK_S, MAX_WRONG_CODES, WINDOW_S, Factor, Standing, standing
 from pgs.domain.totp import STEP_S
 from pgs.storage.factors import find_factor
+from tests.actors.account_changes import events
 from tests.actors.people import App, ask, enrol, join, skip
 from tests.actors.ready_core import ReadyCore, at, ready_core, until
-from tests.actors.test_account import events
 from tests.virtual import Faults, seed_scheduler
 
 WRONG, LOCKED, SPENT = refuse("invalid_code"), refuse("step_up_locked"), refuse("invalid_code")
@@ -68,7 +68,7 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
         assert await verify(s, App(s, made.secret).code()) == SteppedUp(at(WINDOW_S), at(FRESH_S))
         assert standing(await factor(s), at(0)) == Standing(True, at(WINDOW_S), at(FRESH_S), None)
         assert actions(s) == [("ada", "totp.enrolled"), ("ada", "totp.activated")]
-        assert s.account().revision == revision  # nothing has changed that others may have read
+        assert s.account().revision == revision  # nothing that others read has changed
         await ask(s, AddOrigin("ada", "test", "https://one.example", if_revision=revision))
         assert s.account().event_seq == len(events(s))
 
@@ -103,7 +103,7 @@ async def test_no_secret_of_an_authenticator_is_anywhere_in_the_data_folder(
     assert again.secret.encode() not in held
 
 
-async def test_a_code_works_once_and_one_of_a_step_before_the_last_never(
+async def test_a_code_is_accepted_once_and_no_older_one_after_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -146,7 +146,7 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
         assert isinstance(await verify(s, App(s, app.secret).code()), SteppedUp)
 
 
-async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(
+async def test_a_right_code_clears_the_count_of_wrong_ones(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -159,7 +159,7 @@ async def test_a_right_code_forgets_the_wrong_ones_and_the_fifth_may_be_right(
             assert ((await factor(s)).wrong_codes, (await factor(s)).locked_until) == (0, None)
 
 
-async def test_an_authenticator_is_replaced_in_a_fresh_window_and_in_force_until_then(
+async def test_an_authenticator_is_replaced_after_a_fresh_step_up_and_works_until_then(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -195,7 +195,7 @@ async def test_the_platform_resets_a_lost_authenticator(
         assert await verify(s, "000000") == refuse("totp_not_enrolled")
 
 
-async def test_who_is_no_member_has_no_authenticator(
+async def test_a_user_who_is_no_member_has_no_authenticator(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -220,7 +220,7 @@ async def test_the_authenticator_of_one_member_opens_nothing_for_another(
 
 
 @pytest.mark.parametrize("skipped", [0, 1])
-async def test_a_guess_is_counted_though_the_disk_fails_half_way(
+async def test_a_guess_is_counted_even_if_the_disk_fails_half_way(
     skipped: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
@@ -231,8 +231,8 @@ async def test_a_guess_is_counted_though_the_disk_fails_half_way(
         with pytest.raises(Crashed):
             await verify(s, app.code())
         faults.heal()
-        # Not counted: nobody looked at the code. Counted: the code was looked at, but its verdict
-        # is not in rows.
+        # The first write counts the guess, and the second records its verdict. A guess that was
+        # not counted was not checked either.
         assert (await factor(s)).wrong_codes == skipped
         assert isinstance(await verify(s, app.code()), SteppedUp)
 

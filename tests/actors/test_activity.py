@@ -67,7 +67,7 @@ async def test_every_subscriber_of_an_environment_is_told_and_no_other(
         assert (await live.take(soon()))[0] == (await other.take(soon()))[0] == []
 
 
-async def test_a_subscriber_who_does_not_look_loses_the_oldest_and_is_told_how_many(
+async def test_a_subscriber_who_falls_behind_loses_the_oldest_events_and_is_told_how_many(
     autojump_clock: MockClock,
 ) -> None:
     subscriber = Subscriber()
@@ -77,7 +77,7 @@ async def test_a_subscriber_who_does_not_look_loses_the_oldest_and_is_told_how_m
     assert lost == 3
     assert [one.at for one in happened] == list(range(3, BACKLOG_LIMIT + 3))
     subscriber.tell(event(9))
-    assert await subscriber.take(soon()) == ([event(9)], 0), "what was lost once is told once"
+    assert await subscriber.take(soon()) == ([event(9)], 0), "the loss is told once"
 
 
 def test_an_environment_has_subscribers_until_the_last_one_leaves() -> None:

@@ -29,7 +29,7 @@ async def test_a_partner_has_its_burst_and_then_its_rate(
         assert admission.is_full(4.75)
 
 
-async def test_only_what_the_partners_bucket_agrees_to_draws_from_the_process(
+async def test_only_calls_within_the_partners_bucket_draw_from_the_process_bucket(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -7,22 +7,10 @@ import pytest
 from trio.testing import MockClock
 
 from pgs.domain.ids import ATTEMPT, NUDGE, is_id
-from tests.actors.endpoints import (
-    DOWN,
-    GONE,
-    HUNG,
-    OK,
-    URL,
-    Answer,
-    Endpoints,
-    events,
-    failures,
-    log,
-    nudge,
-    save,
-    webhook,
-)
-from tests.actors.ready_core import at, ready_core, until
+from tests.actors.account_changes import events_of
+from tests.actors.courier_core import core_with_endpoint, courier_core
+from tests.actors.endpoints import DOWN, GONE, HUNG, OK, URL, Answer, Endpoints
+from tests.actors.ready_core import at, until
 
 
 @pytest.mark.parametrize(
@@ -44,28 +32,27 @@ async def test_tries_begin_0_1_and_5_seconds_after_the_first_or_when_the_one_bef
     answers: list[Answer], times: list[float], tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(*answers)
-    async with ready_core(tmp_path, outbound=endpoints) as s:
-        await save(s)
-        nudge(s)
+    async with core_with_endpoint(tmp_path, endpoints) as s:
+        s.nudge()
         await until(120)
         assert endpoints.times == times
-        assert [attempt.try_number for attempt in reversed(await log(s))] == list(
+        assert [attempt.try_number for attempt in reversed(await s.attempts())] == list(
             range(1, len(times) + 1)
         )
-        assert [attempt.at for attempt in reversed(await log(s))] == [
+        assert [attempt.at for attempt in reversed(await s.attempts())] == [
             at(int(time)) for time in times
         ]
-        assert await failures(s) == (0 if endpoints.ended[-1][2] == 200 else 1)
+        assert await s.failures() == (0 if endpoints.ended[-1][2] == 200 else 1)
 
 
 async def test_all_tries_send_the_bytes_and_the_signature_of_the_first_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(DOWN)
-    async with ready_core(tmp_path, outbound=endpoints) as s:
-        secret = await save(s)
+    async with courier_core(tmp_path, endpoints) as s:
+        secret = await s.save_webhook()
         await until(3.7)
-        nudge(s)
+        s.nudge()
         await until(60)
         first, second, third = endpoints.posts
         assert first.body == b'{"type":"results.available","partnerId":"acme","at":%d}' % at(3)
@@ -83,11 +70,11 @@ async def test_each_nudge_is_signed_with_its_own_time(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(OK)
-    async with ready_core(tmp_path, outbound=endpoints) as s:
-        secret = await save(s)
+    async with courier_core(tmp_path, endpoints) as s:
+        secret = await s.save_webhook()
         for second in (2, 400):
             await until(second)
-            nudge(s)
+            s.nudge()
         await until(401)
         assert [msgspec.json.decode(post.body)["at"] for post in endpoints.posts] == [
             at(2),
@@ -140,27 +127,25 @@ async def test_a_status_decides_whether_a_nudge_is_delivered_tried_again_or_give
     status: int | None, tries: int, delivered: bool, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(Answer(status))
-    async with ready_core(tmp_path, outbound=endpoints) as s:
-        await save(s)
-        nudge(s)
+    async with core_with_endpoint(tmp_path, endpoints) as s:
+        s.nudge()
         await until(60)
         assert len(endpoints.posts) == tries
-        assert [(attempt.status_code, attempt.delivered) for attempt in await log(s)] == [
+        assert [(attempt.status_code, attempt.delivered) for attempt in await s.attempts()] == [
             (status, delivered)
         ] * tries
-        assert await failures(s) == (0 if delivered else 1)
+        assert await s.failures() == (0 if delivered else 1)
 
 
 async def test_every_try_is_logged_with_its_outcome_the_newest_first(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints(HUNG, Answer(503, 0.25, "busy"), Answer(200, 0.125, "thanks"))
-    async with ready_core(tmp_path, outbound=endpoints) as s:
-        await save(s)
+    async with core_with_endpoint(tmp_path, endpoints) as s:
         await until(2)
-        nudge(s, "mat_7")
+        s.nudge("mat_7")
         await until(60)
-        third, second, first = await log(s)
+        third, second, first = await s.attempts()
         assert [(a.seq, a.try_number, a.at) for a in (first, second, third)] == [
             (1, 1, at(2)),
             (2, 2, at(7)),
@@ -189,26 +174,27 @@ async def test_a_failed_nudge_counts_once_after_any_number_of_tries_and_a_delive
 ) -> None:
     endpoints = Endpoints(DOWN, DOWN, DOWN, GONE, DOWN, GONE, DOWN, DOWN, OK, GONE)
     runs = []
-    async with ready_core(tmp_path, outbound=endpoints) as s:
-        await save(s)
+    async with core_with_endpoint(tmp_path, endpoints) as s:
         for number in range(5):
-            nudge(s)
+            s.nudge()
             await until(20 * (number + 1))
-            runs.append(await failures(s))
+            runs.append(await s.failures())
         assert runs == [1, 2, 3, 0, 1]
-        assert (await webhook(s)).enabled
-        assert events(s, "webhook.disabled") == []
+        assert (await s.webhook()).enabled
+        assert events_of(s, "webhook.disabled") == []
 
 
 async def test_the_run_of_failures_and_the_log_continue_after_a_restart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     for run in range(3):
-        async with ready_core(tmp_path, outbound=Endpoints(GONE)) as s:
+        async with courier_core(tmp_path, Endpoints(GONE)) as s:
             if run == 0:
-                await save(s)
-            nudge(s)
-            nudge(s)
+                await s.save_webhook()
+            s.nudge()
+            s.nudge()
             await until(10 * (run + 1))
-            assert await failures(s) == 2 * (run + 1)
-            assert [attempt.seq for attempt in await log(s)] == list(range(2 * (run + 1), 0, -1))
+            assert await s.failures() == 2 * (run + 1)
+            assert [attempt.seq for attempt in await s.attempts()] == list(
+                range(2 * (run + 1), 0, -1)
+            )

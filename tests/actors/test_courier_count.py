@@ -1,4 +1,4 @@
-"""The run of failures after any mixture of outcomes, against a model that counts by itself."""
+"""The run of failures after any mixture of outcomes equals the count of a separate model."""
 
 from pathlib import Path
 from random import Random
@@ -10,20 +10,10 @@ from trio.testing import MockClock
 from pgs.actors.messages.account.webhooks import RotateWebhookSecret
 from pgs.domain import nudges
 from pgs.domain.nudges import FAILURES_TO_DISABLE, TRY_AT_S, TryOutcome
-from tests.actors.endpoints import (
-    OTHER,
-    URL,
-    Answer,
-    Endpoints,
-    ask,
-    events,
-    log,
-    nudge,
-    save,
-    switch_off,
-    webhook,
-)
-from tests.actors.ready_core import ready_core
+from tests.actors.account_changes import events_of
+from tests.actors.courier_core import courier_core
+from tests.actors.endpoints import OTHER, URL, Answer, Endpoints
+from tests.actors.people import ask
 from tests.virtual import seed_scheduler
 
 STATUSES = (None, 404, 410, 500, 503, 302)
@@ -80,21 +70,21 @@ async def test_the_count_equals_the_failures_since_the_last_delivery_or_saving(
     seed_scheduler(seed)
     random = Random(seed)
     model = Model(random)
-    async with ready_core(tmp_path, seed=seed, outbound=model) as s:
-        await save(s)
+    async with courier_core(tmp_path, model, seed=seed) as s:
+        await s.save_webhook()
         model.enabled, seen = True, set[int]()
         for _ in range(250):
             await trio.sleep(random.random() * 1.5)
             act = random.random()
             if act < 0.80:
-                nudge(s)
+                s.nudge()
             elif act < 0.815 and model.enabled:
-                await switch_off(s)
+                await s.switch_off_webhook()
                 model.enabled = False
                 model.disablings += 1
                 model.cut_all()
             elif act < 0.85 and (not model.enabled or act < 0.82):
-                await save(s, random.choice((URL, OTHER)))
+                await s.save_webhook(random.choice((URL, OTHER)))
                 model.enabled, model.run = True, 0
                 model.cut_all()
             elif act < 0.89:
@@ -106,17 +96,17 @@ async def test_the_count_equals_the_failures_since_the_last_delivery_or_saving(
             else:
                 model.failing = random.choice((0.5, 0.97, 1.0))
             await trio.testing.wait_all_tasks_blocked(0.0002)
-            assert ((await webhook(s)).consecutive_failures, (await webhook(s)).enabled) == (
+            assert ((await s.webhook()).consecutive_failures, (await s.webhook()).enabled) == (
                 model.run,
                 model.enabled,
             )
             seen.add(model.run)
         await trio.sleep(60)
-        assert ((await webhook(s)).consecutive_failures, (await webhook(s)).enabled) == (
+        assert ((await s.webhook()).consecutive_failures, (await s.webhook()).enabled) == (
             model.run,
             model.enabled,
         )
-        assert len(events(s, "webhook.disabled")) == model.disablings
-        assert len(await log(s)) == len(model.posts)
+        assert len(events_of(s, "webhook.disabled")) == model.disablings
+        assert len(await s.attempts()) == len(model.posts)
         assert len(seen) > 6, seen  # the runs were of many lengths
         assert model.cut  # and some nudges were cut

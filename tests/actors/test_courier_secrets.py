@@ -14,21 +14,11 @@ from pgs.actors.messages.account.webhooks import RotateWebhookSecret, SaveWebhoo
 from pgs.config import Config
 from pgs.keyfile import KeyFile
 from pgs.storage.webhooks import find_endpoint, rotate_secret
-from tests.actors.endpoints import (
-    GONE,
-    OK,
-    OTHER,
-    URL,
-    Endpoints,
-    ask,
-    failures,
-    nudge,
-    save,
-    select,
-    send_test,
-    webhook,
-)
-from tests.actors.ready_core import at, ready_core, until
+from tests.actors.courier_core import core_with_endpoint, courier_core
+from tests.actors.endpoints import GONE, OK, OTHER, URL, Endpoints
+from tests.actors.people import ask
+from tests.actors.raw_rows import select
+from tests.actors.ready_core import at, until
 from tests.virtual import SeededRng
 
 
@@ -37,23 +27,22 @@ async def test_a_secret_is_in_no_log_no_event_and_no_repr(
 ) -> None:
     endpoints = Endpoints(GONE)
     with capture_logs() as lines:
-        async with ready_core(tmp_path, outbound=endpoints) as s:
+        async with courier_core(tmp_path, endpoints) as s:
             saved = await ask(s, SaveWebhook("ops", "test", URL))
             old = saved.secret
-            await send_test(s)
+            await s.send_test()
             endpoints.broken = ValueError("a fault of ours, with a traceback")
-            nudge(s)
+            s.nudge()
             await until(1)
             endpoints.broken = None
             new = (await ask(s, RotateWebhookSecret("ops", "test"))).secret
-            for _ in range(10):
-                nudge(s)
+            s.nudge(times=10)
             await until(20)
-            assert not (await webhook(s)).enabled
+            assert not (await s.webhook()).enabled
             details = select(s, "select * from event")
             found = await find_endpoint(s.reader, "acme", "test")
             assert found is not None
-            texts = [repr(details), repr(found), repr(await webhook(s)), repr(s.account())]
+            texts = [repr(details), repr(found), repr(await s.webhook()), repr(s.account())]
             rows = repr(select(s, "select * from webhook"))
             rows += repr(select(s, "select * from attempt"))
         for line in lines:  # tracebacks too, as the log would show them
@@ -69,11 +58,11 @@ async def test_a_secret_is_in_no_log_no_event_and_no_repr(
     assert found.sealed_secret in rows
 
 
-async def test_what_a_courier_knows_of_its_endpoint_hides_the_secret_in_its_repr(
+async def test_the_repr_of_an_endpoint_hides_its_secret(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    async with ready_core(tmp_path, outbound=Endpoints()) as s:
-        secret = await save(s)
+    async with courier_core(tmp_path, Endpoints()) as s:
+        secret = await s.save_webhook()
         known = await read_endpoint(s.parts, "acme", "test")
         assert known is not None
         assert known.secret == secret
@@ -86,20 +75,20 @@ async def test_a_secret_opens_with_an_older_key_of_the_ring(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with ready_core(tmp_path, outbound=endpoints) as s:
-        secret = await save(s)
+    async with courier_core(tmp_path, endpoints) as s:
+        secret = await s.save_webhook()
         sealed = await s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test")
         s.parts.keys.rotate()
         s.parts.keys.rotate()
-        nudge(s)
+        s.nudge()
         await until(1)
-    async with ready_core(tmp_path, outbound=endpoints) as s:
+    async with courier_core(tmp_path, endpoints) as s:
         assert len(s.parts.ring.keys) == 3
         assert (
             await s.reader.one("webhooks.find_endpoint", partner_id="acme", environment="test")
             == sealed
         )
-        nudge(s)
+        s.nudge()
         await until(2)
         assert [post.signed_by(secret) for post in endpoints.posts] == [True, True]
 
@@ -108,32 +97,32 @@ async def test_a_secret_that_does_not_open_stops_only_the_nudges_of_its_endpoint
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints, counted = Endpoints(OK), Counter[str]()
-    async with ready_core(tmp_path, outbound=endpoints) as s:
-        await save(s)
+    async with core_with_endpoint(tmp_path, endpoints):
+        pass
     key_file = Config(data_dir=tmp_path).key_file
     key_file.unlink()
     KeyFile(key_file, SeededRng(9))  # a new ring replaces the old one
-    async with ready_core(
-        tmp_path, outbound=endpoints, seed=1, on_event=lambda name: counted.update([name])
+    async with courier_core(
+        tmp_path, endpoints, seed=1, on_event=lambda name: counted.update([name])
     ) as s:
-        live = await save(s, OTHER, "live")
+        live = await s.save_webhook(OTHER, "live")
         for number in range(10):
-            nudge(s)
+            s.nudge()
             match_id = (
                 await s.match_of([await s.seat(f"{name}{number}") for name in "ab"][-1])
             ).match_id
             await s.decide(match_id, f"a{number}")
         with pytest.raises(Crashed):
-            await send_test(s)
-        nudge(s, environment="live")
+            await s.send_test()
+        s.nudge(environment="live")
         await trio.sleep(0.01)
         assert [post.url for post in endpoints.posts] == [OTHER]
         assert endpoints.posts[0].signed_by(live)
         assert counted["webhook_secret_unreadable"] >= 1
         assert counted["partner_degraded"] == 0
-        assert ((await webhook(s)).enabled, await failures(s)) == (True, 0)
+        assert ((await s.webhook()).enabled, await s.failures()) == (True, 0)
         new = (await ask(s, RotateWebhookSecret("ops", "test"))).secret
-        nudge(s)
+        s.nudge()
         await trio.sleep(0.01)
         assert endpoints.posts[-1].url == URL
         assert endpoints.posts[-1].signed_by(new)
@@ -143,14 +132,13 @@ async def test_a_secret_sealed_for_another_endpoint_does_not_open(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     endpoints = Endpoints()
-    async with ready_core(tmp_path, outbound=endpoints) as s:
-        await save(s)
-        await save(s, OTHER, "live")
-    async with ready_core(tmp_path, outbound=endpoints) as s:
+    async with core_with_endpoint(tmp_path, endpoints) as s:
+        await s.save_webhook(OTHER, "live")
+    async with courier_core(tmp_path, endpoints) as s:
         live = await find_endpoint(s.reader, "acme", "live")
         assert live is not None
         await s.write_past_the_actors(rotate_secret("acme", "test", live.sealed_secret, at(0)))
-        nudge(s)
-        nudge(s, environment="live")
+        s.nudge()
+        s.nudge(environment="live")
         await until(1)
         assert [post.url for post in endpoints.posts] == [OTHER]

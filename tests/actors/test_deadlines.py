@@ -51,13 +51,13 @@ async def test_a_resting_partner_is_told_nothing_and_delays_no_other_partners_de
         await s.check_money()
 
 
-async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
+async def test_a_due_row_without_a_note_of_its_deadline_is_found_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     """The next noted deadline is an hour away."""
     async with ready_core(tmp_path) as s:
         seat = await s.seat("alice")
-        await until(65)  # the rows have been looked at a moment ago
+        await until(65)  # the chore has just searched the rows
         await s.write_past_the_actors(
             rows.update_seat(seat, msgspec.structs.replace(seat, due_at=at(100)))
         )
@@ -68,14 +68,13 @@ async def test_a_due_row_that_nobody_told_of_is_found_within_a_minute(
         await s.check_money()
 
 
-# --- nothing was due, so without a note the chore would search again only in a minute
+# --- notes: nothing was due before, so without a note the next search would come a minute later
 
 
 async def test_a_stake_without_an_answer_is_asked_for_again_in_time(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = ScriptedSettlement()
-    port.of_charge = {"alice": ["unpublished", "confirmed"]}
+    port = ScriptedSettlement(of_charge={"alice": ["unpublished", "confirmed"]})
     async with ready_core(tmp_path, port) as s:
         await until(30)
         await s.ask_seat("alice", environment="live")
@@ -88,8 +87,7 @@ async def test_a_stake_without_an_answer_is_asked_for_again_in_time(
 async def test_a_payout_without_an_answer_is_asked_for_again_in_time(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = ScriptedSettlement()
-    port.of_payout = {"bob": ["unpublished", "confirmed"]}
+    port = ScriptedSettlement(of_payout={"bob": ["unpublished", "confirmed"]})
     async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         match_id = (await s.seat("bob")).match_id

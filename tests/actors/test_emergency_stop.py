@@ -37,7 +37,7 @@ async def play(s: ReadyCore) -> None:
 
 
 async def check_stopped(s: ReadyCore) -> None:
-    """Check that all test play was ended for that reason and refunded, and that live goes on."""
+    """Check that all test play was ended by the stop and refunded, and that live play goes on."""
     for key in ("alice", "bob", "carol"):
         seat = await s.by_key(key)
         assert (seat.status, seat.end_reason, money(seat)) == (
@@ -49,7 +49,7 @@ async def check_stopped(s: ReadyCore) -> None:
     await s.check_money()
 
 
-async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alone(
+async def test_a_stop_invalidates_tokens_and_ends_open_play_in_its_environment_alone(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -66,7 +66,7 @@ async def test_a_stop_kills_tokens_and_ends_what_is_open_in_its_environment_alon
         assert (await s.by_key("erin")).end_reason != "emergency_stop"
 
 
-async def test_every_stop_kills_the_tokens_since_the_last_one(
+async def test_every_stop_invalidates_the_tokens_since_the_last_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -86,7 +86,7 @@ async def test_a_refused_stop_stops_nothing(tmp_path: Path, autojump_clock: Mock
         assert (await s.by_key("carol")).status == "waiting"
 
 
-async def test_a_stop_whose_process_dies_after_the_mark_is_finished_by_the_next(
+async def test_a_stop_whose_process_dies_after_the_mark_is_finished_at_the_next_start(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -125,7 +125,7 @@ async def test_a_stop_that_breaks_half_way_is_finished_within_a_minute(
 @pytest.mark.parametrize(
     "command", [STOP, SwitchAccount("ada", False)], ids=["emergency stop", "deactivation"]
 )
-async def test_what_was_begun_is_finished_when_its_caller_leaves(
+async def test_a_stop_or_a_deactivation_is_finished_even_if_its_caller_leaves(
     command: Any, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     work: Callable[..., Any] = emergency_stop if command is STOP else deactivate
@@ -141,7 +141,7 @@ async def test_what_was_begun_is_finished_when_its_caller_leaves(
         assert await unfinished_stops(s.reader) == []
 
 
-async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(
+async def test_finishing_an_older_stop_keeps_the_mark_of_a_newer_one(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -153,7 +153,7 @@ async def test_a_stop_that_is_taken_up_again_leaves_newer_ones_their_mark(
         assert await find_stop(s.reader, "acme", "test") is None
 
 
-async def test_a_deactivation_counts_what_it_ended(
+async def test_a_deactivation_counts_the_seats_and_matches_that_it_ended(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -166,7 +166,7 @@ async def test_a_deactivation_counts_what_it_ended(
         )
 
 
-async def test_nothing_is_stopped_while_the_service_stops(
+async def test_an_emergency_stop_is_refused_while_the_service_stops(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

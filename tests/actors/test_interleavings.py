@@ -4,6 +4,7 @@ A round is one trio run with a virtual clock. The round's seed decides every ran
 seed that fails will fail again.
 """
 
+import os
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,22 +23,23 @@ from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
 from pgs.storage.transactions import Tx
 from tests.actors.history import check_history
+from tests.actors.raw_rows import select
 from tests.actors.ready_core import ready_core, tend_every
 from tests.actors.rounds import CALM_S, Moody, Reader, Round
 from tests.virtual import Faults, seed_scheduler
 
 PLAY_S = 60.0
+_COLUMNS = ", ".join(Seat.__struct_fields__)
 _ALL_SEATS = (
-    f"select {', '.join(Seat.__struct_fields__)} from seat where partner_id = 'acme' order by seq"  # noqa: S608  names of our own
+    f"select {_COLUMNS} from seat"  # noqa: S608  the columns are names of the code
+    " where partner_id = 'acme' order by seq"
 )
 
 
-async def check_what_must_hold(play: Round, readers: list[Reader]) -> None:
+async def check_the_invariants(play: Round, readers: list[Reader]) -> None:
     """Check all rows of a round after its end, and what its settlement and its readers saw."""
-    everyone = [Seat(*row) for row in play.s.reader._connection.execute(_ALL_SEATS)]
-    matches = play.s.reader._connection.execute(
-        "select match_id, started_at, end_reason, money from match"
-    ).fetchall()
+    everyone = [Seat(*row) for row in select(play.s, _ALL_SEATS)]
+    matches = select(play.s, "select match_id, started_at, end_reason, money from match")
     assert {seat.status for seat in everyone} <= {"ended", "no_contest", "declined"}
     assert all(money == "recorded" for *_, money in matches)
     assert await rows.next_due(play.s.reader) is None
@@ -92,7 +94,7 @@ async def run_round(
         async with ready_core(folder, port, seed=seed, faults=faults) as s:
             await s.set_tier("gold", 100, 180)
             play = Round(s, port, chance, faults, environment)
-            await check_what_must_hold(play, await play.play())
+            await check_the_invariants(play, await play.play())
     counts["matches"] += check_history(
         [tx for tx in play.history if tx.partner_id == "acme"], environment
     )
@@ -147,6 +149,10 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield Path(name)
 
 
+TORTURE_PARTS = int(os.environ.get("TORTURE_PARTS", "4"))
+"""Parts of the long run: a thousand rounds in live. TORTURE_PARTS=40 tries ten times as many."""
+
+
 def check_that_everything_happened(counts: dict[str, int]) -> None:
     for what in (
         "matches",
@@ -160,6 +166,7 @@ def check_that_everything_happened(counts: dict[str, int]) -> None:
 
 
 # Fewer rounds in test: its waits of an hour make a round six times as long.
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("environment", "rounds"), [("live", 60), ("test", 15)])
 def test_the_invariants_hold_in_some_interleavings(
     environment: Environment, rounds: int, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -167,13 +174,20 @@ def test_the_invariants_hold_in_some_interleavings(
     check_that_everything_happened(run_rounds(folder, range(rounds), environment, monkeypatch))
 
 
+# In parts, which two processes share.
 @pytest.mark.torture
-@pytest.mark.parametrize(("environment", "rounds"), [("live", 2500), ("test", 300)])
-def test_the_invariants_hold_in_thousands_of_interleavings(
-    environment: Environment, rounds: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("part", range(TORTURE_PARTS))
+@pytest.mark.parametrize(("environment", "rounds"), [("live", 250), ("test", 30)])
+def test_the_invariants_hold_in_many_interleavings(
+    environment: Environment,
+    rounds: int,
+    part: int,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    first = 1000 + part * rounds
     check_that_everything_happened(
-        run_rounds(folder, range(1000, 1000 + rounds), environment, monkeypatch)
+        run_rounds(folder, range(first, first + rounds), environment, monkeypatch)
     )
 
 
@@ -193,7 +207,7 @@ def test_a_round_runs_the_same_way_every_time(
             await s.set_tier("gold", 100, 180)
             play = Round(s, port, chance, faults, environment)
             histories.append(play.history)
-            await check_what_must_hold(play, await play.play())
+            await check_the_invariants(play, await play.play())
 
     for name in ("once", "again"):
         trio.run(traced, tmp_path / name, clock=MockClock(autojump_threshold=0))

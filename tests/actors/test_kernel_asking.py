@@ -12,21 +12,21 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from pgs.actors.kernel.cell import Cell
 from pgs.actors.kernel.mail import Crashed, Envelope, Message
 from pgs.actors.kernel.restarts import RestartCounter
-from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell
+from tests.actors.counter_cell import Add, CounterCell, Defer, Do, Resolve, Tell
 from tests.virtual import actor_system
 
 
 async def test_an_ask_returns_the_actors_answer(autojump_clock: MockClock) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        assert await desk.cell.ref.ask(Add(2)) == 2
-        assert await desk.cell.ref.ask(Add(3)) == 5
-        assert desk.rows.loads == 1
+        counter = CounterCell(system)
+        assert await counter.cell.ref.ask(Add(2)) == 2
+        assert await counter.cell.ref.ask(Add(3)) == 5
+        assert counter.rows.loads == 1
 
 
 async def test_messages_are_handled_one_at_a_time_in_their_order(autojump_clock: MockClock) -> None:
     async with actor_system() as system:
-        desk, seen = Desk(system), []
+        counter, seen = CounterCell(system), []
 
         def note(number: int) -> Callable[[], Awaitable[object]]:
             async def call() -> object:
@@ -38,45 +38,45 @@ async def test_messages_are_handled_one_at_a_time_in_their_order(autojump_clock:
             return call
 
         for number in range(3):
-            assert desk.cell.ref.tell(Tell(note(number)))
+            assert counter.cell.ref.tell(Tell(note(number)))
         await trio.sleep(1)
         assert seen == [0, 0, 1, 1, 2, 2]
 
 
 async def test_an_asker_who_leaves_while_queued_stops_no_message(autojump_clock: MockClock) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        release = await desk.hold()
+        counter = CounterCell(system)
+        release = await counter.hold()
         with trio.move_on_after(0.5) as scope:
-            await desk.cell.ref.ask(Add())
+            await counter.cell.ref.ask(Add())
         assert scope.cancelled_caught
-        assert desk.rows.total == 0
+        assert counter.rows.total == 0
         release.set()
         await trio.sleep(0.1)
-        assert desk.rows.total == 1
+        assert counter.rows.total == 1
 
 
 async def test_an_asker_who_leaves_during_the_commit_stops_no_message(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        desk.rows.commit_s = 1
+        counter = CounterCell(system)
+        counter.rows.commit_s = 1
         with trio.move_on_after(0.5) as scope:
-            await desk.cell.ref.ask(Add())
+            await counter.cell.ref.ask(Add())
         assert scope.cancelled_caught
         await trio.sleep(1)
-        assert desk.rows.total == 1
-        assert await desk.cell.ref.ask(Add()) == 2
+        assert counter.rows.total == 1
+        assert await counter.cell.ref.ask(Add()) == 2
 
 
 async def test_a_message_that_was_taken_is_waited_for_past_its_deadline(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        desk.rows.commit_s = 60
-        assert await desk.cell.ref.ask(Add()) == 1
+        counter = CounterCell(system)
+        counter.rows.commit_s = 60
+        assert await counter.cell.ref.ask(Add()) == 1
         assert trio.current_time() == 60
 
 
@@ -106,7 +106,7 @@ async def test_an_envelope_keeps_an_answer_that_comes_before_the_asker_waits() -
     assert await envelope.wait() == 7
 
 
-async def test_a_message_lends_the_actor_nothing_of_its_senders_context(
+async def test_an_actor_sees_nothing_of_its_senders_context(
     autojump_clock: MockClock,
 ) -> None:
     request = ContextVar("request", default="none")
@@ -115,21 +115,21 @@ async def test_a_message_lends_the_actor_nothing_of_its_senders_context(
         return request.get()
 
     async with actor_system() as system:
-        desk = Desk(system)
+        counter = CounterCell(system)
         request.set("a whole request")
-        assert await desk.cell.ref.ask(Do(read)) == "none"
+        assert await counter.cell.ref.ask(Do(read)) == "none"
 
 
 async def test_an_ask_can_be_answered_by_a_later_message(autojump_clock: MockClock) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        first, second = desk.later(Defer("a")), desk.later(Defer("b"))
+        counter = CounterCell(system)
+        first, second = counter.later(Defer("a")), counter.later(Defer("b"))
         await trio.sleep(60)
-        assert await desk.cell.ref.ask(Add()) == 1, "others are served meanwhile"
-        desk.cell.ref.tell(Resolve("b", "yes"))
+        assert await counter.cell.ref.ask(Add()) == 1, "others are served meanwhile"
+        counter.cell.ref.tell(Resolve("b", "yes"))
         await wait_all_tasks_blocked()
         assert (first.at, second.result) == (None, "yes")
-        desk.cell.ref.tell(Resolve("a", "no"))
+        counter.cell.ref.tell(Resolve("a", "no"))
         await wait_all_tasks_blocked()
         assert first.result == "no"
 
@@ -138,25 +138,25 @@ async def test_an_ask_can_be_answered_by_a_child_that_reports_back(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
+        counter = CounterCell(system)
 
         async def child() -> None:
             await trio.sleep(10)
-            desk.cell.ref.tell(Resolve("a", "done"))
+            counter.cell.ref.tell(Resolve("a", "done"))
 
         system.spawn(child)
-        assert await desk.cell.ref.ask(Defer("a")) == "done"
+        assert await counter.cell.ref.ask(Defer("a")) == "done"
         assert trio.current_time() == 10
 
 
-async def test_a_crash_answers_those_whose_answer_was_to_come_later(
+async def test_a_crash_answers_every_ask_that_is_still_open(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        waiting = [desk.later(Defer(key)) for key in "abc"]
+        counter = CounterCell(system)
+        waiting = [counter.later(Defer(key)) for key in "abc"]
         await wait_all_tasks_blocked()
-        await desk.crash()
+        await counter.crash()
         await wait_all_tasks_blocked()
         assert [type(asked.result) for asked in waiting] == [Crashed] * 3
 
@@ -165,10 +165,10 @@ async def test_a_later_answer_to_someone_who_has_left_is_no_error(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
+        counter = CounterCell(system)
         with trio.move_on_after(1):
-            await desk.cell.ref.ask(Defer("a"))
-        desk.cell.ref.tell(Resolve("a", "too late"))
+            await counter.cell.ref.ask(Defer("a"))
+        counter.cell.ref.tell(Resolve("a", "too late"))
         await wait_all_tasks_blocked()
-        assert await desk.cell.ref.ask(Add()) == 1
-        assert desk.rows.loads == 1
+        assert await counter.cell.ref.ask(Add()) == 1
+        assert counter.rows.loads == 1

@@ -8,7 +8,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.mail import Crashed, Degraded
 from pgs.actors.kernel.restarts import RestartCounter
-from tests.actors.desk import Add, Desk, Do, Tell, raises
+from tests.actors.counter_cell import Add, CounterCell, Do, Tell, raises
 from tests.virtual import actor_system
 
 
@@ -16,22 +16,22 @@ async def test_a_crash_loses_its_message_alone_and_the_next_one_finds_the_state_
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        assert await desk.cell.ref.ask(Add()) == 1
-        release = await desk.hold()
-        broken, next_one = desk.later(Do(raises(ZeroDivisionError()))), desk.later(Add())
+        counter = CounterCell(system)
+        assert await counter.cell.ref.ask(Add()) == 1
+        release = await counter.hold()
+        broken, next_one = counter.later(Do(raises(ZeroDivisionError()))), counter.later(Add())
         release.set()
         await wait_all_tasks_blocked()
         assert isinstance(broken.result, Crashed)
         assert not isinstance(broken.result, Degraded)
         assert next_one.result == 2
-        assert desk.rows.loads == 2
+        assert counter.rows.loads == 2
 
 
-async def test_what_a_crash_tells_holds_no_value_of_the_actors(autojump_clock: MockClock) -> None:
+async def test_the_text_of_a_crash_holds_no_value_of_the_actor(autojump_clock: MockClock) -> None:
     async with actor_system() as system:
         with pytest.raises(Crashed) as crashed:
-            await Desk(system).cell.ref.ask(Do(raises(ValueError("whsec_secret"))))
+            await CounterCell(system).cell.ref.ask(Do(raises(ValueError("whsec_secret"))))
         assert str(crashed.value) == "ValueError"
 
 
@@ -40,42 +40,46 @@ async def test_a_partner_whose_actors_break_too_often_rests_for_its_cool_down_to
 ) -> None:
     events: list[str] = []
     async with actor_system(events.append) as system:
-        desk = Desk(system)
+        counter = CounterCell(system)
         for _ in range(3):
-            await desk.crash()
+            await counter.crash()
             await trio.sleep(1)
-        assert await desk.cell.ref.ask(Add()) == 1, "three restarts are allowed"
-        release = await desk.hold()
-        broken, queued = desk.later(Do(raises(ZeroDivisionError()))), desk.later(Add())
+        assert await counter.cell.ref.ask(Add()) == 1, "three restarts are allowed"
+        release = await counter.hold()
+        broken, queued = counter.later(Do(raises(ZeroDivisionError()))), counter.later(Add())
         release.set()
         await wait_all_tasks_blocked()
         assert isinstance(broken.result, Crashed)
         assert isinstance(queued.result, Degraded)
         assert events.count("partner_degraded") == 1
-        loads, began = desk.rows.loads, trio.current_time()
+        loads, began = counter.rows.loads, trio.current_time()
         for seconds in (0.0, 15.0, 29.999):
             await trio.sleep_until(began + seconds)
             with pytest.raises(Degraded):
-                await desk.cell.ref.ask(Add())
-            assert not desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
-        assert desk.rows.loads == loads, "the actor was loaded during the rest"
+                await counter.cell.ref.ask(Add())
+            assert not counter.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
+        assert counter.rows.loads == loads, "the actor was loaded during the rest"
         await trio.sleep_until(began + 30)
-        assert await desk.cell.ref.ask(Add()) == 2
+        assert await counter.cell.ref.ask(Add()) == 2
         for _ in range(3):
-            await desk.crash()
-        assert await desk.cell.ref.ask(Add()) == 3, "the count began afresh"
+            await counter.crash()
+        assert await counter.cell.ref.ask(Add()) == 3, "the count began afresh"
 
 
-async def test_all_actors_of_a_degraded_partner_rest_and_no_neighbours(
+async def test_all_actors_of_a_degraded_partner_rest_and_no_others(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
         restarts = RestartCounter()
-        desk, sibling, neighbour = Desk(system, restarts), Desk(system, restarts), Desk(system)
+        counter, sibling, neighbour = (
+            CounterCell(system, restarts),
+            CounterCell(system, restarts),
+            CounterCell(system),
+        )
         await sibling.cell.ref.ask(Add())
         busy = sibling.later(Do(partial(trio.sleep, 1)))
         for _ in range(4):
-            await desk.crash()
+            await counter.crash()
         with pytest.raises(Degraded):
             await sibling.cell.ref.ask(Add())
         assert await neighbour.cell.ref.ask(Add()) == 1
@@ -106,11 +110,11 @@ def test_crashes_during_the_cool_down_do_not_lengthen_it() -> None:
 async def test_a_child_task_that_breaks_ends_nothing_else(autojump_clock: MockClock) -> None:
     events: list[str] = []
     async with actor_system(events.append) as system:
-        desk = Desk(system)
+        counter = CounterCell(system)
         system.spawn(raises(ZeroDivisionError()))  # type: ignore[arg-type]  # a bug, on purpose
         await wait_all_tasks_blocked()
         assert events == ["child_crashed"]
-        assert await desk.cell.ref.ask(Add()) == 1
+        assert await counter.cell.ref.ask(Add()) == 1
 
 
 async def test_a_log_that_cannot_be_written_ends_no_actor(autojump_clock: MockClock) -> None:
@@ -118,6 +122,6 @@ async def test_a_log_that_cannot_be_written_ends_no_actor(autojump_clock: MockCl
         raise BrokenPipeError
 
     async with actor_system(broken) as system:
-        desk = Desk(system)
-        await desk.crash()
-        assert await desk.cell.ref.ask(Add()) == 1
+        counter = CounterCell(system)
+        await counter.crash()
+        assert await counter.cell.ref.ask(Add()) == 1

@@ -6,7 +6,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
 from pgs.storage.transactions import OutcomeUnknown, ReadFailed, WriteFailed, WriterFull
-from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell, error_name, raises
+from tests.actors.counter_cell import Add, CounterCell, Defer, Do, Resolve, Tell, error_name, raises
 from tests.virtual import actor_system
 
 
@@ -14,34 +14,34 @@ async def test_a_load_that_fails_is_tried_once_for_each_message_until_the_partne
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        desk.rows.load_error = ReadFailed("seats.find_head", OSError())
+        counter = CounterCell(system)
+        counter.rows.load_error = ReadFailed("seats.find_head", OSError())
         with pytest.raises(Crashed) as crashed:
-            await desk.cell.ref.ask(Add())
+            await counter.cell.ref.ask(Add())
         assert crashed.value.noun == "seats"
         await trio.sleep(10)
-        assert desk.rows.loads == 1, "the actor was loaded without a new message"
-        queued = [desk.later(Add()) for _ in range(6)]
+        assert counter.rows.loads == 1, "the actor was loaded without a new message"
+        queued = [counter.later(Add()) for _ in range(6)]
         await wait_all_tasks_blocked()
-        assert desk.rows.loads == 4
+        assert counter.rows.loads == 4
         assert [type(asked.result) for asked in queued] == [Crashed] * 3 + [Degraded] * 3
-        desk.rows.load_error = None
+        counter.rows.load_error = None
         await trio.sleep(30)
-        assert await desk.cell.ref.ask(Add()) == 1
+        assert await counter.cell.ref.ask(Add()) == 1
 
 
 async def test_a_load_that_fails_after_a_crash_waits_for_the_next_message(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        await desk.cell.ref.ask(Add())
-        desk.rows.load_error = ZeroDivisionError()
-        await desk.crash()
+        counter = CounterCell(system)
+        await counter.cell.ref.ask(Add())
+        counter.rows.load_error = ZeroDivisionError()
+        await counter.crash()
         await trio.sleep(10)
-        assert desk.rows.loads == 2
-        desk.rows.load_error = None
-        assert await desk.cell.ref.ask(Add()) == 2
+        assert counter.rows.loads == 2
+        counter.rows.load_error = None
+        assert await counter.cell.ref.ask(Add()) == 2
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ async def test_a_write_that_was_not_done_fails_its_ask_and_keeps_the_state(
     autojump_clock: MockClock, error: Exception, answer: type[Exception]
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        waiting = desk.later(Defer("a"))
+        counter = CounterCell(system)
+        waiting = counter.later(Defer("a"))
         for _ in range(10):
             with pytest.raises(answer):
-                await desk.cell.ref.ask(Do(raises(error)))
-        assert desk.rows.loads == 1
-        desk.cell.ref.tell(Resolve("a", "still there"))
+                await counter.cell.ref.ask(Do(raises(error)))
+        assert counter.rows.loads == 1
+        counter.cell.ref.tell(Resolve("a", "still there"))
         await wait_all_tasks_blocked()
         assert waiting.result == "still there"
 
@@ -71,15 +71,17 @@ async def test_an_event_that_could_not_be_written_starts_the_actor_again_from_ro
     autojump_clock: MockClock, error: Exception
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        waiting = desk.later(Defer("a"))
+        counter = CounterCell(system)
+        waiting = counter.later(Defer("a"))
         await wait_all_tasks_blocked()
         for _ in range(10):
-            desk.cell.ref.tell(Tell(raises(error)))
+            counter.cell.ref.tell(Tell(raises(error)))
         await wait_all_tasks_blocked()
-        assert isinstance(waiting.result, Crashed), "who would answer it now?"
-        assert desk.rows.loads == 11
-        assert await desk.cell.ref.ask(Add()) == 1, "an outage degrades nobody"
+        assert isinstance(waiting.result, Crashed), (
+            "the actor that owed the answer has started again"
+        )
+        assert counter.rows.loads == 11
+        assert await counter.cell.ref.ask(Add()) == 1, "an outage degrades nobody"
 
 
 @pytest.mark.parametrize(
@@ -89,20 +91,20 @@ async def test_an_outage_makes_the_actor_start_again_from_rows_and_degrades_nobo
     autojump_clock: MockClock, error: Exception
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
+        counter = CounterCell(system)
         for _ in range(10):
             with pytest.raises(Crashed) as crashed:
-                await desk.cell.ref.ask(Do(raises(error)))
+                await counter.cell.ref.ask(Do(raises(error)))
             assert crashed.value.noun == getattr(error, "noun", None)
-        assert desk.rows.loads == 11
-        assert await desk.cell.ref.ask(Add()) == 1
+        assert counter.rows.loads == 11
+        assert await counter.cell.ref.ask(Add()) == 1
 
 
 async def test_a_crash_counts_for_the_actor_that_broke_and_not_for_its_asker(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        above, below = Desk(system), Desk(system)
+        above, below = CounterCell(system), CounterCell(system)
 
         async def ask_below() -> object:
             return await below.cell.ref.ask(Do(raises(ZeroDivisionError())))

@@ -13,14 +13,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from pgs.actors.kernel.cell import Cell
-from pgs.actors.kernel.mail import (
-    LATER,
-    Command,
-    Crashed,
-    Envelope,
-    Message,
-    Overloaded,
-)
+from pgs.actors.kernel.mail import LATER, Command, Crashed, Envelope, Message, Overloaded
 from pgs.actors.kernel.ref import Ref
 from pgs.actors.kernel.restarts import RestartCounter
 from pgs.actors.kernel.system import System
@@ -56,7 +49,7 @@ ASKS = 600
 
 
 class Write(Command[int], frozen=True):
-    """Commit an entry by its number; answers the number."""
+    """Commit an entry by its number. The answer is the number."""
 
     number: int
     plan: Plan
@@ -75,7 +68,7 @@ class Ready(Message, frozen=True):
     number: int
 
 
-class Book:
+class EntryActor:
     """An actor that commits entries, and breaks as each plan says. `entries` are its rows."""
 
     def __init__(self, system: System, ref: Ref, entries: list[int], random: Random) -> None:
@@ -125,6 +118,70 @@ class Book:
         self._ref.tell(Ready(number))
 
 
+class Soak:
+    """The messages of one run: to whom each was sent, who left, and how the asks ended."""
+
+    def __init__(self, random: Random, rows: dict[str, list[int]], cells: dict[str, Cell]) -> None:
+        self.rows = rows  # by actor
+        self.sent: dict[int, str] = {}  # the actor of each message, by the message's number
+        self.left: set[int] = set()  # the numbers of the messages whose answer nobody waits for
+        self.ends: dict[int, list[object]] = {}  # the answers and errors of each ask
+        self._random = random
+        self._cells = cells
+
+    async def send(self, number: int, askers: trio.Nursery) -> None:
+        """Send a message of a random plan to a random actor, and pause now and then."""
+        random = self._random
+        name = random.choice(list(self.rows))
+        plan = random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
+        self.sent[number] = name
+        if random.random() < 0.15:
+            self.left.add(number)  # nobody waits for an event
+            self._cells[name].ref.tell(Note(number, plan))
+        else:
+            patience_s = random.choice([0.005, 3.0, float("inf"), float("inf")])
+            askers.start_soon(self._ask, number, name, plan, patience_s)
+        if random.random() < 0.5:
+            await trio.sleep(random.choice([0.0, 0.01, 0.3]))
+        if random.random() < 0.005:
+            await trio.sleep(random.choice([31.0, 400.0]))  # a cool-down, an idle close
+
+    async def _ask(self, number: int, name: str, plan: Plan, patience_s: float) -> None:
+        self.ends[number] = []
+        with trio.CancelScope(shield=True), trio.move_on_after(patience_s) as scope:
+            try:
+                self.ends[number].append(
+                    await self._cells[name].ref.ask(
+                        Write(number, plan), within=self._random.choice([0.1, 1.0, 5.0])
+                    )
+                )
+            except (Overloaded, Crashed) as error:
+                self.ends[number].append(error)
+        if scope.cancelled_caught:
+            self.left.add(number)
+
+    def check(self) -> None:
+        """Check that every message was handled at most once, and that every answer is true."""
+        committed = Counter(number for entries in self.rows.values() for number in entries)
+        assert set(committed.values()) <= {1}, "a message was handled twice"
+        assert all(number in self.rows[self.sent[number]] for number in committed)
+        kinds: Counter[str] = Counter()
+        for number, results in self.ends.items():
+            if number in self.left:
+                assert results == []
+                kinds["left"] += 1
+                continue
+            (result,) = results
+            kinds[type(result).__name__] += 1
+            if isinstance(result, Overloaded):
+                assert number not in committed, "an ask was refused, but its entry was committed"
+            elif not isinstance(result, Crashed):
+                assert result == number
+                assert committed[number] == 1, "an ask was answered, but its entry is not there"
+        for kind in ("int", "Overloaded", "Crashed", "Degraded", "left"):
+            assert kinds[kind] > 0, f"the soak missed a case: {kinds}"
+
+
 @pytest.mark.parametrize("seed", range(8))
 async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(
     autojump_clock: MockClock, seed: int
@@ -134,9 +191,6 @@ async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(
     rows: dict[str, list[int]] = {
         f"{partner}/{actor}": [] for partner in range(3) for actor in range(2)
     }
-    sent: dict[int, str] = {}
-    left: set[int] = set()
-    ends: dict[int, list[object]] = {}
     async with trio.open_nursery() as nursery:
         system = System(nursery)
         nursery.start_soon(system.refuse_when_cancelled)
@@ -148,68 +202,17 @@ async def test_every_ask_ends_exactly_once_and_its_answer_tells_the_truth(
             )
             for name in rows
         }
-
-        async def ask(number: int, name: str, plan: Plan, patience_s: float) -> None:
-            ends[number] = []
-            with trio.CancelScope(shield=True), trio.move_on_after(patience_s) as scope:
-                try:
-                    ends[number].append(
-                        await cells[name].ref.ask(
-                            Write(number, plan), within=random.choice([0.1, 1.0, 5.0])
-                        )
-                    )
-                except (Overloaded, Crashed) as error:
-                    ends[number].append(error)
-            if scope.cancelled_caught:
-                left.add(number)
-
+        soak = Soak(random, rows, cells)
         async with trio.open_nursery() as askers:
             for number in range(ASKS):
-                name, plan = (
-                    random.choice(list(rows)),
-                    random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0],
-                )
-                sent[number] = name
-                if random.random() < 0.15:
-                    left.add(number)  # nobody waits for an event
-                    cells[name].ref.tell(Note(number, plan))
-                else:
-                    askers.start_soon(
-                        ask,
-                        number,
-                        name,
-                        plan,
-                        random.choice([0.005, 3.0, float("inf"), float("inf")]),
-                    )
-                if random.random() < 0.5:
-                    await trio.sleep(random.choice([0.0, 0.01, 0.3]))
-                if random.random() < 0.005:
-                    await trio.sleep(random.choice([31.0, 400.0]))  # a cool-down, an idle close
+                await soak.send(number, askers)
                 if number == ASKS * 9 // 10:
                     askers.start_soon(system.stop)
             # Asks that are still open are answered when the actors end.
     await wait_all_tasks_blocked()
-    committed = Counter(number for entries in rows.values() for number in entries)
-    assert set(committed.values()) <= {1}, "a message was handled twice"
-    assert all(number in rows[sent[number]] for number in committed)
-    kinds: Counter[str] = Counter()
-    for number, results in ends.items():
-        if number in left:
-            assert results == []
-            kinds["left"] += 1
-            continue
-        (result,) = results
-        kinds[type(result).__name__] += 1
-        if isinstance(result, Overloaded):
-            assert number not in committed, "it was committed although nothing was to be done"
-        elif not isinstance(result, Crashed):
-            assert result == number
-            assert committed[number] == 1, "the answer said committed, but it was not"
+    soak.check()
     assert system.cells == set()
-    assert min(kinds[kind] for kind in ("int", "Overloaded", "Crashed", "Degraded", "left")) > 0, (
-        f"the soak missed a case: {kinds}"
-    )
 
 
-def _maker(system: System, entries: list[int], random: Random) -> Callable[[Cell], Book]:
-    return lambda cell: Book(system, cell.ref, entries, random)
+def _maker(system: System, entries: list[int], random: Random) -> Callable[[Cell], EntryActor]:
+    return lambda cell: EntryActor(system, cell.ref, entries, random)

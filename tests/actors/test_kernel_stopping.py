@@ -11,7 +11,7 @@ from pgs.actors.kernel.cell import IDLE_CLOSE_S
 from pgs.actors.kernel.mail import LATER, Crashed, Envelope, Message, Overloaded
 from pgs.actors.kernel.system import STOP_GRACE_S, System
 from pgs.storage.transactions import Stmt, Tx
-from tests.actors.desk import Add, Defer, Desk, Do, Resolve, Tell
+from tests.actors.counter_cell import Add, CounterCell, Defer, Do, Resolve, Tell
 from tests.virtual import Faults, actor_system, open_store, tend
 
 
@@ -19,15 +19,15 @@ async def test_an_idle_actor_is_closed_and_opened_again_from_rows(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        await desk.cell.ref.ask(Add())
+        counter = CounterCell(system)
+        await counter.cell.ref.ask(Add())
         await trio.sleep_until(IDLE_CLOSE_S - 1)
-        assert system.cells == {desk.cell}
+        assert system.cells == {counter.cell}
         await trio.sleep_until(IDLE_CLOSE_S + 1)
         assert system.cells == set()
-        assert await desk.cell.ref.ask(Add()) == 2
-        assert await desk.cell.ref.ask(Add()) == 3
-        assert desk.rows.loads == 2, "the actor did not stay open"
+        assert await counter.cell.ref.ask(Add()) == 2
+        assert await counter.cell.ref.ask(Add()) == 3
+        assert counter.rows.loads == 2, "the actor did not stay open"
 
 
 async def test_an_event_put_off_for_later_does_not_keep_an_actor_open(
@@ -37,60 +37,60 @@ async def test_an_event_put_off_for_later_does_not_keep_an_actor_open(
         return LATER
 
     async with actor_system() as system:
-        desk = Desk(system)
-        desk.cell.ref.tell(Tell(later))
+        counter = CounterCell(system)
+        counter.cell.ref.tell(Tell(later))
         await trio.sleep(IDLE_CLOSE_S + 1)
         assert system.cells == set()
 
 
 async def test_a_message_keeps_an_actor_open(autojump_clock: MockClock) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
+        counter = CounterCell(system)
         for _ in range(10):
-            await desk.cell.ref.ask(Add())
+            await counter.cell.ref.ask(Add())
             await trio.sleep(IDLE_CLOSE_S * 0.9)
-        assert desk.rows.loads == 1
+        assert counter.rows.loads == 1
 
 
 async def test_an_actor_that_owes_an_answer_or_is_at_work_is_not_idle(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        owed = desk.later(Defer("a"))
+        counter = CounterCell(system)
+        owed = counter.later(Defer("a"))
         await trio.sleep(IDLE_CLOSE_S * 3)
-        assert desk.cell.idle_since is None
+        assert counter.cell.idle_since is None
         assert owed.at is None
-        desk.later(Do(partial(trio.sleep, IDLE_CLOSE_S * 3)))
+        counter.later(Do(partial(trio.sleep, IDLE_CLOSE_S * 3)))
         await trio.sleep(IDLE_CLOSE_S * 2)
-        assert desk.cell.idle_since is None
-        desk.cell.ref.tell(Resolve("a", "at last"))
+        assert counter.cell.idle_since is None
+        counter.cell.ref.tell(Resolve("a", "at last"))
         await trio.sleep(IDLE_CLOSE_S * 1.1)
         assert owed.result == "at last"
-        assert desk.rows.loads == 1
+        assert counter.rows.loads == 1
         await trio.sleep(IDLE_CLOSE_S)
         assert system.cells == set()
 
 
-async def test_an_address_that_was_retired_is_a_bug_to_use(autojump_clock: MockClock) -> None:
+async def test_using_a_retired_address_raises_an_error(autojump_clock: MockClock) -> None:
     async with actor_system() as system:
-        desk = Desk(system)
-        desk.cell.retired = True
+        counter = CounterCell(system)
+        counter.cell.retired = True
         with pytest.raises(RuntimeError, match="closed"):
-            await desk.cell.ref.ask(Add())
+            await counter.cell.ref.ask(Add())
 
 
 async def test_stopping_finishes_what_was_taken_and_refuses_what_is_queued_or_still_comes(
     autojump_clock: MockClock,
 ) -> None:
     async with actor_system() as system:
-        desk, idle = Desk(system), Desk(system)
-        desk.rows.commit_s = 1
+        counter, idle = CounterCell(system), CounterCell(system)
+        counter.rows.commit_s = 1
         await idle.cell.ref.ask(Add())
         owed = idle.later(Defer("a"))
-        taken = desk.later(Add())
+        taken = counter.later(Add())
         await wait_all_tasks_blocked()
-        queued = [desk.later(Add()) for _ in range(3)]
+        queued = [counter.later(Add()) for _ in range(3)]
         await wait_all_tasks_blocked()
         with trio.CancelScope(shield=True):
             await system.stop()
@@ -99,10 +99,10 @@ async def test_stopping_finishes_what_was_taken_and_refuses_what_is_queued_or_st
         assert taken.result == 1
         assert [type(asked.result) for asked in queued] == [Overloaded] * 3
         assert isinstance(owed.result, Crashed)
-        assert desk.rows.total == 1
+        assert counter.rows.total == 1
         with pytest.raises(Overloaded):
-            await desk.cell.ref.ask(Add())
-        assert not desk.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
+            await counter.cell.ref.ask(Add())
+        assert not counter.cell.ref.tell(Tell(trio.lowlevel.checkpoint))
 
 
 @pytest.mark.parametrize("loading", [False, True], ids=["at work", "loading"])
@@ -118,9 +118,8 @@ async def test_stopping_waits_for_a_stuck_actor_no_longer_than_the_grace(
             await trio.sleep_forever()
 
     async with actor_system() as system:
-        desk = Desk(system)
-        desk.cell._make = lambda _: Stuck()
-        stuck = desk.later(Add())
+        counter = CounterCell(system, actor=Stuck())
+        stuck = counter.later(Add())
         await wait_all_tasks_blocked()
         with trio.CancelScope(shield=True):
             await system.stop()
@@ -137,7 +136,7 @@ async def test_cancelling_the_nursery_without_stopping_answers_everybody_within_
         system = System(nursery)
         nursery.start_soon(system.refuse_when_cancelled)
         nursery.start_soon(tend, system)
-        stuck, busy, idle = Desk(system), Desk(system), Desk(system)
+        stuck, busy, idle = CounterCell(system), CounterCell(system), CounterCell(system)
         busy.rows.commit_s = 1
         await idle.cell.ref.ask(Add())
         asks = [stuck.later(Do(trio.sleep_forever)), busy.later(Add()), idle.later(Defer("a"))]
@@ -154,7 +153,7 @@ async def test_an_ask_after_the_nursery_has_closed_is_answered() -> None:
     async with trio.open_nursery() as nursery:
         system = System(nursery)
     with pytest.raises(Overloaded):
-        await Desk(system).cell.ref.ask(Add())
+        await CounterCell(system).cell.ref.ask(Add())
     assert system.cells == set()
 
 
@@ -178,7 +177,7 @@ async def test_a_disk_that_hangs_in_a_commit_does_not_keep_the_actors_from_stopp
         database.start()
         with trio.fail_after(30):
             async with actor_system() as system:
-                stuck = Desk(system).later(Do(lambda: database.writer.submit(tx)))
+                stuck = CounterCell(system).later(Do(lambda: database.writer.submit(tx)))
                 while not faults.count("commit"):  # noqa: ASYNC110  set in a thread
                     await trio.sleep(0.001)
                 with trio.CancelScope(shield=True):

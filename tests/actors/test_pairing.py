@@ -39,15 +39,17 @@ async def test_nobody_is_paired_with_themself(tmp_path: Path, autojump_clock: Mo
 async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = ScriptedSettlement()
-    port.of_charge = {"a1": ["pending", Late(3, "confirmed")]}
+    port = ScriptedSettlement(of_charge={"a1": ["pending", Late(3, "confirmed")]})
     async with ready_core(tmp_path, port) as s:
         assert (await s.seat("alice", "a1")).status == "pending"
         await s.seat("alice", "a2")
         await s.seat("alice", "a3")
         await until(20)
         assert [(await s.by_key(key)).status for key in ("a1", "a2", "a3")] == ["waiting"] * 3
-        assert (await s.by_key("a1")).confirmed_at > (await s.by_key("a2")).confirmed_at  # type: ignore[operator]  # both are confirmed
+        late, early = [(await s.by_key(key)).confirmed_at for key in ("a1", "a2")]
+        assert late is not None
+        assert early is not None
+        assert late > early
         for player, key in (("bob", "a1"), ("carol", "a2"), ("dave", "a3")):
             assert (await s.seat(player)).match_id == (await s.by_key(key)).match_id
         await s.check_money()
@@ -56,18 +58,17 @@ async def test_oldest_means_the_lowest_sequence_also_for_a_stake_confirmed_late(
 async def test_a_seat_whose_stake_is_not_confirmed_is_no_opponent(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = ScriptedSettlement()
-    port.of_charge = {"a1": ["pending"], "a2": ["declined"]}
+    port = ScriptedSettlement(of_charge={"a1": ["pending"], "a2": ["declined"]})
     async with ready_core(tmp_path, port) as s:
         await s.seat("alice", "a1")
         await s.seat("alice", "a2")
         assert (await s.seat("bob")).status == "waiting"
 
 
-async def test_a_seat_whose_time_is_up_is_no_opponent_though_nobody_has_closed_it_yet(
+async def test_an_expired_seat_that_is_not_closed_yet_is_no_opponent(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a suspended night the clock jumps; a stake comes before expired seats are closed."""
+    """The clock jumps after a suspension, and a stake comes before expired seats are closed."""
     async with ready_core(tmp_path) as s:
         alice = await s.seat("alice")
         monkeypatch.setattr(s.parts.clock, "now", lambda: at(3600))
@@ -78,8 +79,7 @@ async def test_a_seat_whose_time_is_up_is_no_opponent_though_nobody_has_closed_i
 async def test_a_stake_confirmed_late_joins_a_waiting_seat(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = ScriptedSettlement()
-    port.of_charge = {"a1": ["pending", "confirmed"]}
+    port = ScriptedSettlement(of_charge={"a1": ["pending", "confirmed"]})
     async with ready_core(tmp_path, port) as s:
         alice = await s.seat("alice", "a1")
         await s.seat("bob")
@@ -89,11 +89,10 @@ async def test_a_stake_confirmed_late_joins_a_waiting_seat(
         await s.check_money()
 
 
-async def test_the_wait_that_a_match_tells_of_began_when_the_stake_was_confirmed(
+async def test_the_wait_in_a_pairing_is_counted_from_the_confirmation(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = ScriptedSettlement()
-    port.of_charge = {"a1": ["pending", "confirmed"]}
+    port = ScriptedSettlement(of_charge={"a1": ["pending", "confirmed"]})
     async with ready_core(tmp_path, port) as s:
         alice = await s.seat("alice", "a1")
         await until(20)
@@ -147,7 +146,9 @@ async def test_seats_of_two_revisions_of_a_tier_never_meet(
         assert (await s.row(old)).status == (await s.row(new)).status == "waiting"
 
 
-async def test_equal_numbers_make_no_revision(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_setting_a_tier_to_the_same_numbers_makes_no_revision(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with ready_core(tmp_path) as s:
         alice = await s.seat("alice")
         await s.set_tier("bronze", 100, 180)

@@ -8,9 +8,7 @@ from trio.testing import MockClock
 from pgs.actors.kernel.cell import IDLE_CLOSE_S
 from pgs.actors.maintenance.chores import CLOSE_IDLE_S
 from pgs.actors.messages.account.settings import SetRate
-from pgs.actors.messages.seats import (
-    CloseSeats,
-)
+from pgs.actors.messages.seats import CloseSeats
 from pgs.domain.members import PLATFORM
 from tests.actors.ready_core import ReadyCore, ready_core, until
 
@@ -34,10 +32,10 @@ async def test_an_idle_partner_is_closed_and_opened_anew_on_its_next_use(
         assert (await s.seat("alice")).status == "waiting"
 
 
-async def test_an_address_of_a_partner_that_was_closed_is_a_bug_to_use(
+async def test_using_an_address_of_a_closed_partner_raises_an_error(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """Otherwise two seats actors of one partner could run at once and assign the same positions."""
+    """A closed address that worked would let two seats actors assign the same positions."""
     async with ready_core(tmp_path) as s:
         seats = s.partner().seats("test")
         await until(LONG_IDLE_S)
@@ -46,7 +44,7 @@ async def test_an_address_of_a_partner_that_was_closed_is_a_bug_to_use(
 
 
 @pytest.mark.parametrize("name", ["admission", "embed_admission"])
-async def test_a_partner_stays_open_until_its_buckets_are_full_so_that_idling_buys_no_budget(
+async def test_a_partner_stays_open_until_its_buckets_are_full(
     tmp_path: Path, autojump_clock: MockClock, name: str
 ) -> None:
     async with ready_core(tmp_path) as s:

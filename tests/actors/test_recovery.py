@@ -1,8 +1,10 @@
 """After a crash at any moment, the rows alone suffice to end every seat and to pay every cent."""
 
 import shutil
+import sqlite3
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -18,19 +20,33 @@ from tests.actors.scripted_settlement import Late, ScriptedSettlement
 from tests.virtual import Faults
 
 
-class Crashes:
-    """Keeps a copy of the data folder and of the settlement after each commit."""
+class Crashes(Faults):
+    """Faults that also keep a copy of the data folder and of the settlement after each commit."""
 
-    def __init__(
-        self, folder: Path, copies: Path, port: ScriptedSettlement, faults: Faults
-    ) -> None:
+    def __init__(self, folder: Path, copies: Path, port: ScriptedSettlement) -> None:
+        super().__init__()
+        self.copying = False
         self.moments: list[tuple[Path, ScriptedSettlement]] = []
         self._folder = folder
         self._copies = copies
         self._port = port
-        faults._after.append(("commit", self._copy))
 
-    def _copy(self) -> None:
+    @property
+    def factory(self) -> type[sqlite3.Connection]:
+        """The class of connections that obey these faults and copy after each commit."""
+        crashes, faulty = self, super().factory
+
+        class Connection(faulty):  # type: ignore[misc, valid-type]  # `Faults` makes the base
+            def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+                cursor: sqlite3.Cursor = super().execute(sql, parameters)
+                if crashes.copying and sql == "commit":
+                    crashes.copy()
+                return cursor
+
+        return Connection
+
+    def copy(self) -> None:
+        """Copy the folder and the settlement as they are now."""
         copy = self._copies / f"{len(self.moments):03}"
         copy.mkdir(parents=True)
         for name in ("pgs.db", "pgs.db-wal", "keys"):
@@ -60,16 +76,16 @@ async def play(s: ReadyCore) -> None:
 
 
 def script() -> ScriptedSettlement:
-    port = ScriptedSettlement()
-    port.of_charge = {
-        "late": [Late(11, "confirmed"), "pending", "confirmed"],
-        "refused": ["unpublished", "declined"],
-    }
-    port.of_payout = {
-        "bob": ["pending", "confirmed"],
-        "carol": ["unpublished", Late(1, "confirmed")],
-    }
-    return port
+    return ScriptedSettlement(
+        of_charge={
+            "late": [Late(11, "confirmed"), "pending", "confirmed"],
+            "refused": ["unpublished", "declined"],
+        },
+        of_payout={
+            "bob": ["pending", "confirmed"],
+            "carol": ["unpublished", Late(1, "confirmed")],
+        },
+    )
 
 
 async def check(s: ReadyCore, port: ScriptedSettlement) -> None:
@@ -100,13 +116,15 @@ async def check(s: ReadyCore, port: ScriptedSettlement) -> None:
     )
 
 
+@pytest.mark.exhaustive
 async def test_a_crash_after_any_commit_loses_nothing(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tend_every(300.0, monkeypatch)
-    faults, port = Faults(), script()
-    async with ready_core(tmp_path / "data", port, faults=faults) as s:
-        crashes = Crashes(tmp_path / "data", tmp_path / "copies", port, faults)
+    port = script()
+    crashes = Crashes(tmp_path / "data", tmp_path / "copies", port)
+    async with ready_core(tmp_path / "data", port, faults=crashes) as s:
+        crashes.copying = True
         await play(s)
     assert len(crashes.moments) > 30
     for number, (folder, port_then) in enumerate(crashes.moments):
@@ -188,8 +206,7 @@ async def test_a_commit_of_unknown_outcome_is_read_from_rows(
 async def test_an_answer_that_cannot_be_written_down_is_asked_for_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = ScriptedSettlement()
-    port.of_charge = {"alice": [Late(1, "confirmed")]}
+    port = ScriptedSettlement(of_charge={"alice": [Late(1, "confirmed")]})
     faults = Faults()
     async with ready_core(tmp_path, port, faults=faults) as s:
         replies: list[object] = []
@@ -233,7 +250,7 @@ async def test_money_whose_record_cannot_be_written_is_paid_again_and_recorded_o
         await s.check_money()
 
 
-async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(
+async def test_deadlines_that_passed_while_the_process_was_down_are_met_at_the_start(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -251,7 +268,7 @@ async def test_what_fell_due_while_the_process_was_down_is_done_at_the_start(
         await s.check_money()
 
 
-async def test_deadlines_outlive_rows_that_cannot_be_read(
+async def test_deadlines_are_met_late_after_rows_could_not_be_read(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()

@@ -16,7 +16,7 @@ from pgs.domain.matches import Match
 from pgs.domain.seats import Seat
 from pgs.games.installed import load_games
 from tests.actors.playing import at_table
-from tests.actors.ready_core import GAME, ReadyCore, money, ready_core, until
+from tests.actors.ready_core import GAME, ReadyCore, money, ready_core, settle, until
 from tests.virtual import Faults
 
 
@@ -40,10 +40,6 @@ def ended_as(match: Match) -> tuple[str, str | None, str]:
 VOID = ("no_contest", "platform_void", "recorded")
 
 
-async def settle() -> None:
-    await trio.testing.wait_all_tasks_blocked()
-
-
 @pytest.mark.parametrize("many", [3, 2 * switching_off.PAGE + 1])
 async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(
     many: int, tmp_path: Path, autojump_clock: MockClock
@@ -57,7 +53,7 @@ async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(
     with without_the_game():
         async with ready_core(tmp_path) as s:
             assert {(await s.match_of(seat)).status for seat in removed} == {"started"}, (
-                "nobody waits for it"
+                "the start waits for no match to end"
             )
             await settle()
             assert {ended_as(await s.match_of(seat)) for seat in removed} == {VOID}
@@ -66,7 +62,7 @@ async def test_a_start_ends_the_matches_of_a_game_that_is_not_installed(
             await s.check_money()
 
 
-async def test_a_match_at_which_somebody_had_played_ends_too(
+async def test_a_match_that_has_moves_is_ended_too(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -78,7 +74,7 @@ async def test_a_match_at_which_somebody_had_played_ends_too(
             assert ended_as(await s.match_of(await s.by_key("ann"))) == VOID
 
 
-async def test_what_one_start_leaves_open_the_next_one_ends(
+async def test_matches_that_one_start_leaves_open_are_ended_by_the_next(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -97,7 +93,7 @@ async def test_what_one_start_leaves_open_the_next_one_ends(
             await s.check_money()
 
 
-async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(
+async def test_a_partner_whose_matches_cannot_be_ended_now_delays_no_other(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -123,7 +119,7 @@ async def test_a_partner_whose_matches_cannot_be_ended_now_holds_up_no_other(
             assert {ended_as(await s.match_of(seat)) for seat in acme} == {VOID}
 
 
-async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(
+async def test_a_match_that_a_closing_under_way_leaves_open_ends_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -137,7 +133,7 @@ async def test_whoever_is_closing_a_partners_play_ends_these_matches_too(
             assert ended_as(await s.match_of(acme)) == VOID
 
 
-async def test_seats_that_wait_for_such_a_game_expire_by_themselves(
+async def test_seats_that_wait_for_a_removed_game_expire(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -155,7 +151,7 @@ async def test_seats_that_wait_for_such_a_game_expire_by_themselves(
             )
 
 
-async def test_a_match_of_such_seats_that_begins_after_the_start_ends_within_a_minute(
+async def test_a_match_of_a_removed_game_that_begins_after_the_start_ends_within_a_minute(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     with without_the_game():

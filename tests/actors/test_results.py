@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from pgs.actors.messages.account.keys import KeyMinted, MintKey, RevokeKey
+from pgs.actors.messages.account.keys import RevokeKey
 from pgs.actors.shared.feed_bells import LONG_POLLS_LIMIT, ResultsBells
 from pgs.domain.environments import Environment
 from pgs.domain.errors import refuse
@@ -18,6 +18,7 @@ from pgs.http.api.endpoint import Answer, Call, Principal
 from pgs.http.api.services import Services
 from pgs.http.partner.results import ResultsPage, read_results
 from pgs.storage import accounts
+from tests.actors.api_keys import mint
 from tests.actors.ready_core import ReadyCore, at, keys_of, money, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
 
@@ -103,8 +104,7 @@ async def test_a_reader_who_follows_cursors_ends_with_the_last_revision_of_every
 async def test_all_of_a_matchs_money_appears_at_one_moment(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = ScriptedSettlement()
-    port.of_payout = {"alice": ["pending", "confirmed"]}
+    port = ScriptedSettlement(of_payout={"alice": ["pending", "confirmed"]})
     async with ready_core(tmp_path, port) as s:
         await s.seat("alice")
         bob = await s.seat("bob")
@@ -122,9 +122,8 @@ async def test_all_of_a_matchs_money_appears_at_one_moment(
 
 
 async def key_for(s: ReadyCore) -> Principal:
-    minted = await s.partner().account().ask(MintKey("ops", "test", "build"))
-    assert isinstance(minted, KeyMinted)
-    known = s.parts.registry.find_key(hash_key(minted.text))
+    _, key = await mint(s)
+    known = s.parts.registry.find_key(hash_key(key))
     assert known is not None
     return Principal(known.account, known.key, 1)
 
@@ -172,7 +171,7 @@ async def test_a_held_call_is_answered_when_its_feed_moves_and_not_before(
         assert (again.results, again.has_more) == ([], False)
 
 
-async def test_a_held_call_that_nothing_happens_to_ends_with_an_empty_page(
+async def test_a_held_call_whose_feed_does_not_move_ends_with_an_empty_page(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -232,7 +231,7 @@ async def test_no_more_than_32_calls_of_a_partner_are_held_in_both_environments_
         assert after.at == 6
 
 
-async def test_a_held_call_whose_key_is_revoked_as_its_feed_moves_is_told_nothing_of_it(
+async def test_a_held_call_whose_key_is_revoked_as_its_feed_moves_is_refused(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -249,7 +248,7 @@ async def test_a_held_call_whose_key_is_revoked_as_its_feed_moves_is_told_nothin
 
 
 async def test_a_bell_that_has_rung_wakes_nobody_who_comes_later(autojump_clock: MockClock) -> None:
-    """Otherwise every later held call would read the rows in a loop without a pause."""
+    """If it did, every later held call would read the rows in a loop without a pause."""
     bells = ResultsBells()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(bells.wait, "acme", "test", 100.0)
@@ -285,7 +284,7 @@ async def test_bells_keep_partners_and_environments_apart(autojump_clock: MockCl
     await bells.wait("acme", "test", float("inf"))  # returns at once
 
 
-async def test_the_rows_of_a_match_come_in_the_order_of_their_seats_or_of_the_wait(
+async def test_the_rows_of_a_match_come_in_the_order_of_their_seats(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:

@@ -1,37 +1,31 @@
-"""Clocks at the table, also when the table or the whole service ends and starts again."""
+"""Clocks at the table, also across restarts of the table or of the whole service."""
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest import mock
 
 import pytest
-import trio
-import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors.kernel.dispatch import Handler
-from pgs.actors.kernel.mail import Crashed, Message
+from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages import table as m
-from pgs.actors.messages.seats import EndPlay
-from pgs.actors.seating.seats import SeatsActor
 from pgs.domain.frames import Snapshot
 from pgs.domain.matches import Match
 from pgs.domain.play import Attendance
 from pgs.games.tic_tac_toe import TicTacToe
 from pgs.storage.moves import find_attendance
-from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
-from tests.actors.ready_core import at, ready_core, until
+from tests.actors.playing import (
+    A_WINS,
+    Player,
+    alone_at_table,
+    at_table,
+    ends_are,
+    match_row,
+    never,
+    play,
+    seated,
+)
+from tests.actors.ready_core import at, ready_core, settle, until
 from tests.virtual import Faults
-
-
-async def _nothing(*_: object) -> None:
-    """A handler that does nothing."""
-
-
-def _ends_are_ignored() -> AbstractContextManager[object]:
-    """Make the seats actor ignore the ends that tables report."""
-    handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, EndPlay: _nothing}
-    return mock.patch.object(SeatsActor, "HANDLERS", handlers)
 
 
 def ended_as(match: Match) -> tuple[str | None, str | None]:
@@ -39,7 +33,7 @@ def ended_as(match: Match) -> tuple[str | None, str | None]:
     return match.winner_player_id, match.end_reason
 
 
-async def test_whoever_does_not_move_in_time_forfeits(
+async def test_a_player_who_does_not_move_in_time_forfeits(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -54,13 +48,15 @@ async def test_whoever_does_not_move_in_time_forfeits(
         assert [player.take()[-1]["result"] for player in (ann, bob)] == ["won", "lost"]
 
 
-async def test_a_move_after_the_time_is_no_move(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_move_after_the_deadline_is_refused(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with ready_core(tmp_path) as s:
-        with mock.patch.object(s.parts.alarms, "set"):  # the move comes before the table has looked
+        with mock.patch.object(s.parts.alarms, "set"):  # so that the table does not wake
             match_id, ann, _ = await at_table(s)
             await until(30.1)
             assert await ann.move(match_id, 0, "a1") == "match_over"
-        await trio.testing.wait_all_tasks_blocked()
+        await settle()
         assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
@@ -85,11 +81,11 @@ async def test_an_absent_player_has_a_minute_and_then_a_clock_like_any_other(
         )
 
 
-async def test_joining_by_call_is_being_there(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_a_player_who_joins_by_a_call_counts_as_present(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with ready_core(tmp_path) as s:
-        match_id = await seated(s, "ann", "bob")
-        ann = await Player(s, "ann").enter()
-        await ann.join(match_id)
+        match_id, ann = await alone_at_table(s, "ann")
         await until(5)
         snapshot = await s.partner().table(match_id).ask(m.JoinTable("bob", "Bob", None))
         assert isinstance(snapshot, Snapshot)
@@ -134,7 +130,7 @@ async def test_a_match_that_both_have_left_still_forfeits(
         assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
-async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(
+async def test_a_table_that_lost_its_alarm_is_woken_by_the_search_for_deadlines(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -144,7 +140,7 @@ async def test_a_table_without_its_alarm_is_looked_after_by_the_deadlines(
         assert ended_as(await match_row(s, match_id)) == ("bob", "forfeit_timeout")
 
 
-# --- going and coming back ------------------------------------------------------------------------
+# --- outages and restarts -------------------------------------------------------------------------
 
 
 async def test_an_outage_gives_the_players_their_time_back(
@@ -164,7 +160,7 @@ async def test_an_outage_gives_the_players_their_time_back(
         assert snapshot.deadline_at_ms == pytest.approx(at(1030) * 1000, abs=1)
         assert snapshot.seq > seq
         await play(match_id, (ann, bob), *A_WINS[2:], ply=2)
-        await trio.testing.wait_all_tasks_blocked()
+        await settle()
         assert ended_as(await match_row(s, match_id)) == ("ann", "completed")
 
 
@@ -180,7 +176,7 @@ async def test_a_clock_goes_on_after_an_outage_even_if_nobody_comes_back(
         assert ((await match_row(s, match_id)).status, (await match_row(s, match_id)).due_at) == (
             "started",
             at(1031),
-        ), "not told again every second"
+        ), "the search for deadlines told it again every second"
         await until(1032)
         assert ended_as(await match_row(s, match_id)) == ("ann", "forfeit_timeout")
 
@@ -189,8 +185,7 @@ async def test_the_wait_for_the_second_player_begins_anew_after_an_outage(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        match_id = await seated(s, "ann", "bob")
-        await (await Player(s, "bob", name="Bob").enter()).join(match_id)
+        match_id, _ = await alone_at_table(s, "bob", "Bob")
     await until(1000)
     async with ready_core(tmp_path) as s:
         ann = await Player(s, "ann").enter()
@@ -203,16 +198,15 @@ async def test_the_wait_for_the_second_player_begins_anew_after_an_outage(
         presence = await find_attendance(s.reader, "acme", match_id)
         assert presence is not None
         assert presence.clocks_ms == pytest.approx(at(1000) * 1000, abs=1), (
-            "both have been there, if not at once"
+            "both players have been present, at different times"
         )
 
 
-async def test_after_an_outage_a_player_is_waited_for_once_more(
+async def test_after_an_outage_an_absent_player_is_waited_for_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        match_id = await seated(s, "ann", "bob")
-        await (await Player(s, "bob").enter()).join(match_id)
+        match_id, _ = await alone_at_table(s, "bob")
         await until(30)
     await until(1000)
     async with ready_core(tmp_path) as s:
@@ -227,11 +221,11 @@ async def test_after_an_outage_a_player_is_waited_for_once_more(
 async def test_a_match_played_to_its_end_before_a_crash_ends_after_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    with _ends_are_ignored():
+    with ends_are(never):
         async with ready_core(tmp_path) as s:
             match_id, ann, bob = await at_table(s)
             await play(match_id, (ann, bob), *A_WINS)
-            await trio.testing.wait_all_tasks_blocked()
+            await settle()
             assert ann.kinds()[-1] == "moved"
     async with ready_core(tmp_path) as s:
         await until(29)
@@ -246,7 +240,7 @@ async def test_a_table_asks_again_until_its_match_has_ended(
 ) -> None:
     async with ready_core(tmp_path) as s:
         match_id, ann, bob = await at_table(s)
-        with _ends_are_ignored():
+        with ends_are(never):
             with pytest.raises(Crashed):
                 await bob.resign(match_id)
             assert (await match_row(s, match_id)).status == "started"
@@ -256,7 +250,7 @@ async def test_a_table_asks_again_until_its_match_has_ended(
         assert ann.kinds()[-1] == "ended"
 
 
-async def test_a_table_that_breaks_comes_back_where_its_rows_are(
+async def test_a_table_that_breaks_resumes_from_its_rows(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -266,10 +260,10 @@ async def test_a_table_that_breaks_comes_back_where_its_rows_are(
             player.take()
         await until(10)
         with mock.patch.object(TicTacToe, "view", side_effect=RuntimeError), pytest.raises(Crashed):
-            # The move is in rows when the table breaks while telling it.
+            # The move is in rows when the table breaks, which is while it tells the players.
             await bob.move(match_id, 1, "b1")
         ann.table(match_id).tell(m.LookAgain())
-        await trio.testing.wait_all_tasks_blocked()
+        await settle()
         for player in (ann, bob):
             (snapshot,) = player.take()
             assert (snapshot["type"], snapshot["ply"], snapshot["turn"]) == ("snapshot", 2, 0)
@@ -288,7 +282,7 @@ async def test_moves_that_the_game_no_longer_takes_void_the_match(
     async with ready_core(tmp_path, on_event=events.append) as s:
         with mock.patch.object(TicTacToe, "apply", side_effect=ValueError):
             await (await Player(s, "ann").enter()).join(match_id)
-            await trio.testing.wait_all_tasks_blocked()
+            await settle()
         assert (await match_row(s, match_id)).end_reason == "platform_void"
         assert "moves_unreadable" in events
 

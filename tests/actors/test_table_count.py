@@ -1,10 +1,10 @@
 """How many tables are open, as the metrics count them, also after crashes and closings."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest import mock
 
 import pytest
-import trio.testing
 from trio.testing import MockClock
 
 from pgs.actors.kernel.cell import IDLE_CLOSE_S
@@ -12,15 +12,13 @@ from pgs.actors.kernel.mail import Crashed
 from pgs.actors.kernel.restarts import RESTART_LIMIT
 from pgs.actors.messages import table as m
 from pgs.actors.play.table import TableActor
-from pgs.games.rules import SideClock
-from pgs.games.tic_tac_toe import TicTacToe
 from pgs.metrics import Metrics
-from tests.actors.playing import Player, at_table, match_row, seated
-from tests.actors.ready_core import GAME, ReadyCore, ready_core, until
+from tests.actors.playing import Player, at_table, match_row, seated, with_side_clocks
+from tests.actors.ready_core import ReadyCore, ready_core, settle, until
 
 
 def shown(s: ReadyCore) -> int:
-    """Return what a scrape says."""
+    """Return how many open tables a scrape of the metrics shows."""
     metrics = Metrics()
     metrics.watch(s.core, lambda: 0, lambda: 0)
     (line,) = [
@@ -31,11 +29,16 @@ def shown(s: ReadyCore) -> int:
     return int(float(line.partition(" ")[2]))
 
 
-async def settle() -> None:
-    await trio.testing.wait_all_tasks_blocked()
+async def _break(*_: object) -> None:
+    raise RuntimeError
 
 
-async def test_a_table_that_breaks_and_comes_back_is_one(
+def moves_break() -> AbstractContextManager[object]:
+    """Let every move break its table."""
+    return mock.patch.dict(TableActor.HANDLERS, {m.PlayMove: _break})
+
+
+async def test_a_table_that_breaks_and_comes_back_is_counted_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -43,7 +46,7 @@ async def test_a_table_that_breaks_and_comes_back_is_one(
         match_id, ann, _ = await at_table(s)
         assert shown(s) == 1
         with (
-            mock.patch.object(TableActor, "_make_move", side_effect=RuntimeError),
+            moves_break(),
             pytest.raises(Crashed),
         ):
             await ann.move(match_id, 0, "a1")
@@ -58,7 +61,7 @@ async def test_a_table_of_a_partner_that_rests_is_not_open(
 ) -> None:
     async with ready_core(tmp_path) as s:
         match_id, ann, _ = await at_table(s)
-        with mock.patch.object(TableActor, "_make_move", side_effect=RuntimeError):
+        with moves_break():
             for _ in range(RESTART_LIMIT.restarts + 1):
                 assert shown(s) == 1
                 with pytest.raises(Crashed):
@@ -71,18 +74,12 @@ async def test_a_table_of_a_partner_that_rests_is_not_open(
         assert shown(s) == 1
 
 
-class Slow(TicTacToe):
-    """Tic-tac-toe with an hour for each side."""
-
-    clock = SideClock(3_600_000, 0)  # type: ignore[assignment]  # any clock will do
-
-
 async def test_a_table_whose_match_has_ended_or_that_was_idle_is_not_open(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         with (
-            mock.patch.dict(s.parts.games, {GAME: Slow()}),
+            with_side_clocks(s, 3600, 0),
             mock.patch.object(s.parts.alarms, "set"),
         ):  # nothing wakes an idle table
             idle, _, _ = await at_table(s)

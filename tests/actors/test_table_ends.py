@@ -1,6 +1,5 @@
 """Nobody hears of a match's end between the table's decision and its commit."""
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest import mock
 
@@ -9,8 +8,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from pgs.actors.kernel.dispatch import Handler
-from pgs.actors.kernel.mail import Command, Crashed, Envelope, Message, Overloaded
+from pgs.actors.kernel.mail import Command, Crashed, Envelope, Overloaded
 from pgs.actors.messages import table as m
 from pgs.actors.messages.seats import EndPlay
 from pgs.actors.play.held import HELD_MAX
@@ -20,23 +18,14 @@ from pgs.actors.seating.seats import SeatsActor
 from pgs.domain.frames import Snapshot
 from pgs.storage.moves import moves_of_match
 from pgs.storage.transactions import WriterFull
-from tests.actors.playing import A_WINS, Player, at_table, match_row, play, seated
-from tests.actors.ready_core import ReadyCore, ready_core, until
-
-
-async def never(*_: object) -> None:
-    """Replaces the seats actor's handler and never commits the end."""
+from tests.actors.playing import A_WINS, Player, at_table, ends_are, match_row, never, play, seated
+from tests.actors.ready_core import ReadyCore, ready_core, settle, until
 
 
 async def slowly(actor: SeatsActor, message: EndPlay, envelope: Envelope) -> None:
-    """Replaces the seats actor's handler and commits the end after three seconds."""
+    """A handler for `ends_are` that commits the end after three seconds."""
     await trio.sleep(3)
     await end_play(actor, message, envelope)
-
-
-def ends_are(handler: Handler) -> AbstractContextManager[object]:
-    handlers: dict[type[Message], Handler] = {**SeatsActor.HANDLERS, EndPlay: handler}
-    return mock.patch.object(SeatsActor, "HANDLERS", handlers)
 
 
 class Asked:
@@ -63,7 +52,7 @@ class Asked:
 
 
 @pytest.mark.parametrize("why", ["resigned", "forfeit_timeout", "platform_void"])
-async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
+async def test_commands_that_come_while_an_end_is_being_written_are_answered_after_it(
     why: str, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
@@ -85,7 +74,7 @@ async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
                 m.JoinTable("ann", None, ann.player_socket),
             ):
                 asked.ask(command)
-                await trio.testing.wait_all_tasks_blocked()
+                await settle()
             await until(begun + 2.5)
             assert (await match_row(s, match_id)).status == "started"
             assert (started.answers, asked.answers, ann.take()) == ([], [], [])
@@ -99,7 +88,7 @@ async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
             why,
         )
         assert started.answers == ([m.ActionTaken()] if why == "resigned" else []), (
-            "who resigned was not refused"
+            "the resignation was refused"
         )
         assert ann.kinds() == ["snapshot", "ended"]
 
@@ -107,7 +96,7 @@ async def test_who_asks_while_the_end_is_being_written_is_answered_once_it_is(
 async def test_a_match_whose_last_move_is_written_is_over_at_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    """The rows of the moves imply the end: replaying them leads to it, even after a restart."""
+    """The rows of the moves imply the end: replaying them reaches it, even after a restart."""
     async with ready_core(tmp_path) as s:
         with ends_are(never):
             match_id, ann, bob = await at_table(s)
@@ -134,9 +123,9 @@ async def test_an_end_that_a_crash_undoes_was_told_to_nobody(
                 asked = Asked(s, match_id, nursery)
                 for command in (m.Resign("bob"), m.PlayMove("ann", 0, "a1")):
                     asked.ask(command)
-                    await trio.testing.wait_all_tasks_blocked()
+                    await settle()
                 assert asked.answers == []
-        await trio.testing.wait_all_tasks_blocked()
+        await settle()
         assert asked.answers == [Crashed, Crashed]
         assert ann.take() == bob.take() == []
     async with ready_core(tmp_path) as s:
@@ -145,7 +134,7 @@ async def test_an_end_that_a_crash_undoes_was_told_to_nobody(
         assert [move.move for move in await moves_of_match(s.reader, "acme", match_id)] == ["a1"]
 
 
-async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(
+async def test_a_command_waits_at_most_five_seconds_for_an_end_to_be_written(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
@@ -169,7 +158,7 @@ async def test_nobody_waits_for_an_end_longer_than_in_a_mailbox(
         assert ann.kinds() == ["ended"]
 
 
-async def test_those_behind_a_held_command_that_fails_are_answered(
+async def test_commands_held_behind_one_that_fails_are_answered(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async def full(table: TableActor, command: m.PlayMove, envelope: Envelope) -> object:
@@ -185,7 +174,7 @@ async def test_those_behind_a_held_command_that_fails_are_answered(
                 m.JoinTable("ann", None, None),
             ):
                 asked.ask(command)
-                await trio.testing.wait_all_tasks_blocked()
+                await settle()
             with mock.patch.dict(TableActor.HANDLERS, {m.PlayMove: full}):
                 await until(4.5)
         resigned, failed, snapshot = asked.answers
@@ -201,7 +190,7 @@ async def test_the_number_of_calls_that_wait_for_an_end_is_limited(
             match_id, _, _ = await at_table(s)
             asked = Asked(s, match_id, nursery)
             asked.ask(m.Resign("bob"))
-            await trio.testing.wait_all_tasks_blocked()
+            await settle()
             for _ in range(HELD_MAX):
                 asked.ask(m.JoinTable("ann", None, None))
             await until(1)
@@ -212,7 +201,7 @@ async def test_the_number_of_calls_that_wait_for_an_end_is_limited(
         assert (await match_row(s, match_id)).end_reason == "resigned"
 
 
-async def test_who_resigns_in_a_match_that_ends_otherwise_hears_that_it_is_over(
+async def test_a_resignation_is_refused_when_the_match_ends_otherwise(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s, trio.open_nursery() as nursery:
@@ -222,5 +211,5 @@ async def test_who_resigns_in_a_match_that_ends_otherwise_hears_that_it_is_over(
             asked.ask(m.Resign("bob"))
             await until(1)
             await s.decide(match_id, None)
-            await trio.testing.wait_all_tasks_blocked()
+            await settle()
         assert asked.answers == [m.ActionRefused("match_over")]

@@ -10,11 +10,7 @@ from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed
 from pgs.actors.messages.account.lifecycle import SwitchAccount
-from pgs.actors.messages.seats import (
-    CloseSeats,
-    DecideMatch,
-    Wave,
-)
+from pgs.actors.messages.seats import CloseSeats, DecideMatch, Wave
 from pgs.actors.seating import lobby
 from pgs.domain.environments import Environment
 from pgs.domain.ratings import POINT, Rating
@@ -92,7 +88,9 @@ async def test_live_seats_meet_in_the_next_wave_and_not_before(
         }
 
 
-async def test_skill_decides_who_meets_whom(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_players_of_similar_skill_are_paired(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     async with ready_core(tmp_path) as s:
         await rate(s, alice=20, bob=30, carol=20.5, dave=29)
         await sit(s, "alice", "bob", "carol", "dave")
@@ -101,7 +99,7 @@ async def test_skill_decides_who_meets_whom(tmp_path: Path, autojump_clock: Mock
         assert opponents == {"alice": "carol", "carol": "alice", "bob": "dave", "dave": "bob"}
 
 
-async def test_a_wide_gap_meets_once_both_have_waited_for_it(
+async def test_players_far_apart_meet_once_both_have_waited_long_enough(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -146,8 +144,7 @@ async def test_nobody_is_paired_with_themself_or_with_a_seat_of_another_pool(
 async def test_a_stake_that_is_not_confirmed_takes_no_part_in_a_wave(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    port = ScriptedSettlement()
-    port.of_charge = {"bob": ["pending", Late(3, "confirmed")]}
+    port = ScriptedSettlement(of_charge={"bob": ["pending", Late(3, "confirmed")]})
     async with ready_core(tmp_path, port) as s:
         bob = await s.seat("bob", environment=LIVE)
         (alice,) = await sit(s, "alice")
@@ -158,10 +155,10 @@ async def test_a_stake_that_is_not_confirmed_takes_no_part_in_a_wave(
         assert keys_of(await s.feed(LIVE)) == ["bob", "alice"]
 
 
-async def test_an_expired_seat_is_not_paired_though_nobody_has_closed_it_yet(
+async def test_an_expired_seat_that_is_not_closed_yet_is_not_paired(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a suspended night the clock jumps, and a wave comes before the deadlines."""
+    """The clock jumps after a suspension, and a wave comes before expired seats are closed."""
     async with ready_core(tmp_path) as s:
         alice, bob = await sit(s, "alice", "bob")
         monkeypatch.setattr(s.parts.clock, "now", lambda: at(300))
@@ -172,7 +169,7 @@ async def test_an_expired_seat_is_not_paired_though_nobody_has_closed_it_yet(
         assert (await s.row(carol)).match_id == (await s.row(dave)).match_id is not None
 
 
-async def test_there_is_a_pulse_only_while_two_wait_for_the_same(
+async def test_waves_run_only_while_two_seats_of_one_pool_wait(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -193,7 +190,7 @@ async def test_there_is_a_pulse_only_while_two_wait_for_the_same(
         assert max(moments) < 412
 
 
-async def test_a_test_seat_starts_no_pulse(
+async def test_waiting_seats_of_test_start_no_waves(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -217,7 +214,7 @@ async def test_seats_that_wait_at_a_restart_are_paired_without_a_call(
         assert (await s.row(bob)).match_id == (await s.row(alice)).match_id is not None
 
 
-async def test_a_start_that_cannot_read_who_waits_looks_again(
+async def test_a_start_that_cannot_read_the_waiting_seats_reads_them_again(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -251,7 +248,7 @@ async def test_a_wave_that_breaks_is_followed_by_another(
         await s.check_money()
 
 
-async def test_an_actor_that_broke_in_between_has_one_pulse_again(
+async def test_an_actor_that_broke_runs_one_wave_a_second_again(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with ready_core(tmp_path) as s:
@@ -265,13 +262,13 @@ async def test_an_actor_that_broke_in_between_has_one_pulse_again(
         monkeypatch.undo()
         moments = asked(s, monkeypatch)
         await until(10.2)
-        assert 8 <= len(moments) <= 10  # the old pulse asks once more, then there is one pulse
+        assert 8 <= len(moments) <= 10  # the pulse from before the crash asks once more
         del moments[:]
         await until(20.2)
         assert len(moments) == 10
 
 
-async def test_rows_that_cannot_be_read_put_a_wave_off(
+async def test_a_wave_is_put_off_while_rows_cannot_be_read(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
@@ -285,7 +282,7 @@ async def test_rows_that_cannot_be_read_put_a_wave_off(
         assert (await s.row(alice)).match_id == (await s.row(bob)).match_id is not None
 
 
-async def test_a_great_wave_is_committed_page_by_page_and_stakes_come_in_between(
+async def test_a_large_wave_is_committed_page_by_page(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lobby, "PAGE", 3)

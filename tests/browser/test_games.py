@@ -19,7 +19,7 @@ _PIECES = {"q": "queen", "r": "rook", "b": "bishop", "n": "knight"}
 
 
 def _press(tab: Tab, game_id: str, move: str) -> None:
-    """Press in the frame what plays a move."""
+    """Play a move by pressing cells in the frame."""
     if move == PASS:
         tab.frame.get_by_role("button", name="No legal move: pass").click()
     elif game_id == "connect-four":

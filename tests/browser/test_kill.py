@@ -45,7 +45,7 @@ def _rows(process: Process, partner: Partner) -> list[dict[str, Any]]:
 
 
 def _ledger_is_sound(folder: Path) -> bool:
-    """Return whether a stopped service's ledger adds up; it needs a thread without asyncio."""
+    """Return whether a stopped service's ledger adds up. Call it in a thread without asyncio."""
     database = Database(folder)
     with ThreadPoolExecutor(1) as elsewhere:
         report = elsewhere.submit(trio.run, check_ledger, database.reader).result()

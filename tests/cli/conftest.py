@@ -1,4 +1,4 @@
-"""Every test of the command line starts without settings in the environment."""
+"""Removes the settings from the environment before every test of the command line."""
 
 import os
 from collections.abc import Iterator

@@ -19,7 +19,7 @@ def pgs(*arguments: str | Path) -> Result:
 
 
 def json_of(result: Result) -> Any:
-    """The one JSON value that standard output holds."""
+    """Return the one JSON value on standard output of a command that succeeded silently."""
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
     return msgspec.json.decode(result.stdout_bytes)

@@ -18,7 +18,7 @@ from tests.cli.support import NEW, json_of, pgs, process
 from tests.operator.support import prepare, serving
 
 
-def test_a_command_in_a_process_of_its_own_prints_json_alone(tmp_path: Path) -> None:
+def test_a_command_in_its_own_process_prints_only_json(tmp_path: Path) -> None:
     made = process(*NEW, "--json", "--data", tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     assert msgspec.json.decode(made.stdout)["inviteId"].startswith("ivt_")
@@ -28,7 +28,7 @@ def test_a_command_in_a_process_of_its_own_prints_json_alone(tmp_path: Path) -> 
     assert "Traceback" not in again.stderr
 
 
-def test_the_version_is_the_packages() -> None:
+def test_the_version_option_prints_the_packages_version() -> None:
     result = pgs("--version")
     assert (result.exit_code, result.stdout) == (0, f"pgs {version('pgs')}\n")
 
@@ -135,7 +135,7 @@ async def test_commands_reach_a_running_service_and_show_what_it_holds(tmp_path:
         assert "pgs partner reactivate" in again.stderr
 
 
-def test_people_are_shown_tables(tmp_path: Path) -> None:
+def test_without_the_json_option_an_answer_is_text_for_people(tmp_path: Path) -> None:
     assert "ivt_" in pgs(*NEW, "--data", tmp_path).stdout
     pgs(
         "tier",
@@ -166,7 +166,7 @@ def test_people_are_shown_tables(tmp_path: Path) -> None:
         assert said in result.stdout
 
 
-def test_settings_come_from_the_file_and_the_options_stand_over_them(
+def test_settings_come_from_the_file_and_options_override_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "pgs.toml").write_text(f'[pgs]\ndata_dir = "{tmp_path / "in-file"}"\n')
@@ -183,7 +183,7 @@ def test_settings_come_from_the_file_and_the_options_stand_over_them(
     assert "nowhere.toml" in wrong.stderr
 
 
-def test_terms_are_read_as_utf_8_of_a_bounded_length(tmp_path: Path) -> None:
+def test_terms_must_be_utf_8_of_a_bounded_length(tmp_path: Path) -> None:
     text = tmp_path / "terms"
     at = ["--json", "--data", str(tmp_path / "data")]
     text.write_bytes("Bedingungen für € 100".encode())
@@ -198,7 +198,7 @@ def test_terms_are_read_as_utf_8_of_a_bounded_length(tmp_path: Path) -> None:
     assert json_of(pgs("terms", "publish", text, *at)) == {"version": 3}
 
 
-async def test_an_unsound_ledger_ends_with_1_and_is_still_printed(
+async def test_an_unsound_ledger_exits_with_1_and_is_still_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unsound = LedgerReport([("test", "escrow", 5, 1)], 5, ["acme sea_1"], [], [], [], [], 5, 0)
@@ -275,7 +275,7 @@ def test_money_is_shown_to_the_cent(cents: int, shown: str) -> None:
     assert tables.money(cents) == shown
 
 
-def test_serve_and_demo_get_their_options_and_give_their_exit_code(
+def test_serve_and_demo_receive_their_options_and_set_the_exit_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called: list[object] = []

@@ -16,7 +16,7 @@ from pgs.storage.transactions import StoreOutage
 from tests.cli.support import pgs, process
 
 
-def test_a_wrong_call_ends_with_2(tmp_path: Path) -> None:
+def test_a_wrong_option_exits_with_2_and_is_named(tmp_path: Path) -> None:
     wrong = process(
         "tier",
         "set",
@@ -53,7 +53,7 @@ def test_a_wrong_call_ends_with_2(tmp_path: Path) -> None:
         ["terms", "publish", "/"],
     ],
 )
-def test_wrong_calls_end_with_2_and_say_so_on_standard_error_alone(
+def test_wrong_calls_exit_with_2_and_print_only_on_standard_error(
     tmp_path: Path, arguments: list[str]
 ) -> None:
     result = pgs(*arguments, "--json", "--data", tmp_path)
@@ -111,7 +111,7 @@ EXPECTED = [
 @pytest.mark.parametrize(
     ("error", "code", "said"), EXPECTED, ids=[type(error).__name__ for error, _, _ in EXPECTED]
 )
-def test_what_an_operator_can_mend_is_a_line_and_no_traceback(
+def test_an_error_that_an_operator_can_fix_has_a_message_and_no_traceback(
     error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(typer.Exit) as stopped, expected():
@@ -127,7 +127,7 @@ def test_a_bug_keeps_its_traceback() -> None:
         raise ExceptionGroup("two", [ValueError(), StoreOutage("full")])
 
 
-def test_serving_a_folder_that_is_served_is_refused_in_a_line(tmp_path: Path) -> None:
+def test_serving_a_folder_in_use_is_refused_without_a_traceback(tmp_path: Path) -> None:
     KeyFile(tmp_path / "keys", SystemRng())
     lock = DataLock(tmp_path)
     result = process(

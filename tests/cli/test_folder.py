@@ -38,7 +38,7 @@ def test_a_new_folder_gets_a_database_and_a_key_ring(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [["partner", "list"], ["keyring", "list"], ["db", "migrate"], ["serve"]]
 )
-def test_a_database_whose_key_ring_is_gone_is_refused_and_no_new_ring_made(
+def test_a_database_without_its_key_ring_is_refused_and_no_new_ring_is_made(
     tmp_path: Path, arguments: list[str]
 ) -> None:
     assert pgs(*NEW, "--data", tmp_path).exit_code == 0
@@ -55,7 +55,7 @@ def test_a_database_whose_key_ring_is_gone_is_refused_and_no_new_ring_made(
     assert pgs("partner", "list", "--data", tmp_path).exit_code == 0
 
 
-def test_a_ring_that_a_broken_first_start_left_is_the_one_that_is_used(tmp_path: Path) -> None:
+def test_the_ring_of_a_failed_first_start_is_used_again(tmp_path: Path) -> None:
     ring = KeyFile(tmp_path / "keys", SystemRng()).ring
     (tmp_path / "pgs.db.new").touch()
     assert json_of(pgs("db", "migrate", "--json", "--data", tmp_path))["migrations"]
@@ -75,7 +75,7 @@ def test_the_ring_is_on_disk_before_the_database_is(
     assert "No space left" in pgs("db", "migrate", "--data", tmp_path).stderr
 
 
-async def test_a_command_on_a_stopped_service_says_nothing_but_its_answer_and_pays_before_it_ends(
+async def test_a_command_on_a_stopped_service_prints_only_its_answer_and_pays_before_it_ends(
     tmp_path: Path,
 ) -> None:
     await prepare(tmp_path, "ann", "bob", "cleo")
@@ -84,13 +84,12 @@ async def test_a_command_on_a_stopped_service_says_nothing_but_its_answer_and_pa
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "2 waiting seats and running matches" in done.stdout
-    async with open_core(
-        Config(data_dir=tmp_path)
-    ) as core:  # opening pays nothing yet: the first reading of rows comes after this line
+    # Opening pays nothing yet: the service first reads rows after the assertion.
+    async with open_core(Config(data_dir=tmp_path)) as core:
         assert not await is_money_due(core.parts.database.reader)
 
 
-async def test_a_voided_match_of_a_stopped_service_is_paid_back_at_once(tmp_path: Path) -> None:
+async def test_voiding_a_match_of_a_stopped_service_refunds_it_at_once(tmp_path: Path) -> None:
     await prepare(tmp_path, "ann", "bob")
     async with open_core(Config(data_dir=tmp_path)) as core:
         rows = await core.parts.database.reader.all(
@@ -109,7 +108,7 @@ async def test_a_voided_match_of_a_stopped_service_is_paid_back_at_once(tmp_path
         assert not await is_money_due(core.parts.database.reader)
 
 
-async def test_payouts_that_do_not_come_hold_a_command_up_no_longer_than_their_bound(
+async def test_a_command_waits_for_payouts_for_a_limited_time_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[bool] = []
@@ -128,7 +127,7 @@ async def test_payouts_that_do_not_come_hold_a_command_up_no_longer_than_their_b
         assert looked
 
 
-async def test_a_second_service_on_a_served_folder_is_told_that_there_is_one(
+async def test_a_second_service_on_the_same_folder_is_refused(
     tmp_path: Path,
 ) -> None:
     async with serving(tmp_path):
@@ -140,7 +139,7 @@ async def test_a_second_service_on_a_served_folder_is_told_that_there_is_one(
 
 
 @pytest.mark.parametrize("name", ["operator.sock", "operator.sock.new"])
-def test_a_folder_in_the_sockets_place_is_named(tmp_path: Path, name: str) -> None:
+def test_a_folder_at_the_path_of_the_socket_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
     refused = process("serve", "--data", tmp_path, **FREE)
     assert (refused.returncode, refused.stdout) == (1, "")
@@ -177,7 +176,7 @@ async def test_an_installation_shows_the_games_that_it_can_run(tmp_path: Path) -
 
 
 def _started(folder: Path, **settings: str) -> str:
-    """What a service prints until it is told to stop, its log left beside its folder."""
+    """Start and stop a service; return its line on standard output. Its log is at `folder`.log."""
     with folder.with_suffix(".log").open("wb") as log:
         service = subprocess.Popen(
             [sys.executable, "-m", "pgs", "serve", "--data", folder],
@@ -198,14 +197,14 @@ def _started(folder: Path, **settings: str) -> str:
             service.wait()
 
 
-def test_a_service_says_where_it_listens_however_partners_reach_it(tmp_path: Path) -> None:
+def test_a_service_prints_where_it_listens_beside_its_base_url(tmp_path: Path) -> None:
     line = _started(tmp_path / "data", PGS_BASE_URL="https://games.example")
     assert line.startswith("pgs is ready: https://games.example (listening on http://127.0.0.1:")
     assert ", internal http://127.0.0.1:" in line
     assert "open_to_others" not in (tmp_path / "data.log").read_text()
 
 
-def test_a_service_whose_files_others_can_read_says_so_when_it_starts(tmp_path: Path) -> None:
+def test_a_service_whose_files_others_can_read_warns_when_it_starts(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir(mode=0o700)
     KeyFile(tmp_path / "data" / "keys", SystemRng())
     (tmp_path / "data" / "keys").chmod(0o644)
@@ -227,7 +226,9 @@ def test_a_service_whose_files_others_can_read_says_so_when_it_starts(tmp_path: 
         {"PGS_LISTNE": "x"},
     ],
 )
-def test_a_setting_that_cannot_be_is_a_wrong_call(tmp_path: Path, environ: dict[str, str]) -> None:
+def test_an_invalid_setting_exits_with_2_and_is_named_in_one_line(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
     for arguments in (["serve"], ["partner", "list"]):
         wrong = process(*arguments, "--data", tmp_path, **environ)
         assert (wrong.returncode, wrong.stdout) == (2, "")
@@ -235,7 +236,7 @@ def test_a_setting_that_cannot_be_is_a_wrong_call(tmp_path: Path, environ: dict[
         assert len(wrong.stderr.splitlines()) == 1
 
 
-def test_a_package_that_brings_no_game_is_told_in_a_line(
+def test_a_package_whose_game_is_invalid_is_named_with_what_to_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(typer.Exit) as stopped, expected():

@@ -1,4 +1,4 @@
-"""Where the answer goes: what an operator is told when it cannot be written, and in whose words."""
+"""What a command prints when its answer cannot be written, or when a value is out of bounds."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from tests.full import full_disk
 
 
 def _writing_to(stdout: int | None, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a command with this standard output; None: with none at all."""
+    """Run a command with this standard output. With None, standard output is closed."""
     command = [sys.executable, "-m", "pgs", *map(str, arguments)]
     if stdout is None:
         command = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
@@ -28,7 +28,7 @@ def _writing_to(stdout: int | None, *arguments: str | Path) -> subprocess.Comple
 
 
 @pytest.mark.parametrize("how", [["--json"], []])
-def test_a_reader_who_has_left_is_told_nothing(tmp_path: Path, how: list[str]) -> None:
+def test_a_closed_pipe_ends_a_command_without_a_message(tmp_path: Path, how: list[str]) -> None:
     pgs(*NEW, "--data", tmp_path)
     reader, writer = os.pipe()
     os.close(reader)
@@ -40,7 +40,7 @@ def test_a_reader_who_has_left_is_told_nothing(tmp_path: Path, how: list[str]) -
 @pytest.mark.parametrize(
     "arguments", [["partner", "list", "--json"], ["partner", "list"], ["--help"]]
 )
-def test_an_answer_that_cannot_be_written_is_told_in_a_line(
+def test_an_answer_that_cannot_be_written_is_reported_in_one_line(
     tmp_path: Path, arguments: list[str]
 ) -> None:
     pgs(*NEW, "--data", tmp_path)
@@ -98,7 +98,7 @@ TIER = ["tier", "set", "t", "--environment", "test"]
         (["match", "void", "x" * 65], "the match's ID must be at most 64 characters"),
     ],
 )
-def test_a_bound_is_told_by_the_name_of_the_option(
+def test_an_error_about_a_bound_names_the_option(
     tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     result = pgs(*arguments, "--data", tmp_path)

@@ -16,13 +16,13 @@ FUNCTION_MAX = 60  # lines
 
 
 def _trees() -> Iterator[tuple[str, ast.Module]]:
-    """The path and the syntax tree of every module of the package."""
+    """Yield path and syntax tree of every module of the package."""
     for path in files(SOURCE, ".py"):
         yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _reaches(tree: ast.Module) -> Iterator[ast.Attribute]:
-    """Yield the private attributes that a module takes from other things than self and classes."""
+    """Yield uses of private attributes of anything but `self`, `cls` and the module's classes."""
     classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
@@ -56,11 +56,11 @@ def test_the_search_for_private_attributes_finds_them(code: str, found: int) -> 
 
 
 def test_no_module_imports_for_type_checkers_only() -> None:
-    """An import behind TYPE_CHECKING hides a circle."""
+    """An import under TYPE_CHECKING would hide a circular import."""
     assert [path for path, tree in _trees() if "TYPE_CHECKING" in ast.unparse(tree)] == []
 
 
-def test_every_actor_dispatches_by_its_table() -> None:
+def test_every_actor_is_a_dispatching_actor() -> None:
     modules = [
         import_module(".".join(path.relative_to(SOURCE.parent).with_suffix("").parts))
         for path in files(SOURCE / "actors", ".py")
@@ -75,7 +75,7 @@ def test_every_actor_dispatches_by_its_table() -> None:
     assert {actor for actor in made if not issubclass(actor, DispatchingActor)} == set()
 
 
-def test_no_source_file_is_longer_than_it_may_be() -> None:
+def test_no_source_file_is_too_long() -> None:
     long = {
         str(path.relative_to(ROOT))
         for folder, suffix in ((SOURCE, ".py"), (SOURCE, ".sql"), (ROOT / "web" / "src", ".ts"))
@@ -85,7 +85,7 @@ def test_no_source_file_is_longer_than_it_may_be() -> None:
     assert long == set()
 
 
-def test_no_function_is_longer_than_it_may_be() -> None:
+def test_no_function_is_too_long() -> None:
     long = {
         f"{path}: {node.name}"
         for path, tree in _trees()

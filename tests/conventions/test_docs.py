@@ -1,4 +1,4 @@
-"""The documents say what the code says."""
+"""The documents agree with the code."""
 
 import dataclasses
 import re
@@ -23,7 +23,7 @@ DOCUMENTS = [
     *(str(path.relative_to(ROOT)) for path in files(ROOT / "docs", ".md")),
 ]
 
-# Git ignores what the build makes, so a checkout may lack it.
+# A checkout may lack this folder: the build makes it, and git ignores it.
 _BUILT = "src/pgs/web/"
 _A_FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]*|[\w-]+\.(?:py|sql|md|toml))`")
 
@@ -33,7 +33,7 @@ def _text(document: str) -> str:
 
 
 def _rows(document: str, heading: str) -> list[list[str]]:
-    """The cells of the first table below a heading, without the table's head."""
+    """Return the cells of each row of the table below a heading, without its head."""
     section = _text(document).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
@@ -53,7 +53,7 @@ def test_every_file_that_a_document_names_exists(document: str) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_path_from_the_top_that_a_document_names_exists(document: str) -> None:
+def test_every_path_from_the_root_that_a_document_names_exists(document: str) -> None:
     missing = _missing_files(_text(document))
     at_the_top = {path.name for path in ROOT.iterdir() if path.is_dir()}
     assert [name for name in missing if name.partition("/")[0] in at_the_top] == []
@@ -67,7 +67,7 @@ def test_a_document_may_name_a_file_that_only_the_build_makes() -> None:
 
 
 def _missing_files(text: str) -> list[str]:
-    """The files that a text names and a checkout lacks, leaving out what the build makes."""
+    """Return the files that a text names and the checkout lacks, except build output."""
     named = [name for name in _A_FILE.findall(text) if not name.startswith(_BUILT)]
     return [name for name in named if not ((ROOT / name).exists() or (SOURCE / name).exists())]
 
@@ -77,12 +77,12 @@ _PAGES = [name for name in DOCUMENTS if name not in (ARCHITECTURE, "CONTRIBUTING
 
 
 @pytest.mark.parametrize("document", _PAGES)
-def test_every_page_opens_with_whom_it_serves(document: str) -> None:
+def test_every_page_begins_by_naming_its_readers(document: str) -> None:
     assert _text(document).split("\n\n")[1].startswith("This page is for ")
 
 
 @pytest.mark.parametrize("document", _PAGES)
-def test_no_line_of_a_page_is_too_wide_but_rows_of_tables_and_pictures(document: str) -> None:
+def test_no_line_of_a_page_is_too_wide_except_table_rows_and_pictures(document: str) -> None:
     lines = [line for line in _text(document).splitlines() if not line.startswith(("|", "!["))]
     assert [line for line in lines if len(line) > _COLUMNS] == []
 
@@ -97,7 +97,7 @@ def test_every_link_between_documents_leads_somewhere(document: str) -> None:
     assert [target for target in targets if not ((ROOT / document).parent / target).exists()] == []
 
 
-def test_the_settings_table_is_the_config() -> None:
+def test_the_settings_table_lists_every_setting_with_its_default() -> None:
     documented = {
         name.strip("`"): (variable.strip("`"), default.strip("`"))
         for name, variable, default, *_ in _rows(OPERATIONS, "Settings")
@@ -138,7 +138,7 @@ def test_the_readme_lists_the_query_parameters_of_each_call() -> None:
 
 
 def _unbuilt() -> list[str]:
-    """Every word in backquotes of what the README calls specified and not built."""
+    """Return each text in backquotes from the README's list of what is not built yet."""
     text = _text(README).partition("is specified and not built yet.")[2].partition("\n## ")[0]
     return re.findall(r"`([^`]+)`", text.replace("\n", " "))
 
@@ -211,7 +211,7 @@ ADMIN = "docs/admin.md"
 
 
 def _admin_rows() -> dict[str, list[str]]:
-    """The cells after the first of each row about a call on the admin page, by the call."""
+    """Return the table rows of the admin page by their call, without that first cell."""
     rows = [
         [cell.strip() for cell in line.strip("|").split(" | ")]
         for line in _text(ADMIN).splitlines()
@@ -230,7 +230,7 @@ def test_the_admin_page_lists_every_admin_call_and_no_other() -> None:
     }
 
 
-def test_the_admin_page_tells_who_may_make_a_call_and_with_which_code() -> None:
+def test_the_admin_page_says_who_may_make_each_call_and_which_code_it_needs() -> None:
     told = {call: row[:2] for call, row in _admin_rows().items()}
     declared = {}
     for endpoint in ADMIN_ENDPOINTS:

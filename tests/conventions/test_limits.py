@@ -1,4 +1,4 @@
-"""Every number in the code tells its unit and its reason, and docs/limits.md lists the limits."""
+"""Every constant number in the code has a sentence, and docs/limits.md lists the limits."""
 
 import sys
 
@@ -13,11 +13,11 @@ from write_limits import DOCUMENT, faults_of
 BOUNDS = collect(SOURCE)
 
 
-def test_every_number_in_the_code_has_a_sentence_that_tells_its_unit_and_its_reason() -> None:
+def test_every_constant_number_has_a_sentence_with_its_unit_and_reason() -> None:
     faults = faults_of(BOUNDS)
-    assert faults == [], "write a comment or docstring: Rows on a page. More would take too long."
+    assert faults == [], "write a docstring such as: Rows on a page. More would take too long."
 
 
-def test_the_page_of_limits_is_what_the_code_says() -> None:
+def test_the_page_of_limits_is_up_to_date() -> None:
     fresh = DOCUMENT.read_text(encoding="utf-8") == page(BOUNDS)
     assert fresh, "docs/limits.md is stale: run scripts/write_limits.py"

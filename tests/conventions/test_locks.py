@@ -1,4 +1,4 @@
-"""The locks: exact, hashed, and naming no place to download from."""
+"""The lock files name exact versions with hashes, and no address to download from."""
 
 import re
 import tomllib
@@ -17,12 +17,12 @@ LOCKS = [
 
 
 def _requirements(lock: Path) -> list[str]:
-    """Every logical line of a lock: a requirement with its marker and its hashes."""
+    """Return the logical lines of a lock: a requirement, its marker and its hashes on each."""
     return [line for line in lock.read_text().replace("\\\n", " ").splitlines() if line.strip()]
 
 
 def _pins(lock: Path) -> dict[str, str]:
-    """Each requirement's normalized name, and everything the lock says of it."""
+    """Return the line of each requirement by its normalized name."""
     return {line.partition("==")[0]: line for line in _requirements(lock)}
 
 
@@ -39,14 +39,14 @@ def test_every_locked_requirement_is_one_version_with_hashes(lock: Path) -> None
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
-def test_a_lock_names_no_place_to_download_from(lock: Path) -> None:
+def test_a_lock_names_no_address_to_download_from(lock: Path) -> None:
     assert "://" not in lock.read_text()
     assert not re.search(r"^\s*(#|-(?!-hash=))", lock.read_text(), re.MULTILINE), (
         "an option or a comment in a lock"
     )
 
 
-def test_what_the_service_runs_on_is_locked_alike_for_development() -> None:
+def test_development_locks_the_same_versions_as_the_service() -> None:
     assert _pins(LOCKS[0]).items() <= _pins(LOCKS[1]).items()
 
 
@@ -62,5 +62,5 @@ def test_every_declared_dependency_is_locked() -> None:
         assert names <= _pins(lock).keys(), "run scripts/lock"
 
 
-def test_no_default_lock_holds_the_extra_under_the_gpl() -> None:
+def test_only_the_chess_lock_holds_the_gpl_package() -> None:
     assert [lock.name for lock in LOCKS if "chess" in _pins(lock)] == ["requirements-chess.txt"]

@@ -1,4 +1,4 @@
-"""The pictures of the architecture page show the code as it is."""
+"""The pictures of the architecture page agree with the code."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Every read of the database is a coroutine, since a network database will stand behind it."""
+"""Every read of the database is a coroutine, so that a network database can replace SQLite."""
 
 import ast
 import inspect
@@ -37,11 +37,11 @@ READS = {
     for node in ast.parse(path.read_text()).body
     if isinstance(node, ast.AsyncFunctionDef) and _takes_a_reader(node)
 }
-"""Every repository read: its module and its name."""
+"""Module and name of every repository read."""
 
 
 def _names_of_reads(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
-    """Return the names by which a module calls reads, and its names of repositories."""
+    """Return the names of the reads that a module imports, and its repositories by local name."""
     functions, repositories = set(), {}
     for node in ast.walk(tree):
         if not isinstance(node, ast.ImportFrom) or node.module is None:
@@ -55,7 +55,10 @@ def _names_of_reads(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
 
 
 def reads_without_await(source: str) -> Iterator[str]:
-    """Yield calls of repository reads that are not awaited, except in lambdas: threads run them."""
+    """Yield calls of repository reads that are not awaited.
+
+    Lambdas may make such calls, because `read_in_bulk` awaits what a lambda returns.
+    """
     tree = ast.parse(source)
     functions, repositories = _names_of_reads(tree)
     allowed = {
@@ -87,13 +90,13 @@ def test_a_read_outside_storage_is_awaited(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
-def test_nothing_outside_storage_runs_a_query_by_itself(path: Path) -> None:
+def test_nothing_outside_storage_runs_a_query_directly(path: Path) -> None:
     source = path.read_text()
     assert "pgs.storage.queries" not in source
     assert "second_reader" not in source
 
 
-def test_whatever_a_reader_reads_is_awaited() -> None:
+def test_every_read_method_of_a_reader_is_a_coroutine() -> None:
     reads = {
         name: inspect.iscoroutinefunction(method)
         for name, method in inspect.getmembers(Reader, inspect.isfunction)
@@ -102,7 +105,7 @@ def test_whatever_a_reader_reads_is_awaited() -> None:
     assert reads == {"one": True, "all": True, "together": True}
 
 
-def test_a_plain_function_and_a_read_that_is_not_awaited_are_found() -> None:
+def test_the_checks_find_a_plain_function_and_a_read_without_await() -> None:
     assert plain_functions_of_a_reader("def find(reader: Reader): ...") == ["find"]
     assert plain_functions_of_a_reader("async def find(reader: Reader): ...") == []
     source = """

@@ -20,13 +20,13 @@ SECRET_NAME: Final = re.compile(
     r"|(^|_)(api|test|live|private|signing)_key$"
     r"|^otpauth_uri$"
 )
-"""Fields that hold a secret, by their name."""
+"""Names of fields that hold a secret."""
 
 KEY_TEXT: Final = re.compile(r"key", re.IGNORECASE)
-"""Classes whose field `text` holds a key, by their name."""
+"""Names of classes whose field `text` holds a key."""
 
 UNIMPORTABLE: Final = {"pgs.__main__", "pgs.games.chess"}
-"""The command line itself, which would run, and a game that needs an optional package."""
+"""Importing the first would run the command line; the second needs an optional package."""
 
 ALSO_SECRET: Final = {
     ("pgs.http.api.endpoint.CallBy", "body"),
@@ -58,7 +58,7 @@ def name_of(kind: type) -> str:
 
 
 def fields_of(kind: type) -> tuple[str, ...]:
-    """Return the names of a struct's fields; none for any other class."""
+    """Return the field names of a struct, dataclass or named tuple; none for other classes."""
     if issubclass(kind, msgspec.Struct):
         return kind.__struct_fields__
     if dataclasses.is_dataclass(kind):
@@ -69,7 +69,7 @@ def fields_of(kind: type) -> tuple[str, ...]:
 
 
 def secrets_of(kind: type) -> set[str]:
-    """Return the fields of a struct that hold text or bytes which nobody else may see."""
+    """Return the names of the fields that hold a secret as text, as bytes or in a container."""
     named = {
         name
         for name in fields_of(kind)
@@ -88,11 +88,11 @@ def secrets_of(kind: type) -> set[str]:
 
 
 def holding(kind: type, secrets: set[str]) -> Any:
-    """Return an instance with `SECRET` in its secret fields, made without checks of its values."""
+    """Return an instance with `SECRET` in its secret fields and None in the others."""
     values = {name: SECRET if name in secrets else None for name in fields_of(kind)}
     try:
         return kind(**values)
-    except (TypeError, ValueError):  # its `__post_init__` checks the values
+    except (TypeError, ValueError):  # `__post_init__` refused the values, so bypass it
         instance: Any = object.__new__(kind)
     for name, value in values.items():
         msgspec.structs.force_setattr(instance, name, value)
@@ -105,7 +105,7 @@ SECRETIVE: Final = {
 
 
 @pytest.mark.parametrize("name", SECRETIVE)
-def test_a_struct_shows_its_secret_neither_to_repr_nor_to_rich(name: str) -> None:
+def test_neither_repr_nor_rich_shows_a_secret(name: str) -> None:
     kind, secrets = SECRETIVE[name]
     instance = holding(kind, secrets)
     assert SECRET not in repr(instance)
@@ -121,6 +121,6 @@ def test_structs_with_secrets_are_found() -> None:
     } <= SECRETIVE.keys()
 
 
-def test_every_field_that_is_named_here_exists() -> None:
+def test_every_field_listed_in_also_secret_exists() -> None:
     known = {(name_of(kind), field) for kind in structs() for field in fields_of(kind)}
     assert ALSO_SECRET - known == set()

@@ -1,4 +1,4 @@
-"""SQL stays in the storage package, and in the subset that SQLite and PostgreSQL share."""
+"""Only the storage package has SQL, in the subset that SQLite and PostgreSQL share."""
 
 import ast
 import re
@@ -24,7 +24,7 @@ _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def _literals(source: str) -> Iterator[tuple[int, str]]:
-    """Line and text of every string in a module that is not a docstring."""
+    """Yield line number and text of every string in a module, except docstrings."""
     tree = ast.parse(source)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -33,7 +33,7 @@ def _literals(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _sql_files() -> list[tuple[Path, str]]:
-    """Every .sql file, relative to the checkout, with its text."""
+    """Return each .sql file, relative to the checkout, with its text."""
     return [
         (path.relative_to(ROOT), path.read_text(encoding="utf-8")) for path in files(SOURCE, ".sql")
     ]
@@ -55,7 +55,7 @@ def test_no_python_file_outside_storage_holds_sql() -> None:
     assert found == []
 
 
-def test_sql_keeps_to_what_two_databases_understand() -> None:
+def test_sql_has_no_construct_of_one_database_only() -> None:
     found = [
         (str(path), match.group())
         for path, text in _sql_files()
@@ -65,7 +65,7 @@ def test_sql_keeps_to_what_two_databases_understand() -> None:
 
 
 def test_sql_comments_hold_nothing_that_a_driver_would_read() -> None:
-    """aiosql takes `:word` in a comment for a parameter, and psycopg takes `%` anywhere for one."""
+    """aiosql reads `:word` in a comment as a parameter, and psycopg reads any `%` as one."""
     found = [
         (str(path), comment)
         for path, text in _sql_files()

@@ -1,11 +1,11 @@
-"""What no committed text may hold, and how wide its lines may be."""
+"""No committed text names a registry or a private path, and no line is too wide."""
 
 import re
 from pathlib import Path
 
 from tests.conventions.tree import texts
 
-# Written in pieces, because this file would otherwise break its own rule.
+# Written in pieces, because otherwise this file would break the rule that it checks.
 _REGISTRIES = re.compile(
     "|".join(
         rf"\b{re.escape(host)}\b"
@@ -29,7 +29,7 @@ _PRIVATE_PATHS = re.compile(r"(?<![\w./-])/(?:work|root)(?![\w-])")
 
 
 def _lines_with(pattern: re.Pattern[str]) -> list[str]:
-    """`file:line: text` of every committed line that the pattern matches."""
+    """Return `file:line: text` for every committed line that the pattern matches."""
     return [
         f"{path}:{number}: {line.strip()}"
         for path, text in texts()
@@ -52,7 +52,7 @@ NOT_YET_NARROW = ("src/pgs/storage/migrations/", "src/pgs/storage/queries/")
 
 
 def _wide_lines(path: Path, text: str) -> list[str]:
-    """`file:line` of the lines that are too wide, except lines of documents that cannot wrap."""
+    """Return `file:line` for each line that is too wide, except those that cannot be wrapped."""
     found, in_fence = [], False
     for number, line in enumerate(text.splitlines(), 1):
         if path.suffix == ".md":
@@ -65,7 +65,7 @@ def _wide_lines(path: Path, text: str) -> list[str]:
 
 
 def test_no_line_of_a_document_a_script_a_query_or_the_frame_is_too_wide() -> None:
-    """Ruff looks at Python. A shell script may have no suffix."""
+    """Ruff checks the width of Python's lines. Some shell scripts have no suffix."""
     wide = [
         place
         for path, text in texts()

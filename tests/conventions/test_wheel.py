@@ -1,4 +1,4 @@
-"""What is built and installed is what is in the tree."""
+"""The wheel and the sdist hold the files of the checkout."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from tests.conventions.tree import ROOT, SOURCE, files
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel and the sdist of this checkout."""
+    """Build the wheel and the sdist of this checkout; return their folder."""
     folder = tmp_path_factory.mktemp("built")
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-t", "sdist", "-d", folder],

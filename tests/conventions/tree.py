@@ -1,4 +1,4 @@
-"""The files that these tests check."""
+"""Lists the files that these tests check."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,15 +6,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "pgs"
 
-# The committed folders. Walking them needs no git, so that an unpacked archive is checked as well.
+# The committed folders. They are walked without git, so an unpacked archive can be checked too.
 _ROOMS = (".ci", "docs", "examples", "scripts", "src", "tests", "web")
 _MADE = {"__pycache__", "node_modules", "dist", "build"}
 
 
 def files(folder: Path, suffix: str = "") -> Iterator[Path]:
-    """Every file under `folder` whose name ends in `suffix`, in order.
+    """Yield the files under `folder` whose names end in `suffix`, in order.
 
-    What tools and builds have made is left out.
+    Files that tools and builds make are left out.
     """
     for path in sorted(folder.rglob(f"*{suffix}")):
         inner = path.relative_to(folder).parts
@@ -29,7 +29,7 @@ def files(folder: Path, suffix: str = "") -> Iterator[Path]:
 
 
 def texts() -> Iterator[tuple[Path, str]]:
-    """Every committed text file, relative to the checkout, with its text."""
+    """Yield each committed text file, relative to the checkout, with its text."""
     # In a git worktree, .git is a file that names a path of this machine.
     at_the_top = [path for path in sorted(ROOT.iterdir()) if path.is_file() and path.name != ".git"]
     for path in [*at_the_top, *(path for room in _ROOMS for path in files(ROOT / room))]:

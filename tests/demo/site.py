@@ -22,7 +22,7 @@ from tests.demo.service import demo_service
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """A running site. `answers` holds the headers and bodies of all its answers to `call`."""
+    """A running site. `answers` holds headers and bodies of all answers that `call` got."""
 
     url: str
     service: RunningService
@@ -79,7 +79,7 @@ class Visit(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def visit(folder: Path, opponent: Opponent | None = None) -> AsyncIterator[Visit]:
-    """Yield a running site."""
+    """Yield a running site, with or without an opponent that plays the second side."""
     with closing(bind("127.0.0.1:0")) as sock:
         async with (
             demo_service(folder) as (service, demo, inbox),

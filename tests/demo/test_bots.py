@@ -35,7 +35,7 @@ async def _until_sockets(site: Visit, open_ones: int) -> None:
         ).content
 
 
-# A random game of chess has hundreds of moves, at most 16 a second.
+# A random game of chess takes long: it has hundreds of moves, at most 16 a second.
 @pytest.mark.parametrize(
     "game_id",
     [
@@ -87,7 +87,7 @@ async def test_a_bot_that_joins_an_ended_match_returns_its_end(tmp_path: Path) -
             end = await play_match(
                 *await _session(site, "tic-tac-toe", FIRST), SystemRng(), 0.0, match_id=match_id
             )
-            await site.launcher.call_off(match_id)  # which changes nothing
+            await site.launcher.call_off(match_id)  # has no effect on an ended match
             assert (await site.backend.match(match_id)).received["status"] == "ended"
     assert (end.game_id, end.outcome, end.result, end.end_reason) == (
         "tic-tac-toe",
@@ -109,7 +109,9 @@ async def test_a_bot_waits_for_its_match_and_sees_it_called_off(tmp_path: Path) 
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(wait)
-                await trio.sleep(0.2)  # most likely it is connected by now; either order is to work
+                await trio.sleep(
+                    0.2
+                )  # the bot is probably connected now, but either order must work
                 match_id = await site.launcher.launch("reversi", FIRST, SECOND)
                 await trio.sleep(0.2)
                 await site.launcher.call_off(match_id)
@@ -137,7 +139,7 @@ async def test_a_bad_token_or_a_newer_socket_stops_a_bot(tmp_path: Path) -> None
                 nursery.start_soon(play_match, url, token, SystemRng(), 0.0)
 
 
-async def test_a_bot_comes_back_after_its_connection_has_broken(tmp_path: Path) -> None:
+async def test_a_bot_reconnects_after_its_connection_has_broken(tmp_path: Path) -> None:
     """A proxy in front of the service cuts the first connection in the middle of a match."""
     ends: list[Played] = []
     connections = 0
@@ -155,9 +157,8 @@ async def test_a_bot_comes_back_after_its_connection_has_broken(tmp_path: Path) 
                     async for part in source:
                         count += 1
                         await sink.send_all(part)
-                        if (
-                            first and sink is near and count == 4
-                        ):  # the handshake's answer, the welcome, the snapshot, the first move
+                        # The four parts: the handshake's answer, the welcome, the snapshot, a move.
+                        if first and sink is near and count == 4:
                             break
                     both.cancel_scope.cancel()
 
@@ -208,7 +209,7 @@ async def test_the_arena_prints_the_result_of_every_match(tmp_path: Path) -> Non
     assert all("Bot 1" in line and "Bot 2" in line and "completed" in line for line in lines)
 
 
-async def test_a_bot_takes_the_second_side_against_the_page(tmp_path: Path) -> None:
+async def test_a_bot_plays_the_second_side_against_the_player_of_the_page(tmp_path: Path) -> None:
     shown = io.StringIO()
     with trio.fail_after(60):
         async with visit(tmp_path) as site:

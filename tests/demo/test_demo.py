@@ -81,7 +81,7 @@ async def test_a_run_with_once_tells_the_whole_story_and_exits_with_0(tmp_path: 
     assert "Open http" not in told, "there is no page once the demo has ended"
 
 
-async def test_it_runs_until_a_signal_and_then_exits_with_0(tmp_path: Path) -> None:
+async def test_the_demo_runs_until_a_signal_and_then_exits_with_0(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             process: trio.Process = await nursery.start(
@@ -130,7 +130,7 @@ async def test_it_runs_until_a_signal_and_then_exits_with_0(tmp_path: Path) -> N
 
 
 async def _manage_the_account(pool: ConnectionPool, demo: dict[str, str]) -> None:
-    """Read the account, verify a code, make a key and use it, with `demo.json` alone."""
+    """Read the account, verify a code, make a key and use it, all with values of `demo.json`."""
 
     async def call(
         method: str, path: str, body: object = None, token: str = demo["adminToken"]
@@ -151,9 +151,7 @@ async def _manage_the_account(pool: ConnectionPool, demo: dict[str, str]) -> Non
         "admin",
         True,
     )
-    code = code_at(
-        demo["totpSecret"], SystemClock().now()
-    )  # the current one, which nobody has used
+    code = code_at(demo["totpSecret"], SystemClock().now())  # nobody has used the current code
     opened = await call("POST", "/partner/admin/totp/verify", {"code": code})
     assert opened["freshUntil"] > SystemClock().now()
     made = await call("POST", "/partner/admin/keys", {"environment": "test", "label": "a script's"})
@@ -209,7 +207,7 @@ def test_wrong_options_are_refused_before_anything_is_touched(
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_with_a_taken_port_it_says_so_and_uses_another_one(tmp_path: Path) -> None:
+async def test_a_taken_port_is_reported_and_another_one_is_used(tmp_path: Path) -> None:
     with trio.fail_after(60), trio.socket.socket() as taken:
         await taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -232,7 +230,7 @@ async def test_a_folder_with_other_files_is_refused_with_a_reason(tmp_path: Path
 
 
 def _feed_states(told: str) -> list[tuple[str, ...]]:
-    """The rows for outcome and payout of every feed that was shown."""
+    """Return the rows for outcome and payout of every feed that was shown."""
     return [
         tuple(found)
         for found in re.findall(r"│ (outcome|payoutUsdCents) +│ (\S+) +│ (\S+) +│", told)

@@ -37,7 +37,7 @@ async def _post(body: bytes, signature: str | None) -> tuple[TryOutcome, Receive
         return outcome, await inbox.next(1)
 
 
-def test_a_partner_could_register_its_url() -> None:
+def test_the_inboxs_url_is_a_valid_webhook_url() -> None:
     url = Inbox(SystemClock(), 4711).url
     assert normalise_webhook_url(url) == url
 

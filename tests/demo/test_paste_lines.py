@@ -9,7 +9,7 @@ from tests.demo.service import demo_service
 from tests.demo.shell import run_shell
 
 
-async def test_the_pasted_lines_play_a_match_of_their_own(tmp_path: Path) -> None:
+async def test_the_pasted_lines_play_a_whole_match(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with demo_service(tmp_path) as (service, demo, _):
             lines = [

@@ -1,4 +1,4 @@
-"""The connection pool of the demo: calls that are cancelled leave nothing behind."""
+"""The connection pool of the demo: a cancelled call leaves nothing behind."""
 
 import gc
 
@@ -10,11 +10,12 @@ from pgs.demo.pool import ConnectionPool
 
 
 class _Stalled(httpcore.AsyncNetworkStream):
-    """A network stream that takes the head of a request and never its body."""
+    """A network stream that accepts the head of a request and never its body."""
 
     def __init__(self, at_body: trio.Event) -> None:
         self._at_body = at_body
 
+    # `timeout` is part of httpcore's signature.
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
         if buffer.startswith(b"POST"):
             return

@@ -147,7 +147,7 @@ async def test_requests_from_another_origin_or_host_are_refused(tmp_path: Path) 
             assert (await site.backend.results()).received["results"] == []
 
 
-async def test_news_come_in_order_and_only_what_is_new(tmp_path: Path) -> None:
+async def test_news_comes_in_order_and_only_once(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with visit(tmp_path) as site:
             for at in (1, 2):

@@ -18,7 +18,7 @@ def account(**licences: Licence) -> Account:
     return making.account(licences=licences)
 
 
-def test_a_key_is_revoked_from_its_second_on() -> None:
+def test_a_scheduled_key_is_revoked_from_its_set_second_on() -> None:
     key = ApiKey("key_1", "test", "build", hash_key("x"), "aaaa", 1)
     scheduled = msgspec.structs.replace(key, revokes_at=100)
     assert [key.status(now) for now in (0, 10**10)] == ["active", "active"]
@@ -44,7 +44,7 @@ def test_a_key_is_revoked_from_its_second_on() -> None:
         (Licence(False, "withdrawn"), NOWHERE, NOWHERE),
     ],
 )
-def test_a_game_is_launched_where_it_is_licensed(
+def test_a_game_can_be_launched_where_it_is_licensed(
     licence: Licence, test: Refusal | None, live: Refusal | None
 ) -> None:
     verdicts: list[tuple[Environment, Refusal | None]] = [("test", test), ("live", live)]

@@ -55,15 +55,13 @@ SPECIAL = [
 
 
 @pytest.mark.parametrize(("address", "expect"), DELIVER)
-def test_every_delivery_row_of_the_case_table_is_answered_as_it_says(
-    address: str, expect: str
-) -> None:
+def test_every_delivery_case_has_its_expected_verdict(address: str, expect: str) -> None:
     assert is_public(address) is (expect == "connect")
     assert check_answer([address]) == ((address,) if expect == "connect" else None)
 
 
 @pytest.mark.parametrize(("answers", "expect"), ANSWER)
-def test_every_answer_row_of_the_case_table_is_answered_as_it_says(
+def test_every_dns_answer_case_has_its_expected_verdicts(
     answers: list[list[str]], expect: str
 ) -> None:
     verdicts = ["refuse" if check_answer(answer) is None else "connect" for answer in answers]

@@ -48,13 +48,13 @@ def test_a_cursor_serves_one_list_of_one_partner_in_one_environment(
 
 
 @given(st.integers(0, len(CURSOR) - 1), st.sampled_from("ABCXYZabcxyz0189-_.="))
-def test_one_altered_character_anywhere_spoils_a_cursor(position: int, character: str) -> None:
+def test_a_cursor_with_any_character_altered_is_refused(position: int, character: str) -> None:
     altered = CURSOR[:position] + character + CURSOR[position + 1 :]
     assume(altered != CURSOR)
     assert read(altered) is None
 
 
-def test_a_cursor_has_one_spelling_down_to_its_spare_bits() -> None:
+def test_no_two_spellings_of_a_cursor_are_accepted() -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     for position in range(len(CURSOR)):
         accepted = [

@@ -101,7 +101,7 @@ def test_an_address_of_the_domain_is_inside(email: str) -> None:
         "@acme.com",
     ],
 )
-def test_an_address_below_beside_or_of_no_domain_is_outside(email: str) -> None:
+def test_an_address_of_a_subdomain_another_domain_or_none_is_outside(email: str) -> None:
     assert not inside(email, "acme.com")
 
 
@@ -120,7 +120,7 @@ def test_a_domain_is_set_once_even_to_the_same_one() -> None:
 
 
 @pytest.mark.parametrize("domain", ["other.com", "mail.acme.com"])
-def test_nobody_sets_a_domain_that_leaves_them_outside(domain: str) -> None:
+def test_nobody_sets_a_domain_that_their_own_address_is_outside_of(domain: str) -> None:
     assert set_domain(domain, None, "ada@acme.com") == refuse("address_outside_domain")
 
 

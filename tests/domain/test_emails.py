@@ -17,7 +17,7 @@ from pgs.domain.emails import email_domain, normalise_email, same_address
         ("stra\u00dfe@acme.example", "stra\u00dfe@acme.example"),
     ],
 )
-def test_an_address_keeps_its_case_before_the_at_sign_alone(text: str, stored: str) -> None:
+def test_an_address_keeps_its_case_only_before_the_at_sign(text: str, stored: str) -> None:
     assert normalise_email(text) == stored
 
 

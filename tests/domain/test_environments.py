@@ -11,5 +11,5 @@ def test_both_environments_are_known_by_their_names(environment: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "Live", "TEST", "live ", "test\n", "prod", "testlive", None, 1, b"live"]
 )
-def test_nothing_else_names_an_environment(text: object) -> None:
+def test_no_other_value_names_an_environment(text: object) -> None:
     assert not is_environment(text)

@@ -100,11 +100,11 @@ def test_every_row_has_its_own_reason_and_a_message() -> None:
         assert len(kind.message) <= 160
 
 
-def test_messages_differ_so_that_a_log_line_tells_which() -> None:
+def test_no_two_reasons_share_a_message() -> None:
     assert len({kind.message for kind in ERRORS.values()}) == len(ERRORS)
 
 
-def test_frame_reasons_share_the_namespace_without_clashing() -> None:
+def test_no_reason_of_a_frame_is_also_an_error_reason() -> None:
     frame_reasons = {"match_over", "stale_ply", "not_your_turn", "illegal_move", "bad_message"}
     assert not frame_reasons & ERRORS.keys()
 
@@ -115,7 +115,7 @@ def test_a_refusal_carries_its_fields_and_its_message() -> None:
     assert message_of(refusal) == ERRORS["stake_below_floor"].message
 
 
-def test_a_field_that_may_be_missing_may_be_missing() -> None:
+def test_an_optional_field_may_be_left_out() -> None:
     assert refuse("malformed_day").extras == {}
     assert refuse("malformed_day", parameter="from").extras == {"parameter": "from"}
 
@@ -146,9 +146,9 @@ def test_a_bad_request_is_no_refusal() -> None:
 
 
 def refusals_in_the_source() -> Iterator[tuple[str, str, set[str]]]:
-    """Return every `refuse("…", …)` and `Refusal("…", {…})` with a literal reason.
+    """Yield place, reason and field names of every refusal with a literal reason.
 
-    For each: its place, the reason, and the names of its fields.
+    Such a refusal is written `refuse("…", …)` or `Refusal("…", {…})`.
     """
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):

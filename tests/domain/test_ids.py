@@ -16,7 +16,7 @@ def test_no_two_nouns_share_a_prefix() -> None:
     assert len(set(ids.PREFIXES)) == len(ids.PREFIXES) == 10
 
 
-def test_prefixes_stay_as_they_are_in_ids_that_partners_have_stored() -> None:
+def test_prefixes_do_not_change_because_partners_store_ids() -> None:
     assert " ".join(ids.PREFIXES) == "mat sea inv lin key ivt att ndg evt req"
 
 

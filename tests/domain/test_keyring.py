@@ -31,13 +31,13 @@ NEW = RingKey("new", b"n" * 32)
 RING = KeyRing((NEW, OLD))
 
 
-def test_the_newest_key_stands_in_front_and_all_are_found_by_name() -> None:
+def test_the_newest_key_comes_first_and_all_are_found_by_name() -> None:
     assert RING.newest == NEW
     assert RING.find("old") == OLD
     assert RING.find("older") is None
 
 
-def test_a_new_key_takes_the_front_and_drops_none() -> None:
+def test_a_new_key_becomes_the_first_and_the_others_stay() -> None:
     ring = with_new_key(RING, bytes(6), b"x" * 32)
     assert ring.keys == (RingKey("000000000000", b"x" * 32), NEW, OLD)
 
@@ -47,7 +47,7 @@ def test_a_ring_comes_back_from_its_file(ring: KeyRing) -> None:
     assert parse_ring(format_ring(ring)) == ring
 
 
-def test_the_file_names_its_format_and_has_a_line_a_key() -> None:
+def test_the_file_names_its_format_and_has_one_line_per_key() -> None:
     assert format_ring(RING).splitlines()[0] == "pgs-keyring 1"
     assert [line.split(" ")[0] for line in format_ring(RING).splitlines()[1:]] == ["new", "old"]
 
@@ -78,7 +78,7 @@ def test_a_damaged_file_is_refused_without_quoting_it(text: str) -> None:
     assert "bm5u" not in str(caught.value)
 
 
-def test_the_refusal_of_a_damaged_file_names_the_line_as_an_editor_counts() -> None:
+def test_the_error_about_a_damaged_file_gives_the_line_number() -> None:
     with pytest.raises(ValueError, match=r"^line 3 of the key ring "):
         parse_ring(FILE.replace("old ", "Old "))
 
@@ -131,7 +131,7 @@ def test_every_purpose_and_every_key_yields_its_own_bytes() -> None:
     assert not derived & {OLD.secret, NEW.secret}
 
 
-def test_derivation_is_hkdf_so_that_it_outlives_a_change_of_library() -> None:
+def test_keys_are_derived_with_hkdf_so_any_library_derives_the_same() -> None:
     # Computed by hand from RFC 5869: extract with a zero salt, expand with the purpose and a 1.
     extracted = hmac.digest(bytes(32), OLD.secret, hashlib.sha256)
     assert derive(OLD, "cursor") == hmac.digest(extracted, b"cursor\x01", hashlib.sha256)
@@ -144,7 +144,7 @@ def test_a_mac_depends_on_key_purpose_and_text() -> None:
     assert len(sign(OLD, "a", "x", 16)) == 22
 
 
-def test_texts_are_compared_whole_and_outside_ascii_too() -> None:
+def test_texts_are_compared_whole_even_outside_ascii() -> None:
     assert same("abc", "abc")
     assert not same("abc", "abd")
     assert not same("abc", "abcd")

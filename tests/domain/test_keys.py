@@ -114,13 +114,13 @@ def test_a_key_takes_exactly_its_entropy() -> None:
         make_key("live", "acme", bytes(35))
 
 
-def test_a_slot_is_three_hex_digits_and_never_moves() -> None:
-    # Keys in use carry these: the formula may never change.
+def test_the_slot_of_a_partner_is_three_hex_digits_and_never_changes() -> None:
+    # Keys in use contain these slots, so the formula must never change.
     assert keys.slot_of("acme") == "a3e"
     assert keys.slot_of("load-0001") == f"{zlib.crc32(b'load-0001') % 4096:03x}"
 
 
-def test_a_key_is_stored_as_its_sha256_alone() -> None:
+def test_a_key_is_stored_only_as_its_sha256() -> None:
     assert keys.hash_key(KEY) == hashlib.sha256(KEY.encode()).hexdigest()
 
 

@@ -6,7 +6,7 @@ from pgs.domain.licences import Step, action_of, take_step
 
 LIVE = ("none", "requested", "granted", "denied", "withdrawn")
 
-# The result of each step from each state of live: a state, a refusal, or None for a plain 400.
+# What each step does in each state of live: the next state, a refusal, or None for a plain 400.
 TABLE: dict[Step, dict[str, object]] = {
     "request_live": {
         "none": "requested",
@@ -60,7 +60,7 @@ def test_the_state_of_live_follows_the_table(step: Step, live: str) -> None:
 
 
 @pytest.mark.parametrize("live", LIVE)
-def test_test_is_turned_on_and_off_and_leaves_live_alone(live: str) -> None:
+def test_turning_the_test_licence_on_or_off_does_not_change_live(live: str) -> None:
     off, on = Licence(False, live, "note"), Licence(True, live, "note")
     assert take_step(off, "test_on", None) == take_step(on, "test_on", None) == on
     assert take_step(on, "test_off", None) == take_step(off, "test_off", None) == off
@@ -71,11 +71,11 @@ def test_live_is_requested_only_while_test_is_on(live: str) -> None:
     assert take_step(Licence(False, live), "request_live", None) == refuse("not_licensed_in_test")
 
 
-def test_live_access_to_a_live_game_is_refused_even_when_test_is_off() -> None:
+def test_requesting_live_for_a_live_game_is_refused_even_when_test_is_off() -> None:
     assert take_step(Licence(False, "granted"), "request_live", None) == refuse("already_live")
 
 
-def test_the_platforms_steps_keep_their_note_and_a_new_request_drops_it() -> None:
+def test_a_denial_keeps_its_note_and_a_new_request_drops_it() -> None:
     denied = take_step(Licence(True, "requested"), "deny", "too early")
     assert denied == Licence(True, "denied", "too early")
     assert isinstance(denied, Licence)

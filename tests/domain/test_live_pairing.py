@@ -1,4 +1,4 @@
-"""The rule `live.v1`, compared with a slow and plain version of it."""
+"""The rule `live.v1`, compared with a slow and plain search for pairs."""
 
 from collections.abc import Sequence
 
@@ -54,7 +54,7 @@ def cost_of(one: Waiting, two: Waiting) -> int | None:
 
 
 def plainly(line: Sequence[Waiting]) -> list[tuple[int, int]]:
-    """Return the pairs by the plain rule: take the cheapest of all pairs, and begin again."""
+    """Return the pairs of a plain search: take the cheapest of all pairs, and begin again."""
     left = sorted(line, key=lambda one: one.seat.seq)
     pairs: list[tuple[int, int]] = []
     while True:
@@ -88,7 +88,7 @@ def crowds(draw: st.DrawFn, most: int) -> list[Waiting]:
 
 
 @given(crowds(live.NEIGHBOURS + 1))
-def test_in_a_small_pool_the_pairs_are_those_of_the_plainly_written_rule(
+def test_in_a_small_pool_the_pairs_are_those_of_the_plain_search(
     crowd: list[Waiting],
 ) -> None:
     assert numbers(pair_wave(crowd, NOW)) == plainly(
@@ -119,24 +119,25 @@ def test_the_order_in_which_seats_are_handed_in_makes_no_difference(
     crowd: list[Waiting], chance: object
 ) -> None:
     mixed = list(crowd)
-    chance.shuffle(mixed)  # type: ignore[attr-defined]  # hypothesis gives a Random, and says less
+    # hypothesis gives a Random, but declares less.
+    chance.shuffle(mixed)  # type: ignore[attr-defined]
     assert numbers(pair_wave(mixed, NOW)) == numbers(pair_wave(crowd, NOW))
 
 
-def test_the_nearest_in_skill_meet() -> None:
+def test_players_of_the_nearest_skill_are_paired() -> None:
     assert numbers(
         pair_wave([waiting(1, 25), waiting(2, 28), waiting(3, 25.5), waiting(4, 28.4)], NOW)
     ) == [(2, 4), (1, 3)]
 
 
-def test_equals_are_paired_in_the_order_of_their_age() -> None:
+def test_seats_of_equal_skill_are_paired_in_the_order_of_their_age() -> None:
     assert numbers(pair_wave([waiting(number) for number in (5, 3, 1, 4, 2)], NOW)) == [
         (1, 2),
         (3, 4),
     ]
 
 
-def test_a_long_wait_goes_before_a_nearer_pair_of_newcomers() -> None:
+def test_a_long_waiting_seat_is_paired_before_a_nearer_pair_of_newcomers() -> None:
     old, near, newcomer = waiting(1, 23, waited=60), waiting(2, 25), waiting(3, 26)
     assert numbers(pair_wave([old, near, newcomer], NOW)) == [(1, 2)]
     assert numbers(
@@ -180,7 +181,7 @@ def test_nobody_is_paired_with_themself_however_many_seats_they_hold() -> None:
     assert numbers(pair_wave([*mine, waiting(3000, 24.5)], NOW)) == [(1, 3000)]
 
 
-def test_a_crowd_of_5000_is_paired_almost_to_the_last() -> None:
+def test_almost_all_of_5000_waiting_seats_are_paired() -> None:
     crowd = [
         waiting(number, 15 + number * 7919 % 20000 / 1000, number % 60) for number in range(5000)
     ]
@@ -189,7 +190,7 @@ def test_a_crowd_of_5000_is_paired_almost_to_the_last() -> None:
     assert max(pair.gap for pair in pairs) < POINT // 5
 
 
-def test_the_explanation_tells_why_the_two_were_paired() -> None:
+def test_the_explanation_says_why_two_seats_were_paired() -> None:
     older, newer = waiting(1, 25, waited=40), waiting(2, 27.256, waited=6)
     (pair,) = pair_wave(
         [msgspec.structs.replace(older, waves=38), newer, waiting(3, 26, player="p1")], NOW

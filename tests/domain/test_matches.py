@@ -91,17 +91,17 @@ def test_an_ended_match_has_a_result_for_each_player_and_owes_money(
         assert money == (None, None, None)
 
 
-def test_scores_are_given_to_the_seats_in_their_order() -> None:
+def test_each_seat_gets_the_score_at_its_place() -> None:
     decision = MatchDecision("ended", "p1", "completed", scores=(40, 24))
     assert [seat.score for seat in rules.end(running_match(), decision, 90).seats] == [40, 24]
 
 
-def test_a_match_has_the_players_of_its_seats() -> None:
+def test_has_player_is_true_for_the_players_of_the_seats_only() -> None:
     running = running_match()
     assert [running.has_player(name) for name in ("p1", "p2", "p3")] == [True, True, False]
 
 
-def test_a_decision_is_the_same_when_outcome_and_winner_are_whatever_its_end_reason() -> None:
+def test_two_decisions_are_the_same_if_outcome_and_winner_are_equal() -> None:
     running = running_match()
     won = rules.end(running, MatchDecision("ended", "p1", "resigned"), 90)
     drawn = rules.end(running, MatchDecision("ended", None, "completed"), 90)

@@ -53,7 +53,7 @@ def test_nobody_grants_a_role_above_their_own() -> None:
 
 
 @pytest.mark.parametrize("uid", ["nobody", "", "ADA"])
-def test_who_is_not_a_member_is_not_found(uid: str) -> None:
+def test_somebody_who_is_not_a_member_is_not_found(uid: str) -> None:
     assert change_role(TWO_ADMINS, uid, "viewer", "admin") == refuse("member_not_found")
     assert remove(TWO_ADMINS, uid) == refuse("member_not_found")
 

@@ -54,7 +54,7 @@ def test_no_name_is_empty_or_holds_anything_but_plain_ascii(
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_a_line_feed_after_a_name_spoils_it(check: Callable[[str], bool]) -> None:
+def test_a_name_with_a_line_feed_after_it_is_refused(check: Callable[[str], bool]) -> None:
     assert check("abc")
     assert not check("abc\n")
     assert not check("")

@@ -42,7 +42,7 @@ def test_a_signed_nudge_is_its_body_with_the_header_that_verifies() -> None:
     assert signed.headers == {"X-Service-Signature": HEADER}
 
 
-def test_the_signature_is_the_one_that_openssl_makes() -> None:
+def test_the_signature_equals_the_one_that_openssl_makes() -> None:
     # body='{"type":"results.available","partnerId":"acme","at":1800000000}'
     # printf '%s' "1800000000.$body" | openssl dgst -sha256 -hmac whsec_AAA…
     assert (
@@ -103,7 +103,7 @@ def test_any_2xx_is_delivered(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [None, 408, 429, 500, 502, 503, 504, 599, 100, 101, 103])
-def test_a_failure_that_may_pass_by_itself_is_tried_again(status: int | None) -> None:
+def test_a_delivery_with_a_temporary_failure_is_tried_again(status: int | None) -> None:
     assert verdict(_answered(status)) == "retry"
 
 
@@ -111,7 +111,7 @@ def test_a_failure_that_may_pass_by_itself_is_tried_again(status: int | None) ->
     "status",
     [300, 301, 302, 303, 307, 308, 399, 400, 401, 403, 404, 407, 409, 410, 428, 430, 499, 600, 999],
 )
-def test_any_other_status_is_given_up(status: int) -> None:
+def test_a_delivery_with_any_other_status_is_given_up(status: int) -> None:
     assert verdict(_answered(status)) == "stop"
 
 

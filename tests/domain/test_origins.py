@@ -25,7 +25,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "environment", "stored"), CASES)
-def test_every_row_of_the_case_table_is_answered_as_it_says(
+def test_every_case_has_its_expected_origin(
     text: str, environment: Environment, stored: str | None
 ) -> None:
     assert normalise_origin(text, environment) == stored
@@ -41,7 +41,7 @@ def test_every_row_of_the_case_table_is_answered_as_it_says(
         "https://localhost",
     ],
 )
-def test_plain_http_localhost_and_literals_are_for_test_alone(text: str) -> None:
+def test_plain_http_localhost_and_ip_addresses_are_accepted_only_in_test(text: str) -> None:
     assert normalise_origin(text, "test") == text
     assert normalise_origin(text, "live") is None
 
@@ -72,7 +72,7 @@ def test_plain_http_localhost_and_literals_are_for_test_alone(text: str) -> None
     ],
 )
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
-def test_what_a_browser_would_have_to_repair_or_never_sends_is_refused(
+def test_a_text_that_no_browser_sends_as_an_origin_is_refused(
     text: str, environment: Environment
 ) -> None:
     assert normalise_origin(text, environment) is None
@@ -120,8 +120,9 @@ def test_ipv6_literals_keep_their_address_and_are_stored_in_one_spelling(number:
         assert stored == f"http://[{address.compressed}]"
 
 
+@pytest.mark.exhaustive
 @given(st.text(max_size=40), st.sampled_from(ENVIRONMENTS))
-def test_no_text_makes_it_raise_and_what_it_stores_is_safe_in_a_policy(
+def test_no_text_raises_and_a_stored_origin_is_safe_in_a_csp(
     text: str, environment: Environment
 ) -> None:
     for candidate in (
@@ -141,7 +142,7 @@ def test_no_text_makes_it_raise_and_what_it_stores_is_safe_in_a_policy(
 
 
 @given(st.text(alphabet="abz019-", max_size=59))
-def test_no_punycode_makes_it_raise(tail: str) -> None:
+def test_no_punycode_raises(tail: str) -> None:
     stored = normalise_origin(f"https://xn--{tail}.com", "live")
     assert stored in (None, f"https://xn--{tail}.com")
 

@@ -19,7 +19,7 @@ def test_the_opponent_is_the_first_waiting_seat_of_another_player(
     assert (found.seq if found else None) == (others[0] if others else None)
 
 
-def test_a_pool_is_a_partner_a_game_a_tier_its_revision_and_a_settlement() -> None:
+def test_a_pool_is_defined_by_partner_game_tier_tier_revision_and_settlement() -> None:
     one = seat(1)
     assert pool_of(one) == pool_of(
         msgspec.structs.replace(
@@ -36,7 +36,7 @@ def test_a_pool_is_a_partner_a_game_a_tier_its_revision_and_a_settlement() -> No
         assert pool_of(msgspec.structs.replace(one, **changes)) != pool_of(one)
 
 
-def test_a_seat_whose_time_is_up_is_no_opponent() -> None:
+def test_an_expired_seat_is_no_opponent() -> None:
     expired, open_one = (seat(number, player_id="alice", due_at=NOW + number) for number in (0, 1))
     assert oldest_opponent([expired, open_one], "bob", NOW) is open_one
     assert oldest_opponent([expired], "bob", NOW) is None

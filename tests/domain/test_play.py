@@ -1,4 +1,4 @@
-"""The attendance of a match, and which moves are accepted."""
+"""Which moves a match accepts, and when its clocks start."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_a_player_may_come_back_under_another_name() -> None:
     assert (presence.came_ms[0], presence.names) == (1_000, ("Anna", None))
 
 
-def test_clocks_that_were_started_alone_are_not_started_again() -> None:
+def test_clocks_that_run_for_one_player_are_not_started_again() -> None:
     alone = Attendance((1_000, None), 61_000)
     assert alone.start_due() is None
     assert alone.seen(1, None, 70_000).clocks_ms == 61_000

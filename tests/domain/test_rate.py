@@ -23,7 +23,7 @@ starts = st.sampled_from([0.0, 1.0, 12345.678, 987_654.321, 1_760_000_000.0, -5.
 @pytest.mark.parametrize(
     ("burst", "rate"), [(None, None), (1, None), (None, 1), (BUCKET_MAX, BUCKET_MAX)]
 )
-def test_a_bucket_may_be_given_between_its_bounds(burst: int | None, rate: int | None) -> None:
+def test_a_burst_and_a_rate_within_bounds_are_accepted(burst: int | None, rate: int | None) -> None:
     assert check_bucket(burst, rate) is None
 
 
@@ -36,7 +36,7 @@ def test_a_bucket_may_be_given_between_its_bounds(burst: int | None, rate: int |
         (5, 2**63, "rate must be at most"),
     ],
 )
-def test_a_bucket_beyond_its_bounds_is_refused_with_the_reason(
+def test_a_burst_or_rate_out_of_bounds_is_refused_with_the_reason(
     burst: int | None, rate: int | None, why: str
 ) -> None:
     refusal = check_bucket(burst, rate)
@@ -76,8 +76,8 @@ def test_a_token_is_not_given_out_before_it_is_due(start: float) -> None:
     assert bucket.take(start + 0.0125).allowed
 
 
-# The burst is at least 2: a bucket of one token is full when its token is due, and may then lose
-# half a microsecond to rounding.
+# The burst is at least 2, because a bucket of one token is full when that token is due and may
+# then lose half a microsecond to rounding.
 @given(
     st.builds(BucketPolicy, burst=st.integers(2, 500), rate=st.integers(1, 500)),
     st.integers(1, 2000),
@@ -100,14 +100,14 @@ def test_no_pattern_of_calls_gets_more_than_burst_and_rate_allow(
     for pause in pauses:
         now += pause
         given_out += drain(bucket, now)
-        # One microsecond is for the rounding to ticks, another for tokens taken early in a tick.
+        # One microsecond allows for rounding to ticks, another for tokens taken early in a tick.
         assert given_out <= policy.burst + policy.rate * (
             Fraction(now) - 100 + Fraction(2, 1_000_000)
         )
 
 
 @given(policies, st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())
-def test_the_wait_of_a_refusal_is_enough_and_less_than_a_second_too_long(
+def test_retry_after_is_long_enough_and_less_than_a_second_too_long(
     policy: BucketPolicy, pauses: list[float], data: st.DataObject
 ) -> None:
     cost = data.draw(st.integers(1, policy.burst))
@@ -130,7 +130,7 @@ def test_a_refusal_takes_nothing() -> None:
     assert bucket.take(0.0, 1) == Taken(allowed=True, left=0, retry_after=0, full_in=5)
 
 
-def test_a_full_bucket_tells_what_is_left_and_when_it_will_be_full() -> None:
+def test_an_answer_says_what_is_left_and_when_the_bucket_will_be_full() -> None:
     bucket = Bucket(PARTNER_POLICY)
     assert bucket.take(7.0) == Taken(allowed=True, left=299, retry_after=0, full_in=1)
     for _ in range(298):
@@ -206,7 +206,7 @@ def test_a_policy_without_tokens_is_a_bug(burst: int, rate: int) -> None:
         BucketPolicy(burst, rate)
 
 
-def test_headers_tell_policy_and_state() -> None:
+def test_headers_state_the_policy_and_what_is_left() -> None:
     assert policy_header(PARTNER_POLICY) == '"partner";q=300;w=4'
     assert policy_header(BucketPolicy(burst=160, rate=80)) == '"partner";q=160;w=2'
     assert rate_header(Bucket(PARTNER_POLICY).take(0.0)) == '"partner";r=299;t=1'

@@ -22,10 +22,11 @@ def test_everybody_begins_with_openskills_defaults() -> None:
     assert Rating(25 * POINT, 8_333_333) == UNRATED
 
 
-def test_the_first_match_of_two_newcomers_moves_both_by_what_the_model_says() -> None:
-    """Plackett-Luce for two equal players, calculated by hand.
+def test_the_first_match_of_two_newcomers_changes_both_as_the_model_says() -> None:
+    """The expected value is Plackett-Luce for two equal players, calculated by hand.
 
-    The winner gains half of sigma² / c, where c² = 2 (sigma² + beta²) and tau is added to sigma.
+    The winner gains half of sigma² / c, where c² = 2 (sigma² + beta²). Here sigma² includes
+    tau².
     """
     won, lost = after_match(PLAYERS, (UNRATED, UNRATED), "won")
     variance = (25 / 3) ** 2 + (25 / 300) ** 2
@@ -57,7 +58,7 @@ def test_the_order_of_the_players_makes_no_difference(one: Rating, two: Rating) 
             assert a.last_opponent == b.last_opponent
 
 
-def test_a_draw_brings_two_players_closer_and_leaves_equals_where_they_are() -> None:
+def test_a_draw_brings_two_ratings_closer_and_leaves_equal_ones_unchanged() -> None:
     strong, weak = Rating(30 * POINT, 4 * POINT), Rating(20 * POINT, 4 * POINT)
     after = after_match(PLAYERS, (strong, weak), "drawn")
     assert strong.mu > after[0].mu > after[1].mu > weak.mu

@@ -30,13 +30,13 @@ def calls(role: Role, rules: list[AdminRule]) -> set[str]:
     return {call(rule) for rule in rules if may(role, rule)}
 
 
-def test_every_call_stands_in_the_table_once_and_below_the_admin_prefix() -> None:
+def test_every_call_is_in_the_table_once_and_below_the_admin_prefix() -> None:
     assert len({(rule.method, rule.path) for rule in ADMIN_RULES}) == len(ADMIN_RULES)
     for rule in ADMIN_RULES:
         assert re.fullmatch(r"/partner/admin/[a-z-]+(?:/(?:[a-z-]+|\{[a-z_]+\}))*", rule.path)
 
 
-def test_the_names_in_the_paths_are_few_and_known() -> None:
+def test_the_parameters_in_the_paths_are_exactly_these() -> None:
     names = {name for rule in ADMIN_RULES for name in re.findall(r"\{(\w+)\}", rule.path)}
     assert names == {"env", "key_id", "uid", "invite_id", "game_id", "invoice_id"}
 
@@ -46,7 +46,7 @@ def test_an_admin_may_make_every_call() -> None:
 
 
 @pytest.mark.parametrize("role", ["developer", "viewer"])
-def test_everybody_reads_everything_but_the_invites(role: Role) -> None:
+def test_developers_and_viewers_read_everything_but_the_invites(role: Role) -> None:
     assert {call(rule) for rule in READS} - calls(role, READS) == {"GET invites"}
 
 
@@ -94,7 +94,7 @@ def test_a_developer_also_writes_keys_origins_webhooks_test_games_theme_and_vers
     }
 
 
-def test_people_prices_terms_domain_switches_and_live_requests_are_the_admins_alone() -> None:
+def test_only_an_admin_changes_people_prices_terms_domain_switches_and_live_requests() -> None:
     assert calls("admin", WRITES) - calls("developer", WRITES) == {
         "POST account/domain",
         "POST account/deactivate",
@@ -111,11 +111,11 @@ def test_people_prices_terms_domain_switches_and_live_requests_are_the_admins_al
     }
 
 
-def test_no_read_asks_for_a_code() -> None:
+def test_no_read_needs_a_code() -> None:
     assert {rule.step_up for rule in READS} == {"none"}
 
 
-def test_what_mints_a_credential_or_switches_the_account_on_asks_for_a_fresh_one() -> None:
+def test_calls_that_make_a_credential_or_reactivate_need_a_fresh_code() -> None:
     assert {call(rule) for rule in ADMIN_RULES if rule.step_up == "fresh"} == {
         "POST keys",
         "POST keys/{key_id}/rotate",
@@ -126,7 +126,7 @@ def test_what_mints_a_credential_or_switches_the_account_on_asks_for_a_fresh_one
     }
 
 
-def test_every_other_write_asks_for_an_open_window_but_these() -> None:
+def test_only_these_writes_need_no_code() -> None:
     assert {call(rule) for rule in WRITES if rule.step_up == "none"} == {
         "POST webhooks/{env}/disable",
         "POST webhooks/{env}/test",
@@ -135,13 +135,13 @@ def test_every_other_write_asks_for_an_open_window_but_these() -> None:
     }
 
 
-def test_only_accepting_an_invite_does_without_a_membership() -> None:
+def test_only_accepting_an_invite_needs_no_membership() -> None:
     assert [call(rule) for rule in ADMIN_RULES if not rule.membership] == [
         "POST invites/{invite_id}/accept"
     ]
 
 
-def test_only_enrolling_lets_those_pass_who_have_no_authenticator_yet() -> None:
+def test_only_enrolling_is_open_to_members_without_an_authenticator() -> None:
     assert [call(rule) for rule in ADMIN_RULES if rule.once_enrolled] == ["POST totp/enroll"]
 
 
@@ -161,7 +161,7 @@ def test_the_roles_rank_from_viewer_to_admin() -> None:
     assert rank("viewer") < rank("developer") < rank("admin")
 
 
-def test_a_call_is_found_by_method_and_template_and_no_other_is() -> None:
+def test_a_call_is_found_by_method_and_template_only() -> None:
     for rule in ADMIN_RULES:
         assert rule_of(rule.method, rule.path) is rule
     with pytest.raises(KeyError):
@@ -190,7 +190,7 @@ NONE, STALE, CLOSED = Factor(), Factor("sealed", opened_at=100), Factor("sealed"
         ("invites/{invite_id}/accept", None, NONE, None),
     ],
 )
-def test_gates_refuse_in_their_order(
+def test_the_first_gate_that_refuses_gives_the_reason(
     path: str, role: Role | None, factor: Factor, reason: str | None
 ) -> None:
     assert FRESH_S < WINDOW_S
@@ -199,7 +199,7 @@ def test_gates_refuse_in_their_order(
 
 
 @pytest.mark.parametrize("rule", ADMIN_RULES, ids=call)
-def test_an_authenticator_is_read_only_where_it_can_decide(rule: AdminRule) -> None:
+def test_an_authenticator_is_needed_only_where_it_changes_the_verdict(rule: AdminRule) -> None:
     for role in ROLES:
         asked = rule.step_up != "none" and role in rule.roles
         assert needs_factor(rule, role) == asked

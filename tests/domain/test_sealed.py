@@ -38,7 +38,7 @@ def test_other_texts_are_not_opened_and_raise_nothing(text: str) -> None:
     assert open_sealed(RING, f"pgse1.k1.{text}", CONTEXT) is None
 
 
-def test_the_secret_is_not_to_be_seen_in_what_is_stored() -> None:
+def test_a_sealed_text_does_not_show_its_secret() -> None:
     assert SEALED.startswith("pgse1.k1.")
     assert "whsec" not in SEALED
     assert seal(RING, b"whsec_secret", CONTEXT, bytes(12)) != SEALED

@@ -12,7 +12,7 @@ from tests.making import pending_seat
 times = st.integers(min_value=0, max_value=2**40)
 
 
-def test_a_new_seat_has_what_was_sent_and_what_is_charged_and_its_stake_is_pending() -> None:
+def test_a_new_seat_has_the_sent_and_the_charged_stake_and_is_pending() -> None:
     seat = rules.new_seat(
         SeatRequest("p1", "reversi", "bronze", 120, "k1", "order 7"),
         SeatPrice(tier_revision=3, stake_usd_cents=100, prize_usd_cents=180),
@@ -37,7 +37,7 @@ def test_a_new_seat_has_what_was_sent_and_what_is_charged_and_its_stake_is_pendi
 
 
 @pytest.mark.parametrize(("environment", "wait_s"), [("live", 300), ("test", 3600)])
-def test_a_confirmed_stake_waits_from_its_confirmation_on(
+def test_the_wait_of_a_seat_begins_when_its_stake_is_confirmed(
     environment: Environment, wait_s: int
 ) -> None:
     was = pending_seat(1, environment=environment)
@@ -83,5 +83,5 @@ def test_a_lot_shortens_a_retry_by_a_quarter_at_most(since: int, age: int, lot: 
     assert max(5, longest * 3 // 4) <= rules.retry_at(since, now, lot) - now <= longest
 
 
-def test_every_environment_has_its_wait() -> None:
+def test_every_environment_has_a_waiting_time() -> None:
     assert set(rules.WAIT_S) == set(ENVIRONMENTS)

@@ -81,7 +81,7 @@ def test_http_to_another_machine_is_refused(host: str) -> None:
     assert parse_service_url(f"http://{host}/") is None
 
 
-def test_loopback_is_this_machine_alone() -> None:
+def test_only_addresses_of_this_machine_are_loopback() -> None:
     assert all(is_loopback(address) for address in ("127.0.0.1", "127.255.255.254", "::1"))
     assert not any(
         is_loopback(address)

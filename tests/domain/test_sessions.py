@@ -50,7 +50,7 @@ def test_a_token_with_every_name_at_its_bound_is_still_read() -> None:
     assert read_session(sign_session(longest, ring), ring) == longest
 
 
-def test_a_token_tells_format_slot_and_key() -> None:
+def test_a_token_begins_with_format_slot_and_key_name() -> None:
     assert TOKEN.split(".")[:3] == ["pgs1", slot_of("acme"), "k1"]
     assert len(TOKEN.split(".")) == 5
 
@@ -60,13 +60,13 @@ def test_a_tokens_mac_has_256_bits() -> None:
 
 
 @given(st.integers(0, len(TOKEN) - 1), st.sampled_from("ABCXYZabcxyz0189-_.~"))
-def test_one_altered_character_anywhere_spoils_a_token(position: int, character: str) -> None:
+def test_a_token_with_any_character_altered_is_refused(position: int, character: str) -> None:
     altered = TOKEN[:position] + character + TOKEN[position + 1 :]
     assume(altered != TOKEN)
     assert read_session(altered, RING) is None
 
 
-def test_the_spare_bits_of_the_last_character_count_too() -> None:
+def test_a_token_with_altered_spare_bits_is_refused() -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     assert [last for last in alphabet if read_session(TOKEN[:-1] + last, RING)] == [TOKEN[-1]]
 
@@ -99,18 +99,18 @@ def test_a_rotation_invalidates_no_token() -> None:
 
 
 def forged(slot: str, payload: bytes) -> str:
-    """Return a token with a correct mac over wrong contents, as another build might sign it."""
+    """Return a token with a correct MAC over this payload, as another build might sign it."""
     head = f"pgs1.{slot}.k1.{base64url.encode(payload)}"
     return f"{head}.{sign(RING.newest, 'session', head)}"
 
 
-def test_a_slot_that_is_not_the_partners_is_refused_though_signed() -> None:
+def test_a_signed_token_with_another_partners_slot_is_refused() -> None:
     payload = msgspec.msgpack.encode(CLAIMS)
     assert read_session(forged(slot_of("acme"), payload), RING) == CLAIMS
     assert read_session(forged(slot_of("other"), payload), RING) is None
 
 
-def test_a_payload_of_another_shape_is_refused_though_signed() -> None:
+def test_a_signed_token_with_a_payload_of_another_shape_is_refused() -> None:
     for payload in (
         b"",
         b"\xc1",

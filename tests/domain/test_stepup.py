@@ -66,7 +66,7 @@ def test_the_windows_are_fifteen_and_two_minutes_and_five_codes_lock_for_fifteen
         (-1, "step_up_required", "step_up_required"),
     ],
 )
-def test_a_window_is_fresh_then_stale_then_closed_to_the_second(
+def test_a_window_is_fresh_then_open_then_closed_to_the_second(
     after: int, open_answer: str | None, fresh_answer: str | None
 ) -> None:
     assert gate(OPEN, "open", NOW + after) == (open_answer and refuse(open_answer))
@@ -74,7 +74,7 @@ def test_a_window_is_fresh_then_stale_then_closed_to_the_second(
 
 
 @pytest.mark.parametrize("need", ["open", "fresh"])
-def test_an_authenticator_that_never_opened_a_window_is_asked_for_a_code(need: Need) -> None:
+def test_a_member_whose_window_was_never_open_needs_a_code(need: Need) -> None:
     assert gate(ENROLLED, need, NOW) == refuse("step_up_required")
 
 
@@ -92,7 +92,7 @@ def test_a_call_that_needs_no_code_passes_everyone(factor: Factor) -> None:
 # Codes
 
 
-def test_a_right_code_opens_the_window_fresh_and_stores_its_step() -> None:
+def test_a_right_code_opens_a_fresh_window_and_stores_its_step() -> None:
     after, answer = verify(ENROLLED, STEP, None, NOW)
     assert answer == Verified(enrolled=False)
     assert after == msgspec.structs.replace(ENROLLED, last_step=STEP, opened_at=NOW)
@@ -105,7 +105,7 @@ def test_a_right_code_opens_an_open_window_anew() -> None:
 
 
 @pytest.mark.parametrize("factor", [ENROLLED, PENDING, REPLACING])
-def test_the_fifth_wrong_code_is_still_invalid_and_the_next_one_locked(factor: Factor) -> None:
+def test_the_fifth_wrong_code_is_invalid_and_the_sixth_is_locked(factor: Factor) -> None:
     fifth = wrong(factor, 5)
     assert verify(fifth, None, None, NOW) == (fifth, LOCKED)
 
@@ -117,14 +117,14 @@ def test_four_wrong_codes_do_not_lock() -> None:
 
 
 @pytest.mark.parametrize("factor", [ENROLLED, REPLACING])
-def test_while_it_is_locked_a_right_code_is_locked_too_and_nothing_changes(factor: Factor) -> None:
+def test_a_right_code_during_a_lock_is_refused_and_changes_nothing(factor: Factor) -> None:
     locked = wrong(factor, 5)
     assert verify(locked, STEP, None, NOW + LOCK_S - 1) == (locked, LOCKED)
     assert verify(locked, None, STEP, NOW + LOCK_S - 1) == (locked, LOCKED)
     assert lock_left(locked, NOW + LOCK_S - 1) == 1
 
 
-def test_a_lock_ends_to_the_second_and_five_more_codes_may_be_wrong() -> None:
+def test_a_lock_ends_to_the_second_and_the_count_starts_again() -> None:
     locked = wrong(ENROLLED, 5)
     end = NOW + LOCK_S
     assert lock_left(locked, end) == 0
@@ -163,7 +163,7 @@ def test_the_step_after_the_used_one_is_accepted() -> None:
     )
 
 
-def test_without_any_authenticator_no_code_is_looked_at() -> None:
+def test_without_an_authenticator_every_code_is_refused_as_unenrolled() -> None:
     assert verify(NONE, None, None, NOW) == (NONE, UNENROLLED)
     assert count_attempt(NONE, NOW) == UNENROLLED
 
@@ -173,7 +173,7 @@ def test_without_any_authenticator_no_code_is_looked_at() -> None:
     st.integers(0, 4),
     st.sampled_from([None, NOW - 1, NOW, NOW + 1, NOW + 900]),
 )
-def test_a_wrong_code_leaves_exactly_the_factor_with_the_counted_attempt(
+def test_a_wrong_code_changes_the_factor_only_by_the_counted_attempt(
     base: Factor, count: int, locked_until: int | None
 ) -> None:
     factor = msgspec.structs.replace(base, wrong_codes=count, locked_until=locked_until)
@@ -192,19 +192,19 @@ def test_the_first_authenticator_needs_no_code_and_is_pending() -> None:
     assert not PENDING.enrolled
 
 
-def test_its_first_code_puts_it_into_force_and_opens_the_window() -> None:
+def test_the_first_code_activates_the_authenticator_and_opens_the_window() -> None:
     after, answer = verify(PENDING, None, STEP, NOW)
     assert answer == Verified(enrolled=True)
     assert after == Factor(sealed_secret="new", last_step=STEP, opened_at=NOW)
     assert gate(after, "fresh", NOW) is None
 
 
-def test_the_code_that_put_it_into_force_is_used_up() -> None:
+def test_the_code_that_activated_an_authenticator_is_used_up() -> None:
     after, _ = verify(PENDING, None, STEP, NOW)
     assert verify(after, STEP, None, NOW) == (after, INVALID)
 
 
-def test_a_step_matched_for_an_authenticator_that_is_not_there_counts_as_wrong() -> None:
+def test_a_code_for_a_missing_authenticator_counts_as_wrong() -> None:
     assert verify(PENDING, STEP, None, NOW) == (wrong(PENDING, 1), INVALID)
     assert verify(ENROLLED, None, STEP, NOW) == (wrong(ENROLLED, 1), INVALID)
 
@@ -219,11 +219,11 @@ def test_a_step_matched_for_an_authenticator_that_is_not_there_counts_as_wrong()
         (900, "step_up_required"),
     ],
 )
-def test_replacing_an_authenticator_takes_a_fresh_window(after: int, reason: str | None) -> None:
+def test_replacing_an_authenticator_needs_a_fresh_window(after: int, reason: str | None) -> None:
     assert enrol(OPEN, "new", NOW + after) == (REPLACING if reason is None else refuse(reason))
 
 
-def test_a_replaced_authenticator_stays_in_force_until_the_new_ones_first_code() -> None:
+def test_a_replaced_authenticator_works_until_the_new_ones_first_code() -> None:
     still, answer = verify(REPLACING, STEP, None, NOW + 60)
     assert answer == Verified(enrolled=False)
     assert (still.sealed_secret, still.pending_sealed_secret) == ("old", "new")
@@ -232,29 +232,29 @@ def test_a_replaced_authenticator_stays_in_force_until_the_new_ones_first_code()
     assert after == Factor(sealed_secret="new", last_step=STEP, opened_at=NOW + 90)
 
 
-def test_the_new_ones_first_code_counts_whatever_step_the_old_one_has_used() -> None:
+def test_a_step_used_by_the_old_authenticator_can_activate_the_new_one() -> None:
     used = msgspec.structs.replace(REPLACING, last_step=STEP + 1)
     assert verify(used, None, STEP, NOW)[1] == Verified(enrolled=True)
 
 
-def test_a_spent_code_of_the_old_one_that_is_right_for_the_new_one_puts_that_into_force() -> None:
+def test_a_used_code_of_the_old_authenticator_can_activate_the_new_one() -> None:
     assert verify(msgspec.structs.replace(REPLACING, last_step=STEP), STEP, STEP, NOW)[
         1
     ] == Verified(enrolled=True)
 
 
-def test_enrolling_again_forgets_the_pending_authenticator_but_no_wrong_code() -> None:
+def test_enrolling_again_replaces_the_pending_secret_and_keeps_the_count() -> None:
     again = enrol(wrong(PENDING, 4), "newer", NOW)
     assert again == Factor(pending_sealed_secret="newer", wrong_codes=4)
 
 
-def test_while_it_is_locked_nothing_is_enrolled() -> None:
+def test_no_authenticator_is_enrolled_during_a_lock() -> None:
     assert enrol(wrong(PENDING, 5), "newer", NOW + LOCK_S - 1) == LOCKED
     assert enrol(wrong(OPEN, 5), "newer", NOW) == LOCKED
     assert isinstance(enrol(wrong(PENDING, 5), "newer", NOW + LOCK_S), Factor)
 
 
-# What its member sees
+# What the member sees
 
 
 @pytest.mark.parametrize(
@@ -269,14 +269,14 @@ def test_while_it_is_locked_nothing_is_enrolled() -> None:
         (Factor(sealed_secret="old", locked_until=NOW + 5), 5, Standing(True, None, None, None)),
     ],
 )
-def test_the_standing_tells_when_windows_and_lock_end_while_they_last(
+def test_the_standing_shows_the_ends_of_running_windows_and_locks(
     factor: Factor, after: int, seen: Standing
 ) -> None:
     assert standing(factor, NOW + after) == seen
 
 
 class Guessing(RuleBasedStateMachine):
-    """One authenticator over hours: the limits hold for any order of calls."""
+    """One authenticator over hours. Its limits hold for any order of calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -304,7 +304,7 @@ class Guessing(RuleBasedStateMachine):
 
     @precondition(lambda self: self.factor.enrolled)
     @rule()
-    def enrolling_buys_nothing(self) -> None:
+    def enrolling_does_not_change_the_limits(self) -> None:
         after = enrol(self.factor, "other", self.now)
         if isinstance(after, Factor):
             assert (after.wrong_codes, after.locked_until, after.last_step) == (
@@ -318,7 +318,7 @@ class Guessing(RuleBasedStateMachine):
         assert self.accepted == sorted(set(self.accepted))
 
     @invariant()
-    def a_whole_lock_lies_among_any_six_wrong_codes_that_were_looked_at(self) -> None:
+    def two_of_any_six_wrong_codes_in_a_row_are_a_lock_apart(self) -> None:
         for first in range(len(self.wrong_at) - MAX_WRONG_CODES):
             six = self.wrong_at[first : first + MAX_WRONG_CODES + 1]
             assert any(later - earlier >= LOCK_S for earlier, later in itertools.pairwise(six))

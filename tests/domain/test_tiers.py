@@ -57,7 +57,7 @@ def test_a_tier_may_have_a_prize_from_its_floor_to_the_bound(floor: int, prize: 
         (5, 2**63, "at most"),
     ],
 )
-def test_numbers_that_no_tier_can_have_are_refused_with_the_reason(
+def test_an_invalid_floor_or_prize_is_refused_with_the_reason(
     floor: int, prize: int, why: str
 ) -> None:
     refusal = check_numbers(floor, prize)
@@ -65,14 +65,12 @@ def test_numbers_that_no_tier_can_have_are_refused_with_the_reason(
     assert why in refusal.message
 
 
-def test_new_seats_are_taken_under_the_newest_revision() -> None:
+def test_the_current_revision_is_the_newest() -> None:
     assert tier((100, 180), (110, 190)).current == TierRevision(2, "Bronze", 110, 190)
 
 
 @pytest.mark.parametrize(("prize", "locked"), [(199, False), (200, False), (201, True)])
-def test_a_tier_into_which_the_platform_would_have_to_pay_is_locked(
-    prize: int, locked: bool
-) -> None:
+def test_a_tier_whose_prize_exceeds_two_floors_is_locked(prize: int, locked: bool) -> None:
     assert tier((1, 1), (100, prize)).pays_in is locked
     assert tier((1, 1), (100, prize)).is_locked("chess") is locked
 
@@ -96,7 +94,7 @@ def test_an_operators_lock_applies_only_to_its_game() -> None:
         ([(100, 180)], None, False),
     ],
 )
-def test_a_price_counts_while_it_has_lain_within_floor_and_prize(
+def test_a_price_is_valid_while_every_later_revision_includes_it(
     numbers: list[tuple[int, int]], price: Price | None, counts: bool
 ) -> None:
     it = tier(*numbers)
@@ -106,19 +104,19 @@ def test_a_price_counts_while_it_has_lain_within_floor_and_prize(
     )
 
 
-def test_effective_prices_are_those_within_floor_and_prize_of_tiers_that_exist() -> None:
+def test_effective_prices_are_those_within_floor_and_prize_of_known_tiers() -> None:
     prices = {"bronze": Price(1, 150), "silver": Price(1, 181), "gone": Price(1, 150)}
     known = {"bronze": tier((100, 180)), "silver": tier((100, 180))}
     assert effective_prices(prices, known) == {"bronze": 150}
 
 
-def test_every_price_counts_while_the_tiers_cannot_be_read() -> None:
+def test_every_price_is_valid_while_the_tiers_cannot_be_read() -> None:
     prices = {"bronze": Price(1, 150), "gone": Price(1, 9)}
     assert effective_prices(prices, None) == {"bronze": 150, "gone": 9}
 
 
 @given(tiers(), cents, st.none() | st.builds(Price, st.integers(1, 4), cents))
-def test_a_stake_is_charged_within_floor_and_prize_or_refused_for_what_it_is(
+def test_a_stake_is_charged_within_floor_and_prize_or_refused_with_the_reason(
     it: Tier, sent: int, price: Price | None
 ) -> None:
     floor, prize = it.current.floor_usd_cents, it.current.prize_usd_cents
@@ -141,7 +139,7 @@ def test_a_stake_is_charged_within_floor_and_prize_or_refused_for_what_it_is(
         assert (answer.tier_revision, answer.prize_usd_cents) == (len(it.revisions), prize)
 
 
-def test_a_price_is_refused_for_what_it_is() -> None:
+def test_an_invalid_price_is_refused_with_the_reason() -> None:
     it = tier((1, 1000), (100, 180))
     assert check_price(None, 100) == refuse("unknown_tier")
     assert check_price(it, 99) == refuse("below_floor", floorUsdCents=100)

@@ -8,7 +8,7 @@ from pyotp import TOTP
 
 from pgs.domain.totp import ENTROPY_BYTES, matching_step, new_secret, otpauth_uri
 
-# RFC 6238, appendix B: the SHA-1 rows, of which an app shows the last six digits.
+# The last six digits of the SHA-1 codes of RFC 6238, appendix B. An app shows six digits.
 RFC_SECRET = base64.b32encode(b"12345678901234567890").decode()
 RFC_ROWS = [
     (59, "287082"),
@@ -21,14 +21,12 @@ RFC_ROWS = [
 
 
 @pytest.mark.parametrize(("now", "code"), RFC_ROWS)
-def test_the_rfcs_own_codes_are_right_in_their_step(now: int, code: str) -> None:
+def test_the_codes_of_the_rfc_are_right_in_their_step(now: int, code: str) -> None:
     assert matching_step(RFC_SECRET, code, now) == now // 30
 
 
 @pytest.mark.parametrize(("now", "code"), RFC_ROWS)
-def test_a_code_is_right_through_its_own_step_and_the_next_and_no_second_longer(
-    now: int, code: str
-) -> None:
+def test_a_code_is_right_during_its_own_and_the_next_step_only(now: int, code: str) -> None:
     step = now // 30
     start = step * 30
     assert [
@@ -37,7 +35,7 @@ def test_a_code_is_right_through_its_own_step_and_the_next_and_no_second_longer(
 
 
 @given(st.binary(min_size=ENTROPY_BYTES, max_size=ENTROPY_BYTES), st.integers(60, 4_000_000_000))
-def test_what_an_app_shows_now_is_right_now(entropy: bytes, now: int) -> None:
+def test_the_code_that_an_app_shows_is_right(entropy: bytes, now: int) -> None:
     secret = new_secret(entropy)
     assert matching_step(secret, TOTP(secret).at(now), now) == now // 30
 
@@ -73,7 +71,7 @@ def test_when_two_steps_share_a_code_the_newer_one_is_returned(
     assert matching_step(RFC_SECRET, "123456", 3000) == 100
 
 
-def test_the_first_step_of_all_has_none_before_it() -> None:
+def test_the_first_step_has_no_step_before_it() -> None:
     assert matching_step(RFC_SECRET, "755224", 0) == 0  # RFC 4226, appendix D, counter 0
     assert matching_step(RFC_SECRET, "000000", 0) is None
 
@@ -86,19 +84,19 @@ def test_a_secret_is_its_entropy_in_32_base32_characters(entropy: bytes) -> None
 
 
 @pytest.mark.parametrize("length", [0, 16, 19, 21])
-def test_a_secret_of_other_entropy_is_never_made(length: int) -> None:
+def test_entropy_of_another_length_is_refused(length: int) -> None:
     with pytest.raises(ValueError, match="20 bytes"):
         new_secret(bytes(length))
 
 
-def test_the_uri_names_account_issuer_and_secret_and_nothing_that_apps_misread() -> None:
+def test_the_uri_names_account_issuer_and_secret_without_ambiguity() -> None:
     uri = urlsplit(otpauth_uri(RFC_SECRET, "ada+games@acme.example", "Partner Games: live & test"))
     assert (uri.scheme, uri.netloc) == ("otpauth", "totp")
-    # The issuer's own colon is escaped, so the first colon of the label ends the issuer.
+    # The colon in the issuer is escaped, so the first colon of the label ends the issuer.
     issuer, account = uri.path.removeprefix("/").split(":")
     assert (unquote(issuer), unquote(account)) == (
         "Partner Games: live & test",
         "ada+games@acme.example",
     )
     assert parse_qs(uri.query) == {"secret": [RFC_SECRET], "issuer": ["Partner Games: live & test"]}
-    assert "+" not in uri.query  # apps differ on whether it is a space
+    assert "+" not in uri.query  # some apps read a plus sign as a space

@@ -18,9 +18,7 @@ REGISTER = [
 
 
 @pytest.mark.parametrize(("text", "expect"), REGISTER)
-def test_every_registration_row_of_the_case_table_is_answered_as_it_says(
-    text: str, expect: str
-) -> None:
+def test_every_registration_case_has_its_expected_verdict(text: str, expect: str) -> None:
     assert (
         normalise_webhook_url(text) is not None
         if expect == "accept"

@@ -43,7 +43,7 @@ def test_a_served_version_in_the_header_beats_the_pin(header: bytes | str) -> No
         "\udcff",
     ],
 )
-def test_whatever_names_no_served_version_is_refused_and_never_replaced(header: str) -> None:
+def test_a_header_that_names_no_served_version_is_refused(header: str) -> None:
     assert choose(header, 1, THREE) == NOT_SERVED
     assert choose(header.encode("utf-8", "surrogatepass"), 1, THREE) == NOT_SERVED
 
@@ -53,5 +53,5 @@ def test_bytes_outside_ascii_are_refused() -> None:
 
 
 def test_a_number_of_a_million_digits_is_refused_without_converting_it() -> None:
-    # `int` itself would raise: Python converts at most 4,300 digits.
+    # `int` would raise, because Python converts at most 4,300 digits.
     assert choose(b"1" * 1_000_000, 1, THREE) == NOT_SERVED

@@ -1,4 +1,4 @@
-"""The first backend that partners are shown runs against the demo as a user runs it."""
+"""`examples/backend.py` runs against the demo as a user runs it."""
 
 import json
 import signal
@@ -40,7 +40,7 @@ async def _run(folder: Path) -> subprocess.CompletedProcess[bytes]:
 
 @asynccontextmanager
 async def _pgs_demo(folder: Path) -> AsyncIterator[None]:
-    """`pgs demo` in a process of its own, after it has told its story."""
+    """Run `pgs demo` in another process for a block, which begins when its story is told."""
     async with trio.open_nursery() as nursery:
         process: trio.Process = await nursery.start(
             partial(trio.run_process, DEMO, cwd=folder, stdout=subprocess.PIPE)
@@ -57,7 +57,9 @@ async def _pgs_demo(folder: Path) -> AsyncIterator[None]:
             process.send_signal(signal.SIGINT)
 
 
-async def test_it_runs_beside_the_demo_until_the_money_is_in_the_feed(tmp_path: Path) -> None:
+async def test_the_backend_runs_beside_the_demo_until_the_money_is_in_the_feed(
+    tmp_path: Path,
+) -> None:
     with trio.fail_after(90):
         async with _pgs_demo(tmp_path):
             done = await _run(tmp_path)
@@ -68,7 +70,7 @@ async def test_it_runs_beside_the_demo_until_the_money_is_in_the_feed(tmp_path: 
     assert "p-400 ended won payout: 180" in lines
 
 
-async def test_it_plays_against_a_player_who_was_waiting(tmp_path: Path) -> None:
+async def test_the_backends_player_is_matched_with_a_player_who_was_waiting(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with demo_service(tmp_path) as (service, demo, _):
             async with ConnectionPool() as pool:
@@ -81,7 +83,7 @@ async def test_it_plays_against_a_player_who_was_waiting(tmp_path: Path) -> None
     assert "p-300 ended won payout: 180" in lines
 
 
-async def test_it_says_what_to_start_where_there_is_no_demo(tmp_path: Path) -> None:
+async def test_without_a_demo_the_backend_says_what_to_start(tmp_path: Path) -> None:
     done = await _run(tmp_path)
     assert done.returncode == 1
     assert b"start scripts/demo in this folder" in done.stderr
@@ -91,7 +93,7 @@ async def test_it_says_what_to_start_where_there_is_no_demo(tmp_path: Path) -> N
 async def _stub(
     folder: Path, answer: Callable[[str, bytes], tuple[int, bytes]]
 ) -> AsyncIterator[None]:
-    """A service whose `answer` gets the last part of the path, and the body."""
+    """Run a stub service. `answer` maps the path's last part and the body to status and body."""
 
     async def serve(stream: trio.SocketStream) -> None:
         head, _, body = (await _read_until(stream, b"\r\n\r\n")).partition(b"\r\n\r\n")
@@ -127,7 +129,7 @@ async def _read_until(stream: trio.SocketStream, end: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("refused", ANSWERS)
-async def test_it_ends_with_the_reason_of_a_refusal_at_every_call(
+async def test_the_backend_ends_with_the_reason_if_any_call_is_refused(
     tmp_path: Path, refused: str
 ) -> None:
     async with _stub(tmp_path, lambda called, _: REFUSED if called == refused else ANSWERS[called]):
@@ -136,7 +138,7 @@ async def test_it_ends_with_the_reason_of_a_refusal_at_every_call(
     assert b"account_inactive" in done.stderr
 
 
-async def test_it_repeats_a_call_without_an_answer_under_the_same_idempotency_key(
+async def test_the_backend_repeats_a_failed_call_with_the_same_idempotency_key(
     tmp_path: Path,
 ) -> None:
     keys: list[str] = []
@@ -153,7 +155,7 @@ async def test_it_repeats_a_call_without_an_answer_under_the_same_idempotency_ke
     assert len(set(keys)) == 1
 
 
-async def test_it_begins_the_feed_again_when_its_cursor_cannot_be_read(tmp_path: Path) -> None:
+async def test_the_backend_begins_the_feed_again_if_the_cursor_is_refused(tmp_path: Path) -> None:
     pages = [
         ANSWERS["results"],
         (400, b'{"error": "The cursor is not yours.", "reason": "invalid_cursor"}'),

@@ -1,4 +1,4 @@
-"""The receiver takes what the service sends, over TLS, and tells good signatures from bad ones."""
+"""The example receiver accepts nudges over TLS, and tells valid signatures from invalid ones."""
 
 import importlib.util
 import os
@@ -32,7 +32,7 @@ SECRET = "whsec_" + "s" * 43
 
 
 class _Running:
-    """A receiver in a process of its own, and what it has printed."""
+    """A receiver in its own process, and the lines that it prints."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ async def _receiver(folder: Path, *options: str) -> AsyncIterator[_Running]:
 
 
 class _Loopback(trio.abc.HostnameResolver):
-    """Every name is this machine."""
+    """Resolves every name to this machine."""
 
     async def getaddrinfo(
         self,
@@ -116,14 +116,16 @@ class _Loopback(trio.abc.HostnameResolver):
         type: int = 0,
         proto: int = 0,
         flags: int = 0,
-    ) -> list:  # type: ignore[type-arg]  # trio's signature
+    ) -> list:  # type: ignore[type-arg]  # as trio declares it
         return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
     async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:
         raise AssertionError("nobody asks for names")
 
 
-async def test_it_verifies_what_the_service_signs_and_refuses_the_rest(tmp_path: Path) -> None:
+async def test_the_receiver_accepts_signed_nudges_and_refuses_other_requests(
+    tmp_path: Path,
+) -> None:
     now = SystemClock().now()
     body = nudge_body("acme", now)
     signed = signature_header(SECRET, now, body)
@@ -151,7 +153,7 @@ async def test_it_verifies_what_the_service_signs_and_refuses_the_rest(tmp_path:
         assert "too long  (answered 413)" in await receiver.lines.receive()
 
 
-async def test_it_can_answer_with_a_failure(tmp_path: Path) -> None:
+async def test_the_receiver_can_answer_with_a_failure(tmp_path: Path) -> None:
     now = SystemClock().now()
     body = nudge_body("acme", now)
     async with _receiver(tmp_path, "--status", "503") as receiver:
@@ -162,7 +164,7 @@ async def test_it_can_answer_with_a_failure(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "secret", None])
-async def test_it_does_not_start_without_a_secret(secret: str | None) -> None:
+async def test_the_receiver_does_not_start_without_a_secret(secret: str | None) -> None:
     environment = {
         name: value for name, value in os.environ.items() if name != "PGS_WEBHOOK_SECRET"
     }
@@ -185,7 +187,7 @@ def _load() -> ModuleType:
     return module
 
 
-def test_its_verifier_agrees_with_the_service_s() -> None:
+def test_the_receivers_verifier_agrees_with_the_services() -> None:
     verifies = _load().signature_is_valid
     header = signature_header(SECRET, 1_000, b"{}")
     for sent, body, now in [
@@ -198,7 +200,7 @@ def test_its_verifier_agrees_with_the_service_s() -> None:
         assert verifies(SECRET, sent, body, now) is verify_signature(SECRET, sent, body, now)
 
 
-def test_its_verifier_takes_what_the_service_signs_and_nothing_else() -> None:
+def test_the_receivers_verifier_accepts_only_what_the_service_signs() -> None:
     verify = _load().signature_is_valid
     now = SystemClock().now()
     body = nudge_body("acme", now)

@@ -1,37 +1,47 @@
-"""Parts of a running service that a test breaks for a block."""
+"""Breaks parts of a running service for a block."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import trio
 
 from pgs.actors.core import Core
-from pgs.storage.transactions import Outcome, Params, ReadFailed, Tx, WriteFailed
+from pgs.storage.reader import Query, Reader, Row
+from pgs.storage.transactions import Outcome, ReadFailed, SqlValue, Tx, WriteFailed
 from pgs.storage.writer import Writer
 
 
 @contextmanager
 def reads_fail(core: Core, *queries: str) -> Iterator[None]:
-    """Let the named queries, or all of them, fail on the event loop's reader, as a disk would."""
+    """Make the named queries, or all of them, fail on the event loop's reader as a disk would."""
     reader = core.parts.database.reader
-    read = reader._read
 
-    def broken(name: str, work: Callable[..., Any], params: Params) -> Any:
-        if not queries or name in queries:
-            raise ReadFailed(name, sqlite3.OperationalError("disk I/O error"))
-        return read(name, work, params)
+    def check(*names: str) -> None:
+        for name in names:
+            if not queries or name in queries:
+                raise ReadFailed(name, sqlite3.OperationalError("disk I/O error"))
 
-    vars(reader)["_read"] = broken
-    try:
+    async def one(name: str, **params: SqlValue) -> Row | None:
+        check(name)
+        return await Reader.one(reader, name, **params)
+
+    async def read_all(name: str, **params: SqlValue) -> list[Row]:
+        check(name)
+        return await Reader.all(reader, name, **params)
+
+    async def together(*asked: Query) -> list[list[Row]]:
+        check(*(query.name for query in asked))
+        return await Reader.together(reader, *asked)
+
+    with patch.multiple(reader, one=one, all=read_all, together=together):
         yield
-    finally:
-        del vars(reader)["_read"]
 
 
 class _Writer:
-    """Stands before the real writer, and is it in everything that it does not change."""
+    """Passes on to the real writer everything that a subclass does not change."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -41,7 +51,7 @@ class _Writer:
 
 
 class HeldWriter(_Writer):
-    """Lets nothing through before `released`. `held` counts what waits."""
+    """Holds every transaction until `released` is set. `held` counts the submitted ones."""
 
     def __init__(self, writer: Writer) -> None:
         super().__init__(writer)
@@ -49,14 +59,14 @@ class HeldWriter(_Writer):
         self.held = 0
 
     async def submit(self, tx: Tx) -> Outcome:
-        """Commit, once released."""
+        """Wait for `released`, then submit to the real writer."""
         self.held += 1
         await self.released.wait()
         return await self._writer.submit(tx)
 
 
 class FailingWriter(_Writer):
-    """Refuses every transaction with `error`, and does nothing of it."""
+    """Refuses every transaction with `error`, and commits nothing."""
 
     def __init__(self, writer: Writer, error: type[Exception] = WriteFailed) -> None:
         super().__init__(writer)
@@ -70,7 +80,7 @@ class FailingWriter(_Writer):
 
 @contextmanager
 def writer_of(core: Core, writer: Any) -> Iterator[None]:
-    """Put another writer in the database's place of it."""
+    """Replace the database's writer for a block."""
     database = core.parts.database
     real = database.writer
     vars(database)["writer"] = writer

@@ -1,4 +1,4 @@
-"""An actor that breaks: who hears of it, and who does not."""
+"""What callers get when an actor crashes or a commit fails."""
 
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from tests.journeys.client import Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, Partner, seat_body
 from tests.journeys.service import Service, in_process
 
-RESTARTS = (
-    3  # so often may a partner's actors break within half a minute; once more and the partner rests
-)
+# A partner's actors may crash this often within half a minute. After one more crash, the partner
+# rests.
+RESTARTS = 3
 
 
 def _bug(*_: Any) -> Any:
@@ -38,7 +38,7 @@ async def _decide(service: Service, partner: Partner, match_id: str) -> Reply:
     )
 
 
-async def test_a_crash_is_settlement_unavailable_on_seating_and_a_bare_500_elsewhere(
+async def test_a_crash_answers_settlement_unavailable_on_seating_and_a_bare_500_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -50,9 +50,8 @@ async def test_a_crash_is_settlement_unavailable_on_seating_and_a_bare_500_elsew
             check_refusal(
                 await _seat(service, partner, "carol", "c"), 503, "settlement_unavailable"
             )
-            assert (
-                ok(await _seat(service, partner))["seatId"] == waiting["seatId"]
-            )  # it came back from rows
+            # The restarted actor has read its seats from the database.
+            assert ok(await _seat(service, partner))["seatId"] == waiting["seatId"]
         with monkeypatch.context() as broken:
             broken.setattr(SeatsActor, "match", _bug)
             reply = await _decide(service, partner, match_id)
@@ -63,7 +62,7 @@ async def test_a_crash_is_settlement_unavailable_on_seating_and_a_bare_500_elsew
         ok(await _decide(service, partner, match_id))
 
 
-async def test_a_partner_that_keeps_crashing_rests_and_no_other_does(
+async def test_only_the_partner_whose_actors_keep_crashing_rests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -94,14 +93,14 @@ async def test_a_partner_that_keeps_crashing_rests_and_no_other_does(
 
 
 @pytest.mark.parametrize("error", [WriteFailed, OutcomeUnknown])
-async def test_a_commit_that_fails_is_settlement_unavailable_and_the_same_key_serves_again(
+async def test_after_a_failed_commit_the_same_idempotency_key_can_be_used_again(
     tmp_path: Path, error: type[Exception]
 ) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         ok(await _seat(service, partner))
         with writer_of(service.core, FailingWriter(service.core.parts.database.writer, error)):
-            for _ in range(RESTARTS + 2):  # the disk's fault is not the partner's: it does not rest
+            for _ in range(RESTARTS + 2):  # failures of the disk do not make a partner rest
                 check_refusal(
                     await _seat(service, partner, "bob", "b"), 503, "settlement_unavailable"
                 )
@@ -113,7 +112,7 @@ async def test_a_commit_that_fails_is_settlement_unavailable_and_the_same_key_se
         )
 
 
-async def test_a_decision_whose_commit_fails_is_a_bare_500_and_can_be_made_again(
+async def test_a_decision_whose_commit_fails_answers_500_and_can_be_made_again(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -131,7 +130,7 @@ async def test_a_decision_whose_commit_fails_is_a_bare_500_and_can_be_made_again
         ok(await _decide(service, partner, match_id))
 
 
-async def test_a_handler_that_breaks_is_a_bare_500_that_tells_nothing(
+async def test_a_handler_that_crashes_answers_500_without_details(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -143,7 +142,7 @@ async def test_a_handler_that_breaks_is_a_bare_500_that_tells_nothing(
         assert reply.version == 1
 
 
-async def test_a_client_that_leaves_does_not_undo_what_was_taken(tmp_path: Path) -> None:
+async def test_a_client_that_disconnects_does_not_undo_its_call(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         with trio.move_on_after(0.0005):

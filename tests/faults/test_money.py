@@ -1,4 +1,4 @@
-"""The ledger sums to zero at every moment, however the writer fails under seats and payouts."""
+"""The ledger sums to zero at every moment, whatever fault the writer has."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable
@@ -20,13 +20,9 @@ from tests.virtual import Faults
 T = TypeVar("T")
 
 PARTNERS = ("acme", "bravo", "cargo")
-FAULTS = (
-    Overloaded,
-    Crashed,
-    StoreOutage,
-    WriterFull,
-)  # what a caller hears of a writer that fails
-ASIDE = 40.0  # longer than a partner rests after its actors broke too often
+# The errors that a caller gets when the writer fails.
+FAULTS = (Overloaded, Crashed, StoreOutage, WriterFull)
+ASIDE = 40.0  # seconds: longer than a partner rests after too many crashes
 
 
 def _check(folder: Path) -> None:
@@ -40,7 +36,7 @@ def _check(folder: Path) -> None:
             "having sum(amount_usd_cents) <> 0"
         )
         assert connection.execute(apart).fetchall() == []
-        # An acknowledged or half-told decision is in the ledger as a whole, or not at all.
+        # The ledger has as many charges as there are confirmed seats.
         charged = connection.execute(
             "select count(*) from ledger where kind = 'charge' and account = 'escrow'"
         ).fetchone()
@@ -53,21 +49,21 @@ def _check(folder: Path) -> None:
 
 
 async def _insist(folder: Path, work: Callable[[], Awaitable[T]]) -> T:
-    """Ask again until it goes through, looking at the ledger after every fault."""
+    """Repeat `work` until it succeeds, and check the ledger after every fault."""
     for _ in range(50):
         try:
             return await work()
         except FAULTS:
             _check(folder)
         await trio.sleep(ASIDE)
-    raise AssertionError("it never went through")
+    raise AssertionError("the work failed 50 times")
 
 
 async def _play(s: ReadyCore, folder: Path, partner: str) -> tuple[Seat, Seat]:
     """Let two players play and the first win; return their seats once the money is recorded."""
     first = await _insist(folder, lambda: s.seat("alice", partner=partner))
     second = await _insist(folder, lambda: s.seat("bob", partner=partner))
-    if second.match_id is None:  # it was seated by a commit that landed without a word
+    if second.match_id is None:  # its commit took effect although the writer reported a fault
         second = await s.row(second)
     await _insist(folder, lambda: s.decide(second.match_id, "alice", partner=partner))
     with trio.fail_after(1000):
@@ -78,7 +74,7 @@ async def _play(s: ReadyCore, folder: Path, partner: str) -> tuple[Seat, Seat]:
 
 
 async def _play_all(s: ReadyCore, folder: Path) -> None:
-    """All partners at once, so that the writer has groups to commit; then look at everything."""
+    """Play a match of each partner at once, so that the writer commits groups; check all money."""
     ended: dict[str, tuple[Seat, Seat]] = {}
 
     async def one(partner: str) -> None:
@@ -104,7 +100,7 @@ async def _open(s: ReadyCore) -> None:
 
 
 class Once:
-    """Fails one statement of those that contain a text, the `number`-th, and none later."""
+    """Makes only the `number`-th of the statements that contain a text fail."""
 
     def __init__(self, faults: Faults, text: str, number: int, *, after: bool = False) -> None:
         self.struck = False
@@ -131,7 +127,7 @@ class Once:
         "insert into head",
     ],
 )
-async def test_the_ledger_sums_to_zero_after_a_job_fails_inside_a_group(
+async def test_the_ledger_sums_to_zero_after_a_statement_fails(
     text: str, number: int, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
@@ -144,7 +140,7 @@ async def test_the_ledger_sums_to_zero_after_a_job_fails_inside_a_group(
         assert faults.count("insert into seat") > before
 
 
-async def test_the_ledger_sums_to_zero_while_one_partners_job_fails_in_the_groups_of_others(
+async def test_the_ledger_sums_to_zero_while_one_partners_statements_fail(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()
@@ -214,10 +210,10 @@ async def test_the_ledger_sums_to_zero_when_the_queue_is_full(
             await _play_all(s, tmp_path)
 
 
-async def test_the_ledger_sums_to_zero_while_the_disk_stalls_and_after(
+async def test_the_ledger_sums_to_zero_during_and_after_a_stall_of_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Needs the writer's own thread, and so real time; what it waits for are events."""
+    """Runs in real time, because only a writer with its own thread can stall."""
     faults = Faults()
     monkeypatch.setattr(writer_module, "STALLED_AFTER_S", 0.0)
     with trio.fail_after(60):
@@ -233,19 +229,23 @@ async def test_the_ledger_sums_to_zero_while_the_disk_stalls_and_after(
                 with faults.hold("commit") as let_go:
                     async with trio.open_nursery() as nursery:
                         nursery.start_soon(work)
-                        while faults.count(told) == before or not s.parts.database.writer.stalled():  # noqa: ASYNC110 -- a thread's doing
+                        # The writer's thread sets no event of trio's, so the test polls.
+                        while (  # noqa: ASYNC110
+                            faults.count(told) == before or not s.parts.database.writer.stalled()
+                        ):
                             await trio.sleep(0.001)
                         _check(tmp_path)
                         let_go.set()
                 faults.heal()
                 _check(tmp_path)
-            while (await s.by_key("alice")).rake_usd_cents is None:  # noqa: ASYNC110 -- as above
+            # As above: the test polls.
+            while (await s.by_key("alice")).rake_usd_cents is None:  # noqa: ASYNC110
                 await trio.sleep(0.001)
             _check(tmp_path)
             await s.check_money()
 
 
-async def test_the_ledger_sums_to_zero_after_a_process_ends_over_a_stalled_disk(
+async def test_the_ledger_sums_to_zero_after_failed_commits_and_a_restart(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     faults = Faults()

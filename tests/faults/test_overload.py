@@ -1,4 +1,4 @@
-"""Too much at once: buckets, mailboxes and the writer's queue answer 429, and do nothing."""
+"""When a bucket, a mailbox or the writer's queue is full, a call gets 429 and has no effect."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ async def _seat(service: Service, partner: Partner, player_id: str, idempotency_
     )
 
 
-async def test_a_full_mailbox_is_rate_limited_and_nothing_is_done(tmp_path: Path) -> None:
+async def test_a_full_mailbox_answers_rate_limited_and_seats_nobody(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner, other = await service.partner("acme"), await service.partner("zenith")
         held = HeldWriter(service.core.parts.database.writer)
@@ -47,7 +47,7 @@ async def test_a_full_mailbox_is_rate_limited_and_nothing_is_done(tmp_path: Path
                 reply = await _seat(service, partner, "bob", "b")
                 check_refusal(reply, 429, "rate_limited")
                 assert reply.header("ratelimit") is not None
-                # Neither a neighbour nor a call that does not pass that mailbox is touched.
+                # Other partners, and calls that do not use that mailbox, are still served.
                 ok(
                     await service.public.call(
                         "POST",
@@ -66,7 +66,7 @@ async def test_a_full_mailbox_is_rate_limited_and_nothing_is_done(tmp_path: Path
         assert second.header("idempotent-replayed") is None
 
 
-async def test_a_full_writer_is_rate_limited_and_nothing_is_done(tmp_path: Path) -> None:
+async def test_a_full_writer_answers_rate_limited_and_seats_nobody(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         with writer_of(service.core, FailingWriter(service.core.parts.database.writer, WriterFull)):
@@ -78,7 +78,9 @@ async def test_a_full_writer_is_rate_limited_and_nothing_is_done(tmp_path: Path)
         assert reply.header("idempotent-replayed") is None
 
 
-async def test_the_process_bucket_limits_known_partners_and_tells_their_own(tmp_path: Path) -> None:
+async def test_a_call_refused_by_the_process_bucket_shows_the_partners_bucket(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path, process_rate=40) as service:
         one, other = await service.partner("acme"), await service.partner("zenith")
         later = trio.current_time() + 60
@@ -91,7 +93,7 @@ async def test_the_process_bucket_limits_known_partners_and_tells_their_own(tmp_
             assert reply.left > 0
 
 
-async def test_a_partner_that_is_limited_costs_the_process_nothing(tmp_path: Path) -> None:
+async def test_a_limited_partner_takes_nothing_from_the_process_bucket(tmp_path: Path) -> None:
     async with in_process(tmp_path, process_rate=40) as service:
         partner, other = await service.partner("acme", burst=20), await service.partner("zenith")
         drain(service.core, partner.partner_id)
@@ -102,7 +104,7 @@ async def test_a_partner_that_is_limited_costs_the_process_nothing(tmp_path: Pat
         ok(await service.public.call("GET", "/partner/me", other.test))
 
 
-async def test_unknown_keys_share_a_bucket_that_touches_no_other(tmp_path: Path) -> None:
+async def test_unknown_keys_share_a_bucket_of_their_own(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         strangers = [

@@ -1,12 +1,15 @@
 """A service that cannot write, or is stopping, is not ready, but still alive."""
 
 import json
+import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
 from pgs.readiness import FAILED_RECENTLY_S, Readiness
+from pgs.storage.connections import connect
 from pgs.storage.heartbeat import beat
 from pgs.storage.transactions import (
     Outcome,
@@ -70,7 +73,7 @@ async def test_a_writer_that_fails_makes_the_service_unready_until_it_writes_aga
         assert await _ready(service) == (200, "ready")
 
 
-async def test_a_writer_that_hangs_makes_the_service_unready_and_probes_do_not_heap_up(
+async def test_a_writer_that_hangs_makes_the_service_unready_and_probes_do_not_pile_up(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -94,18 +97,30 @@ async def test_a_stalled_writer_makes_the_service_unready(
     assert STALLED_AFTER_S <= 5
 
 
-async def test_a_disk_that_takes_the_probes_row_and_no_seat_makes_the_service_unready(
+async def test_a_disk_with_room_for_the_probe_but_no_seat_makes_the_service_unready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The limit on pages that stands for a full disk must be set on the writer's own connection.
+    writers: list[sqlite3.Connection] = []
+
+    def connect_and_keep(
+        path: Path, *, query_only: bool = False, **more: Any
+    ) -> sqlite3.Connection:
+        connection = connect(path, query_only=query_only, **more)
+        if not query_only:
+            writers.append(connection)
+        return connection
+
+    monkeypatch.setattr("pgs.storage.database.connect", connect_and_keep)
     async with in_process(tmp_path) as service:
         partner, writer = await service.partner(), service.core.parts.database.writer
         assert await _ready(service) == (200, "ready")
-        (pages,) = writer._connection.execute("pragma page_count").fetchone()
-        writer._connection.execute(f"pragma max_page_count={pages}")
+        (pages,) = writers[-1].execute("pragma page_count").fetchone()
+        writers[-1].execute(f"pragma max_page_count={pages}")
         seated, number = 200, 0
         while seated == 200:
             number += 1
-            assert number < 500, "the disk takes everything"
+            assert number < 500, "the disk is never full"
             body = seat_body(f"player-{number}", f"k{number}")
             seated = (
                 await service.public.call("POST", "/partner/matches", partner.test, body)
@@ -121,13 +136,12 @@ async def test_a_disk_that_takes_the_probes_row_and_no_seat_makes_the_service_un
 @pytest.mark.parametrize(
     ("ago", "ready"), [(0.0, 503), (FAILED_RECENTLY_S - 5, 503), (FAILED_RECENTLY_S + 1, 200)]
 )
-async def test_a_failed_commit_counts_for_a_while(
+async def test_a_failed_commit_makes_the_service_unready_for_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ago: float, ready: int
 ) -> None:
     async with in_process(tmp_path) as service:
-        monkeypatch.setattr(
-            service.core.parts.database.writer, "_failed_at", trio.current_time() - ago
-        )
+        writer = service.core.parts.database.writer
+        monkeypatch.setattr(writer, "failed_within", lambda seconds: ago < seconds)
         assert (await _ready(service))[0] == ready
 
 
@@ -138,7 +152,7 @@ async def test_a_conflict_is_no_failure_of_the_store(tmp_path: Path) -> None:
         assert await _ready(service) == (200, "ready")
 
 
-async def test_a_draining_service_is_unready_and_alive_and_finishes_what_it_took(
+async def test_a_draining_service_is_unready_and_alive_and_finishes_accepted_calls(
     tmp_path: Path,
 ) -> None:
     leave = trio.Event()
@@ -193,14 +207,14 @@ async def test_a_draining_service_is_unready_and_alive_and_finishes_what_it_took
         ("POST", "/internal/registry/refresh", 200),
     ],
 )
-async def test_the_internal_listener_serves_its_own_paths_alone(
+async def test_the_internal_listener_serves_only_its_own_paths(
     tmp_path: Path, method: str, path: str, status: int
 ) -> None:
     async with in_process(tmp_path) as service:
         assert (await service.internal.send(method, path))[0] == status
 
 
-async def test_a_refresh_that_cannot_read_is_503(
+async def test_a_refresh_that_cannot_read_answers_503(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with in_process(tmp_path) as service:

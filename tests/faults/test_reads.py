@@ -1,4 +1,4 @@
-"""What callers are told when reads fail or snapshots are too old; nothing stays half done."""
+"""What callers get when reads fail or snapshots are too old. No call stays half done."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ async def _seat(
         ),
     ],
 )
-async def test_a_read_that_fails_is_registry_unavailable_and_works_again_after_it(
+async def test_a_failed_read_answers_registry_unavailable_until_reads_work_again(
     tmp_path: Path, query: str, method: str, path: str, body: dict[str, object] | None
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -72,15 +72,13 @@ async def test_a_read_that_fails_is_registry_unavailable_and_works_again_after_i
 @pytest.mark.parametrize(
     ("query", "times"),
     [
-        (
-            "seats.find_by_idempotency_key",
-            6,
-        ),  # more often than a partner may crash: a disk's fault is not the partner's
+        # More often than a partner may crash: failures of the disk do not make a partner rest.
+        ("seats.find_by_idempotency_key", 6),
         ("seats.find_head", 2),
         ("seats.waiting_seats", 2),
     ],
 )
-async def test_a_seat_ledger_that_cannot_be_read_is_settlement_unavailable_and_takes_no_seat(
+async def test_when_seats_cannot_be_read_seating_is_refused_and_nobody_is_seated(
     tmp_path: Path, query: str, times: int
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -93,7 +91,7 @@ async def test_a_seat_ledger_that_cannot_be_read_is_settlement_unavailable_and_t
         assert reply.header("idempotent-replayed") is None
 
 
-async def test_a_failing_disk_does_not_stop_what_needs_none(tmp_path: Path) -> None:
+async def test_a_failing_disk_does_not_stop_calls_that_need_no_disk(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         with reads_fail(service.core):
@@ -108,7 +106,7 @@ async def test_a_failing_disk_does_not_stop_what_needs_none(tmp_path: Path) -> N
             )
 
 
-async def test_a_tier_book_that_is_too_old_stops_tiers_and_seating_alone(tmp_path: Path) -> None:
+async def test_a_tier_snapshot_that_is_too_old_stops_only_tiers_and_seating(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         taken = ok(await _seat(service, partner))
@@ -118,7 +116,7 @@ async def test_a_tier_book_that_is_too_old_stops_tiers_and_seating_alone(tmp_pat
             await service.public.call("GET", tiers, partner.test), 503, "settlement_unavailable"
         )
         check_refusal(await _seat(service, partner, "bob", "b"), 503, "settlement_unavailable")
-        # What was refused before the book is looked at, or needs none, goes on.
+        # Calls that do not need the tiers, and refusals decided before them, do not change.
         assert ok(await _seat(service, partner)) == taken
         for method, path, body in (
             ("GET", "/partner/me", None),
@@ -144,7 +142,7 @@ async def test_a_registry_just_short_of_too_old_still_answers(tmp_path: Path) ->
         ok(await service.public.call("GET", "/partner/me", partner.test))
 
 
-async def test_a_closed_registry_tells_no_key_from_another_until_it_is_read_again(
+async def test_a_registry_that_is_too_old_refuses_all_keys_alike_until_it_is_read_again(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service:
@@ -163,20 +161,20 @@ async def test_a_closed_registry_tells_no_key_from_another_until_it_is_read_agai
         check_refusal(await service.public.call("GET", "/partner/me", stranger), 401, "invalid_key")
 
 
-async def test_a_closed_registry_draws_from_the_process_bucket_alone(tmp_path: Path) -> None:
+async def test_a_registry_that_is_too_old_uses_only_the_process_bucket(tmp_path: Path) -> None:
     async with in_process(tmp_path, process_rate=50) as service:
         partner = await service.partner(burst=50)
         service.core.parts.registry.age.renew(trio.current_time() - TOO_OLD_S)
         drain(service.core, partner.partner_id)
-        # The partner's bucket is empty and is not asked; the loop above has also emptied the
-        # bucket of the process.
+        # The partner's empty bucket is not used. `drain` has also emptied the process bucket, which
+        # refuses the call.
         reply = await service.public.call("GET", "/partner/me", partner.test)
         check_refusal(reply, 429, "rate_limited")
         assert reply.header("ratelimit") is None
         assert reply.version == 1
 
 
-async def test_a_registry_that_closes_ends_a_held_call(tmp_path: Path) -> None:
+async def test_a_registry_that_becomes_too_old_ends_a_held_call(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
         partner = await service.partner()
         answers: list[Reply] = []

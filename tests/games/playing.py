@@ -1,4 +1,4 @@
-"""Shared by the tests of all games: random games from a seed, and counts of move sequences."""
+"""Shared by the tests of all games: seeded random games, and counts of move sequences."""
 
 import random
 from collections import Counter
@@ -14,15 +14,15 @@ SEEDS = st.integers(0, 2**32)
 
 
 def seeds(examples: int) -> settings:
-    """Settings for a property test over `examples` seeds.
+    """Return the settings of a property test over `examples` seeds.
 
-    Seeds are not shrunk: a smaller seed makes no simpler game, so shrinking only takes time.
+    Seeds are not shrunk, because a smaller seed makes no simpler game.
     """
     return settings(max_examples=examples, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 
 
 def played(rules: Rules, moves: Iterable[str]) -> Any:
-    """Return the state after moves from the initial state."""
+    """Return the state that the moves reach from the initial state."""
     state = rules.initial()
     for move in moves:
         state = rules.apply(state, move)
@@ -32,7 +32,7 @@ def played(rules: Rules, moves: Iterable[str]) -> Any:
 def a_game(rules: Rules, seed: int, at_most: int = 10_000) -> list[tuple[Any, str]]:
     """Play a random game; return each state with the move that was made in it.
 
-    The final state is left out, as no move is made in it; use `played` to get it.
+    The final state is left out, because no move is made in it. `played` returns it.
     """
     course: list[tuple[Any, str]] = []
     chooses, state = random.Random(seed), rules.initial()
@@ -44,7 +44,7 @@ def a_game(rules: Rules, seed: int, at_most: int = 10_000) -> list[tuple[Any, st
 
 
 def counts(rules: Rules, depth: int) -> list[tuple[int, int]]:
-    """Return the numbers of sequences of 1, 2, … `depth` moves, and of the states they reach."""
+    """Return how many sequences of 1, 2, … `depth` moves there are, and how many states result."""
     states, found = Counter([rules.initial()]), []
     for _ in range(depth):
         after: Counter[Any] = Counter()

@@ -1,4 +1,4 @@
-"""The table of games: those of the package, and those of other distributions."""
+"""The table of games has the games of the package and those of other distributions."""
 
 import re
 from importlib.machinery import ModuleSpec
@@ -14,7 +14,7 @@ from tests.conventions.tree import SOURCE, files
 
 
 class Nim(TicTacToe):
-    """A game of another distribution, with only what the table of games reads."""
+    """A game of another distribution, with only the attributes that the table of games reads."""
 
     game_id = "nim"
     name = "Nim"
@@ -28,7 +28,7 @@ NIM = Nim()
 
 
 def brought(name: str, value: str = "tests.games.test_catalogue:NIM") -> list[EntryPoint]:
-    """Return an entry point as a distribution declares it."""
+    """Return a list with one entry point, as a distribution declares it."""
     return [EntryPoint(name, value, "pgs.games")]
 
 
@@ -48,7 +48,7 @@ def test_every_installed_game_of_the_package_is_loaded_under_its_id() -> None:
     }
 
 
-def test_a_game_joins_through_an_entry_point() -> None:
+def test_a_game_of_another_distribution_is_loaded_by_its_entry_point() -> None:
     games = load_games(brought("nim"))
     assert games["nim"].clock == TurnClock(10_000)
     assert catalogue.GAMES["nim"].name == "Nim"

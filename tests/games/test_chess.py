@@ -1,4 +1,4 @@
-"""Chess: the rules that this package adds to the library, and those that it relies on."""
+"""Chess: the rules that this package adds to the library, and the rules that it takes over."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,12 +9,13 @@ from hypothesis import given
 from pgs.games.rules import Outcome, SideClock
 from tests.games.playing import SEEDS, a_game, played, seeds
 
-# Without the extra these tests are skipped, as pytest's summary shows. CI installs the extra.
+# Without the extra these tests are skipped, and pytest's summary says so. CI installs the extra.
 chess = pytest.importorskip(
     "chess",
     reason="NOT TESTED: the extra `chess` is not installed (pip install -r requirements-chess.txt)",
 )
-from pgs.games.chess import QUIET_PLIES, REPETITIONS, RULES, State  # noqa: E402  it needs the extra that is looked for above
+# This import needs the extra, so it comes after the check.
+from pgs.games.chess import QUIET_PLIES, REPETITIONS, RULES, State  # noqa: E402
 
 DRAW = Outcome(None)
 
@@ -131,8 +132,8 @@ def test_other_castling_rights_make_another_position() -> None:
 
 
 def test_a_position_with_the_other_side_to_move_is_another_position() -> None:
-    # The same pieces stand on the same squares after five, ten and fifteen half-moves, with Black,
-    # White and again Black to move.
+    # The same pieces are on the same squares after 5, 10 and 15 half-moves, with Black, White and
+    # again Black to move.
     white_loses_a_move, black_loses_one = " a1a2 e8d8 a2a3 d8e8 a3a1", " e8d8 a1a2 d8d7 a2a1 d7e8"
     state = after(
         position("4k3/8/8/8/8/8/8/R3K3 w - - 0 1"),
@@ -204,7 +205,7 @@ def test_castling_has_one_name() -> None:
     ],
     ids=["initial", "kiwipete", "endgame"],
 )
-def test_the_number_of_legal_moves_is_the_known_one(fen: str, known: list[int]) -> None:
+def test_the_number_of_legal_moves_is_the_published_one(fen: str, known: list[int]) -> None:
     states, found = [position(fen)], []
     for _ in known:
         found.append(sum(len(RULES.legal_moves(state)) for state in states))
@@ -215,9 +216,10 @@ def test_the_number_of_legal_moves_is_the_known_one(fen: str, known: list[int]) 
     assert found == known
 
 
+@pytest.mark.exhaustive
 @seeds(20)
 @given(seed=SEEDS)
-def test_the_board_is_the_library_s_board_after_the_same_moves(seed: int) -> None:
+def test_the_board_equals_the_librarys_board_after_the_same_moves(seed: int) -> None:
     board = chess.Board()
     for state, move in a_game(RULES, seed):
         assert RULES.view(state)["fen"] == board.fen()

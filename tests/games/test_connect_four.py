@@ -10,9 +10,9 @@ from pgs.games.connect_four import MOVES, RULES
 from pgs.games.rules import Outcome
 from tests.games.playing import SEEDS, a_game, counts, played, seeds
 
-# The number of sequences of 1, 2, … moves, where a won game does not go on: a well-known check of
-# move generators. The number of positions that they reach: A212693 in the On-Line Encyclopedia of
-# Integer Sequences.
+# How many sequences of 1, 2, … moves there are, if no move follows a win, and how many positions
+# they reach. The first is a well-known check of move generators. The second is A212693 in the
+# On-Line Encyclopedia of Integer Sequences.
 SEQUENCES = [7, 49, 343, 2_401, 16_807, 117_649, 823_536, 5_673_234]
 POSITIONS = [7, 49, 238, 1_120, 4_263, 16_422, 54_859, 184_275]
 
@@ -24,7 +24,7 @@ def view(moves: str) -> dict[str, Any]:
 
 
 def lines_in(board: Sequence[Sequence[int | None]], side: int) -> set[frozenset[str]]:
-    """Return every four in a row, searched cell by cell."""
+    """Return every four in a row of a side, found cell by cell."""
     found = set()
     for row in range(6):
         for column in range(7):
@@ -38,11 +38,13 @@ def lines_in(board: Sequence[Sequence[int | None]], side: int) -> set[frozenset[
     return found
 
 
-def test_the_number_of_move_sequences_is_the_known_one() -> None:
+@pytest.mark.exhaustive
+def test_the_number_of_move_sequences_is_the_published_one() -> None:
     assert [sequences for sequences, _ in counts(RULES, 7)] == SEQUENCES[:7]
 
 
-def test_the_number_of_positions_is_the_known_one() -> None:
+@pytest.mark.exhaustive
+def test_the_number_of_positions_is_the_published_one() -> None:
     states = {RULES.initial()}
     for known in POSITIONS[:7]:
         after = {
@@ -56,7 +58,7 @@ def test_the_number_of_positions_is_the_known_one() -> None:
 
 
 @pytest.mark.slow
-def test_the_number_of_sequences_of_eight_moves_is_the_known_one() -> None:
+def test_the_number_of_sequences_of_eight_moves_is_the_published_one() -> None:
     assert counts(RULES, 8)[-1][0] == SEQUENCES[7]
 
 
@@ -94,7 +96,7 @@ def test_four_in_a_row_win_and_end_the_game(moves: str, winner: int, line: list[
 
 
 def test_one_disc_can_complete_several_lines() -> None:
-    # The bottom row from a to g, closed in its middle: seven cells, four lines.
+    # The last disc is the middle of the bottom row: it completes four lines in seven cells.
     assert sorted(view("1122337766554")["line"]) == ["a1", "b1", "c1", "d1", "e1", "f1", "g1"]
 
 
@@ -115,9 +117,10 @@ def test_a_full_board_without_a_line_is_drawn() -> None:
     assert "line" not in RULES.view(state)
 
 
+@pytest.mark.exhaustive
 @seeds(100)
 @given(seed=SEEDS)
-def test_a_game_ends_with_the_first_line_that_can_be_seen_on_the_board(seed: int) -> None:
+def test_a_game_ends_with_the_first_four_in_a_row(seed: int) -> None:
     course = a_game(RULES, seed)
     assert [
         move

@@ -26,11 +26,12 @@ def block(language: str) -> str:
 
 @pytest.fixture
 def nim(monkeypatch: pytest.MonkeyPatch) -> Rules:
-    """The document's game, installed as the document says: its module and its entry point."""
+    """Install the document's game by its module and its entry point, as the document says."""
     monkeypatch.setattr(catalogue, "GAMES", dict(GAMES))
     module = ModuleType("pgs_nim")
     monkeypatch.setitem(sys.modules, "pgs_nim", module)
-    exec(compile(block("python"), "pgs_nim.py", "exec"), module.__dict__)  # noqa: S102  our own document
+    program = compile(block("python"), "pgs_nim.py", "exec")
+    exec(program, module.__dict__)  # noqa: S102 - it comes from our own document
     declared = tomllib.loads(block("toml"))["project"]["entry-points"][GROUP]
     games = load_games([EntryPoint(name, value, GROUP) for name, value in declared.items()])
     assert games.keys() - installed_games() == {"nim"}
@@ -51,7 +52,7 @@ def test_the_game_in_the_document_is_played_to_its_end(nim: Rules) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_game_in_the_document_keeps_what_it_promises(nim: Rules, seed: int) -> None:
+def test_the_game_in_the_document_keeps_the_rules_for_games(nim: Rules, seed: int) -> None:
     course = a_game(nim, seed)
     for state, move in course:
         legal = nim.legal_moves(state)
@@ -69,7 +70,7 @@ SHOWN = re.findall(
 )
 
 
-def test_every_game_of_the_package_shows_its_state() -> None:
+def test_the_document_shows_a_state_of_every_game_of_the_package() -> None:
     assert [game_id for game_id, _, _ in SHOWN] == list(GAMES)
 
 
@@ -84,6 +85,6 @@ def test_the_state_in_the_document_is_what_players_get(
     assert json.loads(json.dumps(rules.view(played(rules, moves.split())))) == json.loads(state)
 
 
-def test_the_table_in_the_document_names_every_game_and_its_moves() -> None:
+def test_the_table_in_the_document_names_every_game() -> None:
     rows = dict(re.findall(r"^\| `([\w-]+)`[^|]*\| ([^|]+) \|", TEXT, re.MULTILINE))
     assert list(rows) == list(GAMES)

@@ -1,4 +1,4 @@
-"""What the platform relies on in every game that can be played here."""
+"""Properties of every installed game on which the platform relies."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ def builtins(rules: Rules, state: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(rules.view(state)))
 
 
-def test_every_game_that_can_be_played_here_is_tested() -> None:
+def test_every_installed_game_is_tested() -> None:
     assert {"tic-tac-toe", "connect-four", "reversi"} <= GAMES.keys() == installed_games()
 
 
@@ -85,9 +85,7 @@ def test_side_0_begins_and_has_moves(rules: Rules) -> None:
 @EACH
 @SOME
 @given(seed=SEEDS)
-def test_every_game_comes_to_an_end_with_an_outcome_and_no_move_left(
-    rules: Rules, seed: int
-) -> None:
+def test_every_game_ends_with_an_outcome_and_no_move_left(rules: Rules, seed: int) -> None:
     course = a_game(rules, seed)
     assert len(course) < 10_000
     assert [move for state, move in course if rules.outcome(state) is not None] == []
@@ -180,7 +178,7 @@ sides have the same view."""
 @EACH
 @SOME
 @given(seed=SEEDS)
-def test_a_view_holds_its_fields_as_json_and_nothing_else(rules: Rules, seed: int) -> None:
+def test_a_view_is_json_with_only_its_known_fields(rules: Rules, seed: int) -> None:
     always, sometimes = FIELDS[rules.game_id]
     course = a_game(rules, seed, at_most=60)
     for state, move in [*course, (played(rules, [move for _, move in course]), "")]:
@@ -195,7 +193,7 @@ def test_a_view_holds_its_fields_as_json_and_nothing_else(rules: Rules, seed: in
 )
 @SOME
 @given(seed=SEEDS)
-def test_each_move_but_a_pass_adds_one_mark_to_the_board(rules: Rules, seed: int) -> None:
+def test_each_move_except_a_pass_adds_one_mark_to_the_board(rules: Rules, seed: int) -> None:
     marks = [
         sum(cell is not None for row in builtins(rules, state)["board"] for cell in row)
         for state, _ in a_game(rules, seed)

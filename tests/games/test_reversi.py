@@ -1,4 +1,4 @@
-"""Reversi, compared with a plain version of its rules that examines square by square."""
+"""Reversi, compared with a plain version of the rules that examines the board square by square."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from pgs.games.reversi import RULES, SQUARES, State
 from pgs.games.rules import PASS, Outcome, Side
 from tests.games.playing import SEEDS, a_game, counts, played, seeds
 
-# The number of sequences of 1, 2, … moves, where a pass is a move: a well-known check of move
+# How many sequences of 1, 2, … moves there are, if a pass is a move: a well-known check of move
 # generators.
 SEQUENCES = [4, 12, 56, 244, 1_396, 8_200, 55_092, 390_216]
 
@@ -18,7 +18,7 @@ Board = list[list[int | None]]
 
 
 def plain(board: Board, side: int) -> dict[str, set[str]]:
-    """Return the squares that a side may take, each with the squares of the discs that it turns."""
+    """Return the squares that a side may take. Each has the squares of the discs that it turns."""
     found: dict[str, set[str]] = {}
     for row in range(8):
         for column in range(8):
@@ -45,14 +45,14 @@ def plain(board: Board, side: int) -> dict[str, set[str]]:
 
 
 def held(state: State) -> dict[str, int | None]:
-    """Return the side that holds each square."""
+    """Return the side whose disc is on each square, or None."""
     return dict(
         zip(SQUARES, (cell for row in RULES.view(state)["board"] for cell in row), strict=True)
     )
 
 
 def discs(rows: str) -> tuple[int, int]:
-    """Return the discs of a board drawn as eight rows of `.`, `0` and `1`, row 1 first."""
+    """Return both sides' discs, as bits, of a board drawn in rows of `.`, `0`, `1`, row 1 first."""
     black, white = (
         sum(1 << at for at, cell in enumerate("".join(rows.split())) if cell == side)
         for side in "01"
@@ -61,15 +61,15 @@ def discs(rows: str) -> tuple[int, int]:
 
 
 def board(rows: str, turn: Side) -> State:
-    """Return a drawn board with `turn` to move.
+    """Return the state of a drawn board with `turn` to move.
 
-    It is made by a pass of the other side, so that the rules compute the legal moves.
+    The state is made by a pass of the other side, so that the rules compute the legal moves.
     """
     state: State = RULES.apply(State(discs(rows), 1 if turn == 0 else 0, 0), PASS)
     return state
 
 
-def test_the_game_begins_as_othello_does() -> None:
+def test_the_game_begins_with_the_position_of_othello() -> None:
     state = RULES.initial()
     assert {square: side for square, side in held(state).items() if side is not None} == {
         "d4": 1,
@@ -81,18 +81,19 @@ def test_the_game_begins_as_othello_does() -> None:
     assert RULES.view(state)["scores"] == [2, 2]
 
 
-def test_the_number_of_move_sequences_is_the_known_one() -> None:
+def test_the_number_of_move_sequences_is_the_published_one() -> None:
     assert [sequences for sequences, _ in counts(RULES, 6)] == SEQUENCES[:6]
 
 
 @pytest.mark.slow
-def test_the_number_of_sequences_of_eight_moves_is_the_known_one() -> None:
+def test_the_number_of_sequences_of_eight_moves_is_the_published_one() -> None:
     assert [sequences for sequences, _ in counts(RULES, 8)] == SEQUENCES
 
 
+@pytest.mark.exhaustive
 @seeds(40)
 @given(seed=SEEDS)
-def test_every_move_follows_the_plainly_written_rule(seed: int) -> None:
+def test_every_move_follows_the_plain_version_of_the_rules(seed: int) -> None:
     course = a_game(RULES, seed)
     for state, move in course:
         side, before = RULES.turn(state), held(state)
@@ -110,6 +111,7 @@ def test_every_move_follows_the_plainly_written_rule(seed: int) -> None:
     assert outcome.scores == tuple(shown["scores"])
 
 
+@pytest.mark.exhaustive
 @seeds(40)
 @given(seed=SEEDS)
 def test_a_side_passes_exactly_when_only_the_other_side_can_move(seed: int) -> None:
@@ -157,7 +159,7 @@ def test_a_side_without_discs_loses_at_once() -> None:
     assert RULES.legal_moves(state) == ()
 
 
-def test_equal_discs_are_a_draw_and_empty_squares_do_not_count() -> None:
+def test_equal_numbers_of_discs_are_a_draw_and_empty_squares_do_not_count() -> None:
     rows = "00000000 00000000 00000000 ........ ........ 11111111 11111111 11111111"
     over = [
         State(discs(rows), 0, 0, over=True),
@@ -171,7 +173,7 @@ def test_equal_discs_are_a_draw_and_empty_squares_do_not_count() -> None:
     ]
 
 
-def test_a_disc_turns_all_that_it_encloses_in_all_eight_directions() -> None:
+def test_a_disc_turns_the_discs_that_it_encloses_in_all_eight_directions() -> None:
     state = board(
         """
         0..0..0.

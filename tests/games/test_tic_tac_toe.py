@@ -15,7 +15,7 @@ def played(*moves: str) -> State:
     return state
 
 
-def test_the_older_seat_begins_and_every_cell_is_free() -> None:
+def test_side_0_begins_and_every_cell_is_free() -> None:
     state = RULES.initial()
     assert RULES.turn(state) == 0
     assert RULES.legal_moves(state) == CELLS
@@ -26,7 +26,7 @@ def test_sides_take_turns() -> None:
     assert [RULES.turn(played(*CELLS[:count])) for count in range(4)] == [0, 1, 0, 1]
 
 
-def test_the_board_shows_rows_from_row_one_on() -> None:
+def test_the_first_row_of_the_view_is_row_one() -> None:
     assert RULES.view(played("c1", "a2"))["board"] == [
         (None, None, 0),
         (1, None, None),
@@ -47,7 +47,7 @@ def test_the_board_shows_rows_from_row_one_on() -> None:
 )
 def test_three_in_a_row_win_and_end_the_game(line: tuple[str, str, str]) -> None:
     others = [cell for cell in CELLS if cell not in line]
-    # The other side's two cells are never a line of three.
+    # The other side has only two cells, so it cannot have three in a row.
     state = played(line[0], others[0], line[1], others[1], line[2])
     assert RULES.outcome(state) == Outcome(0)
     assert RULES.legal_moves(state) == ()
@@ -76,13 +76,13 @@ def test_nothing_is_played_after_the_end() -> None:
         RULES.apply(played("a1", "b1", "a2", "b2", "a3"), "c3")
 
 
-def test_a_state_outlives_the_moves_made_from_it() -> None:
+def test_a_move_does_not_change_the_state_before_it() -> None:
     state = played("a1")
     assert RULES.apply(state, "b1") != RULES.apply(state, "c1")
     assert RULES.legal_moves(state) == CELLS[1:]
 
 
-def test_every_view_is_ready_for_json() -> None:
+def test_every_view_can_be_encoded_as_json() -> None:
     state = RULES.initial()
     for cell in CELLS[:5]:
         assert msgspec.json.decode(msgspec.json.encode(RULES.view(state))).keys() <= {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.http.raw import WAYS, Way
+from tests.http.raw import SERVERS, ServeApp
 
 
-@pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest) -> Way:
-    return WAYS[request.param]
+@pytest.fixture(params=SERVERS)
+def serve_app(request: pytest.FixtureRequest) -> ServeApp:
+    return SERVERS[request.param]

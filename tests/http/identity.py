@@ -1,4 +1,4 @@
-"""Makes an issuer's keys, its tokens, good and bad, and the documents that it publishes."""
+"""Makes an issuer's keys and published documents, and good and bad tokens."""
 
 import functools
 import hmac
@@ -25,7 +25,7 @@ ALGORITHMS = ("RS256", "ES256", "EdDSA")
 def key(alg: str, name: str = "first") -> Key:
     """Return a private key for an algorithm. The same name gives the same key.
 
-    All algorithms of RSA share their keys.
+    All RSA algorithms share the key of a name.
     """
     return _key("RSA" if alg.startswith(("RS", "PS")) else alg, name)
 
@@ -95,9 +95,9 @@ def sign_hmac(header: object, payload: object, secret: bytes) -> str:
 
 
 class Web:
-    """Stands in for `fetch`: documents by URL.
+    """Replaces `fetch`: returns documents by their URL, and records the requests.
 
-    Counts the requests. Can be down, slow, or stuck until `gate` is set.
+    It can be down, be slow, or wait until `may_answer` is set.
     """
 
     def __init__(self, **documents: Json) -> None:
@@ -110,14 +110,14 @@ class Web:
         self.asked_at: list[float] = []
         self.down = False
         self.takes_s = 0.0
-        self.admission: trio.Event | None = None
+        self.may_answer: trio.Event | None = None
 
     async def fetch(self, url: str) -> Json:
         self.asked.append(url)
         self.asked_at.append(trio.current_time())
         await trio.sleep(self.takes_s)
-        if self.admission is not None:
-            await self.admission.wait()
+        if self.may_answer is not None:
+            await self.may_answer.wait()
         if self.down or url not in self.documents:
             raise NotFetched("down")
         return self.documents[url]

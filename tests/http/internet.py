@@ -37,24 +37,24 @@ def authority() -> trustme.CA:
 
 @functools.cache
 def client_context() -> ssl.SSLContext:
-    """Return what a client needs to trust `authority` and nobody else."""
+    """Return the TLS context of a client that trusts only `authority`."""
     return ssl.create_default_context(cadata=authority().cert_pem.bytes().decode())
 
 
 @functools.cache
 def server_context(host: str = HOST) -> ssl.SSLContext:
-    """Return what a server for `host` needs, with a certificate from `authority`."""
+    """Return the TLS context of a server for `host`, with a certificate from `authority`."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority().issue_cert(host).configure_cert(context)
     return context
 
 
 class Internet(trio.abc.HostnameResolver, trio.abc.SocketFactory):
-    """What exists, and what was looked up and connected to.
+    """The simulated internet. It records look-ups and connections.
 
     `answers`: what the next look-ups return, in order; the last one repeats. Addresses in
     `refusing` refuse connections, those in `hanging` never answer, all others accept them.
-    `handler` is called once the TLS handshake is done; without one no handshake begins.
+    `handler` is called once the TLS handshake is done; without a handler no handshake begins.
     """
 
     def __init__(self, nursery: trio.Nursery) -> None:
@@ -125,7 +125,7 @@ def _entry(address: str, port: object) -> tuple[Any, ...]:
 
 
 class Socket(trio.socket.SocketType):
-    """A socket of the simulated internet, with what a stream needs of one."""
+    """A socket of the simulated internet, with the methods that a stream needs."""
 
     def __init__(self, internet: Internet, family: int) -> None:
         self._internet = internet

@@ -26,11 +26,11 @@ QUICK = ServerLimits(
     shutdown_s=0.5,
     websocket_ping_s=None,
 )
-"""Limits that are short enough to be reached in a test, except `read_s`: it must not hide that
-another limit failed."""
+"""Limits that a test reaches quickly. Only `read_s` is long, so that it cannot hide the failure of
+another limit."""
 
 PATIENCE_S = 10.0
-"""Seconds within which everything that a test waits for must happen, on any machine."""
+"""How many seconds a test waits for anything before it fails. Enough for a slow machine."""
 
 HANDSHAKE = (
     b"GET %s HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -38,8 +38,8 @@ HANDSHAKE = (
 )
 
 
-class Way(Protocol):
-    """How an application is served: `pgs.http.transport.server.serve` or a replacement."""
+class ServeApp(Protocol):
+    """A function that serves an application: `pgs.http.transport.server.serve` or a replacement."""
 
     async def __call__(
         self,
@@ -54,7 +54,7 @@ class Way(Protocol):
     ) -> None: ...
 
 
-WAYS: dict[str, Way] = {"hypercorn": serve}
+SERVERS: dict[str, ServeApp] = {"hypercorn": serve}
 
 
 class Answer:
@@ -93,7 +93,7 @@ class Client:
         return await self.answer()
 
     async def answer(self, *, to_head: bool = False) -> Answer:
-        """Return the next final response. AssertionError if the connection ends before its end."""
+        """Return the next final response. AssertionError if the connection ends before it does."""
         head = (await self._until(b"\r\n\r\n")).decode("latin-1")
         first, *lines = head.split("\r\n")[:-2]
         status = int(first.split(" ")[1])
@@ -144,7 +144,7 @@ class Client:
         return taken
 
     async def _more(self) -> bool:
-        """Return whether anything came before the end. A reset is an end, too."""
+        """Read on. Return False if the connection has ended or was reset."""
         with trio.fail_after(PATIENCE_S):
             try:
                 data = await self.stream.receive_some(65536)
@@ -168,7 +168,7 @@ class Server:
         self._counted = trio.Event()
 
     async def client(self, *, receive_buffer: int | None = None) -> Client:
-        """Return a new connection. A small `receive_buffer`, in bytes, soon takes no more."""
+        """Return a new connection. A small `receive_buffer` (bytes) is soon full."""
         sock = trio.socket.socket()
         if receive_buffer is not None:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -176,7 +176,7 @@ class Server:
         return Client(trio.SocketStream(sock))
 
     async def is_alive(self) -> bool:
-        """Return whether another client is still served."""
+        """Return whether the server still answers a new client."""
         async with await self.client() as client:
             return (await client.get("/alive")).status != 0
 
@@ -194,13 +194,15 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(way: Way, app: App, limits: ServerLimits = QUICK) -> AsyncIterator[Server]:
-    """Run a server of `app` for a block. It must stop within the time that its limits promise."""
+async def serving(
+    serve_app: ServeApp, app: App, limits: ServerLimits = QUICK
+) -> AsyncIterator[Server]:
+    """Run a server of `app` for a block. It must stop within the time that its limits allow."""
     sock = bind("127.0.0.1:0")
     server = Server(sock.getsockname()[1], trio.Event(), trio.Event())
 
     async def run(task_status: trio.TaskStatus[list[str]]) -> None:
-        await way(
+        await serve_app(
             app,
             [sock],
             stop=server.stop,
@@ -239,7 +241,7 @@ def edge(
 
 
 async def ok(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer everything at once and read no body: the simplest application."""
+    """The simplest application: answer at once, without reading the body."""
     if scope["type"] == "lifespan":
         await live(receive, send)
     elif scope["type"] == "http":
@@ -251,7 +253,7 @@ async def ok(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def only(path: str, app: App) -> App:
-    """Return an application: `app` at one path, `ok` at all others, to serve a second client."""
+    """Return an application that is `app` at one path, and `ok` at all others for other clients."""
 
     async def routed(scope: Scope, receive: Receive, send: Send) -> None:
         await (app if scope.get("path") == path else ok)(scope, receive, send)
@@ -260,7 +262,7 @@ def only(path: str, app: App) -> App:
 
 
 async def live(receive: Receive, send: Send) -> None:
-    """Take part in a lifespan. hypercorn does not start an application that returns from it."""
+    """Take part in a lifespan until the shutdown; hypercorn requires this of an application."""
     while (event := (await receive())["type"]) != "lifespan.shutdown":
         await send({"type": f"{event}.complete"})
     await send({"type": "lifespan.shutdown.complete"})
@@ -302,7 +304,7 @@ def text_frame(text: bytes, *, final: bool = True, opcode: int = 1) -> bytes:
 
 
 def error_of(answer: Answer) -> dict[str, str]:
-    """Return the body of an answer in the error shape, which holds a sentence and no reason."""
+    """Check that an answer has the error shape without a reason; return its body."""
     assert answer.headers["content-type"] == "application/json"
     body = json.loads(answer.body)
     assert body.keys() == {"error"}

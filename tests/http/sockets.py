@@ -28,7 +28,7 @@ def app_of(
     subprotocol: str | None = PROTOCOL,
     events: Counter[str] | None = None,
 ) -> App:
-    """Return a service with `handler` at `/ws`, behind the edge. `events` counts their events."""
+    """Return a service with `handler` at `/ws`, behind the edge. `events` counts the events."""
     heard: Counter[str] = Counter() if events is None else events
 
     def on_event(name: str) -> None:
@@ -64,7 +64,7 @@ async def upgraded(
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Poll until a condition holds that no event announces."""
+    """Poll until a condition holds, where a test has no event to wait for."""
     with trio.fail_after(PATIENCE_S):
         while True:
             if condition():
@@ -93,6 +93,6 @@ async def gone(sockets: OpenSockets) -> None:
 
 
 async def send_all_or_nothing(client: Client, data: bytes) -> None:
-    """Send to a server that may have ended the connection already."""
+    """Send to a server that may already have ended the connection."""
     with suppress(trio.BrokenResourceError):
         await client.send(data)

@@ -1,6 +1,6 @@
 """When a stream of `GET live` ends, on a virtual clock.
 
-It ends with its token and with its subscriber's membership, and nothing is written after that.
+It ends when its token expires or its reader loses access, and writes nothing after that.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -27,7 +27,7 @@ from tests.virtual import START
 LONG = START + 10**9
 
 
-class Watched:
+class StreamReader:
     """Reads a stream, and records when each piece was written and when the stream ended.
 
     `pause_s`: the seconds that a slow reader takes for each piece.
@@ -79,56 +79,56 @@ async def chatter(s: ReadyCore, every_s: float) -> AsyncIterator[None]:
 
 
 @pytest.mark.parametrize("expires_in_s", [1, 7, 7.25, 49])
-async def test_it_ends_when_its_token_expires_and_says_nothing_after(
+async def test_a_stream_ends_when_its_token_expires_and_sends_nothing_after_that(
     tmp_path: Path, autojump_clock: MockClock, expires_in_s: float
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
-        watched = Watched()
+        reader = StreamReader()
         expires_at = trio.current_time() + expires_in_s
         async with chatter(s, 0.1):
-            await watched.read(await watch(s, "ada", START + expires_at))
-        assert watched.ended_at == pytest.approx(expires_at, abs=0.01)
-        assert len(watched.pieces) > 5 * expires_in_s, "it was heard until then"
-        assert watched.pieces[-1][0] < expires_at
+            await reader.read(await watch(s, "ada", START + expires_at))
+        assert reader.ended_at == pytest.approx(expires_at, abs=0.01)
+        assert len(reader.pieces) > 5 * expires_in_s, "events arrived until then"
+        assert reader.pieces[-1][0] < expires_at
         assert not s.parts.activity.has_subscribers("acme", "test")
 
 
-async def test_it_ends_after_its_life_when_the_token_lasts_longer(
+async def test_a_stream_ends_after_its_lifetime_when_the_token_lasts_longer(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
-        watched, began = Watched(), trio.current_time()
-        await watched.read(
+        reader, began = StreamReader(), trio.current_time()
+        await reader.read(
             await watch(s, "ada", 10**400)
-        )  # beyond what a float can hold, as a token may have it
-        assert watched.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)
+        )  # more than a float can hold, which a token may contain
+        assert reader.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)
 
 
 @pytest.mark.parametrize("expires_in_s", [0, -1])
-async def test_a_token_that_expired_on_the_way_is_told_nothing(
+async def test_a_stream_whose_token_has_already_expired_sends_nothing(
     tmp_path: Path, autojump_clock: MockClock, expires_in_s: int
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
-        watched = Watched()
-        await watched.read(await watch(s, "ada", s.parts.clock.now() + expires_in_s))
-        assert [piece for _, piece in watched.pieces if b"event:" in piece] == []
-        assert watched.ended_at == trio.current_time()
+        reader = StreamReader()
+        await reader.read(await watch(s, "ada", s.parts.clock.now() + expires_in_s))
+        assert [piece for _, piece in reader.pieces if b"event:" in piece] == []
+        assert reader.ended_at == trio.current_time()
 
 
-async def test_a_slow_reader_gets_no_piece_that_was_not_begun_before_the_token_expired(
+async def test_a_slow_reader_gets_no_piece_that_was_begun_after_the_token_expired(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
-        watched, expires_at = Watched(pause_s=0.4), trio.current_time() + 5
-        async with chatter(s, 0.01):  # forty for each that is read
-            await watched.read(await watch(s, "ada", START + expires_at))
-        assert watched.pieces[-1][0] < expires_at
-        assert watched.ended_at is not None
-        assert watched.ended_at < expires_at + 0.5
+        reader, expires_at = StreamReader(pause_s=0.4), trio.current_time() + 5
+        async with chatter(s, 0.01):  # 40 events for each piece that is read
+            await reader.read(await watch(s, "ada", START + expires_at))
+        assert reader.pieces[-1][0] < expires_at
+        assert reader.ended_at is not None
+        assert reader.ended_at < expires_at + 0.5
 
 
 async def _removed(s: ReadyCore) -> None:
@@ -149,34 +149,34 @@ async def _registry_too_old(s: ReadyCore) -> None:
 
 
 @pytest.mark.parametrize("change", [_removed, _in_another_account, _registry_too_old])
-async def test_it_ends_within_a_second_of_a_change_that_shuts_its_reader_out(
+async def test_a_stream_ends_within_a_second_of_a_change_that_excludes_its_reader(
     tmp_path: Path, autojump_clock: MockClock, change: Callable[[ReadyCore], Awaitable[None]]
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")
-        watched = Watched()
+        reader = StreamReader()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(watched.read, await watch(s, "ada", LONG))
+            nursery.start_soon(reader.read, await watch(s, "ada", LONG))
             await trio.sleep(10.3)
-            assert s.parts.activity.has_subscribers("acme", "test"), "it ended by itself"
+            assert s.parts.activity.has_subscribers("acme", "test"), "the stream ended too early"
             await change(s)
             changed_at = trio.current_time()
             s.parts.activity.tell("acme", "test", ActivityEvent("seat", 0, {"seatId": "too late"}))
-        assert watched.ended_at is not None
-        assert watched.ended_at <= changed_at + live.LOOK_S
-        assert not any(b"too late" in piece for _, piece in watched.pieces)
+        assert reader.ended_at is not None
+        assert reader.ended_at <= changed_at + live.LOOK_S
+        assert not any(b"too late" in piece for _, piece in reader.pieces)
 
 
-async def test_a_new_role_that_may_still_read_it_does_not_end_it(
+async def test_a_new_role_that_may_still_read_the_stream_does_not_end_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
         await join(s, "ada")
         await join(s, "ben")
-        watched, began = Watched(), trio.current_time()
+        reader, began = StreamReader(), trio.current_time()
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(watched.read, await watch(s, "ada", LONG))
+            nursery.start_soon(reader.read, await watch(s, "ada", LONG))
             await trio.sleep(10)
             await ask(s, ChangeRole("ben", "ada", "viewer"))
-        assert watched.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)
+        assert reader.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)

@@ -1,4 +1,4 @@
-"""No record, command or reply of the admin API shows its secret in a log."""
+"""The repr of records, commands and replies hides their secrets from the log."""
 
 import msgspec
 import pytest

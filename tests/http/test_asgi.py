@@ -22,7 +22,7 @@ async def leaves() -> Message:
     return {"type": "http.disconnect"}
 
 
-async def test_work_ends_with_what_it_returns() -> None:
+async def test_work_returns_its_result() -> None:
     async def work() -> int:
         await trio.lowlevel.checkpoint()
         return 7
@@ -39,7 +39,7 @@ async def test_work_raises_its_own_exception_and_no_group() -> None:
         await unless_gone(work(), stays)
 
 
-async def test_what_breaks_while_the_client_is_awaited_is_raised_as_it_is() -> None:
+async def test_an_error_while_waiting_for_the_client_is_raised_unchanged() -> None:
     async def breaks() -> Message:
         raise OSError("no line")
 
@@ -68,6 +68,6 @@ async def test_a_cancelled_caller_stays_cancelled() -> None:
     assert scope.cancelled_caught
 
 
-async def test_a_client_that_leaves_amid_its_body_is_gone() -> None:
+async def test_reading_the_body_of_a_client_that_has_left_raises_client_gone() -> None:
     with pytest.raises(ClientGone):
         await read_body(leaves)

@@ -50,11 +50,11 @@ class Seating(msgspec.Struct, rename="camel", frozen=True):
     ],
     ids=lambda raw: repr(raw[:20]),
 )
-def test_a_body_that_is_no_clean_json_object_is_a_bad_request(raw: bytes) -> None:
+def test_a_body_that_is_no_valid_json_object_is_a_bad_request(raw: bytes) -> None:
     assert isinstance(decode_object(raw), BadRequest)
 
 
-def test_a_body_is_read_as_it_stands() -> None:
+def test_values_and_names_of_a_body_are_returned_unchanged() -> None:
     assert decode_object(b' {"a": [1, 1.5, true, null, "\\u00e9\\ud83d\\ude00"], "a\\n": {}} ') == {
         "a": [1, 1.5, True, None, "é😀"],
         "a\n": {},
@@ -78,7 +78,7 @@ def test_a_body_is_read_as_it_stands() -> None:
         (b'{"a":' + b"9" * 5000 + b"}", "Field `a` is too large a number."),
     ],
 )
-def test_a_repeated_name_and_an_endless_number_are_refused_by_name(
+def test_the_refusal_of_a_repeated_name_or_too_large_a_number_names_the_field(
     raw: bytes, message: str
 ) -> None:
     assert decode_object(raw) == BadRequest(message)
@@ -145,7 +145,7 @@ def test_no_bytes_make_decoding_raise(raw: bytes) -> None:
         ),
     ],
 )
-def test_a_field_that_does_not_fit_is_named(fields: dict[str, object], message: str) -> None:
+def test_the_refusal_of_an_invalid_field_names_it(fields: dict[str, object], message: str) -> None:
     assert convert(fields, Seating) == BadRequest(message)
 
 

@@ -1,4 +1,4 @@
-"""The dispatcher with credentials other than keys, with other answers, and with WebSockets."""
+"""The dispatcher with credentials other than API keys, with streams, and with WebSockets."""
 
 import json
 from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.edge import Edge
 from pgs.http.transport.sockets import OpenSockets, serve_socket
 from pgs.storage.transactions import StoreOutage
-from tests.http.raw import HANDSHAKE, Server, Way, error_of, raw_request, serving
+from tests.http.raw import HANDSHAKE, ServeApp, Server, error_of, raw_request, serving
 from tests.http.sockets import LIMITS, OFFER, PROTOCOL, closed, until
 
 DEFAULT = 100
@@ -43,17 +43,17 @@ LONG_UID = "u/" + "é" * 120
 
 
 class Person(msgspec.Struct, frozen=True):
-    """The caller, as the authenticators below see them."""
+    """The caller that the authenticator below returns."""
 
     name: str
 
 
-class Said(msgspec.Struct, frozen=True, rename="camel"):
+class Echo(msgspec.Struct, frozen=True, rename="camel"):
     who: str | None
     words: dict[str, str]
 
 
-class Wish(msgspec.Struct, frozen=True):
+class Body(msgspec.Struct, frozen=True):
     what: str
 
 
@@ -73,7 +73,7 @@ RAISED: dict[bytes, Exception] = {
 
 
 async def by_name(request: Request, /) -> msgspec.Struct:
-    """An authenticator. The header names the caller, the outcome or the exception to raise."""
+    """An authenticator. The header Authorization names the caller, the outcome or the exception."""
     await trio.lowlevel.checkpoint()
     said = b"".join(value for name, value in request.headers if name == b"authorization")
     if said in RAISED:
@@ -81,22 +81,22 @@ async def by_name(request: Request, /) -> msgspec.Struct:
     return OUTCOMES.get(said) or Person(f"{said.decode()} for {request.endpoint.path}")
 
 
-async def say(call: CallBy[Person | None]) -> Answer:
-    return Said(call.principal.name if call.principal else None, dict(call.path))
+async def return_caller(call: CallBy[Person | None]) -> Answer:
+    return Echo(call.principal.name if call.principal else None, dict(call.path))
 
 
-async def grant(call: CallBy[Person]) -> Answer:
-    return Said(
+async def return_body(call: CallBy[Person]) -> Answer:
+    return Echo(
         call.body.what[:10],
         {name.decode(): value.decode() for name, value in call.headers if name == b"if-match"},
     )
 
 
-async def second(call: CallBy[Person]) -> Answer:
+async def refuse_unenrolled(call: CallBy[Person]) -> Answer:
     return refuse("totp_not_enrolled")
 
 
-async def tell(call: CallBy[Person]) -> Answer:
+async def stream_events(call: CallBy[Person]) -> Answer:
     async def produce(write: Write) -> None:
         try:
             for number in range(3):
@@ -119,7 +119,7 @@ def _row(
         method=method,
         path=path,
         handler=handler,
-        response=Said,
+        response=Echo,
         summary="x",
         credential=credential,
         **more,
@@ -127,17 +127,28 @@ def _row(
 
 
 TABLE = (
-    _row("GET", "/partner/admin/account", say, "identity"),
-    _row("GET", "/partner/admin/members/{uid}", say, "identity"),
+    _row("GET", "/partner/admin/account", return_caller, "identity"),
+    _row("GET", "/partner/admin/members/{uid}", return_caller, "identity"),
     _row(
-        "PUT", "/partner/admin/theme/{env}", grant, "identity", request=Wish, body_bytes=2 * DEFAULT
+        "PUT",
+        "/partner/admin/theme/{env}",
+        return_body,
+        "identity",
+        request=Body,
+        body_bytes=2 * DEFAULT,
     ),
-    _row("POST", "/partner/admin/keys", grant, "identity", request=Wish),
-    _row("GET", "/partner/admin/gate", second, "identity"),
-    _row("GET", "/partner/admin/verify", second, "identity", elsewhere=("totp_not_enrolled",)),
-    _row("GET", "/partner/admin/live", tell, "identity", query=frozenset({"end"})),
-    _row("GET", "/game/session", say, "session", crash="registry_unavailable"),
-    _row("GET", "/open", say, None),
+    _row("POST", "/partner/admin/keys", return_body, "identity", request=Body),
+    _row("GET", "/partner/admin/gate", refuse_unenrolled, "identity"),
+    _row(
+        "GET",
+        "/partner/admin/verify",
+        refuse_unenrolled,
+        "identity",
+        elsewhere=("totp_not_enrolled",),
+    ),
+    _row("GET", "/partner/admin/live", stream_events, "identity", query=frozenset({"end"})),
+    _row("GET", "/game/session", return_caller, "session", crash="registry_unavailable"),
+    _row("GET", "/open", return_caller, None),
 )
 
 
@@ -155,7 +166,7 @@ async def play(
     )
 
 
-class Front(msgspec.Struct, frozen=True):
+class AppClient(msgspec.Struct, frozen=True):
     server: Server
     app: Dispatcher
     sockets: OpenSockets
@@ -175,7 +186,7 @@ class Front(msgspec.Struct, frozen=True):
 
 
 @asynccontextmanager
-async def front(way: Way, folder: Path) -> AsyncIterator[Front]:
+async def open_app_client(serve_app: ServeApp, folder: Path) -> AsyncIterator[AppClient]:
     config = Config(data_dir=folder)
     sockets = OpenSockets()
     async with open_core(config, inline=True) as core:
@@ -193,14 +204,14 @@ async def front(way: Way, folder: Path) -> AsyncIterator[Front]:
             current_version=1,
             body_limit=body_limits(TABLE, DEFAULT),
         )
-        async with serving(way, edge) as server:
-            yield Front(server, app, sockets)
+        async with serving(serve_app, edge) as server:
+            yield AppClient(server, app, sockets)
 
 
-async def test_the_authenticator_of_the_rows_credential_tells_the_handler_who_calls(
-    way: Way, tmp_path: Path
+async def test_the_authenticator_for_the_rows_credential_gives_the_caller_to_the_handler(
+    serve_app: ServeApp, tmp_path: Path
 ) -> None:
-    async with front(way, tmp_path) as f:
+    async with open_app_client(serve_app, tmp_path) as f:
         assert (await f.ask("GET /partner/admin/account"))[::2] == (
             200,
             {"who": "ann for /partner/admin/account", "words": {}},
@@ -213,9 +224,9 @@ async def test_the_authenticator_of_the_rows_credential_tells_the_handler_who_ca
 
 
 async def test_admin_calls_carry_the_current_version_and_game_calls_carry_none(
-    way: Way, tmp_path: Path
+    serve_app: ServeApp, tmp_path: Path
 ) -> None:
-    async with front(way, tmp_path) as f:
+    async with open_app_client(serve_app, tmp_path) as f:
         for who in ("ann", "refused", "signed out", "bug"):
             _, headers, _ = await f.ask(
                 "GET /partner/admin/account", who, "X-Service-Api-Version: 99"
@@ -240,9 +251,9 @@ async def test_admin_calls_carry_the_current_version_and_game_calls_carry_none(
     ],
 )
 async def test_a_call_that_the_authenticator_refuses_reaches_no_handler_and_its_body_is_not_read(
-    way: Way, tmp_path: Path, who: str, status: int, body: str | None
+    serve_app: ServeApp, tmp_path: Path, who: str, status: int, body: str | None
 ) -> None:
-    async with front(way, tmp_path) as f:
+    async with open_app_client(serve_app, tmp_path) as f:
         for line, content in (
             ("GET /partner/admin/account", b""),
             ("POST /partner/admin/keys", b"no json"),
@@ -254,18 +265,18 @@ async def test_a_call_that_the_authenticator_refuses_reaches_no_handler_and_its_
 
 
 @pytest.mark.parametrize("who", ["closed", "outage", "bug", "crash"])
-async def test_with_a_session_token_what_is_unavailable_is_503(
-    way: Way, tmp_path: Path, who: str
+async def test_every_failure_to_check_a_session_token_is_a_503(
+    serve_app: ServeApp, tmp_path: Path, who: str
 ) -> None:
-    async with front(way, tmp_path) as f:
+    async with open_app_client(serve_app, tmp_path) as f:
         status, _, said = await f.ask("GET /game/session", who)
         assert (status, said["reason"]) == (503, "registry_unavailable")
 
 
-async def test_a_row_names_the_reasons_that_it_answers_with_their_second_status(
-    way: Way, tmp_path: Path
+async def test_a_row_may_answer_a_reason_with_its_second_status(
+    serve_app: ServeApp, tmp_path: Path
 ) -> None:
-    async with front(way, tmp_path) as f:
+    async with open_app_client(serve_app, tmp_path) as f:
         assert (await f.ask("GET /partner/admin/gate"))[0] == 403
         assert (await f.ask("GET /partner/admin/verify"))[0] == 409
 
@@ -280,10 +291,10 @@ async def test_a_row_names_the_reasons_that_it_answers_with_their_second_status(
         ("auth0%7c1%252F2", "auth0|1%2F2"),
     ],
 )
-async def test_a_segment_is_split_off_before_it_is_decoded(
-    way: Way, tmp_path: Path, word: str, uid: str
+async def test_a_path_is_split_into_segments_before_it_is_decoded(
+    serve_app: ServeApp, tmp_path: Path, word: str, uid: str
 ) -> None:
-    async with front(way, tmp_path) as f:
+    async with open_app_client(serve_app, tmp_path) as f:
         status, _, said = await f.ask(f"GET /partner/admin/members/{word}")
         assert (status, said["words"]) == (200, {"uid": uid})
         for other in (
@@ -294,8 +305,10 @@ async def test_a_segment_is_split_off_before_it_is_decoded(
             assert (await f.ask(f"GET {other}"))[0] == 404
 
 
-async def test_a_path_may_have_longer_bodies_than_others(way: Way, tmp_path: Path) -> None:
-    async with front(way, tmp_path) as f:
+async def test_a_path_may_allow_longer_bodies_than_others(
+    serve_app: ServeApp, tmp_path: Path
+) -> None:
+    async with open_app_client(serve_app, tmp_path) as f:
         for length, path, method, status in (
             (DEFAULT, "/partner/admin/keys", "POST", 200),
             (DEFAULT + 1, "/partner/admin/keys", "POST", 413),
@@ -308,8 +321,8 @@ async def test_a_path_may_have_longer_bodies_than_others(way: Way, tmp_path: Pat
             ] == status, (length, path)
 
 
-async def test_a_handler_sees_the_requests_headers(way: Way, tmp_path: Path) -> None:
-    async with front(way, tmp_path) as f:
+async def test_a_handler_sees_the_requests_headers(serve_app: ServeApp, tmp_path: Path) -> None:
+    async with open_app_client(serve_app, tmp_path) as f:
         _, _, said = await f.ask(
             "POST /partner/admin/keys", "ann", 'If-Match: "7"', body=b'{"what": "x"}'
         )
@@ -317,9 +330,9 @@ async def test_a_handler_sees_the_requests_headers(way: Way, tmp_path: Path) -> 
 
 
 async def test_a_stream_goes_on_until_its_client_leaves_its_producer_ends_or_the_service_stops(
-    way: Way, tmp_path: Path
+    serve_app: ServeApp, tmp_path: Path
 ) -> None:
-    async with front(way, tmp_path) as f:
+    async with open_app_client(serve_app, tmp_path) as f:
         whole = b"data: 0\n\ndata: 1\n\ndata: 2\n\n"
         async with await f.server.client() as client:
             answer = await client.get("/partner/admin/live?end=1")
@@ -351,9 +364,9 @@ def test_a_row_whose_credential_has_no_authenticator_is_a_value_error() -> None:
 
 
 async def test_a_websocket_is_served_at_its_path_and_closed_by_a_stop(
-    way: Way, tmp_path: Path
+    serve_app: ServeApp, tmp_path: Path
 ) -> None:
-    async with front(way, tmp_path) as f, await f.server.client() as client:
+    async with open_app_client(serve_app, tmp_path) as f, await f.server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/game/socket" + OFFER + b"\r\n")
         assert answer.status == 101
         assert f.sockets.count == 1
@@ -373,9 +386,9 @@ async def test_a_websocket_is_served_at_its_path_and_closed_by_a_stop(
     ],
 )
 async def test_any_other_handshake_is_a_404_in_the_error_shape(
-    way: Way, tmp_path: Path, path: str
+    serve_app: ServeApp, tmp_path: Path, path: str
 ) -> None:
-    async with front(way, tmp_path) as f, await f.server.client() as client:
+    async with open_app_client(serve_app, tmp_path) as f, await f.server.client() as client:
         answer = await client.ask(HANDSHAKE % path.encode() + OFFER + b"\r\n")
         assert (answer.status, answer.headers["x-request-id"]) == (404, "req_1")
         assert error_of(answer)
@@ -383,9 +396,9 @@ async def test_any_other_handshake_is_a_404_in_the_error_shape(
 
 
 async def test_a_plain_request_of_a_sockets_path_is_told_to_upgrade(
-    way: Way, tmp_path: Path
+    serve_app: ServeApp, tmp_path: Path
 ) -> None:
-    async with front(way, tmp_path) as f:
+    async with open_app_client(serve_app, tmp_path) as f:
         status, headers, said = await f.ask("GET /game/socket")
         assert (status, headers["upgrade"], said.keys()) == (426, "websocket", {"error"})
         status, headers, said = await f.ask("POST /game/socket")

@@ -16,7 +16,7 @@ from pgs.http.transport.heads import stamp
 from tests.http.raw import (
     HANDSHAKE,
     PATIENCE_S,
-    Way,
+    ServeApp,
     edge,
     error_of,
     http_app,
@@ -35,7 +35,7 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def count_in(events: Counter[str], name: str) -> None:
-    """Count an event. With a counter bound, this is an `on_event`."""
+    """Count an event. `partial(count_in, counter)` is an `on_event`."""
     events[name] += 1
 
 
@@ -60,15 +60,15 @@ def count_in(events: Counter[str], name: str) -> None:
     ],
 )
 async def test_only_answers_under_partner_and_embed_carry_the_version(
-    way: Way, path: str, stamped: bool
+    serve_app: ServeApp, path: str, stamped: bool
 ) -> None:
-    async with serving(way, edge(ok)) as server, await server.client() as client:
+    async with serving(serve_app, edge(ok)) as server, await server.client() as client:
         answer = await client.get(path)
         assert answer.headers.get("x-service-api-version") == ("1" if stamped else None)
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_the_applications_version_wins_where_one_belongs_and_is_dropped_elsewhere() -> None:
+def test_the_applications_version_is_kept_where_one_belongs_and_dropped_elsewhere() -> None:
     own = [
         (b"X-Service-Api-Version", b"7"),
         (b"X-Request-Id", b"theirs"),
@@ -84,11 +84,13 @@ def test_the_applications_version_wins_where_one_belongs_and_is_dropped_elsewher
         assert [value for name, value in headers if name == b"x-request-id"] == [b"req_1"]
 
 
-async def test_every_request_has_an_id_of_ours_inside_and_outside(way: Way) -> None:
+async def test_application_and_client_get_the_same_id_of_ours_for_a_request(
+    serve_app: ServeApp,
+) -> None:
     async def tell(scope: Scope, receive: Receive, send: Send) -> None:
         await reply(send, 200, scope["state"]["request_id"].encode())
 
-    async with serving(way, edge(http_app(tell))) as server, await server.client() as client:
+    async with serving(serve_app, edge(http_app(tell))) as server, await server.client() as client:
         for expected in ("req_1", "req_2"):
             answer = await client.get("/partner/x", "X-Request-Id: theirs")
             assert answer.headers["x-request-id"] == expected
@@ -96,11 +98,11 @@ async def test_every_request_has_an_id_of_ours_inside_and_outside(way: Way) -> N
             assert answer.headers["cache-control"] == "no-store"
 
 
-async def test_private_request_headers_from_outside_are_dropped(way: Way) -> None:
+async def test_private_request_headers_from_outside_are_dropped(serve_app: ServeApp) -> None:
     async def tell(scope: Scope, receive: Receive, send: Send) -> None:
         await reply(send, 200, b",".join(name for name, _ in scope["headers"]))
 
-    async with serving(way, edge(http_app(tell))) as server, await server.client() as client:
+    async with serving(serve_app, edge(http_app(tell))) as server, await server.client() as client:
         answer = await client.get("/x", "X-Pgs-Partner: p", "x-other: y", "X-PGS-: z")
         assert answer.body == b"host,x-other"
 
@@ -108,9 +110,11 @@ async def test_private_request_headers_from_outside_are_dropped(way: Way) -> Non
 # Bodies
 
 
-async def test_a_body_that_announces_itself_too_long_is_refused_unread(way: Way) -> None:
+async def test_a_body_whose_announced_length_is_too_long_is_refused_unread(
+    serve_app: ServeApp,
+) -> None:
     async with (
-        serving(way, edge(http_app(echo), body_limit=lambda path: 10)) as server,
+        serving(serve_app, edge(http_app(echo), body_limit=lambda path: 10)) as server,
         await server.client() as client,
     ):
         answer = await client.ask(raw_request("POST /partner/x HTTP/1.1", "Content-Length: 11"))
@@ -123,8 +127,8 @@ async def test_a_body_that_announces_itself_too_long_is_refused_unread(way: Way)
         await client.end()
 
 
-async def test_a_body_that_turns_out_too_long_is_refused_whatever_the_application_does(
-    way: Way,
+async def test_a_body_that_grows_too_long_is_refused_whatever_the_application_does(
+    serve_app: ServeApp,
 ) -> None:
     async def catches_all(scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -141,7 +145,7 @@ async def test_a_body_that_turns_out_too_long_is_refused_whatever_the_applicatio
     for app in (http_app(echo), http_app(catches_all), pages):
         events: Counter[str] = Counter()
         outer = edge(app, body_limit=lambda path: 10, on_event=partial(count_in, events))
-        async with serving(way, outer) as server, await server.client() as client:
+        async with serving(serve_app, outer) as server, await server.client() as client:
             answer = await client.ask(
                 raw_request("POST /x HTTP/1.1", "Transfer-Encoding: chunked")
                 + b"6\r\n123456\r\n6\r\n123456\r\n"
@@ -152,9 +156,11 @@ async def test_a_body_that_turns_out_too_long_is_refused_whatever_the_applicatio
         assert events == {"body_refused": 1}
 
 
-async def test_a_body_of_just_the_limit_passes_and_limits_go_by_path(way: Way) -> None:
+async def test_a_body_of_exactly_the_limit_passes_and_each_path_has_its_limit(
+    serve_app: ServeApp,
+) -> None:
     app = edge(http_app(echo), body_limit=lambda path: 10 if path == "/short" else 1_000_000)
-    async with serving(way, app) as server, await server.client() as client:
+    async with serving(serve_app, app) as server, await server.client() as client:
         assert (
             await client.ask(raw_request("POST /short HTTP/1.1", "Content-Length: 10") + b"x" * 10)
         ).body == b"x" * 10
@@ -165,8 +171,8 @@ async def test_a_body_of_just_the_limit_passes_and_limits_go_by_path(way: Way) -
         ).status == 200
 
 
-async def test_a_large_body_that_is_refused_does_not_reset_its_answer(way: Way) -> None:
-    async with serving(way, edge(http_app(echo))) as server, await server.client() as client:
+async def test_a_large_body_that_is_refused_does_not_reset_its_answer(serve_app: ServeApp) -> None:
+    async with serving(serve_app, edge(http_app(echo))) as server, await server.client() as client:
         answer = await client.ask(
             raw_request("POST /x HTTP/1.1", "Content-Length: 300000") + b"x" * 300_000
         )
@@ -175,9 +181,9 @@ async def test_a_large_body_that_is_refused_does_not_reset_its_answer(way: Way) 
         assert not client.was_reset
 
 
-async def test_a_body_that_drips_is_answered_with_408(way: Way) -> None:
+async def test_a_body_that_drips_is_answered_with_408(serve_app: ServeApp) -> None:
     async with (
-        serving(way, edge(http_app(echo), body_s=0.3)) as server,
+        serving(serve_app, edge(http_app(echo), body_s=0.3)) as server,
         await server.client() as client,
     ):
         await client.send(raw_request("POST /partner/x HTTP/1.1", "Content-Length: 1000"))
@@ -197,8 +203,10 @@ async def test_a_body_that_drips_is_answered_with_408(way: Way) -> None:
         await client.end()
 
 
-async def test_a_connection_outlives_an_answer_that_came_before_the_body(way: Way) -> None:
-    async with serving(way, edge(ok)) as server, await server.client() as client:
+async def test_a_connection_outlives_an_answer_that_came_before_the_body(
+    serve_app: ServeApp,
+) -> None:
+    async with serving(serve_app, edge(ok)) as server, await server.client() as client:
         for _ in range(3):
             await client.send(raw_request("POST /x HTTP/1.1", "Content-Length: 5"))
             assert (await client.answer()).status == 200
@@ -209,7 +217,9 @@ async def test_a_connection_outlives_an_answer_that_came_before_the_body(way: Wa
 # Failures inside
 
 
-async def test_a_crash_is_a_500_without_a_reason_and_one_entry_in_the_log(way: Way) -> None:
+async def test_a_crash_is_a_500_without_a_reason_and_one_entry_in_the_log(
+    serve_app: ServeApp,
+) -> None:
     events: Counter[str] = Counter()
 
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
@@ -218,7 +228,7 @@ async def test_a_crash_is_a_500_without_a_reason_and_one_entry_in_the_log(way: W
 
     with capture_logs() as logs:
         app = edge(http_app(broken), on_event=partial(count_in, events))
-        async with serving(way, app) as server, await server.client() as client:
+        async with serving(serve_app, app) as server, await server.client() as client:
             answer = await client.get("/partner/x")
     assert answer.status == 500
     assert "inside" not in error_of(answer)["error"]
@@ -232,14 +242,14 @@ async def test_a_crash_is_a_500_without_a_reason_and_one_entry_in_the_log(way: W
     assert events == {"crash": 1}
 
 
-async def test_an_application_that_answers_nothing_is_a_crash(way: Way) -> None:
+async def test_an_application_that_answers_nothing_is_a_crash(serve_app: ServeApp) -> None:
     async def mute(scope: Scope, receive: Receive, send: Send) -> None: ...
 
-    async with serving(way, edge(http_app(mute))) as server, await server.client() as client:
+    async with serving(serve_app, edge(http_app(mute))) as server, await server.client() as client:
         assert (await client.get("/x")).status == 500
 
 
-async def test_a_crash_within_an_answer_ends_the_connection(way: Way) -> None:
+async def test_a_crash_within_an_answer_ends_the_connection(serve_app: ServeApp) -> None:
     async def halfway(scope: Scope, receive: Receive, send: Send) -> None:
         await send(
             {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"10")]}
@@ -247,12 +257,15 @@ async def test_a_crash_within_an_answer_ends_the_connection(way: Way) -> None:
         await send({"type": "http.response.body", "body": b"12345", "more_body": True})
         raise ValueError
 
-    async with serving(way, edge(http_app(halfway))) as server, await server.client() as client:
+    async with (
+        serving(serve_app, edge(http_app(halfway))) as server,
+        await server.client() as client,
+    ):
         await client.send(raw_request("GET /x HTTP/1.1"))
         assert (await client.end()).endswith(b"\r\n\r\n12345")
 
 
-async def test_a_client_that_leaves_is_no_crash(way: Way) -> None:
+async def test_a_client_that_leaves_is_no_crash(serve_app: ServeApp) -> None:
     left = trio.Event()
 
     async def waits(scope: Scope, receive: Receive, send: Send) -> None:
@@ -261,7 +274,7 @@ async def test_a_client_that_leaves_is_no_crash(way: Way) -> None:
         left.set()
 
     with capture_logs() as logs:
-        async with serving(way, edge(http_app(waits))) as server:
+        async with serving(serve_app, edge(http_app(waits))) as server:
             async with await server.client() as client:
                 await client.send(raw_request("GET /x HTTP/1.1"))
                 await trio.sleep(0.05)
@@ -270,7 +283,7 @@ async def test_a_client_that_leaves_is_no_crash(way: Way) -> None:
     assert [(entry["event"], entry["status"]) for entry in logs] == [("request", 0)]
 
 
-async def test_a_handler_of_the_pages_that_fails_is_a_crash_too(way: Way) -> None:
+async def test_a_page_handler_that_fails_is_a_crash_too(serve_app: ServeApp) -> None:
     pages = make_pages()
 
     @pages.get("/broken")
@@ -278,7 +291,7 @@ async def test_a_handler_of_the_pages_that_fails_is_a_crash_too(way: Way) -> Non
         raise ValueError
 
     with capture_logs() as logs:
-        async with serving(way, edge(pages)) as server, await server.client() as client:
+        async with serving(serve_app, edge(pages)) as server, await server.client() as client:
             assert error_of(await client.get("/broken"))
     assert [entry["event"] for entry in logs] == ["crash", "request"]
 
@@ -286,14 +299,14 @@ async def test_a_handler_of_the_pages_that_fails_is_a_crash_too(way: Way) -> Non
 # WebSockets
 
 
-async def test_a_websocket_carries_its_request_id_and_fails_with_1011(way: Way) -> None:
+async def test_a_websocket_carries_its_request_id_and_fails_with_1011(serve_app: ServeApp) -> None:
     async def fails(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "websocket.accept"})
         while (await receive())["type"] != "websocket.receive":
             pass
         raise ValueError
 
-    async with serving(way, edge(http_app(fails))) as server, await server.client() as client:
+    async with serving(serve_app, edge(http_app(fails))) as server, await server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/game/socket" + b"\r\n")
         assert (answer.status, answer.headers["x-request-id"]) == (101, "req_1")
         assert "x-service-api-version" not in answer.headers
@@ -301,7 +314,9 @@ async def test_a_websocket_carries_its_request_id_and_fails_with_1011(way: Way) 
         assert await client.frame() == (8, (1011).to_bytes(2))
 
 
-async def test_a_websocket_that_is_not_accepted_gets_an_ordinary_answer(way: Way) -> None:
+async def test_a_websocket_that_is_not_accepted_gets_an_ordinary_answer(
+    serve_app: ServeApp,
+) -> None:
     async def refuses(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] == "/broken":
             raise ValueError
@@ -317,7 +332,7 @@ async def test_a_websocket_that_is_not_accepted_gets_an_ordinary_answer(way: Way
         else:
             await send({"type": "websocket.close"})
 
-    async with serving(way, edge(http_app(refuses))) as server:
+    async with serving(serve_app, edge(http_app(refuses))) as server:
         for path, status in ((b"/broken", 500), (b"/denied", 401), (b"/closed", 403)):
             async with await server.client() as client:
                 answer = await client.ask(HANDSHAKE % path + b"\r\n")
@@ -329,9 +344,11 @@ async def test_a_websocket_that_is_not_accepted_gets_an_ordinary_answer(way: Way
 # The log
 
 
-async def test_a_request_is_one_line_in_the_access_log_without_its_query(way: Way) -> None:
+async def test_a_request_is_one_line_in_the_access_log_without_its_query(
+    serve_app: ServeApp,
+) -> None:
     with capture_logs() as logs:
-        async with serving(way, edge(ok)) as server, await server.client() as client:
+        async with serving(serve_app, edge(ok)) as server, await server.client() as client:
             await client.get("/" + "x" * 1000 + "?token=secret", "Authorization: Bearer secret")
     [line] = logs
     duration = line.pop("duration_ms")
@@ -357,9 +374,11 @@ async def test_a_request_is_one_line_in_the_access_log_without_its_query(way: Wa
         "whsec_abc",
     ],
 )
-async def test_a_credential_in_a_path_is_not_kept_by_the_access_log(way: Way, secret: str) -> None:
+async def test_a_credential_in_a_path_is_not_kept_by_the_access_log(
+    serve_app: ServeApp, secret: str
+) -> None:
     with capture_logs() as logs:
-        async with serving(way, edge(ok)) as server, await server.client() as client:
+        async with serving(serve_app, edge(ok)) as server, await server.client() as client:
             await client.get(f"/partner/seats/{secret}/x")
     [line] = logs
     assert secret not in str(line)

@@ -1,4 +1,4 @@
-"""Calls to services that the operator named, over real sockets on loopback."""
+"""Calls to services that the operator configured, over real sockets on loopback."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -15,6 +15,7 @@ from pgs.http.outbound.fetch import (
     JsonClient,
     NotFetched,
 )
+from pgs.http.outbound.trust import trusted_roots
 from tests.http.internet import (
     PUBLIC,
     answering,
@@ -76,7 +77,7 @@ async def test_an_object_is_fetched_and_the_request_says_who_asks() -> None:
     } <= set(head)
 
 
-async def test_a_body_and_headers_are_sent_and_any_status_is_told() -> None:
+async def test_a_body_and_headers_are_sent_and_any_status_is_returned() -> None:
     requests: list[bytes] = []
     async with _service(
         _sized(b'{"status":"declined"}', b"402 Payment Required"), requests=requests
@@ -144,7 +145,7 @@ async def test_an_answer_that_is_no_json_object_raises_not_fetched(
     assert caught.value.reason == reason
 
 
-async def test_a_smaller_bound_holds_to_the_byte() -> None:
+async def test_a_smaller_body_limit_is_exact_to_the_byte() -> None:
     for size, fits in ((64, True), (65, False)):
         body = b"{" + b" " * (size - 2) + b"}"
         async with _service(
@@ -196,7 +197,7 @@ async def test_https_is_called_by_name_with_its_certificate_checked(
         assert internet.open_sockets == 0
 
 
-async def test_https_may_lead_to_the_operator_s_own_network(autojump_clock: trio.abc.Clock) -> None:
+async def test_https_may_connect_to_a_private_address(autojump_clock: trio.abc.Clock) -> None:
     async with open_internet() as internet:
         internet.answers = [["10.0.0.5"]]
         internet.handler = answering(_sized(b"{}"))
@@ -215,10 +216,16 @@ async def test_http_connects_to_no_address_beyond_this_machine(
         assert internet.connects == []
 
 
-def test_a_client_trusts_the_usual_roots_unless_told(
+async def test_a_client_trusts_only_the_roots_of_ssl_cert_file_if_it_is_set(
     monkeypatch: pytest.MonkeyPatch, tmp_path: object
 ) -> None:
     path = f"{tmp_path}/roots.pem"
     authority().cert_pem.write_to_path(path)
-    monkeypatch.setenv("SSL_CERT_FILE", path)
-    assert len(JsonClient()._ssl_context.get_ca_certs()) == 1
+    async with open_internet() as internet:
+        internet.handler = answering(_sized(b"{}"))
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        with pytest.raises(NotFetched, match=BAD_CERTIFICATE):
+            await JsonClient().get("https://hooks.example.com/")
+        monkeypatch.setenv("SSL_CERT_FILE", path)
+        assert await JsonClient().get("https://hooks.example.com/") == {}
+        assert len(trusted_roots().get_ca_certs()) == 1

@@ -15,7 +15,7 @@ from pgs.http.transport.heads import (
 )
 from tests.http.raw import (
     HANDSHAKE,
-    Way,
+    ServeApp,
     edge,
     error_of,
     http_app,
@@ -82,14 +82,14 @@ MALFORMED = {
 
 @pytest.mark.parametrize(("raw", "status"), MALFORMED.values(), ids=MALFORMED.keys())
 async def test_a_malformed_request_is_refused_and_its_connection_closed(
-    way: Way, raw: bytes, status: int
+    serve_app: ServeApp, raw: bytes, status: int
 ) -> None:
     seen: list[str] = []
 
     async def never(scope: Scope, receive: Receive, send: Send) -> None:
         seen.append(scope["path"])
 
-    async with serving(way, edge(http_app(never))) as server, await server.client() as client:
+    async with serving(serve_app, edge(http_app(never))) as server, await server.client() as client:
         answer = await client.ask(raw + raw_request("GET /smuggled HTTP/1.1"))
         assert answer.status == status
         assert answer.headers["connection"].lower() == "close"
@@ -114,8 +114,8 @@ async def test_a_malformed_request_is_refused_and_its_connection_closed(
         raw_request("GET /" + "x" * (MAX_TARGET_BYTES - 1) + " HTTP/1.1"),
     ],
 )
-async def test_an_unusual_but_sound_request_passes(way: Way, raw: bytes) -> None:
-    async with serving(way, edge(ok)) as server, await server.client() as client:
+async def test_an_unusual_but_valid_request_passes(serve_app: ServeApp, raw: bytes) -> None:
+    async with serving(serve_app, edge(ok)) as server, await server.client() as client:
         assert (await client.ask(raw)).status == 200
 
 
@@ -161,13 +161,13 @@ def test_the_edge_does_not_rely_on_the_servers_parser(headers: list[tuple[bytes,
     ("path", "version"),
     [("/partner/me?a=%20", "1"), ("/game/session", None), ("/%70artner/me", "1")],
 )
-async def test_what_the_parser_refuses_is_stamped_and_counted_like_everything_else(
-    way: Way, header: str, path: str, version: str | None
+async def test_a_refusal_of_the_parser_is_stamped_and_counted_like_other_answers(
+    serve_app: ServeApp, header: str, path: str, version: str | None
 ) -> None:
     events: Counter[str] = Counter()
     app = edge(ok, on_event=lambda name: events.update([name]))
     async with (
-        serving(way, app) as server,
+        serving(serve_app, app) as server,
         await server.client() as client,
         await server.client() as other,
     ):
@@ -179,8 +179,8 @@ async def test_what_the_parser_refuses_is_stamped_and_counted_like_everything_el
         assert (await other.get("/x")).headers["x-request-id"] == "req_3"
 
 
-async def test_a_refused_head_request_is_answered_without_a_body(way: Way) -> None:
-    async with serving(way, edge(ok)) as server, await server.client() as client:
+async def test_a_refused_head_request_is_answered_without_a_body(serve_app: ServeApp) -> None:
+    async with serving(serve_app, edge(ok)) as server, await server.client() as client:
         await client.send(raw_request("HEAD /x HTTP/1.1", "Transfer-Encoding: gzip, chunked"))
         answer = await client.answer(to_head=True)
         assert (answer.status, answer.headers["x-request-id"]) == (400, "req_1")
@@ -188,12 +188,12 @@ async def test_a_refused_head_request_is_answered_without_a_body(way: Way) -> No
 
 
 async def test_a_body_that_is_not_http_is_refused_while_the_application_waits_for_it(
-    way: Way,
+    serve_app: ServeApp,
 ) -> None:
     async def reads(scope: Scope, receive: Receive, send: Send) -> None:
         await read_body(receive)
 
-    async with serving(way, edge(http_app(reads))) as server, await server.client() as client:
+    async with serving(serve_app, edge(http_app(reads))) as server, await server.client() as client:
         answer = await client.ask(
             raw_request("POST /partner/x HTTP/1.1", "Transfer-Encoding: chunked") + b"nonsense\r\n"
         )
@@ -206,9 +206,11 @@ async def test_a_body_that_is_not_http_is_refused_while_the_application_waits_fo
 @pytest.mark.parametrize(
     "spoilt", ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]
 )
-async def test_a_broken_handshake_is_refused_in_the_error_shape(way: Way, spoilt: str) -> None:
+async def test_a_broken_handshake_is_refused_in_the_error_shape(
+    serve_app: ServeApp, spoilt: str
+) -> None:
     raw = HANDSHAKE % b"/partner/x" + b"\r\n"
-    async with serving(way, edge(ok)) as server, await server.client() as client:
+    async with serving(serve_app, edge(ok)) as server, await server.client() as client:
         answer = await client.ask(raw.replace(spoilt.encode(), b"X-Nothing: 1"))
         assert answer.status == 400
         assert error_of(answer)
@@ -219,8 +221,10 @@ async def test_a_broken_handshake_is_refused_in_the_error_shape(way: Way, spoilt
         assert await client.end() == b""
 
 
-async def test_a_malformed_websocket_handshake_is_refused_in_the_same_way(way: Way) -> None:
-    async with serving(way, edge(ok)) as server, await server.client() as client:
+async def test_a_malformed_websocket_handshake_is_refused_in_the_same_way(
+    serve_app: ServeApp,
+) -> None:
+    async with serving(serve_app, edge(ok)) as server, await server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/partner/\x01" + b"\r\n")
         assert answer.status == 400
         assert error_of(answer)

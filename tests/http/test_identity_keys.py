@@ -109,7 +109,7 @@ async def test_a_caller_that_leaves_does_not_end_the_fetch_of_others(
     autojump_clock: MockClock,
 ) -> None:
     web, verdicts = Web(), list[Identity | Refusal]()
-    web.admission = trio.Event()
+    web.may_answer = trio.Event()
     checked = verifier(web)
 
     async def one(scope: trio.CancelScope) -> None:
@@ -124,7 +124,7 @@ async def test_a_caller_that_leaves_does_not_end_the_fetch_of_others(
         await wait_all_tasks_blocked()
         first.cancel()
         await wait_all_tasks_blocked()
-        web.admission.set()
+        web.may_answer.set()
     assert verdicts == [ANN]
     assert web.asked == [JWKS_URL]
 
@@ -173,7 +173,7 @@ async def test_an_unknown_key_is_asked_for_at_most_every_30_seconds(
     )
 
 
-async def test_the_30_seconds_hold_for_a_key_that_is_published_within_them(
+async def test_a_key_published_within_the_30_seconds_is_found_only_after_them(
     autojump_clock: MockClock,
 ) -> None:
     web = Web()
@@ -194,13 +194,13 @@ async def test_a_token_with_an_unknown_key_does_not_delay_tokens_with_known_keys
     checked = verifier(web)
     assert await checked.verify(_token()) == ANN
     await trio.sleep(REFETCH_S)
-    web.admission = trio.Event()
+    web.may_answer = trio.Event()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(checked.verify, _token("unknown"))
         await wait_all_tasks_blocked()
         with trio.fail_after(1):
             assert await checked.verify(_token()) == ANN
-        web.admission.set()
+        web.may_answer.set()
 
 
 async def test_a_token_without_a_kid_causes_no_fetches(autojump_clock: MockClock) -> None:
@@ -224,9 +224,9 @@ async def test_keys_are_fetched_again_after_five_minutes_while_the_old_ones_answ
     assert web.key_fetches == 1
     _publish(web, "second")
     await trio.sleep(1)
-    web.admission = trio.Event()
+    web.may_answer = trio.Event()
     assert await checked.verify(_token()) == ANN
-    web.admission.set()
+    web.may_answer.set()
     await wait_all_tasks_blocked()
     assert web.key_fetches == 2
     assert await checked.verify(_token()) == REFUSED
@@ -235,7 +235,7 @@ async def test_keys_are_fetched_again_after_five_minutes_while_the_old_ones_answ
 # Outages
 
 
-async def test_without_keys_every_acceptable_token_is_answered_as_an_outage(
+async def test_without_keys_a_token_with_valid_claims_is_answered_as_an_outage(
     autojump_clock: MockClock,
 ) -> None:
     web = Web()
@@ -355,7 +355,7 @@ async def test_a_discovery_document_that_does_not_fit_gives_no_keys(
     assert web.asked == [DISCOVERY]
 
 
-async def test_keys_that_have_moved_are_found_by_the_next_fetch(autojump_clock: MockClock) -> None:
+async def test_keys_at_a_new_url_are_found_by_the_next_fetch(autojump_clock: MockClock) -> None:
     web = Web()
     checked = verifier(web, jwks_url=None)
     assert await checked.verify(_token()) == ANN
@@ -413,7 +413,7 @@ async def test_an_issuer_on_this_machine_may_have_its_keys_here_too(
         ("https://id.example.com", "a", ""),
     ],
 )
-def test_a_verifier_is_not_made_for_what_cannot_be_trusted(
+def test_a_verifier_with_settings_that_cannot_be_trusted_is_a_value_error(
     issuer: str, audience: str, jwks_url: str | None
 ) -> None:
     with pytest.raises(ValueError, match="must"):

@@ -113,7 +113,9 @@ async def test_a_token_of_each_algorithm_is_accepted(alg: str, mock_clock: MockC
         "some nesting",
     ],
 )
-async def test_a_token_may_have_more_or_less_than_most(text: str, mock_clock: MockClock) -> None:
+async def test_a_token_with_unusual_but_valid_members_is_accepted(
+    text: str, mock_clock: MockClock
+) -> None:
     verified = await _verify(text)
     assert isinstance(verified, Identity)
     assert (verified.uid, verified.email) == (ANN.uid, ANN.email)
@@ -133,7 +135,7 @@ async def test_a_uid_is_any_printable_text_of_up_to_255_characters(
     assert await _verify(token(sub=uid)) == Identity(uid, "ann@example.com", START + 3600)
 
 
-async def test_a_token_without_a_kid_is_good_where_one_key_can_be_meant(
+async def test_a_token_without_a_kid_is_accepted_where_only_one_key_fits(
     mock_clock: MockClock,
 ) -> None:
     assert await _verify(token(header={"kid": None})) == ANN
@@ -380,7 +382,7 @@ UNUSABLE: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-async def test_an_unusable_key_is_passed_over_and_spoils_no_other(
+async def test_an_unusable_key_is_ignored_and_the_others_still_work(
     name: str, mock_clock: MockClock
 ) -> None:
     good = jwk("RS256", "second")
@@ -395,7 +397,7 @@ def test_a_document_without_keys_holds_none(document: dict[str, object]) -> None
     assert read_keys(document) == ()
 
 
-def test_a_set_of_many_keys_is_cut_short() -> None:
+def test_only_the_first_keys_of_a_large_set_are_used() -> None:
     many = [jwk("EdDSA", kid=str(index)) for index in range(100)]
     assert [one.kid for one in read_keys(key_set(*many))] == [str(index) for index in range(32)]
 

@@ -40,7 +40,7 @@ def _outbound() -> Outbound:
 
 
 @pytest.mark.parametrize(("answers", "expect"), DELIVER + ANSWER)
-async def test_every_row_of_the_case_table_ends_as_it_says_after_one_look_up_for_each_try(
+async def test_every_row_of_the_case_table_has_its_outcome_after_one_look_up_for_each_try(
     autojump_clock: trio.testing.MockClock, answers: list[list[str]], expect: str
 ) -> None:
     async with open_internet() as internet:
@@ -116,7 +116,9 @@ async def _connected(internet: Internet, url: str) -> list[tuple[str, int]]:
     return list(internet.connects)
 
 
-async def test_the_port_is_the_url_s(autojump_clock: trio.testing.MockClock) -> None:
+async def test_a_try_connects_to_the_port_of_the_url(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
     async with open_internet() as internet:
         internet.handler = OK
         assert await _connected(internet, f"https://{HOST}/") == [("93.184.216.34", 443)]
@@ -160,7 +162,7 @@ async def test_an_address_bound_to_an_interface_refuses_the_answer(
         assert internet.connects == []
 
 
-async def test_a_name_without_addresses_does_not_resolve_to_a_public_one(
+async def test_a_name_without_addresses_is_refused(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with open_internet() as internet:
@@ -214,7 +216,7 @@ async def test_a_redirect_is_recorded_and_never_followed(
         assert (len(internet.lookups), len(internet.connects)) == (1, 1)
 
 
-async def test_each_try_takes_a_connection_of_its_own(
+async def test_each_try_opens_its_own_connection(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with open_internet() as internet:

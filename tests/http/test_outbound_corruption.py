@@ -3,6 +3,7 @@
 from contextlib import suppress
 from random import Random
 
+import pytest
 import trio.testing
 
 from pgs.domain.nudges import RESPONSE_TEXT_MAX
@@ -41,6 +42,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.exhaustive
 async def test_no_corrupted_response_makes_a_try_raise(
     autojump_clock: trio.testing.MockClock,
 ) -> None:

@@ -18,7 +18,7 @@ ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
 
 
 class _System:
-    """A system resolver that answers names beginning with `slow` when the test says so."""
+    """A system resolver that answers names beginning with `slow` only when the test says so."""
 
     def __init__(self) -> None:
         self.answer = threading.Event()
@@ -60,7 +60,7 @@ async def _until(happened: Callable[[], bool]) -> None:
         await trio.sleep(0.002)
 
 
-async def test_a_look_up_gives_what_the_system_gives() -> None:
+async def test_a_look_up_returns_what_the_system_resolver_returns() -> None:
     async with _resolver() as (_, system):
         assert await look_up("hooks.example.com", 443) == ["93.184.216.34"]
         assert await look_up("missing.example.com", 443) == []
@@ -73,7 +73,7 @@ async def test_a_look_up_gives_what_the_system_gives() -> None:
         ]
 
 
-async def test_one_name_takes_a_few_threads_and_the_others_get_theirs() -> None:
+async def test_one_name_takes_at_most_its_threads_and_leaves_the_others_theirs() -> None:
     async with _resolver(threads=8, per_host=2) as (_, system), trio.open_nursery() as nursery:
         for _ in range(6):
             nursery.start_soon(look_up, "slow.example.com", 443)
@@ -113,11 +113,11 @@ async def test_a_cancelled_look_up_returns_at_once_and_its_thread_keeps_the_slot
         assert first.cancelled_caught
         assert second.cancelled_caught
         assert system.running == [b"slow.example.com"]
-        # Another name may use the thread slot that it had.
+        # The cancelled look-up has freed its thread slot for other names.
         assert (resolver.statistics().waited_for, resolver.statistics().left) == (0, 1)
 
 
-async def test_waiting_for_a_name_s_slot_takes_no_thread_of_others() -> None:
+async def test_waiting_for_the_slot_of_a_name_takes_no_thread_from_others() -> None:
     async with _resolver(threads=2, per_host=1) as (_, system), trio.open_nursery() as nursery:
         for _ in range(5):
             nursery.start_soon(look_up, "slow.example.com", 443)
@@ -126,7 +126,7 @@ async def test_waiting_for_a_name_s_slot_takes_no_thread_of_others() -> None:
         system.answer.set()
 
 
-async def test_waiting_for_a_slot_counts_into_the_try_s_two_seconds() -> None:
+async def test_waiting_for_a_slot_counts_towards_the_two_seconds_of_a_try() -> None:
     async with _resolver(threads=1) as (_, system), trio.open_nursery() as nursery:
         nursery.start_soon(look_up, "slow.example.com", 443)
         await _until(lambda: len(system.running) == 1)
@@ -137,7 +137,7 @@ async def test_waiting_for_a_slot_counts_into_the_try_s_two_seconds() -> None:
         system.answer.set()
 
 
-async def test_a_name_that_does_not_exist_is_refused_by_way_of_the_resolver() -> None:
+async def test_a_try_at_a_name_that_does_not_exist_is_refused() -> None:
     async with _resolver():
         outcome = await Outbound(client_context()).post("https://missing.example.com/", b"{}", {})
         assert (outcome.status, outcome.error) == (None, REFUSED_MESSAGE)

@@ -1,4 +1,4 @@
-"""Look-ups that hang, however many they are, leave enough threads to other names."""
+"""Any number of hanging look-ups leaves enough threads for other names."""
 
 import socket
 import threading
@@ -22,11 +22,11 @@ from pgs.http.outbound.resolver import (
 )
 
 ADDRESS = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))
-GIVES_UP_S = 2.0  # as a try does
+GIVES_UP_S = 2.0  # seconds, as a try does
 
 
 class _System:
-    """A system resolver that answers at once, and names in `hanging` when the test says so."""
+    """A system resolver that answers at once, but for names in `hanging` when the test says so."""
 
     def __init__(self) -> None:
         self.hanging: set[str] = set()
@@ -86,7 +86,7 @@ async def _begin(nursery: trio.Nursery, name: str) -> None:
 async def _hang(
     system: _System, clock: MockClock, names: list[str], times: int = LOOKUPS_PER_HOST
 ) -> None:
-    """Look each name up `times` at once and give all of them up. Their threads go on running."""
+    """Start `times` look-ups of each name and give all of them up. Their threads keep running."""
     system.hanging.update(names)
     async with trio.open_nursery() as nursery:
         for name in names:
@@ -200,7 +200,7 @@ async def test_beyond_their_limit_look_ups_that_nobody_waits_for_keep_their_thre
             await _hang(system, mock_clock, [f"hung{number}.example.com"], 1)
         assert system.running.total() == 5
         assert not await _is_looked_up("hooks.example.com")
-        assert LOOKUPS_LEFT < 100  # a process has only so many threads
+        assert LOOKUPS_LEFT < 100  # the threads of a process are limited
 
 
 async def test_beyond_their_limit_the_name_that_has_been_slow_longest_is_forgotten(

@@ -142,7 +142,7 @@ async def test_a_compressed_body_is_kept_as_it_came(autojump_clock: trio.testing
         (b"x" * 100_000, TOO_LONG),
     ],
 )
-async def test_a_malformed_or_missing_response_is_logged_as_none(
+async def test_a_malformed_or_missing_response_is_logged_as_no_response(
     autojump_clock: trio.testing.MockClock, response: bytes, error: str
 ) -> None:
     async with open_internet() as internet:
@@ -285,6 +285,6 @@ async def test_the_request_has_the_target_of_the_url_and_exactly_the_given_body(
         "https://[::1]/",
     ],
 )
-async def test_a_url_that_is_not_as_stored_raises_value_error(url: str) -> None:
+async def test_a_url_that_no_webhook_could_have_raises_value_error(url: str) -> None:
     with pytest.raises(ValueError, match="not a webhook URL"):
         await Outbound(client_context()).post(url, BODY, {})

@@ -123,7 +123,7 @@ async def test_a_response_may_begin_late_in_the_five_seconds(
         assert outcome.response_body == ""
 
 
-async def test_no_response_ends_after_five_seconds_look_up_included(
+async def test_a_try_without_response_ends_after_five_seconds_including_its_look_up(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with open_internet() as internet:
@@ -198,7 +198,7 @@ async def test_an_endless_head_ends_at_once(autojump_clock: trio.testing.MockClo
     ],
     ids=["plain", "chunk extensions"],
 )
-async def test_of_an_endless_body_four_kibibytes_are_read_and_the_status_counts(
+async def test_only_four_kibibytes_of_an_endless_body_are_read_and_the_status_counts(
     autojump_clock: trio.testing.MockClock, head: bytes, part: bytes, kept: str
 ) -> None:
     async with open_internet() as internet:
@@ -242,7 +242,7 @@ async def test_an_endpoint_that_never_closes_ends_with_its_body(
 
 
 async def test_a_flood_below_http_ends_at_once(autojump_clock: trio.testing.MockClock) -> None:
-    """Session tickets without end reach no application, so only a bound on the wire stops them."""
+    """Endless session tickets never reach the HTTP parser: only a limit below it stops them."""
     async with open_internet() as internet:
         internet.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority().issue_cert(HOST).configure_cert(internet.context)

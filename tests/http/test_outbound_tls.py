@@ -1,4 +1,4 @@
-"""Certificates, over real sockets on loopback, with a resolver and an address rule of the tests."""
+"""Certificates, over real sockets on loopback. Tests replace the resolver and the address rule."""
 
 import datetime
 import ssl
@@ -23,7 +23,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class _Loopback(trio.abc.HostnameResolver):
-    """A resolver for which every name is this machine."""
+    """A resolver that resolves every name to this machine."""
 
     async def getaddrinfo(
         self,
@@ -167,7 +167,7 @@ async def test_an_endpoint_that_demands_a_client_certificate_is_logged_as_no_res
     assert (outcome.status, outcome.error) == (None, CLOSED)
 
 
-async def test_the_server_is_told_the_host_s_name_and_http_1_1() -> None:
+async def test_the_server_is_sent_the_name_of_the_host_and_http_1_1() -> None:
     seen: list[tuple[str | None, str | None]] = []
     context = _issued(authority(), HOST)
     context.set_alpn_protocols(["h2", "http/1.1"])
@@ -197,7 +197,7 @@ async def test_ssl_cert_file_replaces_every_trusted_root(
     assert len(trusted_roots().get_ca_certs()) == 1
 
 
-def test_with_ssl_cert_file_the_system_s_folder_of_roots_is_not_trusted(
+def test_with_ssl_cert_file_the_roots_in_the_system_folder_are_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """OpenSSL by itself would still trust the folder that SSL_CERT_DIR names."""

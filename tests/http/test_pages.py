@@ -4,11 +4,11 @@ import json
 
 from pgs.domain.errors import ERRORS
 from pgs.http.pages import make_pages
-from tests.http.raw import HANDSHAKE, Way, edge, error_of, raw_request, serving
+from tests.http.raw import HANDSHAKE, ServeApp, edge, error_of, raw_request, serving
 
 
-async def test_what_is_not_there_is_an_error_in_our_shape(way: Way) -> None:
-    async with serving(way, edge(make_pages())) as server, await server.client() as client:
+async def test_an_unknown_path_is_a_404_in_the_error_shape(serve_app: ServeApp) -> None:
+    async with serving(serve_app, edge(make_pages())) as server, await server.client() as client:
         for path in (
             "/",
             "/partner/nothing",
@@ -29,21 +29,24 @@ async def test_what_is_not_there_is_an_error_in_our_shape(way: Way) -> None:
         answer = await client.ask(raw_request("OPTIONS /docs/changelog.md HTTP/1.1"))
         assert answer.status == 405
     for path in ("/docs/changelog.md", "/docs/errors.json"):
-        async with serving(way, edge(make_pages())) as server, await server.client() as client:
+        async with (
+            serving(serve_app, edge(make_pages())) as server,
+            await server.client() as client,
+        ):
             await client.send(raw_request(f"HEAD {path} HTTP/1.1"))
             answer = await client.answer(to_head=True)
             assert (answer.status, answer.headers["allow"]) == (405, "GET")
             assert answer.headers["content-type"] == "application/json"
             assert "x-request-id" in answer.headers
-    async with serving(way, edge(make_pages())) as server, await server.client() as client:
+    async with serving(serve_app, edge(make_pages())) as server, await server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/nothing" + b"\r\n")
         assert answer.status == 404
         assert error_of(answer)
 
 
-async def test_the_published_documents_are_served(way: Way) -> None:
+async def test_the_published_documents_are_served(serve_app: ServeApp) -> None:
 
-    async with serving(way, edge(make_pages())) as server, await server.client() as client:
+    async with serving(serve_app, edge(make_pages())) as server, await server.client() as client:
         changelog = await client.get("/docs/changelog.md")
         assert changelog.headers["content-type"] == "text/markdown; charset=utf-8"
         assert b"Version 1" in changelog.body

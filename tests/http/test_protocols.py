@@ -3,11 +3,11 @@
 import msgspec
 
 from pgs.http.transport.asgi import Receive, Scope, Send
-from tests.http.raw import HANDSHAKE, QUICK, Way, ok, only, serving, text_frame
+from tests.http.raw import HANDSHAKE, QUICK, ServeApp, ok, only, serving, text_frame
 
 
-async def test_cleartext_http2_is_not_spoken(way: Way) -> None:
-    async with serving(way, ok) as server:
+async def test_cleartext_http2_is_not_spoken(serve_app: ServeApp) -> None:
+    async with serving(serve_app, ok) as server:
         async with await server.client() as client:
             await client.send(
                 b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
@@ -23,8 +23,8 @@ async def test_cleartext_http2_is_not_spoken(way: Way) -> None:
             assert (answer.status, answer.body) == (200, b"ok")
 
 
-async def test_websocket_compression_is_never_agreed_to(way: Way) -> None:
-    async with serving(way, ok) as server, await server.client() as client:
+async def test_websocket_compression_is_never_agreed_to(serve_app: ServeApp) -> None:
+    async with serving(serve_app, ok) as server, await server.client() as client:
         answer = await client.ask(
             HANDSHAKE % b"/" + b"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"
         )
@@ -32,7 +32,9 @@ async def test_websocket_compression_is_never_agreed_to(way: Way) -> None:
         assert "sec-websocket-extensions" not in answer.headers
 
 
-async def test_a_websocket_message_past_its_bound_reaches_the_application_cut(way: Way) -> None:
+async def test_an_oversized_websocket_message_reaches_the_application_truncated(
+    serve_app: ServeApp,
+) -> None:
     sizes: list[int] = []
 
     async def measure(scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,7 +44,7 @@ async def test_a_websocket_message_past_its_bound_reaches_the_application_cut(wa
 
     limits = msgspec.structs.replace(QUICK, websocket_message_chars=100, websocket_flood_chars=1000)
     async with (
-        serving(way, only("/ws", measure), limits) as server,
+        serving(serve_app, only("/ws", measure), limits) as server,
         await server.client() as client,
     ):
         await client.ask(HANDSHAKE % b"/ws" + b"\r\n")

@@ -51,12 +51,12 @@ def test_known_parameters_are_decoded_and_others_ignored(raw: bytes, found: dict
     ],
     ids=lambda raw: repr(raw[:20]),
 )
-def test_what_can_be_read_in_two_ways_is_a_bad_request(raw: bytes) -> None:
+def test_an_ambiguous_query_is_a_bad_request(raw: bytes) -> None:
     assert isinstance(parse_query(raw, KNOWN), BadRequest)
 
 
 @pytest.mark.parametrize("value", [b"%", b"%4", b"%zz", b"%00", b"\x00", b"%ff", b"%ED%A0%80"])
-def test_a_cursor_that_is_no_text_is_left_to_the_call_to_refuse(value: bytes) -> None:
+def test_an_undecodable_cursor_is_passed_on_for_the_call_to_refuse(value: bytes) -> None:
     assert parse_query(b"limit=5&cursor=" + value, KNOWN) == {
         "limit": "5",
         "cursor": UNREADABLE_CURSOR,
@@ -75,7 +75,7 @@ def test_a_whole_number_in_range_is_taken(text: str) -> None:
     assert int_param({"limit": text}, "limit", 1, 500, 100) == int(text)
 
 
-def test_an_absent_number_has_its_default() -> None:
+def test_a_missing_number_has_its_default() -> None:
     assert int_param({}, "limit", 1, 500, 100) == 100
 
 
@@ -99,7 +99,7 @@ def test_an_absent_number_has_its_default() -> None:
         "9" * 5000,
     ],
 )
-def test_anything_else_is_a_bad_request_that_names_the_parameter(text: str) -> None:
+def test_any_other_number_is_a_bad_request_that_names_the_parameter(text: str) -> None:
     refused = int_param({"limit": text}, "limit", 1, 500, 100)
     assert isinstance(refused, BadRequest)
     assert "`limit`" in refused.message

@@ -41,12 +41,12 @@ class Answer(msgspec.Struct):
 
     @property
     def left(self) -> str:
-        """The level of the bucket, as the header says it."""
+        """The header RateLimit, which states the level of the bucket."""
         return self.headers["ratelimit"]
 
 
-class Front:
-    """The application as the listener calls it, without a socket: only virtual time passes."""
+class AppClient:
+    """Calls the application as the listener does, but without a socket, in virtual time."""
 
     def __init__(self, app: App, keys: dict[tuple[str, Environment], str], core: Any) -> None:
         self.app, self.keys, self.core = app, keys, core
@@ -98,7 +98,9 @@ class Front:
 
 
 @asynccontextmanager
-async def front(folder: Path, process_rate: int = 20_000, **settings: Any) -> AsyncIterator[Front]:
+async def open_app_client(
+    folder: Path, process_rate: int = 20_000, **settings: Any
+) -> AsyncIterator[AppClient]:
     """Open a service with the partners `acme` and `bravo`, each with a key of each environment."""
     ids = count()
     config = Config(data_dir=folder, process_rate=process_rate, **settings)
@@ -114,7 +116,7 @@ async def front(folder: Path, process_rate: int = 20_000, **settings: Any) -> As
                 assert isinstance(minted, KeyMinted)
                 keys[partner, environment] = minted.text
         app = Dispatcher(Services(core, "http://h", config.restricted_to), ENDPOINTS, make_pages())
-        yield Front(
+        yield AppClient(
             Edge(app, new_request_id=lambda: f"req_{next(ids):032x}", current_version=1), keys, core
         )
 
@@ -127,7 +129,7 @@ def forged(number: int) -> str:
 async def test_a_burst_of_300_then_80_a_second_to_the_instant(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path) as f:
+    async with open_app_client(tmp_path) as f:
         key = f.keys["acme", "test"]
         assert await f.drain(key, BURST + 5) == {200: BURST, 429: 5}
         began = trio.current_time()
@@ -143,7 +145,7 @@ async def test_a_burst_of_300_then_80_a_second_to_the_instant(
 async def test_the_headers_tell_the_budget_and_a_refusal_when_to_come_back(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path) as f:
+    async with open_app_client(tmp_path) as f:
         key = f.keys["acme", "test"]
         first = await f.call(key)
         assert first.headers["ratelimit-policy"] == '"partner";q=300;w=4'
@@ -160,16 +162,16 @@ async def test_the_headers_tell_the_budget_and_a_refusal_when_to_come_back(
 async def test_both_keys_of_a_partner_draw_from_one_bucket_and_no_other_partner_does(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path) as f:
+    async with open_app_client(tmp_path) as f:
         await f.drain(f.keys["acme", "test"], BURST)
         assert (await f.call(f.keys["acme", "live"])).status == 429
         assert (await f.call(f.keys["bravo", "test"])).left == '"partner";r=299;t=1'
 
 
-async def test_a_revoked_key_still_draws_from_its_partners_bucket_and_is_told_nothing_of_it(
+async def test_a_revoked_key_still_draws_from_its_partners_bucket_but_gets_no_rate_headers(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path) as f:
+    async with open_app_client(tmp_path) as f:
         account = f.core.parts.registry.account("acme")
         gone = next(key for key in account.keys if key.environment == "live")
         await f.core.directory.partner("acme").account().ask(RevokeKey("ops", gone.key_id))
@@ -182,7 +184,7 @@ async def test_a_revoked_key_still_draws_from_its_partners_bucket_and_is_told_no
 async def test_forged_keys_share_a_bucket_of_their_own_and_cost_no_partner_anything(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path, process_rate=10) as f:
+    async with open_app_client(tmp_path, process_rate=10) as f:
         statuses = Counter([(await f.call(forged(number))).status for number in range(BURST + 50)])
         assert statuses == {401: BURST, 429: 50}
         refused = await f.call(forged(1))
@@ -196,18 +198,18 @@ async def test_forged_keys_share_a_bucket_of_their_own_and_cost_no_partner_anyth
 
 
 @pytest.mark.parametrize("key", ["", "pgs_test_short", "pgs_test_" + "A" * 46])
-async def test_what_cannot_be_a_key_draws_from_no_bucket_at_all(
+async def test_text_that_cannot_be_a_key_draws_from_no_bucket(
     tmp_path: Path, autojump_clock: trio.testing.MockClock, key: str
 ) -> None:
-    async with front(tmp_path) as f:
+    async with open_app_client(tmp_path) as f:
         assert Counter([(await f.call(key)).status for _ in range(BURST + 50)]) == {401: BURST + 50}
         assert (await f.call(forged(1))).status == 401
 
 
-async def test_the_process_bucket_bounds_all_partners_together_and_is_asked_second(
+async def test_the_process_bucket_bounds_all_partners_together_and_is_drawn_from_second(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path, process_rate=20) as f:
+    async with open_app_client(tmp_path, process_rate=20) as f:
         acme, bravo = f.keys["acme", "test"], f.keys["bravo", "test"]
         assert await f.drain(acme, 15) == {200: 15}
         assert await f.drain(bravo, 6) == {200: 5, 429: 1}
@@ -223,7 +225,7 @@ async def test_the_process_bucket_bounds_all_partners_together_and_is_asked_seco
 async def test_a_partners_refusals_leave_the_process_bucket_alone(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path, process_rate=BURST + 10) as f:
+    async with open_app_client(tmp_path, process_rate=BURST + 10) as f:
         assert await f.drain(f.keys["acme", "test"], BURST + 100) == {200: BURST, 429: 100}
         assert await f.drain(f.keys["bravo", "test"], 11) == {200: 10, 429: 1}
 
@@ -231,7 +233,7 @@ async def test_a_partners_refusals_leave_the_process_bucket_alone(
 async def test_an_operator_raises_a_partners_bucket_at_once(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path) as f:
+    async with open_app_client(tmp_path) as f:
         key = f.keys["acme", "test"]
         await f.drain(key, BURST)
         assert (await f.call(key)).status == 429
@@ -247,7 +249,7 @@ async def test_an_operator_raises_a_partners_bucket_at_once(
 async def test_a_closed_registry_draws_from_the_process_bucket_alone(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path, process_rate=3) as f:
+    async with open_app_client(tmp_path, process_rate=3) as f:
         f.core.parts.registry.is_closed = lambda now: True
         key = f.keys["acme", "test"]
         answers = [await f.call(given) for given in (key, forged(1), key, key)]
@@ -263,7 +265,7 @@ async def test_a_closed_registry_draws_from_the_process_bucket_alone(
 async def test_unknown_paths_and_wrong_methods_draw_from_no_bucket(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path) as f:
+    async with open_app_client(tmp_path) as f:
         key = f.keys["acme", "test"]
         for _ in range(50):
             assert (await f.call(key, "/partner/nowhere")).status == 404
@@ -274,7 +276,7 @@ async def test_unknown_paths_and_wrong_methods_draw_from_no_bucket(
 async def test_a_bucket_outlives_its_partners_closed_actors(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with front(tmp_path) as f:
+    async with open_app_client(tmp_path) as f:
         key = f.keys["acme", "test"]
         await f.core.directory.partner("acme").account().ask(SetRate(PLATFORM, 1000, 1))
         await f.drain(key, 1000)

@@ -19,7 +19,7 @@ from tests.http.raw import (
     HANDSHAKE,
     PATIENCE_S,
     QUICK,
-    Way,
+    ServeApp,
     edge,
     error_of,
     http_app,
@@ -45,8 +45,8 @@ from tests.http.sockets import (
 # The handshake
 
 
-async def test_the_chosen_subprotocol_is_one_that_was_offered(way: Way) -> None:
-    async with serving(way, app_of(echo)) as server, await server.client() as client:
+async def test_the_chosen_subprotocol_is_one_that_was_offered(serve_app: ServeApp) -> None:
+    async with serving(serve_app, app_of(echo)) as server, await server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/ws" + OFFER + b"\r\n")
         assert (answer.status, answer.headers["sec-websocket-protocol"]) == (101, PROTOCOL)
         assert answer.headers["x-request-id"] == "req_1"
@@ -61,13 +61,15 @@ async def test_the_chosen_subprotocol_is_one_that_was_offered(way: Way) -> None:
     ],
     ids=["none", "another", "nearly the same"],
 )
-async def test_a_subprotocol_that_was_not_offered_is_never_chosen(way: Way, offer: bytes) -> None:
+async def test_a_subprotocol_that_was_not_offered_is_never_chosen(
+    serve_app: ServeApp, offer: bytes
+) -> None:
     async def never(session: AcceptedSocket) -> None:
         raise AssertionError("the handler ran")
 
     events: Counter[str] = Counter()
     async with (
-        serving(way, app_of(never, events=events)) as server,
+        serving(serve_app, app_of(never, events=events)) as server,
         await server.client() as client,
     ):
         answer = await client.ask(HANDSHAKE % b"/ws" + offer + b"\r\n")
@@ -77,8 +79,8 @@ async def test_a_subprotocol_that_was_not_offered_is_never_chosen(way: Way, offe
     assert events == {}
 
 
-async def test_a_service_without_a_subprotocol_chooses_none(way: Way) -> None:
-    async with serving(way, app_of(echo, subprotocol=None)) as server:
+async def test_a_service_without_a_subprotocol_chooses_none(serve_app: ServeApp) -> None:
+    async with serving(serve_app, app_of(echo, subprotocol=None)) as server:
         for offer in (b"", OFFER):
             async with await server.client() as client:
                 answer = await client.ask(HANDSHAKE % b"/ws" + offer + b"\r\n")
@@ -86,11 +88,16 @@ async def test_a_service_without_a_subprotocol_chooses_none(way: Way) -> None:
                 assert "sec-websocket-protocol" not in answer.headers
 
 
-async def test_a_refused_handshake_is_an_ordinary_answer_and_the_end(way: Way) -> None:
+async def test_a_refused_handshake_gets_an_ordinary_answer_and_ends_the_connection(
+    serve_app: ServeApp,
+) -> None:
     async def refuses(scope: Scope, receive: Receive, send: Send) -> None:
         await refuse_handshake(send, 401, {"error": "Sign in."}, [(b"www-authenticate", b"Bearer")])
 
-    async with serving(way, edge(http_app(refuses))) as server, await server.client() as client:
+    async with (
+        serving(serve_app, edge(http_app(refuses))) as server,
+        await server.client() as client,
+    ):
         answer = await client.ask(HANDSHAKE % b"/ws" + b"\r\n")
         assert (answer.status, error_of(answer)) == (401, {"error": "Sign in."})
         assert (answer.headers["www-authenticate"], answer.headers["x-request-id"]) == (
@@ -104,20 +111,20 @@ async def test_a_refused_handshake_is_an_ordinary_answer_and_the_end(way: Way) -
 # Messages
 
 
-async def test_messages_go_both_ways_in_their_order(way: Way) -> None:
-    async with serving(way, app_of(echo)) as server, await upgraded(server) as client:
+async def test_messages_go_both_ways_in_their_order(serve_app: ServeApp) -> None:
+    async with serving(serve_app, app_of(echo)) as server, await upgraded(server) as client:
         texts = [b"%d" % number for number in range(10)] + ["é🎲".encode(), b""]
         await client.send(b"".join(text_frame(text) for text in texts))
         assert [await client.frame() for _ in texts] == [(1, text) for text in texts]
 
 
-async def test_another_implementation_understands_all_of_it(way: Way) -> None:
+async def test_a_client_of_another_implementation_works(serve_app: ServeApp) -> None:
     async def greets(session: AcceptedSocket) -> None:
         session.send(await session.receive())
         session.send("é" * 70_000)
         session.close(4401)
 
-    async with serving(way, app_of(greets)) as server:
+    async with serving(serve_app, app_of(greets)) as server:
         async with await server.client() as client, trio.open_nursery() as nursery:
             socket = await trio_websocket.wrap_client_stream(
                 nursery, client.stream, "h", "/ws", subprotocols=[PROTOCOL, "pgs.token.abc"]
@@ -132,8 +139,10 @@ async def test_another_implementation_understands_all_of_it(way: Way) -> None:
         assert ended.value.reason.code == 4401
 
 
-async def test_fragments_are_one_message_and_pings_may_come_between_them(way: Way) -> None:
-    async with serving(way, app_of(echo)) as server, await upgraded(server) as client:
+async def test_fragments_are_one_message_and_pings_may_come_between_them(
+    serve_app: ServeApp,
+) -> None:
+    async with serving(serve_app, app_of(echo)) as server, await upgraded(server) as client:
         whole = "aé🎲".encode()
         for byte in whole[:-1]:  # Some cuts split a character.
             first = byte == whole[0]
@@ -146,9 +155,9 @@ async def test_fragments_are_one_message_and_pings_may_come_between_them(way: Wa
 
 
 async def test_pings_are_answered_while_the_handler_does_not_read_and_pongs_are_ignored(
-    way: Way,
+    serve_app: ServeApp,
 ) -> None:
-    async with serving(way, app_of(idle)) as server, await upgraded(server) as client:
+    async with serving(serve_app, app_of(idle)) as server, await upgraded(server) as client:
         for payload in (b"", b"x" * 125):
             await client.send(
                 text_frame(b"unasked", opcode=PONG) + text_frame(payload, opcode=PING)
@@ -159,7 +168,7 @@ async def test_pings_are_answered_while_the_handler_does_not_read_and_pongs_are_
 async def test_a_segment_full_of_empty_frames_leaves_room_for_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A frame of 6 bytes costs far more to look at than to send."""
+    """A frame of 6 bytes costs far more to process than to send."""
     turn = 0
     looked_at: Counter[int] = Counter()
     take = GuardedSocket._take
@@ -195,7 +204,7 @@ async def test_a_segment_full_of_empty_frames_leaves_room_for_others(
 # How the service ends a socket
 
 
-async def test_an_exception_of_the_handler_is_1011_and_logged_once(way: Way) -> None:
+async def test_an_exception_of_the_handler_is_1011_and_logged_once(serve_app: ServeApp) -> None:
     async def fails(session: AcceptedSocket) -> None:
         await session.receive()
         raise ValueError("the reason inside")
@@ -204,7 +213,7 @@ async def test_an_exception_of_the_handler_is_1011_and_logged_once(way: Way) -> 
     sockets = OpenSockets()
     with capture_logs() as logs:
         async with (
-            serving(way, app_of(fails, sockets=sockets, events=events)) as server,
+            serving(serve_app, app_of(fails, sockets=sockets, events=events)) as server,
             await upgraded(server) as client,
         ):
             await client.send(text_frame(b"x"))
@@ -216,12 +225,14 @@ async def test_an_exception_of_the_handler_is_1011_and_logged_once(way: Way) -> 
     assert sockets.count == 0
 
 
-async def test_what_a_handler_sent_before_it_returned_is_delivered(way: Way) -> None:
+async def test_messages_that_a_handler_sent_before_it_returned_are_delivered(
+    serve_app: ServeApp,
+) -> None:
     async def brief(session: AcceptedSocket) -> None:
         for number in range(5):
             assert session.send(str(number))
 
-    async with serving(way, app_of(brief)) as server, await upgraded(server) as client:
+    async with serving(serve_app, app_of(brief)) as server, await upgraded(server) as client:
         assert [await client.frame() for _ in range(5)] == [
             (1, b"%d" % number) for number in range(5)
         ]
@@ -229,7 +240,7 @@ async def test_what_a_handler_sent_before_it_returned_is_delivered(way: Way) -> 
         assert await client.end() == b""
 
 
-async def test_whoever_holds_a_session_can_close_it_and_the_first_code_counts(way: Way) -> None:
+async def test_any_task_can_close_a_session_and_the_first_code_counts(serve_app: ServeApp) -> None:
     lent: list[AcceptedSocket] = []
     ended = trio.Event()
 
@@ -240,7 +251,7 @@ async def test_whoever_holds_a_session_can_close_it_and_the_first_code_counts(wa
         finally:
             ended.set()
 
-    async with serving(way, app_of(lends)) as server, await upgraded(server) as client:
+    async with serving(serve_app, app_of(lends)) as server, await upgraded(server) as client:
         await until(lambda: bool(lent))
         [session] = lent
         assert session.send("ahead of it")
@@ -253,9 +264,14 @@ async def test_whoever_holds_a_session_can_close_it_and_the_first_code_counts(wa
             await ended.wait()
 
 
-async def test_at_a_stop_every_open_socket_is_told_before_the_listener_stops(way: Way) -> None:
+async def test_at_a_stop_every_open_socket_is_told_before_the_listener_stops(
+    serve_app: ServeApp,
+) -> None:
     sockets = OpenSockets()
-    async with serving(way, app_of(idle, sockets=sockets)) as server, AsyncExitStack() as stack:
+    async with (
+        serving(serve_app, app_of(idle, sockets=sockets)) as server,
+        AsyncExitStack() as stack,
+    ):
         clients = [await stack.enter_async_context(await upgraded(server)) for _ in range(5)]
         await sockets.close_all(GOING_AWAY)
         assert sockets.count == 0
@@ -271,11 +287,11 @@ async def test_at_a_stop_every_open_socket_is_told_before_the_listener_stops(way
             await server.stopped.wait()
 
 
-async def test_open_sockets_do_not_delay_a_stop_that_told_them(way: Way) -> None:
+async def test_open_sockets_that_were_told_of_a_stop_do_not_delay_it(serve_app: ServeApp) -> None:
     sockets = OpenSockets()
     limits = msgspec.structs.replace(QUICK, grace_s=600)
     async with (
-        serving(way, app_of(idle, sockets=sockets), limits) as server,
+        serving(serve_app, app_of(idle, sockets=sockets), limits) as server,
         await upgraded(server) as client,
     ):
         await sockets.close_all()
@@ -285,6 +301,6 @@ async def test_open_sockets_do_not_delay_a_stop_that_told_them(way: Way) -> None
             await server.stopped.wait()
 
 
-async def test_a_plain_request_is_served_beside_sockets(way: Way) -> None:
-    async with serving(way, edge(only("/ws", ok))) as server, await server.client() as client:
+async def test_a_plain_request_is_served_beside_sockets(serve_app: ServeApp) -> None:
+    async with serving(serve_app, edge(only("/ws", ok))) as server, await server.client() as client:
         assert (await client.get("/ws")).body == b"ok"

@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.sockets import OpenSockets
-from tests.http.raw import PATIENCE_S, QUICK, Way, serving, text_frame
+from tests.http.raw import PATIENCE_S, QUICK, ServeApp, serving, text_frame
 from tests.http.sockets import (
     ABUSE,
     CLOSE,
@@ -44,12 +44,12 @@ from tests.http.sockets import (
     ],
     ids=["no code", "1000", "4000 with a reason", "1013"],
 )
-async def test_a_close_is_answered_in_kind_and_the_handler_ends(
-    way: Way, sent: bytes, echoed: bytes
+async def test_a_close_is_answered_with_a_close_and_the_handler_ends(
+    serve_app: ServeApp, sent: bytes, echoed: bytes
 ) -> None:
     sockets = OpenSockets()
     async with (
-        serving(way, app_of(idle, sockets=sockets)) as server,
+        serving(serve_app, app_of(idle, sockets=sockets)) as server,
         await upgraded(server) as client,
     ):
         await client.send(text_frame(sent, opcode=CLOSE))
@@ -103,13 +103,13 @@ async def test_a_close_is_answered_in_kind_and_the_handler_ends(
         "a negative length",
     ],
 )
-async def test_what_breaks_the_protocol_is_told_by_its_code_and_crashes_nothing(
-    way: Way, frames: bytes, code: int
+async def test_a_protocol_error_gets_its_close_code_and_crashes_nothing(
+    serve_app: ServeApp, frames: bytes, code: int
 ) -> None:
     events: Counter[str] = Counter()
     sockets = OpenSockets()
     async with (
-        serving(way, app_of(echo, sockets=sockets, events=events)) as server,
+        serving(serve_app, app_of(echo, sockets=sockets, events=events)) as server,
         await upgraded(server) as client,
     ):
         await client.send(frames)
@@ -121,13 +121,13 @@ async def test_what_breaks_the_protocol_is_told_by_its_code_and_crashes_nothing(
     assert events == {}
 
 
-async def test_no_bytes_behind_a_handshake_crash_anything(way: Way) -> None:
+async def test_no_bytes_after_a_handshake_crash_anything(serve_app: ServeApp) -> None:
     events: Counter[str] = Counter()
     sockets = OpenSockets()
     random = Random(1)
     opcodes = [0, 0, 1, 1, 1, 2, 3, CLOSE, PING, PONG, 15]
     async with serving(
-        way, app_of(echo, sockets=sockets, events=events, limits=UNHURRIED)
+        serve_app, app_of(echo, sockets=sockets, events=events, limits=UNHURRIED)
     ) as server:
         for _ in range(100):
             async with await upgraded(server) as client:
@@ -153,7 +153,7 @@ async def test_no_bytes_behind_a_handshake_crash_anything(way: Way) -> None:
 
 @pytest.mark.parametrize("how", ["close frame", "end", "reset"])
 async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(
-    way: Way, how: str
+    serve_app: ServeApp, how: str
 ) -> None:
     ended = trio.Event()
 
@@ -164,7 +164,7 @@ async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(
             ended.set()
 
     async with (
-        serving(way, app_of(busy, limits=UNHURRIED)) as server,
+        serving(serve_app, app_of(busy, limits=UNHURRIED)) as server,
         await upgraded(server) as client,
     ):
         await client.send(
@@ -183,7 +183,9 @@ async def test_a_handler_that_never_reads_is_ended_when_its_client_leaves(
             await ended.wait()
 
 
-async def test_what_a_client_says_just_before_it_leaves_is_still_heard(way: Way) -> None:
+async def test_messages_sent_just_before_a_client_leaves_still_reach_the_handler(
+    serve_app: ServeApp,
+) -> None:
     heard: list[str] = []
     ended = trio.Event()
 
@@ -196,7 +198,7 @@ async def test_what_a_client_says_just_before_it_leaves_is_still_heard(way: Way)
             ended.set()
 
     async with serving(
-        way, app_of(slow, limits=msgspec.structs.replace(LIMITS, drain_s=PATIENCE_S))
+        serve_app, app_of(slow, limits=msgspec.structs.replace(LIMITS, drain_s=PATIENCE_S))
     ) as server:
         async with await upgraded(server) as client:
             await client.send(
@@ -208,7 +210,9 @@ async def test_what_a_client_says_just_before_it_leaves_is_still_heard(way: Way)
     assert heard == ["0", "1", "2", "3", "4"]
 
 
-async def test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody(way: Way) -> None:
+async def test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody(
+    serve_app: ServeApp,
+) -> None:
     ended = trio.Event()
 
     async def chatty(socket: AcceptedSocket) -> None:
@@ -219,7 +223,7 @@ async def test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody(way
         finally:
             ended.set()
 
-    async with serving(way, app_of(chatty)) as server:
+    async with serving(serve_app, app_of(chatty)) as server:
         async with await upgraded(server):
             pass
         assert await server.is_alive()
@@ -227,10 +231,10 @@ async def test_a_loop_of_sends_to_a_client_that_left_ends_and_freezes_nobody(way
             await ended.wait()
 
 
-async def test_a_hundred_abandoned_sockets_leave_no_task_behind(way: Way) -> None:
+async def test_a_hundred_abandoned_sockets_leave_no_task_behind(serve_app: ServeApp) -> None:
     sockets = OpenSockets()
     limits = msgspec.structs.replace(QUICK, websocket_ping_s=60)
-    async with serving(way, app_of(idle, sockets=sockets), limits) as server:
+    async with serving(serve_app, app_of(idle, sockets=sockets), limits) as server:
         await wait_all_tasks_blocked(0.02)
         before = trio.lowlevel.current_statistics().tasks_living
         async with AsyncExitStack() as stack:
@@ -249,8 +253,8 @@ async def test_a_hundred_abandoned_sockets_leave_no_task_behind(way: Way) -> Non
 @pytest.mark.parametrize(
     "text", ["x" * 16384, "é" * 8192, "🎲" * 4096], ids=["1 byte", "2 bytes", "4 bytes"]
 )
-async def test_a_message_is_bounded_in_bytes(way: Way, text: str) -> None:
-    async with serving(way, app_of(echo)) as server, await upgraded(server) as client:
+async def test_a_message_is_bounded_in_bytes(serve_app: ServeApp, text: str) -> None:
+    async with serving(serve_app, app_of(echo)) as server, await upgraded(server) as client:
         await client.send(text_frame(text.encode()))
         assert await client.frame() == (1, text.encode())
         await client.send(text_frame(text[1:].encode() + b"x" * (len(text[0].encode()) + 1)))
@@ -259,12 +263,12 @@ async def test_a_message_is_bounded_in_bytes(way: Way, text: str) -> None:
 
 
 @pytest.mark.parametrize("size", [20_000, 100_000, 3_000_000])
-async def test_a_client_hears_of_a_message_that_is_too_long_in_the_same_words_however_long_it_is(
-    way: Way, size: int
+async def test_a_message_that_is_too_long_gets_the_same_close_whatever_its_length(
+    serve_app: ServeApp, size: int
 ) -> None:
     events: Counter[str] = Counter()
     async with (
-        serving(way, app_of(echo, events=events)) as server,
+        serving(serve_app, app_of(echo, events=events)) as server,
         await upgraded(server) as client,
         trio.open_nursery() as nursery,
     ):
@@ -274,16 +278,16 @@ async def test_a_client_hears_of_a_message_that_is_too_long_in_the_same_words_ho
     assert events == {"socket_abuse": 1}
 
 
-async def test_a_message_that_is_too_long_need_not_end_to_be_refused(way: Way) -> None:
-    async with serving(way, app_of(echo)) as server, await upgraded(server) as client:
+async def test_a_message_that_is_too_long_need_not_end_to_be_refused(serve_app: ServeApp) -> None:
+    async with serving(serve_app, app_of(echo)) as server, await upgraded(server) as client:
         await client.send(text_frame(b"x" * 70_000, final=False))
         assert await client.frame() == closed(ABUSE)
 
 
-async def test_a_binary_message_is_abuse(way: Way) -> None:
+async def test_a_binary_message_is_abuse(serve_app: ServeApp) -> None:
     events: Counter[str] = Counter()
     async with (
-        serving(way, app_of(echo, events=events)) as server,
+        serving(serve_app, app_of(echo, events=events)) as server,
         await upgraded(server) as client,
     ):
         await client.send(text_frame(b"{}", opcode=2))
@@ -294,11 +298,11 @@ async def test_a_binary_message_is_abuse(way: Way) -> None:
 
 @pytest.mark.parametrize("handler", [echo, idle])
 async def test_a_flood_is_abuse_whether_the_handler_reads_or_not(
-    way: Way, handler: Callable[[AcceptedSocket], Awaitable[None]]
+    serve_app: ServeApp, handler: Callable[[AcceptedSocket], Awaitable[None]]
 ) -> None:
     events: Counter[str] = Counter()
     async with (
-        serving(way, app_of(handler, events=events)) as server,
+        serving(serve_app, app_of(handler, events=events)) as server,
         await upgraded(server) as client,
     ):
         await send_all_or_nothing(client, text_frame(b"x") * 5000)
@@ -311,8 +315,8 @@ async def test_a_flood_is_abuse_whether_the_handler_reads_or_not(
 
 
 @pytest.mark.parametrize("size", [1000, 100_000])
-async def test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits(
-    way: Way, size: int
+async def test_a_client_that_never_reads_is_disconnected_and_its_sender_never_waits(
+    serve_app: ServeApp, size: int
 ) -> None:
     refused, ended = trio.Event(), trio.Event()
 
@@ -332,7 +336,7 @@ async def test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits(
     events: Counter[str] = Counter()
     async with (
         trio.open_nursery() as nursery,
-        serving(way, app_of(lender, events=events)) as server,
+        serving(serve_app, app_of(lender, events=events)) as server,
         await upgraded(server, receive_buffer=4096) as client,
     ):
         with trio.fail_after(PATIENCE_S):

@@ -23,14 +23,14 @@ def limited(**bounds: float) -> SocketLimits:
 
 
 class Peer:
-    """A client. It sends what is put into `says`, and collects what it receives in `told`.
+    """A client. It sends the messages put into `outgoing`, and collects those that it receives.
 
     While `reads` is not set it reads nothing.
     """
 
     def __init__(self) -> None:
-        self.says, self.heard_of = trio.open_memory_channel[Message](10)
-        self.told: list[Message] = []
+        self.outgoing, self.heard_of = trio.open_memory_channel[Message](10)
+        self.received: list[Message] = []
         self.reads = trio.Event()
         self.reads.set()
         self.ended = trio.Event()
@@ -39,26 +39,26 @@ class Peer:
     async def say(self, *texts: str) -> None:
         with trio.fail_after(100):
             for text in texts:
-                await self.says.send({"type": "websocket.receive", "text": text, "bytes": None})
+                await self.outgoing.send({"type": "websocket.receive", "text": text, "bytes": None})
 
     async def leave(self) -> None:
-        await self.says.send({"type": "websocket.disconnect", "code": 1006})
+        await self.outgoing.send({"type": "websocket.disconnect", "code": 1006})
 
     async def send(self, message: Message) -> None:
         await self.reads.wait()
-        self.told.append(message)
+        self.received.append(message)
 
     def code(self) -> int | None:
         """The code with which the socket was closed."""
         codes: list[int] = [
-            message["code"] for message in self.told if message["type"] == "websocket.close"
+            message["code"] for message in self.received if message["type"] == "websocket.close"
         ]
         assert len(codes) < 2
         return codes[0] if codes else None
 
     @property
     def texts(self) -> list[str]:
-        return [message["text"] for message in self.told if message["type"] == "websocket.send"]
+        return [message["text"] for message in self.received if message["type"] == "websocket.send"]
 
 
 @asynccontextmanager
@@ -89,7 +89,7 @@ async def conversing(
         peer.ended.set()
 
     async with trio.open_nursery() as nursery:
-        await peer.says.send({"type": "websocket.connect"})
+        await peer.outgoing.send({"type": "websocket.connect"})
         nursery.start_soon(serve)
         await wait_all_tasks_blocked()
         yield peer
@@ -106,7 +106,7 @@ async def idles(socket: AcceptedSocket) -> None:
     await trio.sleep_forever()
 
 
-# How fast
+# Message rate
 
 
 async def test_the_21st_message_within_a_second_is_abuse_and_one_a_second_later_is_not(
@@ -125,9 +125,9 @@ async def test_the_21st_message_within_a_second_is_abuse_and_one_a_second_later_
         assert peer.code() == ABUSE
 
 
-async def test_the_second_slides_with_the_messages(autojump_clock: MockClock) -> None:
+async def test_the_rate_is_counted_over_a_sliding_second(autojump_clock: MockClock) -> None:
     async with conversing(reads, limits=limited(messages_per_second=16)) as peer:
-        for _ in range(80):  # For five seconds, evenly, in steps that floating point holds exactly.
+        for _ in range(80):  # Five seconds in equal steps, which a float represents exactly.
             await peer.say("x")
             await trio.sleep(1 / 16)
         assert peer.code() is None
@@ -136,7 +136,9 @@ async def test_the_second_slides_with_the_messages(autojump_clock: MockClock) ->
         assert peer.code() == ABUSE
 
 
-async def test_half_of_a_burst_ages_at_its_own_time(autojump_clock: MockClock) -> None:
+async def test_each_half_of_a_burst_leaves_the_window_at_its_own_time(
+    autojump_clock: MockClock,
+) -> None:
     async with conversing(reads) as peer:
         await peer.say(*["x"] * 10)
         await trio.sleep(0.5)
@@ -160,7 +162,7 @@ async def test_after_abuse_nothing_more_is_read(autojump_clock: MockClock) -> No
     async with conversing(keeps) as peer:
         peer.reads = trio.Event()
         await peer.say("a")
-        await peer.says.send({"type": "websocket.receive", "text": None, "bytes": b"binary"})
+        await peer.outgoing.send({"type": "websocket.receive", "text": None, "bytes": b"binary"})
         await wait_all_tasks_blocked()
         with pytest.raises(trio.TooSlowError):
             await peer.say(*["flood"] * 100)
@@ -169,7 +171,7 @@ async def test_after_abuse_nothing_more_is_read(autojump_clock: MockClock) -> No
     assert peer.code() == ABUSE
 
 
-# How much may wait
+# Queue sizes
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ async def test_after_abuse_nothing_more_is_read(autojump_clock: MockClock) -> No
         ({"inbox_chars": 10}, ["x" * 11], 0),
     ],
 )
-async def test_what_a_handler_does_not_take_is_bounded(
+async def test_messages_that_a_handler_has_not_taken_are_bounded(
     autojump_clock: MockClock, limits: dict[str, int], texts: list[str], fits: int
 ) -> None:
     events: Counter[str] = Counter()
@@ -195,7 +197,7 @@ async def test_what_a_handler_does_not_take_is_bounded(
     assert events == {"socket_overloaded": 1}
 
 
-async def test_what_a_handler_takes_makes_room_again(autojump_clock: MockClock) -> None:
+async def test_messages_that_a_handler_takes_make_room_for_more(autojump_clock: MockClock) -> None:
     async with conversing(reads, limits=limited(inbox_messages=1, inbox_chars=5)) as peer:
         for _ in range(10):
             await peer.say("12345")
@@ -208,7 +210,7 @@ async def test_what_a_handler_takes_makes_room_again(autojump_clock: MockClock) 
     ("limits", "fits"),
     [({"outbox_messages": 5}, 6), ({"outbox_chars": 500}, 5), ({"outbox_chars": 99}, 0)],
 )
-async def test_what_a_client_does_not_take_is_bounded(
+async def test_messages_that_a_client_has_not_taken_are_bounded(
     autojump_clock: MockClock, limits: dict[str, int], fits: int
 ) -> None:
     lent: list[AcceptedSocket] = []
@@ -220,7 +222,7 @@ async def test_what_a_client_does_not_take_is_bounded(
     async with conversing(lends, limits=limited(**limits)) as peer:
         [socket] = lent
         sent = 0
-        # All in one step: the writer gets one text and cannot take another.
+        # The loop has no checkpoint, so the writer takes nothing meanwhile.
         while socket.send("x" * 100):
             sent += 1
         assert sent == fits
@@ -229,7 +231,7 @@ async def test_what_a_client_does_not_take_is_bounded(
     assert (peer.texts, peer.code()) == ([], OVERLOADED)
 
 
-async def test_what_a_client_takes_makes_room_again(autojump_clock: MockClock) -> None:
+async def test_messages_that_a_client_takes_make_room_for_more(autojump_clock: MockClock) -> None:
     async def steady(socket: AcceptedSocket) -> None:
         for _ in range(50):
             assert socket.send("12345")
@@ -240,10 +242,10 @@ async def test_what_a_client_takes_makes_room_again(autojump_clock: MockClock) -
     assert (peer.texts, peer.code()) == (["12345"] * 50, 1000)
 
 
-# How long an end takes
+# Time limits for an end
 
 
-async def test_queued_messages_have_a_limited_time_to_leave_before_the_close(
+async def test_queued_messages_are_sent_for_a_limited_time_before_the_close(
     autojump_clock: MockClock,
 ) -> None:
     async def leaves(socket: AcceptedSocket) -> None:
@@ -308,7 +310,9 @@ async def test_a_client_that_leaves_during_a_close_ends_it(autojump_clock: MockC
     assert (peer.ended_at, peer.code()) == (1, None)
 
 
-async def test_what_comes_during_a_close_changes_nothing(autojump_clock: MockClock) -> None:
+async def test_messages_that_arrive_during_a_close_change_nothing(
+    autojump_clock: MockClock,
+) -> None:
     async def leaves(socket: AcceptedSocket) -> None:
         peer.reads = trio.Event()
         socket.send("late")
@@ -324,7 +328,7 @@ async def test_what_comes_during_a_close_changes_nothing(autojump_clock: MockClo
     assert (peer.texts, peer.code(), events) == (["late"], 4401, {})
 
 
-async def test_a_session_whose_handler_failed_takes_nothing_more(autojump_clock: MockClock) -> None:
+async def test_a_session_whose_handler_failed_sends_nothing_more(autojump_clock: MockClock) -> None:
     lent: list[AcceptedSocket] = []
 
     async def fails(socket: AcceptedSocket) -> None:
@@ -346,7 +350,7 @@ async def test_a_client_that_leaves_before_the_accept_is_never_served(
     await peer.leave()
     async with conversing(reads, peer=peer):
         pass
-    assert peer.told == []
+    assert peer.received == []
 
 
 async def test_a_stop_waits_for_sockets_to_be_told_but_not_for_those_that_do_not_read(

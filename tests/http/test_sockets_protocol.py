@@ -101,9 +101,9 @@ async def connect(
 
 
 async def ends_with(client: Client, frame: tuple[int, bytes]) -> None:
-    """Check that the next frame is that close, and that the service then ends the connection.
+    """Check that the next frame is this close, and that the service then ends the connection.
 
-    Before that it takes the client's half of the close, if there is one.
+    The client answers the close in between.
     """
     assert await heard(client) == frame
     await send_all_or_nothing(client, text_frame(frame[1][:2], opcode=CLOSE))
@@ -300,7 +300,7 @@ WRONG: Final[dict[str, tuple[bytes, int]]] = {
 _LAST_WORDS = b"x" * 123
 
 LEAVING: Final[dict[str, tuple[bytes, bytes]]] = {
-    # What is sent, and the payload of the close that answers it (5.5.1: the code is echoed).
+    # The close that is sent, and the payload of the answering close (5.5.1: it echoes the code).
     "nothing": (text_frame(b"", opcode=CLOSE), b""),
     **{
         f"code {code}": (close(code), code.to_bytes(2))
@@ -338,7 +338,7 @@ LEAVING: Final[dict[str, tuple[bytes, bytes]]] = {
 
 @pytest.mark.parametrize("name", RIGHT)
 @pytest.mark.parametrize("apart", [False, True], ids=["at once", "byte by byte"])
-async def test_what_the_protocol_allows_is_understood(
+async def test_valid_frames_are_understood(
     service: SharedService, partner: Partner, name: str, apart: bool
 ) -> None:
     sent, expected = RIGHT[name]
@@ -355,7 +355,7 @@ async def test_what_the_protocol_allows_is_understood(
 
 
 @pytest.mark.parametrize("name", WRONG)
-async def test_what_breaks_the_protocol_ends_cleanly_with_its_code(
+async def test_an_invalid_frame_ends_the_connection_cleanly_with_the_code_of_the_fault(
     service: SharedService, partner: Partner, name: str
 ) -> None:
     sent, code = WRONG[name]
@@ -393,7 +393,7 @@ async def test_a_player_who_closes_gets_the_same_code_back(
     ],
     ids=["message", "frame"],
 )
-async def test_invalid_text_is_refused_before_it_ends(
+async def test_invalid_text_is_refused_before_its_message_ends(
     service: SharedService, partner: Partner, begun: bytes
 ) -> None:
     async with connect(service, partner) as client:

@@ -13,7 +13,7 @@ from tests.http.raw import (
     HANDSHAKE,
     PATIENCE_S,
     QUICK,
-    Way,
+    ServeApp,
     live,
     ok,
     only,
@@ -25,7 +25,7 @@ from tests.http.raw import (
 BLOCK = b"x" * (256 * 1024)
 
 
-async def test_a_request_in_flight_at_the_stop_is_answered(way: Way) -> None:
+async def test_a_request_in_flight_at_the_stop_is_answered(serve_app: ServeApp) -> None:
     entered = trio.Event()
 
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
@@ -34,7 +34,7 @@ async def test_a_request_in_flight_at_the_stop_is_answered(way: Way) -> None:
         await trio.sleep(QUICK.grace_s / 3)
         await reply(send, 200, b"done")
 
-    async with serving(way, only("/slow", slow)) as server, await server.client() as client:
+    async with serving(serve_app, only("/slow", slow)) as server, await server.client() as client:
         await client.send(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
         await entered.wait()
         server.stop.set()
@@ -42,7 +42,9 @@ async def test_a_request_in_flight_at_the_stop_is_answered(way: Way) -> None:
         assert await client.end() == b""
 
 
-async def test_a_request_pipelined_behind_one_in_flight_does_not_delay_the_stop(way: Way) -> None:
+async def test_a_request_pipelined_behind_one_in_flight_does_not_delay_the_stop(
+    serve_app: ServeApp,
+) -> None:
     entered = trio.Event()
 
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
@@ -52,7 +54,9 @@ async def test_a_request_pipelined_behind_one_in_flight_does_not_delay_the_stop(
         await reply(send, 200, b"done")
 
     async with (
-        serving(way, only("/slow", slow), msgspec.structs.replace(QUICK, grace_s=60)) as server,
+        serving(
+            serve_app, only("/slow", slow), msgspec.structs.replace(QUICK, grace_s=60)
+        ) as server,
         await server.client() as client,
     ):
         await client.send(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -63,9 +67,9 @@ async def test_a_request_pipelined_behind_one_in_flight_does_not_delay_the_stop(
             await server.stopped.wait()
 
 
-async def test_the_pings_of_a_closed_websocket_do_not_delay_the_stop(way: Way) -> None:
+async def test_the_pings_of_a_closed_websocket_do_not_delay_the_stop(serve_app: ServeApp) -> None:
     limits = msgspec.structs.replace(QUICK, grace_s=60, websocket_ping_s=60)
-    async with serving(way, ok, limits) as server:
+    async with serving(serve_app, ok, limits) as server:
         async with await server.client() as client:
             await client.ask(HANDSHAKE % b"/" + b"\r\n")
             assert await client.frame() == (9, b"")
@@ -74,10 +78,10 @@ async def test_the_pings_of_a_closed_websocket_do_not_delay_the_stop(way: Way) -
             await server.stopped.wait()
 
 
-async def test_an_idle_connection_does_not_delay_the_stop(way: Way) -> None:
+async def test_an_idle_connection_does_not_delay_the_stop(serve_app: ServeApp) -> None:
     limits = msgspec.structs.replace(QUICK, keep_alive_s=600, grace_s=600)
     async with (
-        serving(way, ok, limits) as server,
+        serving(serve_app, ok, limits) as server,
         await server.client() as idle,
         await server.client() as silent,
     ):
@@ -88,9 +92,9 @@ async def test_an_idle_connection_does_not_delay_the_stop(way: Way) -> None:
         assert await silent.end() == b""
 
 
-async def test_half_a_head_does_not_delay_the_stop(way: Way) -> None:
+async def test_half_a_head_does_not_delay_the_stop(serve_app: ServeApp) -> None:
     limits = msgspec.structs.replace(QUICK, head_s=600, grace_s=600)
-    async with serving(way, ok, limits) as server, await server.client() as client:
+    async with serving(serve_app, ok, limits) as server, await server.client() as client:
         await client.send(b"GET /half-a-he")
         await wait_all_tasks_blocked(0.05)
         server.stop.set()
@@ -98,7 +102,9 @@ async def test_half_a_head_does_not_delay_the_stop(way: Way) -> None:
             await server.stopped.wait()
 
 
-async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(way: Way) -> None:
+async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(
+    serve_app: ServeApp,
+) -> None:
     async def stubborn(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await live(receive, send)
@@ -114,7 +120,7 @@ async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(way: Way
             await ok(scope, receive, send)
 
     limits = msgspec.structs.replace(QUICK, send_s=60, head_s=60, keep_alive_s=60, linger_s=60)
-    async with serving(way, stubborn, limits) as server:
+    async with serving(serve_app, stubborn, limits) as server:
         clients = [await server.client(receive_buffer=4096) for _ in range(6)]
         await clients[0].send(b"GET /poll HTTP/1.1\r\nHost: h\r\n\r\n")
         await clients[1].send(b"POST /body HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nx")
@@ -138,14 +144,14 @@ async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(way: Way
             await trio.aclose_forcefully(client.stream)
 
 
-async def test_a_lifespan_that_hangs_does_not_delay_the_stop(way: Way) -> None:
+async def test_a_lifespan_that_hangs_does_not_delay_the_stop(serve_app: ServeApp) -> None:
     async def hangs(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await receive()
             await send({"type": "lifespan.startup.complete"})
             await trio.sleep_forever()
 
-    async with serving(way, hangs) as server:
+    async with serving(serve_app, hangs) as server:
         server.stop.set()
         with trio.fail_after(PATIENCE_S):
             await server.stopped.wait()
@@ -162,7 +168,7 @@ def test_an_address_is_bound_once() -> None:
             bind(f"127.0.0.1:{port}")
 
 
-def test_ipv6_and_names_are_taken() -> None:
+def test_ipv6_addresses_and_host_names_are_accepted() -> None:
     with bind("localhost:0") as named:
         assert named.getsockname()[1] > 0
     try:
@@ -175,6 +181,6 @@ def test_ipv6_and_names_are_taken() -> None:
 @pytest.mark.parametrize(
     "listen", ["", ":", "8000", ":8000", "h:", "h:x", "h:70000", "::1:80", "[::1]", "h:-1", "h:٣"]
 )
-def test_what_is_no_address_is_refused(listen: str) -> None:
+def test_text_that_is_no_address_is_refused(listen: str) -> None:
     with pytest.raises(ValueError, match=r"host:port|brackets"):
         bind(listen)

@@ -1,7 +1,7 @@
-"""Faults of the libraries below this service, and the tests that show that they stay fixed.
+"""Faults of the libraries that this service uses, and the tests that show that they stay fixed.
 
-`INDEX` lists each fault with its tests, and fails where a test of it is renamed or removed. Tests
-that belong to no other file stand below it.
+`INDEX` lists each fault with its tests; a test fails if one of them is renamed or removed. Tests
+that fit into no other file follow after it.
 """
 
 import ast
@@ -21,11 +21,11 @@ import pgs
 import pgs.http.transport.listener
 import pgs.public
 from pgs.http.pages import make_pages
-from tests.http.raw import PATIENCE_S, Client, Way, edge, error_of, raw_request, serving
+from tests.http.raw import PATIENCE_S, Client, ServeApp, edge, error_of, raw_request, serving
 from tests.journeys.client import ok
 from tests.journeys.partners import seat_body
 from tests.journeys.service import in_process, until
-from tests.journeys.test_life import Gate
+from tests.journeys.test_expiry_and_switching_off import HeldSettlement
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,7 +34,7 @@ INDEX: dict[str, tuple[str, ...]] = {
     "the process": (
         "http/test_server.py::test_a_hostile_client_ends_no_connection_but_its_own",
         "http/test_server.py::test_an_impossible_upgrade_is_answered_as_a_plain_request",
-        "http/test_server.py::test_a_handler_behind_an_early_frame_learns_that_the_client_is_gone",
+        "http/test_server.py::test_after_an_early_frame_the_handler_learns_that_the_client_is_gone",
         "http/test_server.py::test_an_exception_of_the_application_affects_its_connection_only",
         "http/test_server.py::test_a_fault_of_the_protocol_affects_its_connection_only",
     ),
@@ -44,7 +44,7 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_server.py::test_a_client_that_reads_slowly_gets_everything",
         "http/test_stop.py::test_a_stop_takes_no_longer_than_promised_whatever_clients_do",
         "http/test_sockets_clients.py"
-        "::test_a_client_that_never_reads_is_let_go_and_its_sender_never_waits",
+        "::test_a_client_that_never_reads_is_disconnected_and_its_sender_never_waits",
     ),
     "3. an idle connection was never closed once a Quart application had answered on it": (
         "http/test_server.py::test_an_idle_connection_is_closed_after_a_request_too",
@@ -61,14 +61,14 @@ INDEX: dict[str, tuple[str, ...]] = {
     "6. ambiguous lengths, foreign forms of the target, odd methods and versions, endless "
     "heads and HTTP/2 in clear text passed": (
         "http/test_heads.py::test_a_malformed_request_is_refused_and_its_connection_closed",
-        "http/test_heads.py::test_an_unusual_but_sound_request_passes",
+        "http/test_heads.py::test_an_unusual_but_valid_request_passes",
         "http/test_heads.py::test_a_malformed_websocket_handshake_is_refused_in_the_same_way",
         "http/test_protocols.py::test_cleartext_http2_is_not_spoken",
     ),
     "7. the parser's own refusals carry nothing of ours, and a header for all responses "
-    "would also stand on those that must not have it": (
+    "would also be on those that must not have it": (
         "http/test_heads.py"
-        "::test_what_the_parser_refuses_is_stamped_and_counted_like_everything_else",
+        "::test_a_refusal_of_the_parser_is_stamped_and_counted_like_other_answers",
         "http/test_edge.py::test_only_answers_under_partner_and_embed_carry_the_version",
     ),
     "8. the read timeout also ends silent WebSockets, and does not end a body that drips": (
@@ -78,27 +78,26 @@ INDEX: dict[str, tuple[str, ...]] = {
     ),
     "9. a body was bounded only where it was read, JSON was read leniently or broke the "
     "handler, and errors were HTML": (
-        "http/test_edge.py::test_a_body_that_announces_itself_too_long_is_refused_unread",
+        "http/test_edge.py::test_a_body_whose_announced_length_is_too_long_is_refused_unread",
         "http/test_edge.py"
-        "::test_a_body_that_turns_out_too_long_is_refused_whatever_the_application_does",
-        "http/test_pages.py::test_what_is_not_there_is_an_error_in_our_shape",
-        "http/test_traps.py::test_whatever_quart_makes_of_a_body_the_answer_is_no_html",
+        "::test_a_body_that_grows_too_long_is_refused_whatever_the_application_does",
+        "http/test_pages.py::test_an_unknown_path_is_a_404_in_the_error_shape",
+        "http/test_traps.py::test_a_page_that_reads_a_body_with_quart_never_answers_with_html",
         "http/test_traps.py::test_no_handler_has_quart_read_its_json",
-        "journeys/test_bodies.py::test_what_is_no_json_object_is_a_plain_400",
+        "journeys/test_bodies.py::test_a_body_that_is_no_json_object_is_a_plain_400",
         "journeys/test_bodies.py::test_every_endpoint_refuses_a_repeated_name",
     ),
     "10. a client that left, or only closed its half, cancelled what it had asked for": (
         "http/test_server.py::test_a_handler_learns_that_its_client_left_and_may_go_on",
         "http/test_server.py::test_a_client_that_has_sent_everything_may_close_its_half",
-        "http/test_traps.py"
-        "::test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client",
-        "faults/test_crashes.py::test_a_client_that_leaves_does_not_undo_what_was_taken",
+        "http/test_traps.py::test_a_requested_seat_is_taken_even_if_the_client_leaves",
+        "faults/test_crashes.py::test_a_client_that_disconnects_does_not_undo_its_call",
     ),
     "11. a crash of a task in Quart's nursery is logged and nothing else, so nothing that "
     "matters may live in it": (
         "http/test_traps.py::test_a_crash_in_quarts_nursery_takes_no_actor_down",
     ),
-    "12. a WebSocket that failed closed with 1000, nobody was told of a stop, sizes were in "
+    "12. a WebSocket that failed closed with 1000, clients were not told of a stop, sizes were in "
     "characters, any subprotocol was accepted, and a handler that was not reading noticed no "
     "disconnect": (
         "http/test_sockets.py::test_an_exception_of_the_handler_is_1011_and_logged_once",
@@ -109,17 +108,17 @@ INDEX: dict[str, tuple[str, ...]] = {
         "http/test_sockets_clients.py"
         "::test_a_handler_that_never_reads_is_ended_when_its_client_leaves",
         "http/test_sockets_clients.py::test_a_hundred_abandoned_sockets_leave_no_task_behind",
-        "http/test_sockets_clock.py::test_what_a_client_does_not_take_is_bounded",
-        "http/test_sockets.py::test_a_refused_handshake_is_an_ordinary_answer_and_the_end",
+        "http/test_sockets_clock.py::test_messages_that_a_client_has_not_taken_are_bounded",
+        "http/test_sockets.py::test_a_refused_handshake_gets_an_ordinary_answer_and_ends_the_connection",
     ),
     "12a. a frame that breaks the protocol ended the connection without a close frame": (
         "http/test_sockets_clients.py"
-        "::test_what_breaks_the_protocol_is_told_by_its_code_and_crashes_nothing",
+        "::test_a_protocol_error_gets_its_close_code_and_crashes_nothing",
     ),
-    "12b. a message that was too long was told so once it had ended, if ever": (
+    "12b. a message that was too long was refused only once it had ended, if ever": (
         "http/test_sockets_clients.py::test_a_message_that_is_too_long_need_not_end_to_be_refused",
         "http/test_protocols.py"
-        "::test_a_websocket_message_past_its_bound_reaches_the_application_cut",
+        "::test_an_oversized_websocket_message_reaches_the_application_truncated",
     ),
     "12c. a segment full of empty frames was processed without letting another task run": (
         "http/test_sockets.py::test_a_segment_full_of_empty_frames_leaves_room_for_others",
@@ -145,7 +144,7 @@ def test_every_fault_has_its_tests(fault: str) -> None:
         file, _, name = named.partition("::")
         assert name.startswith("test_")
         assert name in _tests_in(ROOT / "tests" / file), (
-            f"{named} is gone: what keeps this mended now?\n{fault}"
+            f"{named} is gone: which test shows that this stays fixed?\n{fault}"
         )
 
 
@@ -179,12 +178,12 @@ def test_no_fault_is_forgotten() -> None:
         "duplicate keys",
     ],
 )
-async def test_whatever_quart_makes_of_a_body_the_answer_is_no_html(
-    way: Way, body: bytes, status: int
+async def test_a_page_that_reads_a_body_with_quart_never_answers_with_html(
+    serve_app: ServeApp, body: bytes, status: int
 ) -> None:
-    """Quart reads JSON leniently and fails on some of it, so that endpoints do not use it.
+    """Quart accepts some invalid JSON and fails on some bodies, so no endpoint reads JSON with it.
 
-    Its pages still answer in our shape.
+    Pages that Quart serves still answer in the error shape.
     """
     pages = make_pages()
     pages.config["MAX_CONTENT_LENGTH"] = 60_000
@@ -193,7 +192,7 @@ async def test_whatever_quart_makes_of_a_body_the_answer_is_no_html(
     async def _json() -> dict[str, int]:
         return {"keys": len(await quart.request.get_json(force=True))}
 
-    async with serving(way, edge(pages)) as server, await server.client() as client:
+    async with serving(serve_app, edge(pages)) as server, await server.client() as client:
         answer = await client.ask(
             raw_request("POST /json HTTP/1.1", f"Content-Length: {len(body)}") + body
         )
@@ -213,12 +212,12 @@ def test_no_handler_has_quart_read_its_json() -> None:
 
 
 @pytest.mark.parametrize("how", ["half-close", "close", "reset"])
-async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client(
-    way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+async def test_a_requested_seat_is_taken_even_if_the_client_leaves(
+    serve_app: ServeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(pgs.http.transport.listener, "serve", way)
-    gate = Gate()
-    async with in_process(tmp_path, settlement=gate) as service:
+    monkeypatch.setattr(pgs.http.transport.listener, "serve", serve_app)
+    held = HeldSettlement()
+    async with in_process(tmp_path, settlement=held) as service:
         key = (await service.partner()).test
         body = (
             b'{"playerId":"alice","gameId":"tic-tac-toe","tierId":"bronze",'
@@ -234,7 +233,7 @@ async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client
                 f"Content-Length: {len(body)}",
             )
             await client.send(head + body)
-            await until(lambda: gate.asked == 1)
+            await until(lambda: held.asked == 1)
             if how == "half-close":
                 await client.stream.send_eof()
             elif how == "reset":
@@ -246,7 +245,7 @@ async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client
             await trio.sleep(
                 0.05
             )  # By now the server knows that the client has left, if it ever learns it.
-            gate.opened.set()
+            held.released.set()
             if how == "half-close":
                 assert (await client.answer()).status == 200
         reply = await service.public.call(
@@ -254,7 +253,7 @@ async def test_a_seat_that_was_asked_for_is_taken_whatever_becomes_of_the_client
         )
         assert ok(reply)["status"] == "waiting"
         assert reply.header("idempotent-replayed") == "true"
-        assert gate.asked == 1
+        assert held.asked == 1
 
 
 def _socket_stream(stream: trio.abc.Stream) -> trio.SocketStream:
@@ -312,7 +311,7 @@ def test_the_standard_librarys_http_is_not_hidden() -> None:
 
 @pytest.mark.parametrize("folder", ["", "src", "tests"])
 def test_the_command_line_starts_from_any_folder_that_is_not_a_package(folder: str) -> None:
-    """`python -m` puts the working folder ahead of the standard library."""
+    """`python -m` searches the working folder before the standard library."""
     command = [sys.executable, "-m", "pgs", "--help"]
     done = subprocess.run(
         command, cwd=ROOT / folder, capture_output=True, text=True, timeout=60, check=False

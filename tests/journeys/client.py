@@ -1,4 +1,4 @@
-"""HTTP clients of the tests. They check on every answer the rules that hold for all answers."""
+"""HTTP clients for the tests. They check every answer against the rules that all answers follow."""
 
 import json
 import re
@@ -13,10 +13,10 @@ import msgspec
 from pgs.demo.pool import ConnectionPool
 
 NOTHING: Final = object()
-"""The body of a call without one; None is the JSON null."""
+"""The `body` of a call that sends none. With None, the call sends the JSON null."""
 
 PATIENCE_S: Final = 30.0
-"""Seconds within which everything that a test waits for must happen, on any machine."""
+"""How many seconds a test waits for anything before it fails. Enough for a slow machine."""
 
 HeaderList = Sequence[tuple[str, str | bytes]]
 
@@ -49,7 +49,7 @@ class Reply(msgspec.Struct, frozen=True):
 
     @property
     def reason(self) -> str | None:
-        """The body's code, if it has one."""
+        """The `reason` in the body, or None."""
         reason: str | None = self.json.get("reason")
         return reason
 
@@ -68,7 +68,7 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 def ok(reply: Reply) -> Any:
-    """Return the record of an answer, which must be a success."""
+    """Return the JSON body of an answer, which must be a 200."""
     assert reply.status == 200, (reply.status, reply.content)
     return reply.json
 
@@ -76,7 +76,7 @@ def ok(reply: Reply) -> Any:
 def check_refusal(reply: Reply, status: int, reason: str | None, **extras: object) -> None:
     """Check that an answer is exactly this refusal.
 
-    `reason` is None for one without a code; `extras` are all its further fields.
+    `reason` is None for a refusal without one; `extras` are all other fields of its body.
     """
     assert (reply.status, reply.reason) == (status, reason), reply.content
     body = reply.json
@@ -92,7 +92,7 @@ def check_plain(reply: Reply, *names: str) -> None:
         assert f"`{name}`" in reply.json["error"], reply.json["error"]
 
 
-def police(path: str, reply: Reply) -> Reply:
+def checked(path: str, reply: Reply) -> Reply:
     """Return the answer after checking the rules for every answer of the public listener."""
     path = path.partition("?")[0]
     request_id = reply.header("x-request-id")
@@ -107,7 +107,7 @@ def police(path: str, reply: Reply) -> Reply:
     if policy is not None and rate is not None:
         assert _POLICY.fullmatch(policy), policy
         assert _RATE.fullmatch(rate), rate
-        assert reply.status != 401, "a 401 tells of a bucket"
+        assert reply.status != 401, "a 401 carries rate headers"
     retry_after = reply.header("retry-after")
     if reply.status == 429:
         assert retry_after is not None
@@ -116,7 +116,7 @@ def police(path: str, reply: Reply) -> Reply:
         assert retry_after is None
     if reply.status != 200 and f"{path}/".startswith(
         "/embed/"
-    ):  # the browser would show a body in the frame, so there is only the status
+    ):  # without a body, because the browser would show it in the frame
         assert (reply.header("content-type"), reply.content) == ("text/plain", b"")
     elif reply.status != 200:
         assert reply.header("content-type") == "application/json"
@@ -154,7 +154,7 @@ def _reply(response: httpcore.Response, content: bytes) -> Reply:
 
 
 class Client:
-    """A client inside a trio run, with a pool of its own."""
+    """An async client with its own connection pool."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
@@ -178,7 +178,7 @@ class Client:
         response = await self._pool.request(
             method, url, headers=sent, content=raw, extensions=_TIMEOUTS
         )
-        return police(path, _reply(response, response.content))
+        return checked(path, _reply(response, response.content))
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -199,7 +199,7 @@ class InternalClient(Client):
 
 
 class SyncClient:
-    """A client outside of any trio run, for tests that share a service."""
+    """A blocking client, for tests that share a service."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url = base_url
@@ -221,10 +221,10 @@ class SyncClient:
         """
         url, sent, raw = _request(self.base_url, path, key, body, headers, content)
         response = self._pool.request(method, url, headers=sent, content=raw, extensions=_TIMEOUTS)
-        return police(path, _reply(response, response.content))
+        return checked(path, _reply(response, response.content))
 
     def raw(self, request: bytes, path: str) -> Reply:
-        """Return the answer to raw bytes, which must ask for the connection to be closed."""
+        """Send raw bytes and return the answer. The request must ask to close the connection."""
         where = urlsplit(self.base_url)
         with socket.create_connection((where.hostname, where.port), timeout=PATIENCE_S) as sock:
             sock.sendall(request)
@@ -237,7 +237,7 @@ class SyncClient:
             (name.lower(), value.strip())
             for name, _, value in (line.partition(":") for line in lines)
         )
-        return police(path, Reply(int(first.split(" ")[1]), headers, content))
+        return checked(path, Reply(int(first.split(" ")[1]), headers, content))
 
     def close(self) -> None:
         """Close every connection."""

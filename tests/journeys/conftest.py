@@ -41,5 +41,5 @@ def partner(shared: SharedService) -> Partner:
 
 @pytest.fixture(scope="module")
 def known(shared: SharedService) -> Partner:
-    """A partner for calls that leave nothing behind."""
+    """A partner that the tests of a module share, for calls that change nothing."""
     return shared.partner()

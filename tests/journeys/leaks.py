@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-# Shorter pieces than this could occur by chance; longer ones would miss a secret that was cut.
+# Bytes. Shorter matches could occur by chance; a longer minimum would miss parts of a secret.
 _LEAST: Final = 12
 
 
@@ -17,7 +17,7 @@ def _aligned(secret: bytes, encode: object, group: int) -> Iterable[bytes]:
     Characters that depend on the neighbouring bytes are cut off.
     """
     for before in range(group):
-        # Each case is a function on bytes.
+        # `encode` is always a function from bytes to bytes.
         encoded: bytes = encode(bytes(before) + secret + bytes(group))  # type: ignore[operator]
         per = len(encode(bytes(group))) / group  # type: ignore[operator]
         begin, end = -int(-(before * per) // 1), int((before + len(secret)) * per // 1)
@@ -25,9 +25,9 @@ def _aligned(secret: bytes, encode: object, group: int) -> Iterable[bytes]:
 
 
 def spellings(secret: str | bytes) -> set[bytes]:
-    """Return a secret in clear, hex, base64 and base32.
+    """Return a secret in clear, reversed, and in hex, base64 and base32.
 
-    Where the secret is base32 or base64 itself, the bytes that it stands for are returned likewise.
+    If the secret itself is base32 or base64, the decoded bytes are returned in these forms too.
     """
     found: set[bytes] = set()
     for raw in _readings(secret.encode() if isinstance(secret, str) else secret):
@@ -58,7 +58,7 @@ def _readings(secret: bytes) -> set[bytes]:
 
 
 def leaks(secrets: Mapping[str, str], places: Mapping[str, bytes]) -> list[tuple[str, str]]:
-    """Return which secret was found in which place, by their names."""
+    """Return (secret name, place name) for every place that contains a secret in any encoding."""
     return [
         (name, place)
         for name, secret in secrets.items()
@@ -68,7 +68,7 @@ def leaks(secrets: Mapping[str, str], places: Mapping[str, bytes]) -> list[tuple
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return what the files of a folder hold, by name."""
+    """Return the contents of the files in a folder, by file name."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
@@ -106,9 +106,9 @@ token, an identity token, an authenticator's secret."""
 
 
 def shaped_like_secrets(content: bytes) -> set[bytes]:
-    """Return the parts that have the format of a secret.
+    """Return the parts of `content` that have the format of a secret.
 
-    A few fixed texts are looked for first, which keeps this fast on files of many megabytes.
+    It looks for a few fixed texts first, to be fast on files of many megabytes.
     """
     if not any(hint in content for hint in _HINTS):
         return set()

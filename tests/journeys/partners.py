@@ -1,4 +1,4 @@
-"""Makes the partners and tiers of the tests, by the same commands as in production."""
+"""Creates partners and tiers for the tests, with the same commands as in production."""
 
 from typing import Any, Final
 
@@ -16,24 +16,24 @@ from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
 
 BOTH: Final = "tic-tac-toe"
-"""The game that a partner of the tests may launch in both environments."""
+"""The game that the partners of the tests may launch in both environments."""
 
 TEST_ONLY: Final = "connect-four"
 LIVE_ONLY: Final = "reversi"
 UNKNOWN: Final = "tiddlywinks"
 
 BRONZE: Final = "bronze"
-"""A tier of both environments: floor 100, prize 180. Nobody has priced it."""
+"""A tier of both environments: floor 100, prize 180. No partner has set a price for it."""
 
 SILVER: Final = "silver"
 """A tier of both environments: floor 100, prize 200. Every partner charges `SILVER_CENTS`."""
 
 SILVER_CENTS: Final = 150
 LOCKED: Final = "locked"
-"""A tier that is locked for `BOTH`."""
+"""A tier that is locked for the game `BOTH`."""
 
 GENEROUS: Final = "generous"
-"""A tier whose prize is over both floors together."""
+"""A tier whose prize is more than twice its floor."""
 
 TEST_TIER: Final = "practice"
 LIVE_TIER: Final = "serious"
@@ -86,7 +86,7 @@ async def make_tiers(core: Core) -> None:
 
 
 async def account(core: Core, partner_id: str, command: Any) -> Any:
-    """Return an account's reply to a command, which must not be a refusal."""
+    """Send a command to an account; return its reply, which must not be a refusal."""
     answer = await core.directory.partner(partner_id).account().ask(command)
     assert not isinstance(answer, Refusal | BadRequest), answer
     return answer
@@ -95,9 +95,9 @@ async def account(core: Core, partner_id: str, command: Any) -> Any:
 async def make_partner(
     core: Core, partner_id: str, *, terms: bool = True, burst: int = 100_000
 ) -> Partner:
-    """Make a partner that can launch: keys, games, prices and, unless told otherwise, terms.
+    """Create a partner that can launch: with keys, games, prices and, by default, agreed terms.
 
-    By default its bucket is too large to matter.
+    Its bucket holds `burst` calls. The default is more than any test makes.
     """
     await account(
         core, partner_id, CreatePartner(f"The {partner_id} company", f"ops@{partner_id}.example")
@@ -130,7 +130,7 @@ def seat_body(player_id: str, idempotency_key: str, **fields: object) -> dict[st
 
 
 def drain(core: Core, partner_id: str) -> None:
-    """Empty a partner's bucket for the next seconds."""
+    """Empty a partner's bucket, which then stays empty for a minute."""
     known = core.parts.registry.account(partner_id)
     assert known is not None
     later = (

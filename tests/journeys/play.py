@@ -1,4 +1,4 @@
-"""Players of the tests, over real sockets."""
+"""Bots that play in tests, over real sockets."""
 
 import json
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ class Refused(Exception):
 
 
 class Bot:
-    """A player on a socket that is open."""
+    """A player with an open socket."""
 
     def __init__(self, socket: WebSocketConnection) -> None:
         self.socket = socket
@@ -73,7 +73,7 @@ async def socket_of(
     subprotocols: list[str] | None = None,
     headers: list[tuple[bytes, bytes]] | None = None,
 ) -> AsyncIterator[Bot]:
-    """Yield a bot that has received `welcome`. Raises `Refused`, never in a group."""
+    """Yield a bot that has received `welcome`. Raises a bare `Refused`, no exception group."""
     offered = [PROTOCOL, f"pgs.token.{token}"] if subprotocols is None else subprotocols
     where = urlsplit(base_url)
     refused: Refused | None = None
@@ -110,7 +110,7 @@ async def socket_of(
 
 
 def session_body(player_id: str, **fields: object) -> dict[str, object]:
-    """Return the body of a mint."""
+    """Return the body of a call for a session token."""
     return {"playerId": player_id, "gameId": BOTH, **fields}
 
 
@@ -123,7 +123,7 @@ async def mint(client: Client, key: str, player_id: str, **fields: object) -> st
 
 
 async def match(client: Client, key: str, *players: str, round_: str = "") -> str:
-    """Return the match of two players who were seated, the first one as the older."""
+    """Seat two players, one after the other; return the id of their match."""
     seats = [
         ok(await client.call("POST", "/partner/matches", key, seat_body(player, player + round_)))
         for player in players
@@ -141,7 +141,7 @@ def mint_sync(client: SyncClient, key: str, player_id: str, **fields: object) ->
 
 
 def match_sync(client: SyncClient, key: str, *players: str) -> str:
-    """Return the match of two players who were seated, the first one as the older."""
+    """Seat two players, one after the other; return the id of their match."""
     seats = [
         ok(client.call("POST", "/partner/matches", key, seat_body(player, player)))
         for player in players

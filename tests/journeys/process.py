@@ -1,4 +1,4 @@
-"""The service as a process: started, signalled, killed, started again on its folder and ports."""
+"""Runs the service as a process that a test can start, signal, kill and start again."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _READY = re.compile(r"pgs is ready: (http://\S+) \(internal (http://\S+), data (
 
 
 def free_port() -> int:
-    """Return a port of loopback that nobody listens on."""
+    """Return a free port on loopback."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port: int = sock.getsockname()[1]
@@ -38,7 +38,7 @@ class Process:
         self.port = free_port() if port is None else port
         self.internal_port = free_port() if internal_port is None else internal_port
         self.log = folder.with_suffix(".log")
-        self.stderr: BinaryIO | int | None = None  # takes the log instead of the file
+        self.stderr: BinaryIO | int | None = None  # if set, receives the log instead of the file
         self._settings = settings
         self._process: subprocess.Popen[str] | None = None
         self._client: SyncClient | None = None
@@ -96,7 +96,7 @@ class Process:
         return self._client
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
-        """Signal the process; return its exit code and the seconds that it took."""
+        """Signal the process; return its exit code and how many seconds it took to end."""
         assert self._process is not None
         begin = time.monotonic()
         self._process.send_signal(number)

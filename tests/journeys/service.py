@@ -1,4 +1,4 @@
-"""The service under test, in the test's process: for one test, or in its own thread for many."""
+"""Runs the service in the test's process: for one test, or in a thread for many tests."""
 
 import io
 import threading
@@ -29,15 +29,15 @@ THREAD = "service-under-test"
 
 
 class _Lines:
-    """Prints log lines, for pytest to show beside a failure.
+    """Prints log lines, so that pytest shows them with a failure.
 
-    The lines of a shared service belong to no single test and are kept.
+    The lines of a shared service belong to no single test. They are collected in `kept`.
     """
 
     kept = io.StringIO()
 
     def msg(self, line: str) -> None:
-        """Print a line, or keep it."""
+        """Print a line, or add it to `kept`."""
         if threading.current_thread().name != THREAD:
             print(line)
         else:
@@ -47,7 +47,7 @@ class _Lines:
 
 
 def config_for(folder: Path, **settings: Any) -> Config:
-    """Return settings on free loopback ports, unless told otherwise."""
+    """Return a configuration with these settings. The default ports are free ones on loopback."""
     listeners: dict[str, Any] = {"listen": "127.0.0.1:0", "internal_listen": "127.0.0.1:0"}
     return Config(data_dir=folder, **(listeners | settings))
 
@@ -55,7 +55,7 @@ def config_for(folder: Path, **settings: Any) -> Config:
 async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
     """Poll until a condition holds.
 
-    A condition that reads rows is an async function.
+    A condition that has to wait is an async function.
     """
     with trio.fail_after(PATIENCE_S):
         while True:
@@ -87,7 +87,7 @@ async def in_process(
     versions: ServedVersions = VERSIONS,
     **settings: Any,
 ) -> AsyncIterator[Service]:
-    """Run a service for a block. Makes the tests' tiers if the folder has none."""
+    """Run a service for a block. It gets the tests' tiers if its folder has none."""
     clients: list[Client] = []
     try:
         async with running(
@@ -112,7 +112,7 @@ async def in_process(
 
 
 class SharedService:
-    """A service in a thread of its own, for many tests, each of which makes its own partners."""
+    """A service in its own thread. Many tests share it, and each creates its own partners."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self._config = config_for(folder, **settings)
@@ -131,9 +131,9 @@ class SharedService:
         self.client = SyncClient(self._base_url)
 
     def stop(self) -> None:
-        """Stop the service and raise what it ended with.
+        """Stop the service. If it ended with an exception, raise it.
 
-        Checks that its metrics, log and files hold no secret in clear.
+        Checks that its metrics, log and files contain nothing in the format of a secret.
         """
         self.client.close()
         metrics = httpcore.request("GET", f"{self._internal_url}/internal/metrics").content
@@ -194,7 +194,7 @@ class SharedService:
         return self.do(make_partner, f"partner-{next(self._numbers)}", **how)
 
     def account(self, partner: Partner, command: Any) -> Any:
-        """Return a partner's answer to an account command."""
+        """Return the reply of a partner's account to a command."""
         return self.do(account, partner.partner_id, command)
 
     def drain(self, partner: Partner) -> None:

@@ -16,8 +16,8 @@ from pgs.domain.stepup import LOCK_S, MAX_WRONG_CODES
 from pgs.domain.totp import STEP_S, code_at
 from pgs.storage.invites import insert_invite
 from pgs.storage.transactions import Tx
+from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
 from tests.journeys.client import NOTHING, check_plain, check_refusal
-from tests.journeys.office import BOSS, Office, open_office, person
 from tests.journeys.service import in_process
 
 ORIGIN_CASES = json.loads(
@@ -26,81 +26,79 @@ ORIGIN_CASES = json.loads(
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
     """An account with its first admin, whose step-up window is fresh."""
-    async with open_office(tmp_path) as opened:
+    async with open_admin(tmp_path) as opened:
         yield opened
 
 
-async def test_a_caller_without_a_valid_token_is_told_to_sign_in(office: Office) -> None:
-    client = office.service.public
-    for token in (None, "x", "a.b.c", office.issuer.mint_token(person(BOSS), email_verified=False)):
+async def test_a_caller_without_a_valid_token_is_told_to_sign_in(admin: AdminClient) -> None:
+    client = admin.service.public
+    for token in (None, "x", "a.b.c", admin.issuer.mint_token(person(BOSS), email_verified=False)):
         reply = await client.call("GET", "/partner/admin/account", token)
         check_refusal(reply, 401, "sign_in_required")
         assert (reply.version, reply.header("www-authenticate")) == (1, "Bearer")
 
 
-async def test_without_an_issuer_nobody_signs_in(tmp_path: Path) -> None:
-    async with open_office(tmp_path / "other") as office:
+async def test_nobody_can_sign_in_without_an_issuer(tmp_path: Path) -> None:
+    async with open_admin(tmp_path / "other") as admin:
         pass
     async with in_process(tmp_path / "other") as service:
         reply = await service.public.call(
-            "GET", "/partner/admin/account", office.issuer.mint_token(person(BOSS))
+            "GET", "/partner/admin/account", admin.issuer.mint_token(person(BOSS))
         )
         check_refusal(reply, 401, "sign_in_required")
 
 
-async def test_a_user_with_the_platforms_name_is_refused(office: Office) -> None:
-    check_refusal(await office.call("GET", "account", who="platform"), 401, "sign_in_required")
+async def test_a_user_with_the_platforms_name_is_refused(admin: AdminClient) -> None:
+    check_refusal(await admin.call("GET", "account", who="platform"), 401, "sign_in_required")
 
 
-async def test_the_common_gates(office: Office) -> None:
-    check_refusal(await office.call("GET", "account", who="stranger"), 403, "not_a_partner_admin")
-    await office.join("val", "viewer")
+async def test_membership_role_and_step_up_are_required(admin: AdminClient) -> None:
+    check_refusal(await admin.call("GET", "account", who="stranger"), 403, "not_a_partner_admin")
+    await admin.add_member("val", "viewer")
     check_refusal(
-        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="val"),
+        await admin.call("POST", "keys", {"environment": "test", "label": "x"}, who="val"),
         403,
         "role_forbidden",
     )
-    await office.join("dev", "developer", "none")
+    await admin.add_member("dev", "developer", "none")
     check_refusal(
-        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
+        await admin.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
         403,
         "totp_not_enrolled",
     )
-    await office.stand("dev", "closed")
+    await admin.set_standing("dev", "closed")
     check_refusal(
-        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
+        await admin.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
         403,
         "step_up_required",
     )
-    await office.stand("dev", "stale")
+    await admin.set_standing("dev", "stale")
     check_refusal(
-        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
+        await admin.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
         403,
         "fresh_step_up_required",
     )
-    check_refusal(
-        await office.call("POST", "totp/enroll", who="dev"), 403, "fresh_step_up_required"
-    )
-    await office.stand("dev", "closed")
-    check_refusal(await office.call("POST", "totp/enroll", who="dev"), 403, "step_up_required")
+    check_refusal(await admin.call("POST", "totp/enroll", who="dev"), 403, "fresh_step_up_required")
+    await admin.set_standing("dev", "closed")
+    check_refusal(await admin.call("POST", "totp/enroll", who="dev"), 403, "step_up_required")
 
 
-async def test_codes(office: Office) -> None:
-    await office.join("dev", "developer", "none")
+async def test_wrong_and_used_codes_are_refused_and_five_of_them_lock(admin: AdminClient) -> None:
+    await admin.add_member("dev", "developer", "none")
     check_refusal(
-        await office.call("POST", "totp/verify", {"code": "123456"}, who="dev"),
+        await admin.call("POST", "totp/verify", {"code": "123456"}, who="dev"),
         409,
         "totp_not_enrolled",
     )
-    check_plain(await office.call("POST", "totp/verify", {"code": 123456}, who="dev"), "code")
-    secret = await office.enrol("dev")
-    now = office.service.core.parts.clock.now()
+    check_plain(await admin.call("POST", "totp/verify", {"code": 123456}, who="dev"), "code")
+    secret = await admin.enrol("dev")
+    now = admin.service.core.parts.clock.now()
     right = [code_at(secret, now), code_at(secret, now - STEP_S)]
     assert (
-        await office.call("POST", "totp/verify", {"code": right[1]}, who="dev")
-    ).reason == "invalid_code"  # enrolling has used it
+        await admin.call("POST", "totp/verify", {"code": right[1]}, who="dev")
+    ).reason == "invalid_code"  # the enrolment has used it up
     for wrong in [
         "",
         "abcdef",
@@ -109,36 +107,36 @@ async def test_codes(office: Office) -> None:
         next(c for c in ("000000", "111111", "222222") if c not in right),
     ]:
         check_refusal(
-            await office.call("POST", "totp/verify", {"code": wrong}, who="dev"),
+            await admin.call("POST", "totp/verify", {"code": wrong}, who="dev"),
             403,
             "invalid_code",
         )
     assert MAX_WRONG_CODES == 5
-    reply = await office.call("POST", "totp/verify", {"code": right[0]}, who="dev")
+    reply = await admin.call("POST", "totp/verify", {"code": right[0]}, who="dev")
     check_refusal(reply, 429, "step_up_locked")
     assert 0 < int(reply.header("retry-after") or 0) <= LOCK_S
     # An open window stays open, and the account shows the lock.
-    step_up = (await office.done("GET", "account", who="dev"))["stepUp"]
+    step_up = (await admin.call_ok("GET", "account", who="dev"))["stepUp"]
     assert step_up["enrolled"] is True
     assert step_up["lockedUntil"] > now
-    await office.done("POST", "keys", {"environment": "test", "label": "x"}, who="dev")
-    check_refusal(await office.call("POST", "totp/enroll", who="dev"), 429, "step_up_locked")
+    await admin.call_ok("POST", "keys", {"environment": "test", "label": "x"}, who="dev")
+    check_refusal(await admin.call("POST", "totp/enroll", who="dev"), 429, "step_up_locked")
 
 
-async def test_a_write_may_name_the_revision_that_it_has_seen(office: Office) -> None:
-    seen = (await office.done("GET", "account"))["revision"]
+async def test_a_write_may_name_the_revision_that_it_has_seen(admin: AdminClient) -> None:
+    seen = (await admin.call_ok("GET", "account"))["revision"]
     for port, spelling in enumerate(("%d", '"%d"')):
         headers = [("If-Match", spelling % seen)]
-        await office.done(
+        await admin.call_ok(
             "POST",
             "origins",
             {"environment": "test", "origin": f"http://localhost:{port + 1}"},
             headers=headers,
         )
-        seen = (await office.done("GET", "account"))["revision"]
+        seen = (await admin.call_ok("GET", "account"))["revision"]
     stale = [("If-Match", str(seen - 1))]
     check_refusal(
-        await office.call(
+        await admin.call(
             "POST",
             "origins",
             {"environment": "test", "origin": "http://localhost:9"},
@@ -148,7 +146,7 @@ async def test_a_write_may_name_the_revision_that_it_has_seen(office: Office) ->
         "partner_changed",
     )
     for bad in ("x", "1.0", '"1', "*", "W/1", "-1", "\uff11"):
-        reply = await office.call(
+        reply = await admin.call(
             "POST",
             "origins",
             {"environment": "test", "origin": "http://a"},
@@ -156,7 +154,7 @@ async def test_a_write_may_name_the_revision_that_it_has_seen(office: Office) ->
         )
         check_refusal(reply, 400, None)
         assert "If-Match" in reply.json["error"]
-    assert (await office.done("GET", "account"))["revision"] == seen
+    assert (await admin.call_ok("GET", "account"))["revision"] == seen
 
 
 @pytest.mark.parametrize(
@@ -177,20 +175,20 @@ async def test_a_write_may_name_the_revision_that_it_has_seen(office: Office) ->
     ],
 )
 async def test_every_kind_of_write_respects_the_revision(
-    office: Office, method: str, path: str, body: object
+    admin: AdminClient, method: str, path: str, body: object
 ) -> None:
-    before = await office.done("GET", "account")
+    before = await admin.call_ok("GET", "account")
     check_refusal(
-        await office.call(method, path, body, headers=[("If-Match", "0")]), 409, "partner_changed"
+        await admin.call(method, path, body, headers=[("If-Match", "0")]), 409, "partner_changed"
     )
-    assert await office.done("GET", "account") == before
+    assert await admin.call_ok("GET", "account") == before
 
 
-async def test_every_origin_case_gets_its_verdict(office: Office) -> None:
+async def test_every_case_of_the_origin_table_is_answered_as_listed(admin: AdminClient) -> None:
     wrong = []
     for row in ORIGIN_CASES:
         for environment in ENVIRONMENTS if row["env"] == "both" else [row["env"]]:
-            reply = await office.call(
+            reply = await admin.call(
                 "POST", "origins", {"environment": environment, "origin": row["input"]}
             )
             accepted = (
@@ -202,50 +200,48 @@ async def test_every_origin_case_gets_its_verdict(office: Office) -> None:
     assert wrong == []
 
 
-async def test_origins(office: Office) -> None:
+async def test_origins_and_their_refusals(admin: AdminClient) -> None:
     added = {"environment": "live", "origin": "https://Play.Acme.Example:443"}
-    once = await office.done("POST", "origins", added)
+    once = await admin.call_ok("POST", "origins", added)
     assert once == {"origins": {"live": ["https://play.acme.example"], "test": []}}
-    revision = (await office.done("GET", "account"))["revision"]
-    assert await office.done("POST", "origins", added) == once
-    assert (await office.done("GET", "account"))["revision"] == revision
+    revision = (await admin.call_ok("GET", "account"))["revision"]
+    assert await admin.call_ok("POST", "origins", added) == once
+    assert (await admin.call_ok("GET", "account"))["revision"] == revision
     check_refusal(
-        await office.call("POST", "origins", {"environment": "live", "origin": "http://x.example"}),
+        await admin.call("POST", "origins", {"environment": "live", "origin": "http://x.example"}),
         400,
         "invalid_origin",
     )
     check_plain(
-        await office.call(
-            "POST", "origins", {"environment": "prod", "origin": "https://x.example"}
-        ),
+        await admin.call("POST", "origins", {"environment": "prod", "origin": "https://x.example"}),
         "environment",
     )
     check_refusal(
-        await office.call(
+        await admin.call(
             "DELETE", "origins", {"environment": "test", "origin": "https://play.acme.example"}
         ),
         404,
         "origin_not_found",
     )
-    left = await office.done("DELETE", "origins?environment=live&origin=https://play.acme.example")
+    left = await admin.call_ok(
+        "DELETE", "origins?environment=live&origin=https://play.acme.example"
+    )
     assert left == {"origins": {"live": [], "test": []}}
-    check_plain(await office.call("DELETE", "origins?environment=live"), "origin")
+    check_plain(await admin.call("DELETE", "origins?environment=live"), "origin")
     for number in range(128):
-        await office.command(AddOrigin(BOSS, "test", f"https://h{number}.acme.example"))
+        await admin.command(AddOrigin(BOSS, "test", f"https://h{number}.acme.example"))
     check_refusal(
-        await office.call(
-            "POST", "origins", {"environment": "test", "origin": "https://x.example"}
-        ),
+        await admin.call("POST", "origins", {"environment": "test", "origin": "https://x.example"}),
         400,
         "too_many_origins",
     )
-    await office.done(
+    await admin.call_ok(
         "POST", "origins", {"environment": "test", "origin": "https://h5.acme.example"}
     )
-    await office.done("POST", "origins", {"environment": "live", "origin": "https://x.example"})
+    await admin.call_ok("POST", "origins", {"environment": "live", "origin": "https://x.example"})
 
 
-async def test_webhooks(office: Office) -> None:
+async def test_webhooks_and_their_refusals(admin: AdminClient) -> None:
     for url in (
         "http://hooks.acme.com/",
         "https://localhost/",
@@ -255,50 +251,50 @@ async def test_webhooks(office: Office) -> None:
         "https://hooks.acme.com:0/",
     ):
         check_refusal(
-            await office.call("POST", "webhooks/test", {"url": url}), 400, "invalid_webhook_url"
+            await admin.call("POST", "webhooks/test", {"url": url}), 400, "invalid_webhook_url"
         )
     for call in ("rotate-secret", "disable", "test"):
         check_refusal(
-            await office.call("POST", f"webhooks/test/{call}"), 404, "webhook_not_configured"
+            await admin.call("POST", f"webhooks/test/{call}"), 404, "webhook_not_configured"
         )
-    assert await office.done("GET", "webhooks/test") == {}
-    saved = await office.done("POST", "webhooks/test", {"url": "https://hooks.acme.com/a"})
+    assert await admin.call_ok("GET", "webhooks/test") == {}
+    saved = await admin.call_ok("POST", "webhooks/test", {"url": "https://hooks.acme.com/a"})
     assert saved["signingSecret"].startswith("whsec_")
-    again = await office.done("POST", "webhooks/test", {"url": "https://hooks.acme.com/b"})
+    again = await admin.call_ok("POST", "webhooks/test", {"url": "https://hooks.acme.com/b"})
     assert (again["webhook"]["url"], "signingSecret" in again) == (
         "https://hooks.acme.com/b",
         False,
     )
-    rotated = await office.done("POST", "webhooks/test/rotate-secret")
+    rotated = await admin.call_ok("POST", "webhooks/test/rotate-secret")
     assert rotated["signingSecret"] not in ("", saved["signingSecret"])
-    off = await office.done("POST", "webhooks/test/disable")
+    off = await admin.call_ok("POST", "webhooks/test/disable")
     assert off["webhook"]["enabled"] is False
-    check_refusal(await office.call("POST", "webhooks/test/test"), 409, "webhook_not_enabled")
-    assert await office.done("GET", "webhooks/test") == off
-    assert await office.done("GET", "webhooks/live") == {}
+    check_refusal(await admin.call("POST", "webhooks/test/test"), 409, "webhook_not_enabled")
+    assert await admin.call_ok("GET", "webhooks/test") == off
+    assert await admin.call_ok("GET", "webhooks/live") == {}
 
 
-async def test_keys(office: Office) -> None:
+async def test_keys_and_their_refusals(admin: AdminClient) -> None:
     for body in (
         {"environment": "test"},
         {"environment": "test", "label": ""},
         {"environment": "test", "label": " \t"},
     ):
-        check_refusal(await office.call("POST", "keys", body), 400, "label_required")
+        check_refusal(await admin.call("POST", "keys", body), 400, "label_required")
     check_plain(
-        await office.call("POST", "keys", {"environment": "test", "label": "x" * 65}), "label"
+        await admin.call("POST", "keys", {"environment": "test", "label": "x" * 65}), "label"
     )
-    check_plain(await office.call("POST", "keys", {"environment": "test", "label": None}), "label")
-    check_plain(await office.call("POST", "keys", {"label": "x"}), "environment")
-    made = await office.done("POST", "keys", {"environment": "test", "label": "shop"})
-    check_refusal(await office.call("POST", "keys/key_none/rotate"), 404, "key_not_found")
-    check_refusal(await office.call("DELETE", "keys/key_none"), 404, "key_not_found")
-    rotated = await office.done("POST", f"keys/{made['keyId']}/rotate")
+    check_plain(await admin.call("POST", "keys", {"environment": "test", "label": None}), "label")
+    check_plain(await admin.call("POST", "keys", {"label": "x"}), "environment")
+    made = await admin.call_ok("POST", "keys", {"environment": "test", "label": "shop"})
+    check_refusal(await admin.call("POST", "keys/key_none/rotate"), 404, "key_not_found")
+    check_refusal(await admin.call("DELETE", "keys/key_none"), 404, "key_not_found")
+    rotated = await admin.call_ok("POST", f"keys/{made['keyId']}/rotate")
     assert rotated["previous"]["keyId"] == made["keyId"]
     for key in (made["apiKey"], rotated["apiKey"]):
-        assert (await office.service.public.call("GET", "/partner/me", key)).status == 200
-    check_refusal(await office.call("POST", f"keys/{made['keyId']}/rotate"), 409, "key_not_active")
-    listed = (await office.done("GET", "keys"))["keys"]
+        assert (await admin.service.public.call("GET", "/partner/me", key)).status == 200
+    check_refusal(await admin.call("POST", f"keys/{made['keyId']}/rotate"), 409, "key_not_active")
+    listed = (await admin.call_ok("GET", "keys"))["keys"]
     assert [(key["keyId"], key["status"]) for key in listed] == [
         (made["keyId"], "scheduled"),
         (rotated["keyId"], "active"),
@@ -308,264 +304,264 @@ async def test_keys(office: Office) -> None:
     ]
     assert all("apiKey" not in key for key in listed)
     assert all(key["lastUsedAt"] > 0 for key in listed)
-    revoked = await office.done("DELETE", f"keys/{made['keyId']}")
+    revoked = await admin.call_ok("DELETE", f"keys/{made['keyId']}")
     assert revoked["status"] == "revoked"
-    assert await office.done("DELETE", f"keys/{made['keyId']}") == revoked
+    assert await admin.call_ok("DELETE", f"keys/{made['keyId']}") == revoked
     check_refusal(
-        await office.service.public.call("GET", "/partner/me", made["apiKey"]), 401, "invalid_key"
+        await admin.service.public.call("GET", "/partner/me", made["apiKey"]), 401, "invalid_key"
     )
-    check_refusal(await office.call("POST", f"keys/{made['keyId']}/rotate"), 409, "key_not_active")
+    check_refusal(await admin.call("POST", f"keys/{made['keyId']}/rotate"), 409, "key_not_active")
 
 
-async def test_members(office: Office) -> None:
-    check_refusal(await office.call("DELETE", f"members/{BOSS}"), 409, "last_admin")
+async def test_members_and_their_refusals(admin: AdminClient) -> None:
+    check_refusal(await admin.call("DELETE", f"members/{BOSS}"), 409, "last_admin")
     check_refusal(
-        await office.call("PATCH", f"members/{BOSS}", {"role": "viewer"}), 409, "last_admin"
+        await admin.call("PATCH", f"members/{BOSS}", {"role": "viewer"}), 409, "last_admin"
     )
     check_refusal(
-        await office.call("PATCH", "members/nobody", {"role": "viewer"}), 404, "member_not_found"
+        await admin.call("PATCH", "members/nobody", {"role": "viewer"}), 404, "member_not_found"
     )
     check_refusal(
-        await office.call("DELETE", f"members/{'x' * (UID_MAX + 1)}"), 404, "member_not_found"
+        await admin.call("DELETE", f"members/{'x' * (UID_MAX + 1)}"), 404, "member_not_found"
     )
-    check_plain(await office.call("PATCH", f"members/{BOSS}", {"role": "owner"}), "role")
+    check_plain(await admin.call("PATCH", f"members/{BOSS}", {"role": "owner"}), "role")
     strange = "auth0|a/b c%é"
-    await office.join(strange, "viewer")
+    await admin.add_member(strange, "viewer")
     path = "members/auth0%7Ca%2Fb%20c%25%C3%A9"
-    assert (await office.done("PATCH", path, {"role": "admin"}))["uid"] == strange
-    assert (await office.done("PATCH", f"members/{BOSS}", {"role": "viewer"}))["role"] == "viewer"
-    check_refusal(await office.call("DELETE", path), 403, "role_forbidden")
-    assert {member["uid"] for member in (await office.done("GET", "members"))["members"]} == {
+    assert (await admin.call_ok("PATCH", path, {"role": "admin"}))["uid"] == strange
+    assert (await admin.call_ok("PATCH", f"members/{BOSS}", {"role": "viewer"}))["role"] == "viewer"
+    check_refusal(await admin.call("DELETE", path), 403, "role_forbidden")
+    assert {member["uid"] for member in (await admin.call_ok("GET", "members"))["members"]} == {
         BOSS,
         strange,
     }
 
 
-async def test_a_removed_member_is_out_at_once_and_comes_back_without_an_authenticator(
-    office: Office,
+async def test_a_removed_member_loses_access_at_once_and_returns_without_an_authenticator(
+    admin: AdminClient,
 ) -> None:
-    await office.join("dev", "developer")
-    await office.done("DELETE", "members/dev")
-    check_refusal(await office.call("GET", "account", who="dev"), 403, "not_a_partner_admin")
-    await office.join("dev", "developer", "none")
-    assert (await office.done("GET", "account", who="dev"))["stepUp"] == {"enrolled": False}
+    await admin.add_member("dev", "developer")
+    await admin.call_ok("DELETE", "members/dev")
+    check_refusal(await admin.call("GET", "account", who="dev"), 403, "not_a_partner_admin")
+    await admin.add_member("dev", "developer", "none")
+    assert (await admin.call_ok("GET", "account", who="dev"))["stepUp"] == {"enrolled": False}
 
 
-async def test_an_address_that_only_normalises_to_the_invited_one_is_another(
-    office: Office,
+async def test_an_address_that_equals_the_invited_one_only_once_normalised_is_refused(
+    admin: AdminClient,
 ) -> None:
-    invite = await office.invited("kate", "admin")
+    invite = await admin.invite("kate", "admin")
     impostor = Person(
         "impostor", "Kate", "\u212aate@acme.example"
     )  # the Kelvin sign, not the letter K
-    client, path = office.service.public, f"/partner/admin/invites/{invite.invite_id}/accept"
+    client, path = admin.service.public, f"/partner/admin/invites/{invite.invite_id}/accept"
     check_refusal(
-        await client.call("POST", path, office.issuer.mint_token(impostor), NOTHING),
+        await client.call("POST", path, admin.issuer.mint_token(impostor), NOTHING),
         403,
         "wrong_address",
     )
-    assert (await office.done("POST", f"invites/{invite.invite_id}/accept", who="kate"))[
+    assert (await admin.call_ok("POST", f"invites/{invite.invite_id}/accept", who="kate"))[
         "status"
     ] == "accepted"
 
 
-async def test_invites(office: Office) -> None:
+async def test_invites_and_their_refusals(admin: AdminClient) -> None:
     for email in ("", "x", "x@", "a@b@c.example", "x@localhost", "x" * 255 + "@acme.example"):
         check_refusal(
-            await office.call("POST", "invites", {"email": email, "role": "viewer"}),
+            await admin.call("POST", "invites", {"email": email, "role": "viewer"}),
             400,
             "invalid_email",
         )
     check_plain(
-        await office.call("POST", "invites", {"email": "x@acme.example", "role": "boss"}), "role"
+        await admin.call("POST", "invites", {"email": "x@acme.example", "role": "boss"}), "role"
     )
-    invite = await office.done(
+    invite = await admin.call_ok(
         "POST", "invites", {"email": "Dev@Acme.example", "role": "developer"}
     )
     accept = f"invites/{invite['inviteId']}/accept"
-    check_refusal(await office.call("POST", accept, who="other"), 403, "wrong_address")
+    check_refusal(await admin.call("POST", accept, who="other"), 403, "wrong_address")
     check_refusal(
-        await office.call("POST", "invites/ivt_none/accept", who="dev"), 404, "invite_not_found"
+        await admin.call("POST", "invites/ivt_none/accept", who="dev"), 404, "invite_not_found"
     )
-    assert (await office.done("POST", accept, who="dev"))["status"] == "accepted"
-    check_refusal(await office.call("POST", accept, who="dev"), 409, "already_accepted")
+    assert (await admin.call_ok("POST", accept, who="dev"))["status"] == "accepted"
+    check_refusal(await admin.call("POST", accept, who="dev"), 409, "already_accepted")
     check_refusal(
-        await office.call("DELETE", f"invites/{invite['inviteId']}"), 409, "already_accepted"
+        await admin.call("DELETE", f"invites/{invite['inviteId']}"), 409, "already_accepted"
     )
-    check_refusal(await office.call("DELETE", "invites/ivt_none"), 404, "invite_not_found")
-    second = await office.done("POST", "invites", {"email": "dev@acme.example", "role": "admin"})
+    check_refusal(await admin.call("DELETE", "invites/ivt_none"), 404, "invite_not_found")
+    second = await admin.call_ok("POST", "invites", {"email": "dev@acme.example", "role": "admin"})
     check_refusal(
-        await office.call("POST", f"invites/{second['inviteId']}/accept", who="dev"),
+        await admin.call("POST", f"invites/{second['inviteId']}/accept", who="dev"),
         409,
         "already_a_member",
     )
-    revoked = await office.done("DELETE", f"invites/{second['inviteId']}")
+    revoked = await admin.call_ok("DELETE", f"invites/{second['inviteId']}")
     assert revoked["status"] == "revoked"
     check_refusal(
-        await office.call("POST", f"invites/{second['inviteId']}/accept", who="dev"),
+        await admin.call("POST", f"invites/{second['inviteId']}/accept", who="dev"),
         404,
         "invite_not_found",
     )
     check_refusal(
-        await office.call("DELETE", f"invites/{second['inviteId']}"), 404, "invite_not_found"
+        await admin.call("DELETE", f"invites/{second['inviteId']}"), 404, "invite_not_found"
     )
-    other = await office.command(CreatePartner("Bravo", person("dev").email), "bravo")
+    other = await admin.command(CreatePartner("Bravo", person("dev").email), "bravo")
     check_refusal(
-        await office.call("POST", f"invites/{other.invite_id}/accept", who="dev"),
+        await admin.call("POST", f"invites/{other.invite_id}/accept", who="dev"),
         409,
         "already_administers_another_partner",
     )
-    statuses = [entry["status"] for entry in (await office.done("GET", "invites"))["invites"]]
+    statuses = [entry["status"] for entry in (await admin.call_ok("GET", "invites"))["invites"]]
     assert statuses == ["revoked", "accepted", "accepted"]
 
 
-async def test_an_invite_expires(office: Office) -> None:
-    parts = office.service.core.parts
+async def test_an_invite_expires(admin: AdminClient) -> None:
+    parts = admin.service.core.parts
     now = parts.clock.now()
     old = Invite("ivt_old", person("late").email, "viewer", now - INVITE_S, now)
     await parts.database.writer.submit(Tx("acme", insert_invite("acme", 1000, old)))
-    check_refusal(await office.call("POST", "invites/ivt_old/accept", who="late"), 403, "expired")
-    assert (await office.done("GET", "invites"))["invites"][0]["status"] == "expired"
+    check_refusal(await admin.call("POST", "invites/ivt_old/accept", who="late"), 403, "expired")
+    assert (await admin.call_ok("GET", "invites"))["invites"][0]["status"] == "expired"
 
 
-async def test_domains(office: Office) -> None:
+async def test_domains_and_their_refusals(admin: AdminClient) -> None:
     for domain in ("", "localhost", "acme", "co.uk", "1.2.3.4", "acme.example/", "-acme.example"):
         check_refusal(
-            await office.call("POST", "account/domain", {"domain": domain}), 400, "invalid_domain"
+            await admin.call("POST", "account/domain", {"domain": domain}), 400, "invalid_domain"
         )
     check_refusal(
-        await office.call("POST", "account/domain", {"domain": "other.com"}),
+        await admin.call("POST", "account/domain", {"domain": "other.com"}),
         400,
         "address_outside_domain",
     )
-    assert (await office.done("POST", "account/domain", {"domain": "ACME.example"}))[
+    assert (await admin.call_ok("POST", "account/domain", {"domain": "ACME.example"}))[
         "adminDomain"
     ] == "acme.example"
     check_refusal(
-        await office.call("POST", "account/domain", {"domain": "acme.example"}),
+        await admin.call("POST", "account/domain", {"domain": "acme.example"}),
         409,
         "domain_already_set",
     )
     for email in ("x@sub.acme.example", "x@acme.com"):
         check_refusal(
-            await office.call("POST", "invites", {"email": email, "role": "viewer"}),
+            await admin.call("POST", "invites", {"email": email, "role": "viewer"}),
             400,
             "address_outside_domain",
         )
 
 
-async def test_games(office: Office) -> None:
+async def test_games_and_their_refusals(admin: AdminClient) -> None:
     for method, call in (
         ("POST", "test"),
         ("DELETE", "test"),
         ("POST", "live-request"),
         ("DELETE", "live-request"),
     ):
-        check_refusal(await office.call(method, f"games/tiddlywinks/{call}"), 400, "unknown_game")
+        check_refusal(await admin.call(method, f"games/tiddlywinks/{call}"), 400, "unknown_game")
     check_refusal(
-        await office.call("POST", "games/reversi/live-request"), 409, "not_licensed_in_test"
+        await admin.call("POST", "games/reversi/live-request"), 409, "not_licensed_in_test"
     )
-    assert (await office.done("POST", "games/reversi/test"))["test"] is True
-    assert (await office.done("POST", "games/reversi/live-request"))["live"] == "requested"
-    assert (await office.done("POST", "games/reversi/live-request"))["live"] == "requested"
-    await office.command(ChangeLicence(PLATFORM, "reversi", "deny", "not yet"))
-    games = {game["gameId"]: game for game in (await office.done("GET", "games"))["games"]}
+    assert (await admin.call_ok("POST", "games/reversi/test"))["test"] is True
+    assert (await admin.call_ok("POST", "games/reversi/live-request"))["live"] == "requested"
+    assert (await admin.call_ok("POST", "games/reversi/live-request"))["live"] == "requested"
+    await admin.command(ChangeLicence(PLATFORM, "reversi", "deny", "not yet"))
+    games = {game["gameId"]: game for game in (await admin.call_ok("GET", "games"))["games"]}
     assert (games["reversi"]["live"], games["reversi"]["note"]) == ("denied", "not yet")
-    await office.done("POST", "games/reversi/live-request")
-    await office.command(ChangeLicence(PLATFORM, "reversi", "grant"))
-    check_refusal(await office.call("POST", "games/reversi/live-request"), 409, "already_live")
-    off = await office.done("DELETE", "games/reversi/test")
+    await admin.call_ok("POST", "games/reversi/live-request")
+    await admin.command(ChangeLicence(PLATFORM, "reversi", "grant"))
+    check_refusal(await admin.call("POST", "games/reversi/live-request"), 409, "already_live")
+    off = await admin.call_ok("DELETE", "games/reversi/test")
     assert (off["test"], off["live"]) == (False, "granted")
-    assert (await office.done("DELETE", "games/reversi/live-request"))["live"] == "withdrawn"
+    assert (await admin.call_ok("DELETE", "games/reversi/live-request"))["live"] == "withdrawn"
 
 
-async def test_prices(office: Office) -> None:
+async def test_prices_and_their_refusals(admin: AdminClient) -> None:
     check_refusal(
-        await office.call("PUT", "prices/test", {"prices": {"nope": 100}}), 400, "unknown_tier"
+        await admin.call("PUT", "prices/test", {"prices": {"nope": 100}}), 400, "unknown_tier"
     )
     check_refusal(
-        await office.call("PUT", "prices/test", {"prices": {"bronze": 99}}),
+        await admin.call("PUT", "prices/test", {"prices": {"bronze": 99}}),
         400,
         "below_floor",
         floorUsdCents=100,
     )
     check_refusal(
-        await office.call("PUT", "prices/test", {"prices": {"bronze": 181}}),
+        await admin.call("PUT", "prices/test", {"prices": {"bronze": 181}}),
         400,
         "stake_above_prize",
         ceilingUsdCents=180,
     )
     for bad in (1.5, True, None, "100", 2**60):
-        check_plain(await office.call("PUT", "prices/test", {"prices": {"bronze": bad}}))
-    assert await office.done("PUT", "prices/test", {"prices": {"bronze": 150, "silver": 120}}) == {
-        "prices": {"bronze": 150, "silver": 120}
-    }
-    assert await office.done("PUT", "prices/test", {"prices": {"silver": 110}}) == {
+        check_plain(await admin.call("PUT", "prices/test", {"prices": {"bronze": bad}}))
+    assert await admin.call_ok(
+        "PUT", "prices/test", {"prices": {"bronze": 150, "silver": 120}}
+    ) == {"prices": {"bronze": 150, "silver": 120}}
+    assert await admin.call_ok("PUT", "prices/test", {"prices": {"silver": 110}}) == {
         "prices": {"silver": 110}
     }
-    assert await office.done("GET", "prices/test") == {"prices": {"silver": 110}}
-    assert await office.done("GET", "prices/live") == {"prices": {}}
+    assert await admin.call_ok("GET", "prices/test") == {"prices": {"silver": 110}}
+    assert await admin.call_ok("GET", "prices/live") == {"prices": {}}
 
 
-async def test_terms_and_pins(office: Office) -> None:
-    terms = await office.done("GET", "rake-terms")
+async def test_only_offered_terms_and_served_versions_are_accepted(admin: AdminClient) -> None:
+    terms = await admin.call_ok("GET", "rake-terms")
     assert terms["offeredVersion"] == 1
     assert terms["text"]
     assert "agreedVersion" not in terms
     for version in (0, 2):
-        check_refusal(await office.call("POST", "rake-terms", {"version": version}), 400, None)
-    assert (await office.done("POST", "rake-terms", {"version": 1}))["rakeTerms"][
+        check_refusal(await admin.call("POST", "rake-terms", {"version": version}), 400, None)
+    assert (await admin.call_ok("POST", "rake-terms", {"version": 1}))["rakeTerms"][
         "agreedVersion"
     ] == 1
     check_refusal(
-        await office.call("POST", "rake-terms", {"version": 1}), 409, "terms_already_agreed"
+        await admin.call("POST", "rake-terms", {"version": 1}), 409, "terms_already_agreed"
     )
     for version in (0, 2, -1, 2**53):
-        reply = await office.call(
-            "POST", "api-version", {"environment": "test", "version": version}
-        )
+        reply = await admin.call("POST", "api-version", {"environment": "test", "version": version})
         check_refusal(reply, 400, "unsupported_api_version")
     for wrong in ("1", 1.0, True, None):
         check_plain(
-            await office.call("POST", "api-version", {"environment": "test", "version": wrong}),
+            await admin.call("POST", "api-version", {"environment": "test", "version": wrong}),
             "version",
         )
-    assert await office.done("POST", "api-version", {"environment": "test", "version": 1}) == {
+    assert await admin.call_ok("POST", "api-version", {"environment": "test", "version": 1}) == {
         "live": 1,
         "test": 1,
     }
 
 
-async def test_switching_off_and_on(office: Office) -> None:
-    check_refusal(await office.call("POST", "account/reactivate"), 409, "account_active")
-    assert (await office.done("POST", "account/deactivate"))["active"] is False
-    check_refusal(await office.call("POST", "account/deactivate"), 409, "account_inactive")
-    await office.done(
+async def test_switching_an_account_off_and_on_and_its_refusals(admin: AdminClient) -> None:
+    check_refusal(await admin.call("POST", "account/reactivate"), 409, "account_active")
+    assert (await admin.call_ok("POST", "account/deactivate"))["active"] is False
+    check_refusal(await admin.call("POST", "account/deactivate"), 409, "account_inactive")
+    await admin.call_ok(
         "POST", "origins", {"environment": "test", "origin": "http://localhost"}
-    )  # admins go on writing
-    assert (await office.done("POST", "account/reactivate"))["active"] is True
-    await office.command(SwitchAccount(PLATFORM, False))
-    check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
+    )  # admins may still write
+    assert (await admin.call_ok("POST", "account/reactivate"))["active"] is True
+    await admin.command(SwitchAccount(PLATFORM, False))
+    check_refusal(await admin.call("POST", "account/reactivate"), 403, "role_forbidden")
 
 
 async def test_an_account_that_an_admin_switched_off_can_still_be_suspended_by_the_platform(
-    office: Office,
+    admin: AdminClient,
 ) -> None:
-    await office.done("POST", "account/deactivate")
-    await office.command(SwitchAccount(PLATFORM, False))
-    check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
-    assert (await office.done("GET", "account"))["active"] is False
+    await admin.call_ok("POST", "account/deactivate")
+    await admin.command(SwitchAccount(PLATFORM, False))
+    check_refusal(await admin.call("POST", "account/reactivate"), 403, "role_forbidden")
+    assert (await admin.call_ok("GET", "account"))["active"] is False
 
 
 @pytest.mark.parametrize(
     "path", ["keys", "members", "invites", "games", "events", "webhooks/test/attempts"]
 )
-async def test_every_list_refuses_a_bad_cursor_and_a_bad_limit(office: Office, path: str) -> None:
+async def test_every_list_refuses_a_bad_cursor_and_a_bad_limit(
+    admin: AdminClient, path: str
+) -> None:
     for cursor in ("", "x", "pgc1.a.b.c"):
-        check_refusal(await office.call("GET", f"{path}?cursor={cursor}"), 400, "invalid_cursor")
+        check_refusal(await admin.call("GET", f"{path}?cursor={cursor}"), 400, "invalid_cursor")
     for limit in ("0", "501", "x", "-1", "1.0"):
-        check_plain(await office.call("GET", f"{path}?limit={limit}"), "limit")
-    first = await office.done("GET", f"{path}?limit=1")
+        check_plain(await admin.call("GET", f"{path}?limit={limit}"), "limit")
+    first = await admin.call_ok("GET", f"{path}?limit=1")
     assert set(first) == {
         path.rpartition("/")[2] if "attempts" in path else path,
         "nextCursor",
@@ -573,20 +569,20 @@ async def test_every_list_refuses_a_bad_cursor_and_a_bad_limit(office: Office, p
     }
 
 
-async def test_a_list_is_read_to_its_end_page_by_page_and_a_cursor_fits_its_own_list_alone(
-    office: Office,
+async def test_lists_are_read_page_by_page_and_a_cursor_is_valid_only_for_its_own_list(
+    admin: AdminClient,
 ) -> None:
     for number in range(5):
-        await office.done("POST", "keys", {"environment": "test", "label": f"k{number}"})
+        await admin.call_ok("POST", "keys", {"environment": "test", "label": f"k{number}"})
     for path, noun, key in (
         ("keys", "keys", "keyId"),
         ("events", "events", "eventId"),
         ("games", "games", "gameId"),
     ):
-        whole = [entry[key] for entry in (await office.done("GET", path))[noun]]
+        whole = [entry[key] for entry in (await admin.call_ok("GET", path))[noun]]
         seen, cursor = [], None
         while True:
-            page = await office.done(
+            page = await admin.call_ok(
                 "GET", f"{path}?limit=2" + (f"&cursor={cursor}" if cursor else "")
             )
             seen += [entry[key] for entry in page[noun]]
@@ -596,17 +592,17 @@ async def test_a_list_is_read_to_its_end_page_by_page_and_a_cursor_fits_its_own_
                 break
             other = "members" if path != "members" else "keys"
             check_refusal(
-                await office.call("GET", f"{other}?cursor={cursor}"), 400, "invalid_cursor"
+                await admin.call("GET", f"{other}?cursor={cursor}"), 400, "invalid_cursor"
             )
         assert seen == whole
         assert len(set(seen)) == len(seen) > 1
 
 
-async def test_every_write_is_in_the_event_log_with_who_did_it(office: Office) -> None:
-    await office.done("POST", "origins", {"environment": "test", "origin": "http://localhost"})
-    made = await office.done("POST", "keys", {"environment": "test", "label": "shop"})
-    await office.command(SetRate(PLATFORM, 400, None))
-    events = (await office.done("GET", "events"))["events"]
+async def test_every_write_is_in_the_event_log_with_who_did_it(admin: AdminClient) -> None:
+    await admin.call_ok("POST", "origins", {"environment": "test", "origin": "http://localhost"})
+    made = await admin.call_ok("POST", "keys", {"environment": "test", "label": "shop"})
+    await admin.command(SetRate(PLATFORM, 400, None))
+    events = (await admin.call_ok("GET", "events"))["events"]
     assert [(event["actor"], event["action"]) for event in events[:3]] == [
         ("platform", "rate.set")
         if events[0]["action"] == "rate.set"

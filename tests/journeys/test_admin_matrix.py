@@ -7,8 +7,8 @@ import pytest
 from pgs.domain.roles import ADMIN_RULES, ROLES, AdminRule, Role
 from pgs.http.api.endpoint import Endpoint
 from pgs.http.surface import ENDPOINTS
+from tests.journeys.admin_client import STANDINGS, AdminClient, Standing, open_admin
 from tests.journeys.client import Reply
-from tests.journeys.office import STANDINGS, Office, Standing, open_office
 
 SERVED = [endpoint for endpoint in ENDPOINTS if endpoint.path.startswith("/partner/admin/")]
 RULES = {(rule.method, rule.path): rule for rule in ADMIN_RULES}
@@ -21,7 +21,7 @@ LATER = {
     ("GET", "/partner/admin/invoices/{invoice_id}"),
     ("GET", "/partner/admin/invoices/{invoice_id}/lines"),
 }
-"""Calls that are not built yet. A call that is served must not be on this list."""
+"""Calls that are not built yet."""
 
 GATES = {
     "not_a_partner_admin",
@@ -33,7 +33,7 @@ GATES = {
 
 
 def expected(rule: AdminRule, role: Role | None, standing: Standing) -> str | None:
-    """Return the gate that refuses, by the specification's order and not by the tested code."""
+    """Return the reason of the gate that must refuse, in the specification's order."""
     if not rule.membership:
         return None
     if role is None:
@@ -49,15 +49,15 @@ def expected(rule: AdminRule, role: Role | None, standing: Standing) -> str | No
     return "fresh_step_up_required" if rule.step_up == "fresh" and standing == "stale" else None
 
 
-async def knock(office: Office, endpoint: Endpoint, who: str) -> Reply:
-    """Make a call that passes through every gate and then fails by its body or by If-Match.
+async def call_that_changes_nothing(admin: AdminClient, endpoint: Endpoint, who: str) -> Reply:
+    """Make a call that reaches every gate but changes nothing.
 
-    So it changes nothing.
+    Its body and its If-Match header are invalid, so a write fails after the gates.
     """
     path = endpoint.path.removeprefix("/partner/admin/").replace("{env}", "test")
     path = "/".join("nothing" if word.startswith("{") else word for word in path.split("/"))
     content = b"[]" if endpoint.request is not None else None
-    return await office.call(
+    return await admin.call(
         endpoint.method, path, who=who, headers=[("If-Match", "nothing")], content=content
     )
 
@@ -68,32 +68,32 @@ def test_every_admin_call_that_is_served_is_in_the_table_and_the_other_way_round
     assert RULES.keys() - served == LATER
 
 
-def test_every_admin_call_takes_an_identity_token_and_nothing_else_does() -> None:
+def test_admin_calls_and_only_they_take_an_identity_token() -> None:
     assert {endpoint.path for endpoint in ENDPOINTS if endpoint.credential == "identity"} == {
         endpoint.path for endpoint in SERVED
     }
     assert all(endpoint.credential == "identity" for endpoint in SERVED)
 
 
-async def test_every_cell_of_calls_roles_and_authenticators_is_as_the_table_says(
+async def test_every_call_by_every_role_and_authenticator_is_answered_as_the_table_says(
     tmp_path: Path,
 ) -> None:
     wrong, passed, cells = [], 0, 0
-    async with open_office(tmp_path) as office:
+    async with open_admin(tmp_path) as admin:
         people: list[tuple[str, Role | None, Standing]] = [("stranger", None, "none")]
         for role in ROLES:
             for standing in STANDINGS:
                 people.append(
-                    (await office.join(f"{role}-{standing}", role, standing), role, standing)
+                    (await admin.add_member(f"{role}-{standing}", role, standing), role, standing)
                 )
-        before = await office.done("GET", "account")
+        before = await admin.call_ok("GET", "account")
         for endpoint in SERVED:
             rule = RULES[endpoint.method, endpoint.path]
             holder: Role | None
             if endpoint.path == "/partner/admin/live":
                 continue  # a stream, tested below
             for who, holder, standing in people:
-                reply = await knock(office, endpoint, who)
+                reply = await call_that_changes_nothing(admin, endpoint, who)
                 gate = expected(rule, holder, standing)
                 got = reply.json.get("reason") if reply.status != 200 else None
                 cells += 1
@@ -102,23 +102,23 @@ async def test_every_cell_of_calls_roles_and_authenticators_is_as_the_table_says
                     wrong.append(
                         (endpoint.method, endpoint.path, holder, standing, gate, reply.status, got)
                     )
-        assert await office.done("GET", "account") == before, "a knock changed something"
+        assert await admin.call_ok("GET", "account") == before, "a call changed something"
     assert wrong == []
     assert cells == (len(SERVED) - 1) * (1 + len(ROLES) * len(STANDINGS))
     assert 0 < passed < cells
 
 
 @pytest.mark.parametrize("role", [*ROLES, None])
-async def test_the_stream_is_for_members(tmp_path: Path, role: Role | None) -> None:
-    async with open_office(tmp_path) as office:
-        who = await office.join("somebody", role, "none") if role else "stranger"
-        reply = await office.call("GET", "live", who=who)
+async def test_only_members_may_read_the_stream(tmp_path: Path, role: Role | None) -> None:
+    async with open_admin(tmp_path) as admin:
+        who = await admin.add_member("somebody", role, "none") if role else "stranger"
+        reply = await admin.call("GET", "live", who=who)
         assert reply.reason == ("missing_parameter" if role else "not_a_partner_admin")
 
 
-async def test_gates_come_before_bodies_and_before_whatever_the_path_names(tmp_path: Path) -> None:
-    async with open_office(tmp_path) as office:
-        await office.join("val", "viewer", "fresh")
+async def test_gates_are_checked_before_the_body_and_the_names_in_the_path(tmp_path: Path) -> None:
+    async with open_admin(tmp_path) as admin:
+        await admin.add_member("val", "viewer", "fresh")
         for method, path in (
             ("PATCH", "members/nobody"),
             ("DELETE", "keys/none"),
@@ -126,12 +126,12 @@ async def test_gates_come_before_bodies_and_before_whatever_the_path_names(tmp_p
             ("POST", "keys"),
         ):
             assert (
-                await office.call(method, path, who="val", content=b"{")
+                await admin.call(method, path, who="val", content=b"{")
             ).reason == "role_forbidden"
 
 
 async def test_a_path_with_an_unknown_environment_does_not_exist(tmp_path: Path) -> None:
-    async with open_office(tmp_path) as office:
+    async with open_admin(tmp_path) as admin:
         for who in ("boss", "stranger"):
-            reply = await office.call("GET", "prices/production", who=who)
+            reply = await admin.call("GET", "prices/production", who=who)
             assert (reply.status, reply.reason) == (404, None)

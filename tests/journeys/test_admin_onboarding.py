@@ -1,4 +1,4 @@
-"""From nothing to a first launch: one operator command, then the public API alone.
+"""A new partner's steps to a first launch: one operator command, then only the public API.
 
 The service runs as a process.
 """
@@ -89,7 +89,7 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
             assert account["rakeTerms"] == {"offeredVersion": 1}
             assert (await done("GET", "admin/keys"))["keys"] == []
 
-            # No key without an authenticator.
+            # Only members with an authenticator may create keys.
             new_key = {"environment": "test", "label": "first"}
             check_refusal(await call("POST", "admin/keys", new_key), 403, "totp_not_enrolled")
             enrolled = await done("POST", "admin/totp/enroll")
@@ -133,7 +133,7 @@ async def test_a_new_partner_gets_to_its_first_session_through_the_public_api_al
                 "status"
             ] == "matched"
 
-            # All of that is on disk, also the open window: a power cut loses nothing.
+            # Everything is on disk, including the open window, so a power cut loses nothing.
             await trio.to_thread.run_sync(partial(process.stop, signal.SIGKILL))
             await trio.to_thread.run_sync(process.start)
             assert (await done("POST", "sessions", session, key))["playerId"] == "p-1"

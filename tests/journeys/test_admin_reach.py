@@ -19,133 +19,134 @@ from pgs.storage import members as member_rows
 from pgs.storage.accounts import read_account
 from pgs.storage.seats import find_seat
 from pgs.storage.transactions import Stmt, Tx
+from tests.journeys.admin_client import AdminClient, open_admin
 from tests.journeys.client import Reply, check_refusal, ok
-from tests.journeys.office import Office, open_office
 from tests.journeys.partners import BOTH, seat_body
 from tests.journeys.play import Refused, match, mint, socket_of
 from tests.journeys.service import until
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
     """An account with its first admin, whose step-up window is fresh."""
-    async with open_office(tmp_path) as opened:
+    async with open_admin(tmp_path) as opened:
         yield opened
 
 
-async def open_for_play(office: Office) -> str:
+async def open_for_play(admin: AdminClient) -> str:
     """Let the admin make everything that a first launch needs; return a test key."""
-    await office.done("POST", f"games/{BOTH}/test")
-    await office.done("POST", "rake-terms", {"version": 1})
-    key: str = (await office.done("POST", "keys", {"environment": "test", "label": "shop"}))[
+    await admin.call_ok("POST", f"games/{BOTH}/test")
+    await admin.call_ok("POST", "rake-terms", {"version": 1})
+    key: str = (await admin.call_ok("POST", "keys", {"environment": "test", "label": "shop"}))[
         "apiKey"
     ]
     return key
 
 
 async def keyed(
-    office: Office, key: str, method: str = "GET", path: str = "/partner/me", **how: object
+    admin: AdminClient, key: str, method: str = "GET", path: str = "/partner/me", **how: object
 ) -> Reply:
-    return await office.service.public.call(method, path, key, **how)  # type: ignore[arg-type]
+    return await admin.service.public.call(method, path, key, **how)  # type: ignore[arg-type]
 
 
 # Rows that are written without the actors
 
 
-async def write_past_the_actors(office: Office, *stmts: Stmt) -> None:
+async def write_without_the_actors(admin: AdminClient, *stmts: Stmt) -> None:
     """Commit rows without their actor, as another process would."""
-    await office.service.core.parts.database.writer.submit(Tx("acme", stmts))
+    await admin.service.core.parts.database.writer.submit(Tx("acme", stmts))
 
 
-async def refresh(office: Office) -> None:
-    """Let the registry read everything again, as it does every minute."""
-    assert (await office.service.internal.send("POST", "/internal/registry/refresh"))[0] == 200
+async def refresh(admin: AdminClient) -> None:
+    """Reload the registry, as the service does every minute."""
+    assert (await admin.service.internal.send("POST", "/internal/registry/refresh"))[0] == 200
 
 
-def test_the_registry_is_read_again_within_the_promised_time() -> None:
+def test_the_registry_is_reloaded_within_the_promised_time() -> None:
     assert REFRESH_S <= 60
 
 
-async def test_a_member_written_past_the_actor_passes_the_gates_after_a_reading(
-    office: Office,
+async def test_a_member_written_without_the_actor_passes_the_gates_once_the_registry_is_reloaded(
+    admin: AdminClient,
 ) -> None:
-    check_refusal(await office.call("GET", "account", who="late"), 403, "not_a_partner_admin")
-    late = Member("late", "late@acme.example", "viewer", office.service.core.parts.clock.now())
-    await write_past_the_actors(office, *member_rows.insert_member("acme", late))
-    check_refusal(await office.call("GET", "account", who="late"), 403, "not_a_partner_admin")
-    await refresh(office)
-    assert (await office.done("GET", "account", who="late"))["role"] == "viewer"
-    await office.done("PATCH", "members/late", {"role": "developer"})  # the actor knows them too
-    await write_past_the_actors(office, *member_rows.delete_member("acme", "late"))
-    await refresh(office)
-    check_refusal(await office.call("GET", "account", who="late"), 403, "not_a_partner_admin")
+    check_refusal(await admin.call("GET", "account", who="late"), 403, "not_a_partner_admin")
+    late = Member("late", "late@acme.example", "viewer", admin.service.core.parts.clock.now())
+    await write_without_the_actors(admin, *member_rows.insert_member("acme", late))
+    check_refusal(await admin.call("GET", "account", who="late"), 403, "not_a_partner_admin")
+    await refresh(admin)
+    assert (await admin.call_ok("GET", "account", who="late"))["role"] == "viewer"
+    # The actor knows the member too.
+    await admin.call_ok("PATCH", "members/late", {"role": "developer"})
+    await write_without_the_actors(admin, *member_rows.delete_member("acme", "late"))
+    await refresh(admin)
+    check_refusal(await admin.call("GET", "account", who="late"), 403, "not_a_partner_admin")
     check_refusal(
-        await office.call("PATCH", "members/late", {"role": "viewer"}), 404, "member_not_found"
+        await admin.call("PATCH", "members/late", {"role": "viewer"}), 404, "member_not_found"
     )
 
 
-async def test_a_role_written_past_the_actor_counts_at_the_gates_after_a_reading(
-    office: Office,
+async def test_a_role_written_without_the_actor_counts_at_the_gates_once_the_registry_is_reloaded(
+    admin: AdminClient,
 ) -> None:
-    await office.join("dev", "developer")
-    await write_past_the_actors(office, member_rows.set_role("acme", "dev", "viewer"))
-    await refresh(office)
+    await admin.add_member("dev", "developer")
+    await write_without_the_actors(admin, member_rows.set_role("acme", "dev", "viewer"))
+    await refresh(admin)
     check_refusal(
-        await office.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
+        await admin.call("POST", "keys", {"environment": "test", "label": "x"}, who="dev"),
         403,
         "role_forbidden",
     )
 
 
-async def test_a_key_written_past_the_actor_is_accepted_and_refused_after_a_reading(
-    office: Office,
+async def test_a_key_written_without_the_actor_takes_effect_once_the_registry_is_reloaded(
+    admin: AdminClient,
 ) -> None:
-    parts = office.service.core.parts
+    parts = admin.service.core.parts
     text = make_key("test", "acme", parts.rng.bytes(ENTROPY_BYTES))
     key = ApiKey("key_foreign", "test", "foreign", hash_key(text), last4(text), parts.clock.now())
-    await write_past_the_actors(office, *rows.insert_key("acme", key))
-    check_refusal(await keyed(office, text), 401, "invalid_key")
-    await refresh(office)
-    assert ok(await keyed(office, text))["partnerId"] == "acme"
-    assert [entry["keyId"] for entry in (await office.done("GET", "keys"))["keys"]] == [
+    await write_without_the_actors(admin, *rows.insert_key("acme", key))
+    check_refusal(await keyed(admin, text), 401, "invalid_key")
+    await refresh(admin)
+    assert ok(await keyed(admin, text))["partnerId"] == "acme"
+    assert [entry["keyId"] for entry in (await admin.call_ok("GET", "keys"))["keys"]] == [
         "key_foreign"
     ]
-    await write_past_the_actors(
-        office, rows.schedule_revocation("acme", "key_foreign", parts.clock.now())
+    await write_without_the_actors(
+        admin, rows.schedule_revocation("acme", "key_foreign", parts.clock.now())
     )
-    await refresh(office)
-    check_refusal(await keyed(office, text), 401, "invalid_key")
+    await refresh(admin)
+    check_refusal(await keyed(admin, text), 401, "invalid_key")
 
 
-async def test_an_account_switched_off_past_the_actor_is_off_after_a_reading(
-    office: Office,
+async def test_an_account_switched_off_without_the_actor_is_off_once_the_registry_is_reloaded(
+    admin: AdminClient,
 ) -> None:
-    key = await open_for_play(office)
-    token = await mint(office.service.public, key, "ann")
-    seat = ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "a")))
-    was = await read_account(office.service.core.parts.database.reader, "acme")
+    key = await open_for_play(admin)
+    token = await mint(admin.service.public, key, "ann")
+    seat = ok(await keyed(admin, key, "POST", "/partner/matches", body=seat_body("ann", "a")))
+    was = await read_account(admin.service.core.parts.database.reader, "acme")
     assert was is not None
     off = msgspec.structs.replace(
         was, active=False, switched_off_by="platform", revision=was.revision + 1
     )
-    await write_past_the_actors(office, rows.update_partner(was, off))
-    await refresh(office)
-    check_refusal(await keyed(office, key), 403, "partner_inactive")
+    await write_without_the_actors(admin, rows.update_partner(was, off))
+    await refresh(admin)
+    check_refusal(await keyed(admin, key), 403, "partner_inactive")
     check_refusal(
-        await office.service.public.call("GET", "/game/session", token), 403, "partner_inactive"
+        await admin.service.public.call("GET", "/game/session", token), 403, "partner_inactive"
     )
-    account = await office.done("GET", "account")
+    account = await admin.call_ok("GET", "account")
     assert account["active"] is False
-    check_refusal(await office.call("POST", "account/reactivate"), 403, "role_forbidden")
+    check_refusal(await admin.call("POST", "account/reactivate"), 403, "role_forbidden")
 
     async def is_closed() -> bool:
-        return await _status(office, seat["seatId"]) == "no_contest"
+        return await _status(admin, seat["seatId"]) == "no_contest"
 
     await until(is_closed)
 
 
-async def _status(office: Office, seat_id: str) -> str:
-    seat = await find_seat(office.service.core.parts.database.reader, "acme", seat_id)
+async def _status(admin: AdminClient, seat_id: str) -> str:
+    seat = await find_seat(admin.service.core.parts.database.reader, "acme", seat_id)
     assert seat is not None
     return seat.status
 
@@ -153,20 +154,20 @@ async def _status(office: Office, seat_id: str) -> str:
 # Stops
 
 
-async def play(office: Office, key: str) -> tuple[str, str]:
-    """Seat three players in test: two in a match, one who waits. Return match and waiting seat."""
-    match_id = await match(office.service.public, key, "ann", "bob")
-    waiting = ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("cleo", "c")))
+async def play(admin: AdminClient, key: str) -> tuple[str, str]:
+    """Seat three players in test, two in a match. Return the match and the waiting seat."""
+    match_id = await match(admin.service.public, key, "ann", "bob")
+    waiting = ok(await keyed(admin, key, "POST", "/partner/matches", body=seat_body("cleo", "c")))
     assert waiting["status"] == "waiting"
     return match_id, waiting["seatId"]
 
 
-async def feed(office: Office, key: str) -> dict[str, dict[str, object]]:
-    """Return the newest row of each player, once all their money is in it."""
+async def feed(admin: AdminClient, key: str) -> dict[str, dict[str, object]]:
+    """Return the newest row of each player, once the rows contain the refunds."""
     rows: dict[str, dict[str, object]] = {}
     cursor = ""
     while len(rows) < 3 or not all("refundUsdCents" in row for row in rows.values()):
-        page = ok(await keyed(office, key, path="/partner/results?waitSeconds=20" + cursor))
+        page = ok(await keyed(admin, key, path="/partner/results?waitSeconds=20" + cursor))
         rows |= {row["playerId"]: row for row in page["results"]}
         cursor = f"&cursor={page['nextCursor']}"
     return rows
@@ -185,19 +186,19 @@ def check_stopped(found: dict[str, dict[str, object]], reason: str) -> None:
 
 
 async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_answers(
-    office: Office,
+    admin: AdminClient,
 ) -> None:
-    key, public = await open_for_play(office), office.service.public
+    key, public = await open_for_play(admin), admin.service.public
     token = await mint(public, key, "ann")
-    match_id, waiting = await play(office, key)
+    match_id, waiting = await play(admin, key)
     async with socket_of(public.base_url, token) as bot:
-        stopped = await office.done("POST", "emergency-stop", {"environment": "test"})
+        stopped = await admin.call_ok("POST", "emergency-stop", {"environment": "test"})
         assert await bot.closed() == 4403
     assert (stopped["environment"], stopped["matchesEnded"]) == ("test", 2)
     assert stopped["sessionsEndedAt"] > 0
-    # The very next reads show that nothing is left to do.
-    assert ok(await keyed(office, key, path=f"/partner/seats/{waiting}"))["status"] == "no_contest"
-    ended = ok(await keyed(office, key, path=f"/partner/matches/{match_id}"))
+    # The very next reads show that everything has ended.
+    assert ok(await keyed(admin, key, path=f"/partner/seats/{waiting}"))["status"] == "no_contest"
+    ended = ok(await keyed(admin, key, path=f"/partner/matches/{match_id}"))
     assert (ended["status"], ended["endReason"]) == ("no_contest", "emergency_stop")
     check_refusal(await public.call("GET", "/game/session", token), 401, None)
     check_refusal(await public.call("POST", f"/game/matches/{match_id}/join", token), 401, None)
@@ -205,25 +206,25 @@ async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_an
         async with socket_of(public.base_url, token):
             pass
     assert refused.value.status == 401
-    check_stopped(await feed(office, key), "emergency_stop")
+    check_stopped(await feed(admin, key), "emergency_stop")
     # Keys, and tokens minted from now on, still work.
     ok(await public.call("GET", "/game/session", await mint(public, key, "ann")))
     assert (
-        ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "again")))[
+        ok(await keyed(admin, key, "POST", "/partner/matches", body=seat_body("ann", "again")))[
             "status"
         ]
         == "waiting"
     )
-    assert await office.done("POST", "emergency-stop", {"environment": "live"}) | {
+    assert await admin.call_ok("POST", "emergency-stop", {"environment": "live"}) | {
         "sessionsEndedAt": 0
     } == {
         "environment": "live",
         "sessionsEndedAt": 0,
         "matchesEnded": 0,
     }
-    ok(await keyed(office, key, path="/partner/me"))
+    ok(await keyed(admin, key, path="/partner/me"))
     assert (
-        ok(await keyed(office, key, "POST", "/partner/matches", body=seat_body("ann", "again")))[
+        ok(await keyed(admin, key, "POST", "/partner/matches", body=seat_body("ann", "again")))[
             "status"
         ]
         == "waiting"
@@ -232,17 +233,17 @@ async def test_an_emergency_stop_ends_everything_of_its_environment_before_it_an
 
 @pytest.mark.parametrize("environment", ["test", "live"])
 async def test_an_emergency_stop_affects_one_environment_only(
-    office: Office, environment: Environment
+    admin: AdminClient, environment: Environment
 ) -> None:
-    public, keys = office.service.public, {"test": await open_for_play(office)}
-    await office.command(ChangeLicence(PLATFORM, BOTH, "request_live"))
-    await office.command(ChangeLicence(PLATFORM, BOTH, "grant"))
-    keys["live"] = (await office.done("POST", "keys", {"environment": "live", "label": "shop"}))[
+    public, keys = admin.service.public, {"test": await open_for_play(admin)}
+    await admin.command(ChangeLicence(PLATFORM, BOTH, "request_live"))
+    await admin.command(ChangeLicence(PLATFORM, BOTH, "grant"))
+    keys["live"] = (await admin.call_ok("POST", "keys", {"environment": "live", "label": "shop"}))[
         "apiKey"
     ]
     tokens = {env: await mint(public, key, "ann") for env, key in keys.items()}
-    others = await mint(public, (await office.service.partner("other")).keys[environment], "ann")
-    await office.done("POST", "emergency-stop", {"environment": environment})
+    others = await mint(public, (await admin.service.partner("other")).keys[environment], "ann")
+    await admin.call_ok("POST", "emergency-stop", {"environment": environment})
     for env, token in tokens.items():
         assert (await public.call("GET", "/game/session", token)).status == (
             401 if env == environment else 200
@@ -250,59 +251,59 @@ async def test_an_emergency_stop_affects_one_environment_only(
     ok(await public.call("GET", "/game/session", others))
 
 
-async def test_a_deactivation_ends_all_play_before_it_answers(office: Office) -> None:
-    key, public = await open_for_play(office), office.service.public
+async def test_a_deactivation_ends_all_play_before_it_answers(admin: AdminClient) -> None:
+    key, public = await open_for_play(admin), admin.service.public
     token = await mint(public, key, "ann")
-    match_id, waiting = await play(office, key)
+    match_id, waiting = await play(admin, key)
     async with socket_of(public.base_url, token) as bot:
-        assert (await office.done("POST", "account/deactivate"))["active"] is False
+        assert (await admin.call_ok("POST", "account/deactivate"))["active"] is False
         assert await bot.closed() == 4403
-    check_refusal(await keyed(office, key), 403, "partner_inactive")
-    check_refusal(await keyed(office, key, path="/partner/results"), 403, "partner_inactive")
+    check_refusal(await keyed(admin, key), 403, "partner_inactive")
+    check_refusal(await keyed(admin, key, path="/partner/results"), 403, "partner_inactive")
     check_refusal(await public.call("GET", "/game/session", token), 403, "partner_inactive")
     with pytest.raises(Refused) as refused:
         async with socket_of(public.base_url, token):
             pass
     assert (refused.value.status, refused.value.body["reason"]) == (403, "partner_inactive")
-    assert await _status(office, waiting) == "no_contest"
-    # On again: the stakes are given back, and the earlier token works again.
-    await office.done("POST", "account/reactivate")
+    assert await _status(admin, waiting) == "no_contest"
+    # Once switched on again, the stakes are refunded and the earlier token works.
+    await admin.call_ok("POST", "account/reactivate")
     assert (
-        ok(await keyed(office, key, path=f"/partner/matches/{match_id}"))["endReason"]
+        ok(await keyed(admin, key, path=f"/partner/matches/{match_id}"))["endReason"]
         == "account_inactive"
     )
-    check_stopped(await feed(office, key), "account_inactive")
+    check_stopped(await feed(admin, key), "account_inactive")
     ok(await public.call("GET", "/game/session", token))
 
 
-async def test_a_held_feed_call_ends_when_the_account_is_switched_off(office: Office) -> None:
-    key = await open_for_play(office)
+async def test_a_held_feed_call_ends_when_the_account_is_switched_off(admin: AdminClient) -> None:
+    key = await open_for_play(admin)
     replies: list[Reply] = []
     async with trio.open_nursery() as nursery:
 
         async def hold() -> None:
-            cursor = ok(await keyed(office, key, path="/partner/results"))["nextCursor"]
+            cursor = ok(await keyed(admin, key, path="/partner/results"))["nextCursor"]
             replies.append(
-                await keyed(office, key, path=f"/partner/results?waitSeconds=25&cursor={cursor}")
+                await keyed(admin, key, path=f"/partner/results?waitSeconds=25&cursor={cursor}")
             )
 
         nursery.start_soon(hold)
         await trio.sleep(0.2)
         began = trio.current_time()
-        await office.done("POST", "account/deactivate")
+        await admin.call_ok("POST", "account/deactivate")
     assert trio.current_time() - began < 20
     assert replies[0].status in (200, 403)
     assert replies[0].status == 200 or replies[0].reason == "partner_inactive"
 
 
-async def test_stops_that_come_at_once_are_one_after_the_other(office: Office) -> None:
-    key = await open_for_play(office)
-    await play(office, key)
+async def test_simultaneous_stops_are_handled_one_after_the_other(admin: AdminClient) -> None:
+    key = await open_for_play(admin)
+    await play(admin, key)
     replies: list[Reply] = []
     async with trio.open_nursery() as nursery:
 
         async def stop(method: str, path: str, body: object) -> None:
-            replies.append(await office.call(method, path, body))
+            replies.append(await admin.call(method, path, body))
 
         for _ in range(3):
             nursery.start_soon(stop, "POST", "emergency-stop", {"environment": "test"})
@@ -318,7 +319,7 @@ async def test_stops_that_come_at_once_are_one_after_the_other(office: Office) -
         )
         <= 2
     )
-    await office.done("POST", "account/reactivate")
-    found = await feed(office, key)
+    await admin.call_ok("POST", "account/reactivate")
+    found = await feed(admin, key)
     assert {row["outcome"] for row in found.values()} == {"no_contest"}
     assert [row["refundUsdCents"] for row in found.values()] == [100] * 3

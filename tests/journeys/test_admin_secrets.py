@@ -12,9 +12,9 @@ import structlog
 from pgs.clock import SystemClock
 from pgs.domain.totp import STEP_S, code_at
 from pgs.logs import logging_to
+from tests.journeys.admin_client import BOSS, open_admin_with_webhook, person
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.leaks import contents, leaks, shaped_like_secrets, spellings
-from tests.journeys.office import BOSS, hooked_office, person
 from tests.journeys.partners import BOTH, seat_body
 from tests.journeys.play import match, mint, socket_of
 
@@ -23,11 +23,12 @@ TOTP_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 @contextmanager
 def logged_to(path: Path) -> Iterator[None]:
-    """Send every line of the log, of any level, to a file for a block."""
+    """Write log lines of all levels to a file for a block."""
     was, root = structlog.get_config(), logging.getLogger()
     handlers, level = root.handlers[:], root.level
     with path.open("wb", buffering=0) as file, logging_to(file, "debug", SystemClock()):
-        structlog.configure(cache_logger_on_first_use=False)  # loggers outlive this block
+        # A cached logger would outlive this block.
+        structlog.configure(cache_logger_on_first_use=False)
         try:
             yield
         finally:
@@ -41,24 +42,24 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
     folder, log = tmp_path / "data", tmp_path / "log"
     secrets: dict[str, str] = {}
     with logged_to(log):
-        async with hooked_office(folder, log_level="debug") as (office, inbox):
-            public, now = office.service.public, office.service.core.parts.clock.now
+        async with open_admin_with_webhook(folder, log_level="debug") as (admin, inbox):
+            public, now = admin.service.public, admin.service.core.parts.clock.now
 
             # Authenticators: enrolled twice before the first code, activated, replaced, removed.
-            await office.join("dev", "developer", "none")
-            secrets["totp, never used"] = (await office.done("POST", "totp/enroll", who="dev"))[
+            await admin.add_member("dev", "developer", "none")
+            secrets["totp, never used"] = (await admin.call_ok("POST", "totp/enroll", who="dev"))[
                 "secret"
             ]
-            enrolled = await office.done("POST", "totp/enroll", who="dev")
+            enrolled = await admin.call_ok("POST", "totp/enroll", who="dev")
             secrets["totp"], secrets["otpauth"] = enrolled["secret"], enrolled["otpauthUri"]
-            await office.call("POST", "totp/verify", {"code": "000000"}, who="dev")
-            await office.done(
+            await admin.call("POST", "totp/verify", {"code": "000000"}, who="dev")
+            await admin.call_ok(
                 "POST", "totp/verify", {"code": code_at(secrets["totp"], now() - STEP_S)}, who="dev"
             )
-            secrets["totp, the next"] = (await office.done("POST", "totp/enroll", who="dev"))[
+            secrets["totp, the next"] = (await admin.call_ok("POST", "totp/enroll", who="dev"))[
                 "secret"
             ]
-            await office.done(
+            await admin.call_ok(
                 "POST",
                 "totp/verify",
                 {"code": code_at(secrets["totp, the next"], now())},
@@ -66,26 +67,26 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
             )
 
             # Keys and webhook secrets: minted, rotated, used, misused.
-            await office.done("POST", f"games/{BOTH}/test")
-            await office.done("POST", "rake-terms", {"version": 1})
-            made = await office.done(
+            await admin.call_ok("POST", f"games/{BOTH}/test")
+            await admin.call_ok("POST", "rake-terms", {"version": 1})
+            made = await admin.call_ok(
                 "POST", "keys", {"environment": "test", "label": "shop"}, who="dev"
             )
             secrets["key"] = made["apiKey"]
-            secrets["key, rotated"] = (await office.done("POST", f"keys/{made['keyId']}/rotate"))[
+            secrets["key, rotated"] = (await admin.call_ok("POST", f"keys/{made['keyId']}/rotate"))[
                 "apiKey"
             ]
             secrets["live key"] = (
-                await office.done("POST", "keys", {"environment": "live", "label": "shop"})
+                await admin.call_ok("POST", "keys", {"environment": "live", "label": "shop"})
             )["apiKey"]
-            secrets["webhook"] = (await office.done("POST", "webhooks/test", {"url": inbox.url}))[
+            secrets["webhook"] = (await admin.call_ok("POST", "webhooks/test", {"url": inbox.url}))[
                 "signingSecret"
             ]
             secrets["webhook, live"] = (
-                await office.done("POST", "webhooks/live", {"url": inbox.url})
+                await admin.call_ok("POST", "webhooks/live", {"url": inbox.url})
             )["signingSecret"]
             secrets["webhook, rotated"] = inbox.secret = (
-                await office.done("POST", "webhooks/test/rotate-secret")
+                await admin.call_ok("POST", "webhooks/test/rotate-secret")
             )["signingSecret"]
             check_refusal(
                 await public.call("GET", "/partner/me", secrets["key"][:-1]), 401, "invalid_key"
@@ -127,9 +128,9 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
             )
 
             # Identity tokens: good, forged, and of somebody unknown.
-            secrets["identity"] = office.issuer.mint_token(person(BOSS))
+            secrets["identity"] = admin.issuer.mint_token(person(BOSS))
             ok(await public.call("GET", "/partner/admin/account", secrets["identity"]))
-            secrets["identity, strange"] = office.issuer.mint_token(person("stranger"))
+            secrets["identity, strange"] = admin.issuer.mint_token(person("stranger"))
             check_refusal(
                 await public.call("GET", "/partner/admin/account", secrets["identity, strange"]),
                 403,
@@ -142,10 +143,10 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
                 "sign_in_required",
             )
 
-            await office.done("DELETE", f"keys/{made['keyId']}")
-            await office.done("DELETE", "members/dev")
-            await office.done("POST", "emergency-stop", {"environment": "test"})
-            status, metrics = await office.service.internal.get("/internal/metrics")
+            await admin.call_ok("DELETE", f"keys/{made['keyId']}")
+            await admin.call_ok("DELETE", "members/dev")
+            await admin.call_ok("POST", "emergency-stop", {"environment": "test"})
+            status, metrics = await admin.service.internal.get("/internal/metrics")
             assert status == 200
             while_running = contents(folder)
         places = {
@@ -155,7 +156,7 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
             "log": log.read_bytes(),
         }
     assert len(set(secrets.values())) == len(secrets) == 14
-    # The search looks in the right places: it finds what is there.
+    # The search looks in the right places: it finds values that must be there.
     assert {"pgs.db", "pgs.db-wal, while it ran", "keys", "log", "metrics"} <= places.keys()
     assert b"totp.activated" in places["pgs.db"]
     assert b"/partner/admin/account" in places["log"]
@@ -186,7 +187,7 @@ async def test_after_a_journey_with_every_kind_of_secret_none_is_in_files_logs_o
         lambda raw: base64.b64encode(b"-" + base64.b32decode(raw)),
     ],
 )
-def test_the_search_knows_a_secret_however_it_is_spelled(spell: object) -> None:
+def test_the_search_finds_a_secret_in_every_encoding(spell: object) -> None:
     spelled = spell(TOTP_SECRET.encode())  # type: ignore[operator]
     content = b"before" + (spelled.encode() if isinstance(spelled, str) else spelled) + b"after"
     assert any(spelling in content for spelling in spellings(TOTP_SECRET))
@@ -201,7 +202,7 @@ def test_the_search_knows_a_secret_however_it_is_spelled(spell: object) -> None:
         "pgs1.0af.k1." + "a" * 60 + "." + "b" * 43,
     ],
 )
-def test_a_shape_is_known_in_clear_and_in_other_spellings(secret: str) -> None:
+def test_the_format_of_a_secret_is_recognised_in_clear_and_encoded(secret: str) -> None:
     raw = secret.encode()
     for content in (
         raw,

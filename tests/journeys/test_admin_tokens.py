@@ -11,8 +11,8 @@ from pgs.http.identity.tokens import TOKEN_MAX
 from pgs.http.identity.verifier import IdentityVerifier
 from tests.http.identity import AUDIENCE, ISSUER, JWKS_URL, Web, claims, jwk, key, sign, token
 from tests.http.test_identity_tokens import BAD
+from tests.journeys.admin_client import AdminClient, open_admin
 from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
-from tests.journeys.office import Office, open_office
 from tests.virtual import START
 
 SENDABLE = {
@@ -29,7 +29,7 @@ SENDABLE = {
 MEMBER = "user-1"  # the subject of the good tokens
 
 
-class Standing:
+class FrozenClock:
     """A clock that stands still, so that the tokens made on import stay valid."""
 
     def now(self) -> int:
@@ -45,37 +45,37 @@ def _enough() -> None:
 
 
 @pytest.fixture
-async def office(
+async def admin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, _enough: None
-) -> AsyncIterator[Office]:
+) -> AsyncIterator[AdminClient]:
     """A service with the issuer of `tests.http.identity` and its first admin.
 
     Its clock stands still.
     """
-    checked = IdentityVerifier(ISSUER, AUDIENCE, JWKS_URL, Web().fetch, Standing())
+    checked = IdentityVerifier(ISSUER, AUDIENCE, JWKS_URL, Web().fetch, FrozenClock())
     monkeypatch.setattr("pgs.serve.make_verifier", lambda config, core: checked)
-    async with open_office(tmp_path) as opened:
-        await opened.join(MEMBER, "admin")
+    async with open_admin(tmp_path) as opened:
+        await opened.add_member(MEMBER, "admin")
         yield opened
 
 
-async def knock(office: Office, *values: str | bytes, scheme: bool = True) -> Reply:
-    """Return the answer to a read of the account with these values of the header Authorization."""
+async def read_account(admin: AdminClient, *values: str | bytes, scheme: bool = True) -> Reply:
+    """Read the account with these values of the header Authorization; return the answer."""
     sent = [
         value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
         for value in values
     ]
     headers = [("Authorization", b"Bearer " + value if scheme else value) for value in sent]
-    return await office.service.public.call("GET", "/partner/admin/account", headers=headers)
+    return await admin.service.public.call("GET", "/partner/admin/account", headers=headers)
 
 
-async def test_every_bad_token_is_told_to_sign_in(office: Office) -> None:
-    assert ok(await knock(office, token()))["uid"] == MEMBER
+async def test_every_bad_token_is_refused_with_sign_in_required(admin: AdminClient) -> None:
+    assert ok(await read_account(admin, token()))["uid"] == MEMBER
     for name, text in SENDABLE.items():
-        reply = await knock(office, text)
+        reply = await read_account(admin, text)
         assert (reply.status, reply.reason) == (401, "sign_in_required"), name
         assert (reply.version, reply.header("www-authenticate")) == (1, "Bearer"), name
-    assert ok(await knock(office, token()))["uid"] == MEMBER, "a bad token spoiled a good one"
+    assert ok(await read_account(admin, token()))["uid"] == MEMBER, "a bad token affected it"
 
 
 ODD: dict[str, tuple[bool, tuple[str | bytes, ...]]] = {
@@ -101,20 +101,22 @@ ODD: dict[str, tuple[bool, tuple[str | bytes, ...]]] = {
 
 
 @pytest.mark.parametrize("name", ODD)
-async def test_an_odd_header_is_refused(office: Office, name: str) -> None:
+async def test_an_odd_header_is_refused(admin: AdminClient, name: str) -> None:
     scheme, values = ODD[name]
-    check_refusal(await knock(office, *values, scheme=scheme), 401, "sign_in_required")
+    check_refusal(await read_account(admin, *values, scheme=scheme), 401, "sign_in_required")
 
 
-async def test_a_scheme_in_any_case_with_several_spaces_is_a_scheme(office: Office) -> None:
-    for value in (f"bearer {token()}", f"BEARER {token()}"):
-        assert ok(await knock(office, value, scheme=False))["uid"] == MEMBER
-
-
-async def test_a_header_beyond_every_bound_ends_its_connection_and_nothing_else(
-    office: Office,
+async def test_the_scheme_may_be_in_any_case_and_followed_by_several_spaces(
+    admin: AdminClient,
 ) -> None:
-    port = int(office.service.public.base_url.rpartition(":")[2])
+    for value in (f"bearer {token()}", f"BEARER {token()}"):
+        assert ok(await read_account(admin, value, scheme=False))["uid"] == MEMBER
+
+
+async def test_an_oversized_header_ends_only_its_own_connection(
+    admin: AdminClient,
+) -> None:
+    port = int(admin.service.public.base_url.rpartition(":")[2])
     stream = await trio.open_tcp_stream("127.0.0.1", port)
     async with stream:
         head = b"GET /partner/admin/account HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
@@ -127,19 +129,19 @@ async def test_a_header_beyond_every_bound_ends_its_connection_and_nothing_else(
             except trio.BrokenResourceError:
                 pass
     assert received[:12] in (b"", b"HTTP/1.1 400", b"HTTP/1.1 431")
-    assert (await knock(office, token(filler="x" * 20_000))).status == 431
-    assert ok(await knock(office, token()))["uid"] == MEMBER
+    assert (await read_account(admin, token(filler="x" * 20_000))).status == 431
+    assert ok(await read_account(admin, token()))["uid"] == MEMBER
 
 
-async def test_no_call_of_the_admin_api_answers_a_forged_token(office: Office) -> None:
+async def test_every_admin_call_refuses_a_forged_token(admin: AdminClient) -> None:
     forged = sign({"alg": "RS256", "kid": "RS256-first"}, claims(), "RS256", key("RS256", "theirs"))
     with_key = token("RS256", "theirs", header={"jwk": jwk("RS256", "theirs"), "kid": None})
-    before = ok(await knock(office, token()))
+    before = ok(await read_account(admin, token()))
     for rule in ADMIN_RULES:
         path = rule.path.replace("{env}", "test")
         path = "/".join("x" if word.startswith("{") else word for word in path.split("/"))
         for text in (forged, with_key):
-            reply = await office.service.public.call(
+            reply = await admin.service.public.call(
                 rule.method, path, text, content=b"{}" if rule.method != "GET" else None
             )
             assert (reply.status, reply.json.get("reason")) in {
@@ -150,4 +152,4 @@ async def test_no_call_of_the_admin_api_answers_a_forged_token(office: Office) -
                 rule.path,
                 reply.status,
             )
-    assert ok(await knock(office, token())) == before
+    assert ok(await read_account(admin, token())) == before

@@ -116,7 +116,7 @@ def test_a_body_with_every_field_is_taken_by_every_endpoint(
 
 @every_body
 @pytest.mark.parametrize("content", NO_OBJECT, ids=lambda content: repr(content[:24]))
-def test_what_is_no_json_object_is_a_plain_400(
+def test_a_body_that_is_no_json_object_is_a_plain_400(
     client: SyncClient, known: Partner, endpoint: Endpoint, content: bytes
 ) -> None:
     check_refusal(_send(client, endpoint, known, content), 400, None)
@@ -124,7 +124,7 @@ def test_what_is_no_json_object_is_a_plain_400(
 
 @every_body
 @pytest.mark.parametrize(("encoding", "mark"), BOMS)
-def test_a_sound_body_that_is_not_in_bare_utf_8_is_a_plain_400(
+def test_valid_json_in_another_encoding_or_after_a_byte_order_mark_is_a_plain_400(
     client: SyncClient, known: Partner, endpoint: Endpoint, encoding: str, mark: bytes
 ) -> None:
     check_refusal(
@@ -137,7 +137,7 @@ def test_a_sound_body_that_is_not_in_bare_utf_8_is_a_plain_400(
 @every_body
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
 @pytest.mark.parametrize("place", [b"%s", b'{"ignored": %s}'], ids=["bare", "in a field"])
-def test_a_hundred_thousand_levels_are_refused_in_our_shape(
+def test_json_with_100000_levels_is_refused_in_the_error_shape(
     client: SyncClient, known: Partner, endpoint: Endpoint, place: bytes, closed: bool
 ) -> None:
     levels = b"[" * 100_000 + (b"]" * 100_000 if closed else b"")
@@ -183,7 +183,7 @@ def test_every_endpoint_refuses_a_repeated_name(
 
 
 @every_body
-def test_every_endpoint_names_a_field_that_is_an_endless_number(
+def test_every_endpoint_names_a_field_whose_number_is_too_large(
     client: SyncClient, known: Partner, endpoint: Endpoint
 ) -> None:
     for field in _fields(endpoint):
@@ -258,7 +258,7 @@ def _integer_fields() -> list[tuple[Endpoint, str, str]]:
     _integer_fields(),
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_no_plain_integer_is_a_plain_400_wherever_one_is_asked_for(
+def test_a_value_that_is_no_plain_integer_is_a_plain_400_in_every_integer_field(
     client: SyncClient, known: Partner, endpoint: Endpoint, field: str, name: str, text: str
 ) -> None:
     body = _valid(endpoint)
@@ -267,7 +267,7 @@ def test_what_is_no_plain_integer_is_a_plain_400_wherever_one_is_asked_for(
     check_plain(_send(client, endpoint, known, content.encode()), field)
 
 
-def test_the_integer_fields_that_are_known_are_among_those_tested() -> None:
+def test_all_known_integer_fields_are_tested() -> None:
     assert {name for _, _, name in _integer_fields()} >= {
         "ttlSeconds",
         "stakeUsdCents",
@@ -289,7 +289,7 @@ INTEGER_PARAMETERS = {"limit", "waitSeconds"}
 TEXT_PARAMETERS = {"cursor", "gameId"}
 
 
-def test_every_query_parameter_is_known_to_these_tests() -> None:
+def test_these_tests_cover_every_query_parameter() -> None:
     assert (
         set().union(*(endpoint.query for endpoint in ENDPOINTS))
         <= INTEGER_PARAMETERS | TEXT_PARAMETERS
@@ -336,7 +336,9 @@ def test_an_integer_in_a_query_is_plain_digits(
 
 
 @pytest.mark.parametrize("seconds", [60, 61, 3600])
-def test_a_token_lives_as_long_as_asked(client: SyncClient, known: Partner, seconds: int) -> None:
+def test_a_token_has_the_lifetime_that_was_asked_for(
+    client: SyncClient, known: Partner, seconds: int
+) -> None:
     session = ok(
         client.call(
             "POST",
@@ -376,7 +378,7 @@ def test_an_optional_text_of_another_type_is_a_plain_400(
 
 @pytest.mark.parametrize("value", [None, 7, True, [BOTH], {}, 1.5])
 @pytest.mark.parametrize("path", ["/partner/sessions", "/partner/matches"])
-def test_a_game_that_is_no_string_or_missing_is_a_plain_400_before_anything_else(
+def test_a_game_that_is_missing_or_no_string_is_a_plain_400_before_any_other_check(
     client: SyncClient, known: Partner, path: str, value: object
 ) -> None:
     check_plain(
@@ -430,7 +432,9 @@ def test_an_idempotency_key_of_128_plain_characters_is_taken(
     )
 
 
-def test_both_spellings_are_taken_and_must_agree(client: SyncClient, partner: Partner) -> None:
+def test_both_names_of_a_field_are_accepted_and_must_agree(
+    client: SyncClient, partner: Partner
+) -> None:
     def seat(key: str, **fields: object) -> dict[str, object]:
         body = seat_body("alice", key)
         del body["tierId"], body["stakeUsdCents"]
@@ -480,9 +484,7 @@ def test_a_body_of_64_kib_is_read_and_one_byte_more_is_413(
         check_refusal(reply, 413, None)
 
 
-def test_a_body_that_turns_out_too_long_on_the_way_is_413(
-    client: SyncClient, known: Partner
-) -> None:
+def test_a_chunked_body_that_grows_too_long_is_413(client: SyncClient, known: Partner) -> None:
     head = (
         f"POST /partner/sessions HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {known.test}\r\n"
         "Transfer-Encoding: chunked\r\n\r\n"
@@ -510,7 +512,7 @@ def test_a_chunked_body_is_read_whole(client: SyncClient, known: Partner) -> Non
     )
 
 
-def test_the_body_of_a_read_is_not_looked_at(client: SyncClient, known: Partner) -> None:
+def test_the_body_of_a_read_is_ignored(client: SyncClient, known: Partner) -> None:
     ok(client.call("GET", "/partner/me", known.test, content=b"{nonsense"))
     ok(client.call("GET", "/partner/me", known.test, {"environment": "live"}))
 
@@ -527,7 +529,7 @@ def test_the_body_of_a_read_is_not_looked_at(client: SyncClient, known: Partner)
         ({"outcome": "no_contest", "winnerPlayerId": []}, "winnerPlayerId"),
     ],
 )
-def test_a_decision_that_says_too_little_is_a_plain_400(
+def test_an_incomplete_decision_is_a_plain_400(
     client: SyncClient, known: Partner, body: dict[str, object], named: str
 ) -> None:
     check_plain(
@@ -535,7 +537,7 @@ def test_a_decision_that_says_too_little_is_a_plain_400(
     )
 
 
-def test_a_game_nobody_runs_is_refused_before_the_rest_of_the_body(
+def test_an_unknown_game_is_refused_before_the_rest_of_the_body_is_checked(
     client: SyncClient, known: Partner
 ) -> None:
     check_refusal(

@@ -16,7 +16,7 @@ from pgs.domain.members import PLATFORM
 from tests.journeys.client import Reply, SyncClient, check_refusal, ok
 from tests.journeys.partners import BOTH, LIVE_ONLY, LOCKED, SILVER, Partner, seat_body
 from tests.journeys.service import SharedService, in_process
-from tests.journeys.test_seating import Remote
+from tests.journeys.test_seating import RemoteSettlement
 
 DECIDE = "/partner/test/matches/mat_unknown/decide"
 FEED = "/partner/results?cursor=wrong"
@@ -345,10 +345,10 @@ def test_the_idempotency_key_is_looked_up_before_the_tier_and_after_the_licence(
         ({"tierId": SILVER, "stakeUsdCents": 149}, (400, "stake_does_not_match_price"), True),
     ],
 )
-async def test_every_refusal_comes_before_a_settlement_that_is_down_is_asked(
+async def test_refused_calls_never_ask_a_settlement_that_is_down(
     tmp_path: Path, fields: dict[str, object], expected: tuple[int, str], terms: bool
 ) -> None:
-    settlement = Remote(None)
+    settlement = RemoteSettlement(None)
     async with in_process(tmp_path, settlement=settlement) as service:
         partner = await service.partner(terms=terms)
         reply = await service.public.call(

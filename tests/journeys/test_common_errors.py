@@ -58,7 +58,7 @@ def test_anything_but_a_known_key_is_an_invalid_key(
     assert reply.header("www-authenticate") == "Bearer"
 
 
-def test_a_key_that_comes_twice_is_invalid(client: SyncClient, known: Partner) -> None:
+def test_a_key_in_two_authorization_headers_is_invalid(client: SyncClient, known: Partner) -> None:
     header = ("Authorization", f"Bearer {known.test}")
     ok(client.call("GET", "/partner/me", headers=[header]))
     check_refusal(client.call("GET", "/partner/me", headers=[header, header]), 401, "invalid_key")
@@ -72,7 +72,7 @@ def test_the_scheme_is_matched_in_any_case(client: SyncClient, known: Partner, s
     assert (record["partnerId"], record["environment"]) == (known.partner_id, "test")
 
 
-def test_an_admitted_call_tells_what_its_bucket_holds(shared: SharedService) -> None:
+def test_an_accepted_call_states_what_its_bucket_still_holds(shared: SharedService) -> None:
     partner = shared.partner()
     shared.account(partner, SetRate(PLATFORM, 300, 80))
     reply = shared.client.call("GET", "/partner/me", partner.test)
@@ -175,7 +175,7 @@ def _launches(
         ("test", BOTH.upper(), (403, "game_not_licensed")),
     ],
 )
-def test_a_licence_counts_for_mint_seat_and_tiers_alike(
+def test_minting_seating_and_reading_tiers_require_the_same_licence(
     client: SyncClient,
     partner: Partner,
     environment: str,
@@ -245,7 +245,7 @@ def test_tiers_name_the_parameter_that_is_missing(client: SyncClient, known: Par
         ("/partner/matches/'%20or%201=1", "match_not_found"),
     ],
 )
-def test_what_does_not_exist_is_not_found_by_its_own_name(
+def test_a_missing_record_is_404_with_the_reason_of_its_kind(
     client: SyncClient, known: Partner, path: str, reason: str
 ) -> None:
     reply = client.call("GET", path, known.test)

@@ -1,4 +1,4 @@
-"""A request whose body ends before the length that it announced."""
+"""A request whose body is shorter than its Content-Length."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from tests.journeys.service import in_process
 
 
 @pytest.mark.parametrize("missing", [1, 40_000])
-async def test_a_body_that_breaks_off_is_never_acted_upon_however_whole_it_looks(
+async def test_a_truncated_body_has_no_effect_even_if_it_is_complete_json(
     tmp_path: Path, missing: int
 ) -> None:
     async with in_process(tmp_path) as service:

@@ -1,4 +1,4 @@
-"""What holds for every row of the endpoint table, new rows included."""
+"""Checks of every row of the endpoint table, including new rows."""
 
 from pathlib import Path
 
@@ -40,14 +40,14 @@ every_route = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=_named)
 
 
 @every_route
-def test_without_a_key_nobody_is_let_in(client: SyncClient, endpoint: Endpoint) -> None:
+def test_a_call_without_a_key_is_refused(client: SyncClient, endpoint: Endpoint) -> None:
     reply = _call(client, endpoint, None)
     check_refusal(reply, 401, "invalid_key")
     assert (reply.version, reply.header("www-authenticate")) == (1, "Bearer")
 
 
 @every_route
-def test_a_revoked_key_is_not_let_in(shared: SharedService, endpoint: Endpoint) -> None:
+def test_a_revoked_key_is_refused(shared: SharedService, endpoint: Endpoint) -> None:
     partner = shared.partner()
     shared.account(partner, RevokeKey(PLATFORM, partner.key_ids["test"]))
     check_refusal(_call(shared.client, endpoint, partner.test), 401, "invalid_key")
@@ -55,7 +55,7 @@ def test_a_revoked_key_is_not_let_in(shared: SharedService, endpoint: Endpoint) 
 
 
 @every_route
-def test_a_switched_off_account_is_not_let_in(shared: SharedService, endpoint: Endpoint) -> None:
+def test_a_switched_off_account_is_refused(shared: SharedService, endpoint: Endpoint) -> None:
     partner = shared.partner()
     shared.account(partner, SwitchAccount(PLATFORM, False))
     for key in (partner.test, partner.live):
@@ -63,7 +63,7 @@ def test_a_switched_off_account_is_not_let_in(shared: SharedService, endpoint: E
 
 
 @every_route
-def test_an_empty_bucket_lets_nobody_in(shared: SharedService, endpoint: Endpoint) -> None:
+def test_a_call_on_an_empty_bucket_is_refused(shared: SharedService, endpoint: Endpoint) -> None:
     partner = shared.partner(burst=10)
     shared.drain(partner)
     reply = _call(shared.client, endpoint, partner.test)
@@ -72,7 +72,7 @@ def test_an_empty_bucket_lets_nobody_in(shared: SharedService, endpoint: Endpoin
 
 
 @every_route
-def test_every_admitted_call_costs_one_and_is_stamped(
+def test_every_accepted_call_takes_one_token_and_is_stamped_with_the_version(
     shared: SharedService, endpoint: Endpoint
 ) -> None:
     partner = shared.partner()
@@ -94,7 +94,7 @@ def test_an_unserved_version_is_refused(
 
 
 @every_route
-def test_only_its_own_kind_of_key_is_let_in_where_there_is_one(
+def test_an_endpoint_for_test_keys_only_refuses_live_keys(
     client: SyncClient, known: Partner, endpoint: Endpoint
 ) -> None:
     other = known.live if endpoint.only_key == "test" else known.test
@@ -106,7 +106,7 @@ def test_only_its_own_kind_of_key_is_let_in_where_there_is_one(
 
 
 @every_route
-def test_every_reason_that_is_declared_is_in_the_catalogue(endpoint: Endpoint) -> None:
+def test_every_declared_reason_is_in_the_catalogue(endpoint: Endpoint) -> None:
     declared = {*endpoint.errors, *([endpoint.crash] if endpoint.crash else [])}
     assert declared <= ERRORS.keys()
     assert len(endpoint.errors) == len(set(endpoint.errors))
@@ -121,7 +121,9 @@ def test_every_reason_that_is_declared_is_in_the_catalogue(endpoint: Endpoint) -
 
 
 @every_route
-def test_an_endpoint_declares_what_it_takes(endpoint: Endpoint) -> None:
+def test_every_endpoint_declares_a_summary_and_its_body_and_response_types(
+    endpoint: Endpoint,
+) -> None:
     assert endpoint.summary
     assert issubclass(endpoint.response, msgspec.Struct)
     assert (endpoint.request is not None) or not (endpoint.launch or endpoint.spellings)

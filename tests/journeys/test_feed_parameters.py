@@ -109,7 +109,7 @@ def test_a_wait_beyond_25_seconds_or_no_number_is_a_plain_400(
     )
 
 
-def test_a_wait_of_25_seconds_is_answered_at_once_when_there_is_something(
+def test_a_wait_of_25_seconds_is_answered_at_once_when_there_are_rows(
     client: SyncClient, partner: Partner
 ) -> None:
     for name in ("alice", "bob"):
@@ -119,7 +119,7 @@ def test_a_wait_of_25_seconds_is_answered_at_once_when_there_is_something(
     )
 
 
-def test_the_limit_bounds_a_page_and_has_more_tells_that_there_is_more(
+def test_the_limit_bounds_a_page_and_has_more_announces_further_rows(
     client: SyncClient, partner: Partner
 ) -> None:
     for name in ("alice", "bob"):
@@ -132,7 +132,7 @@ def test_the_limit_bounds_a_page_and_has_more_tells_that_there_is_more(
     assert (len(rest["results"]), rest["hasMore"]) == (1, False)
 
 
-def test_the_cursor_is_looked_at_only_after_key_account_and_version(
+def test_the_cursor_is_checked_after_key_account_and_version(
     client: SyncClient, known: Partner
 ) -> None:
     check_refusal(

@@ -22,7 +22,7 @@ async def scraped(service: Service) -> tuple[int, ...]:
     return tuple(int(float(found[name])) for name in GAUGES)
 
 
-async def come_to(service: Service, *wanted: int) -> None:
+async def until_gauges_show(service: Service, *wanted: int) -> None:
     """Return once the gauges show these numbers."""
     with trio.fail_after(PATIENCE_S):
         while True:
@@ -31,7 +31,7 @@ async def come_to(service: Service, *wanted: int) -> None:
             await trio.sleep(0.01)
 
 
-async def torn(base_url: str, token: str) -> trio.SocketStream:
+async def open_raw_socket(base_url: str, token: str) -> trio.SocketStream:
     """Open a game socket that the test itself can end in any way."""
     host, _, port = base_url.removeprefix("http://").partition(":")
     stream = await trio.open_tcp_stream(host, int(port))
@@ -49,23 +49,23 @@ async def test_sockets_are_counted_however_they_end(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         ann, bob = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
-        await come_to(service, 0, 0, 0)
+        await until_gauges_show(service, 0, 0, 0)
         async with socket_of(service.public.base_url, ann) as older:
-            stream = await torn(service.public.base_url, bob)
-            await come_to(service, 2, 2, 0)
+            stream = await open_raw_socket(service.public.base_url, bob)
+            await until_gauges_show(service, 2, 2, 0)
             async with socket_of(service.public.base_url, ann):
                 assert await older.closed() == 4409
-                await come_to(service, 2, 2, 0)
+                await until_gauges_show(service, 2, 2, 0)
                 stream.setsockopt(
                     sockets.SOL_SOCKET, sockets.SO_LINGER, struct.pack("ii", 1, 0)
                 )  # the close is a reset
                 await trio.aclose_forcefully(stream)
-                await come_to(service, 1, 1, 0)
-            await come_to(service, 0, 0, 0)
+                await until_gauges_show(service, 1, 1, 0)
+            await until_gauges_show(service, 0, 0, 0)
         async with socket_of(service.public.base_url, ann) as abuser:
             await abuser.socket.send_message("no json")
             assert await abuser.closed() == 4400
-        await come_to(service, 0, 0, 0)
+        await until_gauges_show(service, 0, 0, 0)
 
 
 async def test_a_table_is_counted_from_its_first_player_to_its_end(tmp_path: Path) -> None:
@@ -73,12 +73,12 @@ async def test_a_table_is_counted_from_its_first_player_to_its_end(tmp_path: Pat
         partner = await service.partner()
         ann, bob = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
         match_id = await match(service.public, partner.test, "ann", "bob")
-        await come_to(service, 0, 0, 0)
+        await until_gauges_show(service, 0, 0, 0)
         async with socket_of(service.public.base_url, ann):
-            await come_to(service, 1, 1, 1)
+            await until_gauges_show(service, 1, 1, 1)
         async with socket_of(service.public.base_url, bob) as last:
-            await come_to(service, 1, 1, 1)
+            await until_gauges_show(service, 1, 1, 1)
             await last.ask("resign", matchId=match_id)
             await last.hear_until("ended")
-            await come_to(service, 1, 1, 0)
-        await come_to(service, 0, 0, 0)
+            await until_gauges_show(service, 1, 1, 0)
+        await until_gauges_show(service, 0, 0, 0)

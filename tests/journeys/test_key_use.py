@@ -7,7 +7,7 @@ from tests.journeys.client import check_refusal, ok
 from tests.journeys.service import in_process
 
 
-async def test_a_key_is_used_by_every_call_that_it_authenticates_and_by_no_other(
+async def test_only_calls_that_a_key_authenticates_count_as_its_use(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service:

@@ -1,4 +1,4 @@
-"""A launch from the mint of its sessions to its payout, over real sockets."""
+"""A match from its session tokens to its payout, over real sockets."""
 
 from functools import partial
 from pathlib import Path
@@ -20,21 +20,21 @@ from tests.journeys.service import Service, in_process, until
 ABSENT = {"payoutUsdCents", "refundUsdCents", "rakeUsdCents"}
 
 
-class Till:
-    """A settlement that confirms every stake at once, and pays out only while it is open."""
+class HeldPayouts:
+    """A settlement that confirms every stake at once, and payouts once `released` is set."""
 
     instant = True
 
     def __init__(self) -> None:
-        self.opened = trio.Event()
+        self.released = trio.Event()
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
         """Return `confirmed`."""
         return "confirmed"
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return `confirmed`, once open."""
-        await self.opened.wait()
+        """Return `confirmed`, once `released` is set."""
+        await self.released.wait()
         return "confirmed"
 
 
@@ -52,8 +52,8 @@ async def _seat(
 
 
 async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) -> None:
-    till = Till()
-    async with in_process(tmp_path, settlement=till) as service:
+    payouts = HeldPayouts()
+    async with in_process(tmp_path, settlement=payouts) as service:
         partner = await service.partner()
         key = partner.test
         for player_id in ("alice", "bob"):
@@ -139,7 +139,7 @@ async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) 
             assert (row["outcome"], row["endReason"]) == ("ended", "decided_by_test_key")
             assert not row.keys() & ABSENT
 
-        till.opened.set()
+        payouts.released.set()
         paid = ok(await _feed(service.public, key, ended["nextCursor"], wait_s=25))
         rows = {row["playerId"]: row for row in paid["results"]}
         money = {
@@ -210,7 +210,7 @@ async def test_a_long_poll_without_news_ends_empty_with_a_cursor_to_go_on_from(
         assert len(ok(await _feed(service.public, key, page["nextCursor"]))["results"]) == 2
 
 
-async def test_a_revoked_key_ends_its_long_poll_with_a_401_that_tells_of_no_bucket(
+async def test_a_revoked_key_ends_its_long_poll_with_a_401_without_rate_headers(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
@@ -264,7 +264,9 @@ async def test_the_33rd_long_poll_of_a_partner_is_answered_at_once(tmp_path: Pat
         assert all(len(ok(answer)["results"]) == 2 for answer in answers)
 
 
-async def test_live_seats_are_paired_in_the_next_wave_and_told_why(tmp_path: Path) -> None:
+async def test_live_seats_are_paired_in_the_next_wave_and_the_match_records_why(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         key = (await service.partner()).live
         first = ok(await _seat(service, key, "alice", "a"))
@@ -272,7 +274,7 @@ async def test_live_seats_are_paired_in_the_next_wave_and_told_why(tmp_path: Pat
         again = ok(await _seat(service, key, "alice", "a2"))
         assert [seat["status"] for seat in (first, other_tier, again)] == [
             "waiting"
-        ] * 3  # nobody is paired with themself
+        ] * 3  # no player is paired with themselves
         assert first["expiresAt"] - first["seatedAt"] == 300
         third = ok(await _seat(service, key, "bob", "b"))
         assert (third["environment"], third["status"]) == ("live", "waiting")
@@ -301,7 +303,7 @@ async def test_live_seats_are_paired_in_the_next_wave_and_told_why(tmp_path: Pat
         assert 0 < allowed <= 0.1 * (waited + 1)
 
 
-async def test_environments_never_meet(tmp_path: Path) -> None:
+async def test_seats_of_different_environments_are_never_paired(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         live = ok(await _seat(service, partner.live, "alice", "one-key"))
@@ -317,7 +319,7 @@ async def test_environments_never_meet(tmp_path: Path) -> None:
         assert ok(await _feed(service.public, partner.live))["results"] == []
 
 
-async def test_partners_never_meet(tmp_path: Path) -> None:
+async def test_seats_of_different_partners_are_never_paired(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         one, other = await service.partner("acme"), await service.partner("zenith")
         for partner, player_id in ((one, "alice"), (other, "bob")):
@@ -412,7 +414,7 @@ async def test_a_cursor_of_an_unchanged_feed_still_works_later(tmp_path: Path) -
         assert len(ok(await _feed(service.public, key, cursor))["results"]) == 2
 
 
-async def test_an_empty_page_at_the_feeds_end_leads_on_from_there_and_not_from_the_beginning(
+async def test_the_cursor_of_an_empty_last_page_continues_from_the_end(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service:

@@ -14,7 +14,7 @@ from tests.conventions.tree import ROOT
 from tests.full import full_disk
 from tests.journeys.process import Process
 
-CALLS = 700  # of 200 bytes of log each: twice what a pipe takes
+CALLS = 700  # each logs 200 bytes, together twice what a pipe holds
 
 
 @contextmanager
@@ -120,7 +120,7 @@ def test_a_data_folder_whose_name_is_no_utf_8_is_served(tmp_path: Path) -> None:
     served = process.launch()
     assert served.stdout is not None
     try:
-        # the bytes of a text stream
+        # `buffer` holds the bytes of the text stream
         line = served.stdout.buffer.readline()  # type: ignore[attr-defined]
         assert line.startswith(b"pgs is ready: ")
         assert line.endswith(b"/d\xff)\n")

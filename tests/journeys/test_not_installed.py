@@ -1,4 +1,4 @@
-"""A game that an account is licensed for and this installation cannot run."""
+"""A game that an account is licensed for but that is not installed."""
 
 from pathlib import Path
 

@@ -183,7 +183,7 @@ def test_a_path_with_odd_bytes_is_not_found(
         "/embed/pgs-embed.js%00",
     ],
 )
-def test_a_frame_of_no_partner_is_the_bare_404_whatever_its_name(
+def test_the_frame_of_an_unknown_partner_is_a_bare_404_for_any_name(
     client: SyncClient, path: str
 ) -> None:
     reply = client.call("GET", path)
@@ -209,7 +209,7 @@ def test_every_request_has_an_id_of_its_own(client: SyncClient, known: Partner) 
 @pytest.mark.parametrize(
     "path", ["/partner/me", "/partner/nothing", "/docs/changelog.md", "/nothing"]
 )
-def test_a_body_that_comes_after_its_answer_costs_no_connection(
+def test_a_connection_outlives_a_body_that_arrives_after_its_answer(
     client: SyncClient, path: str
 ) -> None:
     where = urlsplit(client.base_url)

@@ -1,4 +1,4 @@
-"""Playing a match over real sockets, from the mint to the row in the feed."""
+"""Playing a match over real sockets, from the session tokens to the row in the feed."""
 
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -66,7 +66,7 @@ async def test_two_bots_play_to_the_end_and_the_feed_says_who_won(tmp_path: Path
         assert sorted(row["result"] for row in feed) in (["lost", "won"], ["drawn", "drawn"])
 
 
-async def test_a_snapshot_that_comes_unasked_counts_as_joined(tmp_path: Path) -> None:
+async def test_a_player_who_was_sent_a_snapshot_may_move_without_joining(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service, AsyncExitStack() as stack:
         partner = await service.partner()
         tokens = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
@@ -84,7 +84,7 @@ async def test_a_snapshot_that_comes_unasked_counts_as_joined(tmp_path: Path) ->
         assert "snapshot" not in kinds
 
 
-async def test_a_session_tells_who_plays_and_what_they_are_in(
+async def test_a_session_names_its_player_with_their_matches_and_seats(
     shared: SharedService, partner: Partner
 ) -> None:
     token = mint_sync(shared.client, partner.test, "ann", displayName="Ann of Cleves")
@@ -116,7 +116,7 @@ async def test_a_session_tells_who_plays_and_what_they_are_in(
     assert session["theme"]["environment"] == "test"
 
 
-async def test_a_waiting_socket_is_told_its_oldest_seat(
+async def test_a_waiting_socket_is_told_the_players_oldest_seat(
     shared: SharedService, partner: Partner
 ) -> None:
     first, _ = (
@@ -183,7 +183,7 @@ async def test_the_refusals_of_a_move_come_in_order(
         "[" * 5000 + "]" * 5000,
     ],
 )
-async def test_json_that_is_no_message_is_refused_and_the_socket_lives_on(
+async def test_json_that_is_no_message_is_refused_and_the_socket_stays_open(
     text: str, shared: SharedService, known: Partner
 ) -> None:
     async with socket_of(
@@ -199,7 +199,7 @@ async def test_json_that_is_no_message_is_refused_and_the_socket_lives_on(
     ["{", "", '{"type":"sing"} {', b"{}", "x" * (16 * 1024 + 1)],
     ids=["cut", "empty", "tail", "binary", "long"],
 )
-async def test_what_is_no_json_closes_the_socket(
+async def test_text_that_is_no_json_closes_the_socket(
     abuse: str | bytes, shared: SharedService, known: Partner
 ) -> None:
     async with socket_of(
@@ -218,7 +218,7 @@ async def test_too_many_messages_close_the_socket(shared: SharedService, known: 
         assert await bot.closed() == 4400
 
 
-async def test_only_own_matches_of_the_environment_are_joined(
+async def test_a_player_can_join_only_own_matches_in_the_same_environment(
     shared: SharedService, partner: Partner, known: Partner
 ) -> None:
     client = shared.client
@@ -252,7 +252,7 @@ async def test_only_own_matches_of_the_environment_are_joined(
         }
 
 
-async def test_a_player_with_an_open_socket_is_present_whether_it_joins_or_not(
+async def test_a_player_with_an_open_socket_counts_as_connected_even_without_joining(
     shared: SharedService, partner: Partner
 ) -> None:
     match_sync(shared.client, partner.test, "ann", "bob")
@@ -263,7 +263,7 @@ async def test_a_player_with_an_open_socket_is_present_whether_it_joins_or_not(
     async with socket_of(shared.client.base_url, tokens[0]) as ann:
         async with socket_of(shared.client.base_url, tokens[1]):
             seen = await ann.ask("join")
-            while "deadlineAtMs" not in seen:  # the other handshake may be a step behind
+            while "deadlineAtMs" not in seen:  # the other player's socket may not be open yet
                 seen = await ann.hear()
             assert seen["opponent"] == {"playerId": "bob", "displayName": "Bob", "connected": True}
         gone = await ann.hear()
@@ -287,7 +287,7 @@ async def test_a_player_who_moves_without_having_joined_is_joined_first(
         assert (await ann.hear_until("ended"))["result"] == "won"
     async with socket_of(
         shared.client.base_url, tokens[1]
-    ) as late:  # a match that is over is not joined
+    ) as late:  # a match that is over cannot be joined
         assert (await late.ask("resign", matchId=match_id))["reason"] == "match_over"
 
 
@@ -316,7 +316,7 @@ async def test_a_deactivated_account_stops_play_at_once(tmp_path: Path) -> None:
         )
 
 
-async def test_a_restart_takes_nothing_but_the_connection(tmp_path: Path) -> None:
+async def test_a_restart_loses_only_the_connection(tmp_path: Path) -> None:
     told: list[int] = []
 
     async def stay(base_url: str, token: str, *, task_status: trio.TaskStatus[Bot]) -> None:

@@ -19,7 +19,7 @@ from tests.journeys.service import Service, SharedService, in_process
 def token(
     service: Service, partner: Partner, *, age_s: int = 0, generation: int = 0, ttl_s: int = 60
 ) -> str:
-    """Return a token as the service would have signed it."""
+    """Return a token that is signed with the service's key ring."""
     now = service.core.parts.clock.now() - age_s
     claims = SessionClaims(
         partner.partner_id, "test", "tic-tac-toe", "ann", None, now, now + ttl_s, generation
@@ -54,7 +54,9 @@ async def test_an_api_key_is_no_session_token(shared: SharedService, known: Part
     check_refusal(shared.client.call("GET", "/game/session", known.test), 401, None)
 
 
-async def test_expired_tokens_and_those_of_before_an_emergency_stop_are_401(tmp_path: Path) -> None:
+async def test_expired_tokens_and_tokens_minted_before_an_emergency_stop_are_401(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         assert (
@@ -95,7 +97,7 @@ async def test_a_closed_registry_is_503(tmp_path: Path, monkeypatch: pytest.Monk
             assert await bot.closed() == 4503
 
 
-async def test_another_environment_than_the_deployments_is_401(tmp_path: Path) -> None:
+async def test_a_token_of_another_environment_than_the_deployments_is_401(tmp_path: Path) -> None:
     async with in_process(tmp_path, restrict_environment="live") as service:
         partner = await service.partner()
         await check_refused(service, token(service, partner), 401, None)
@@ -111,7 +113,7 @@ async def test_the_process_bucket_bounds_players_too(tmp_path: Path) -> None:
         partner = await service.partner()
         good = token(service, partner)
         forged = [await service.public.call("GET", "/game/session", good[:-1]) for _ in range(6)]
-        assert [reply.status for reply in forged] == [401] * 6, "forged tokens draw from nothing"
+        assert [reply.status for reply in forged] == [401] * 6, "forged tokens draw from no bucket"
         replies = [await service.public.call("GET", "/game/session", good) for _ in range(6)]
         assert {reply.status for reply in replies} == {200, 429}
         assert all(reply.header("ratelimit") is None for reply in replies)
@@ -124,14 +126,16 @@ async def test_a_socket_closes_when_its_token_expires(tmp_path: Path) -> None:
             assert await bot.closed() == 4401
 
 
-async def test_the_header_serves_a_socket_as_well(shared: SharedService, known: Partner) -> None:
+async def test_a_socket_may_send_its_token_in_the_header(
+    shared: SharedService, known: Partner
+) -> None:
     good = mint_sync(shared.client, known.test, "ann")
     header = [(b"authorization", b"Bearer " + good.encode())]
     async with socket_of(shared.client.base_url, good, subprotocols=[], headers=header) as bot:
         assert await bot.ask("ping", id=1) == {"type": "pong", "id": 1}
 
 
-async def test_a_token_without_the_protocol_is_refused(
+async def test_a_handshake_with_a_token_but_without_the_protocol_is_refused(
     shared: SharedService, known: Partner
 ) -> None:
     good = mint_sync(shared.client, known.test, "ann")

@@ -1,4 +1,4 @@
-"""A partner's own prices after the numbers of their tier have changed."""
+"""A partner's prices after the floor and the prize of a tier have changed."""
 
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ async def test_a_price_that_no_longer_fits_its_tier_is_shown_nowhere_until_it_is
         assert (tier["priced"], prices) == (True, {SILVER: SILVER_CENTS})
 
 
-async def test_the_ladder_goes_by_what_a_seat_costs_this_partner_and_then_by_id(
+async def test_tiers_are_sorted_by_the_partners_price_and_then_by_id(
     tmp_path: Path,
 ) -> None:
     async with in_process(tmp_path) as service:

@@ -1,4 +1,4 @@
-"""The service as a process: what survives its end, how it ends, and how a failed start looks."""
+"""The service as a process: what survives it, how it ends, and how it reports a failed start."""
 
 import json
 import signal
@@ -104,7 +104,7 @@ def test_a_match_decided_just_before_a_kill_is_paid_after_it(folder: Path) -> No
             page = ok(
                 process.client.call("GET", f"/partner/results?waitSeconds=20{cursor}", partner.test)
             )
-            assert page["results"], "the money never comes"
+            assert page["results"], "the match was not paid out"
             cursor = f"&cursor={page['nextCursor']}"
             money |= {
                 row["playerId"]: row["payoutUsdCents"]
@@ -125,8 +125,8 @@ def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(
     def poll(base_url: str) -> None:
         client = SyncClient(base_url)
         try:
-            # The check below may hold the last place for a moment. A poll is then answered at once,
-            # and asks again.
+            # The check below may take the last place for a moment. This poll is then answered at
+            # once, and asks again.
             while True:
                 answer = client.call("GET", "/partner/results?waitSeconds=25", partner.test)
                 if stopping.is_set():
@@ -153,7 +153,7 @@ def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(
 
 
 def _until_all_are_held(client: SyncClient, partner: Partner) -> None:
-    """Return once the partner has all the long polls that it may have: another is not held."""
+    """Return once the partner has as many long polls as it may: a further one is not held."""
     for _ in range(30):
         begin = time.monotonic()
         ok(client.call("GET", "/partner/results?waitSeconds=1", partner.test))

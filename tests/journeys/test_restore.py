@@ -1,4 +1,4 @@
-"""A backup of a running service, restored elsewhere, and a key ring that is rotated meanwhile."""
+"""Backups of a running service that are restored elsewhere, and the rotation of its key ring."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ from tests.journeys.process import Process
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A data folder with the partner `acme`."""
+    """An empty data folder."""
     folder = tmp_path / "data"
     folder.mkdir(mode=0o700)
     return folder
@@ -65,7 +65,7 @@ def test_a_backup_of_a_running_service_restores_seats_cursors_idempotency_keys_a
     assert sorted(path.name for path in backup.iterdir()) == ["keys", "pgs.db"]
     assert {path.stat().st_mode & 0o077 for path in (backup, *backup.iterdir())} == {0}
 
-    shutil.copytree(backup, elsewhere)  # the empty machine
+    shutil.copytree(backup, elsewhere)  # as on a new machine
     with Process(elsewhere) as process:
         again = process.client.call(
             "POST", "/partner/matches", partner.test, seat_body("alice", "a")
@@ -116,7 +116,7 @@ def _settled(rows: list[Any]) -> set[str]:
     return {row["matchId"] for row in rows if "payoutUsdCents" in row}
 
 
-def test_a_reader_ahead_of_the_backup_misses_nothing_after_one_restore_nor_after_a_second(
+def test_a_reader_ahead_of_the_backup_misses_nothing_after_one_or_two_restores(
     folder: Path, tmp_path: Path
 ) -> None:
     partner = _partner(folder)
@@ -144,12 +144,12 @@ def test_a_reader_ahead_of_the_backup_misses_nothing_after_one_restore_nor_after
             assert read == played
             assert before in _settled(_read_on(process, partner.test, start)[0])
             process.stop()
-            process.start()  # a later start adds no gap
+            process.start()  # a later start adds no gap to the feed
             assert _read_on(process, partner.test, cursor)[0] == []
             assert _pgs(elsewhere, "ledger", "check")["sound"] is True
 
 
-def test_rotating_the_key_ring_of_a_running_service_kills_no_cursor_and_no_session_token(
+def test_cursors_and_session_tokens_stay_valid_when_the_key_ring_is_rotated(
     folder: Path, tmp_path: Path
 ) -> None:
     partner = _partner(folder)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.journeys.admin_client import open_admin
 from tests.journeys.client import check_refusal, ok
-from tests.journeys.office import open_office
 from tests.journeys.partners import seat_body
 from tests.journeys.service import SharedService, in_process
 
@@ -57,19 +57,21 @@ def test_an_unrestricted_deployment_serves_both(shared: SharedService, environme
 
 
 async def test_the_other_environments_keys_can_still_be_managed(tmp_path: Path) -> None:
-    async with open_office(tmp_path, restrict_environment="live") as office:
-        made = await office.done("POST", "keys", {"environment": "test", "label": "other"})
+    async with open_admin(tmp_path, restrict_environment="live") as admin:
+        made = await admin.call_ok("POST", "keys", {"environment": "test", "label": "other"})
         check_refusal(
-            await office.service.public.call("GET", "/partner/me", made["apiKey"]),
+            await admin.service.public.call("GET", "/partner/me", made["apiKey"]),
             403,
             "test_key_against_live",
         )
-        rotated = await office.done("POST", f"keys/{made['keyId']}/rotate")
+        rotated = await admin.call_ok("POST", f"keys/{made['keyId']}/rotate")
         for key_id in (made["keyId"], rotated["keyId"]):
-            await office.done("DELETE", f"keys/{key_id}")
+            await admin.call_ok("DELETE", f"keys/{key_id}")
         check_refusal(
-            await office.service.public.call("GET", "/partner/me", made["apiKey"]),
+            await admin.service.public.call("GET", "/partner/me", made["apiKey"]),
             401,
             "invalid_key",
         )
-        assert {key["status"] for key in (await office.done("GET", "keys"))["keys"]} == {"revoked"}
+        assert {key["status"] for key in (await admin.call_ok("GET", "keys"))["keys"]} == {
+            "revoked"
+        }

@@ -59,7 +59,7 @@ def _seat(
     )
 
 
-def test_a_seat_says_everything_about_itself(client: SyncClient, partner: Partner) -> None:
+def test_the_record_of_a_seat_has_all_its_fields(client: SyncClient, partner: Partner) -> None:
     record = ok(_seat(client, partner.test, partnerRef="r"))
     assert record.keys() == SEAT_FIELDS | {"expiresAt", "partnerRef"}
     assert record["seatId"].startswith("sea_")
@@ -107,7 +107,7 @@ def test_a_lock_holds_for_its_game_alone(client: SyncClient, partner: Partner) -
     )
 
 
-def test_the_ladder_is_sorted_by_entry_and_knows_the_partners_prices(
+def test_the_ladder_is_sorted_by_entry_price_and_shows_the_partners_prices(
     client: SyncClient, known: Partner
 ) -> None:
     ladder = ok(client.call("GET", f"/partner/tiers?gameId={BOTH}", known.test))
@@ -128,7 +128,7 @@ def test_the_ladder_is_sorted_by_entry_and_knows_the_partners_prices(
     ]
 
 
-def test_the_account_read_tells_games_and_prices_of_its_environment(
+def test_the_account_read_shows_games_and_prices_of_its_environment(
     client: SyncClient, known: Partner
 ) -> None:
     test, live = (ok(client.call("GET", "/partner/me", key)) for key in (known.test, known.live))
@@ -142,7 +142,7 @@ def test_the_account_read_tells_games_and_prices_of_its_environment(
     assert "webhook" not in test
 
 
-def test_the_account_read_tells_of_origins_and_webhook_without_the_secret(
+def test_the_account_read_shows_origins_and_the_webhook_without_its_secret(
     shared: SharedService, partner: Partner
 ) -> None:
     shared.account(partner, AddOrigin(PLATFORM, "test", "http://localhost:3000"))
@@ -177,12 +177,12 @@ def test_without_rake_terms_nobody_is_seated(shared: SharedService) -> None:
     shared.account(partner, AgreeTerms(PLATFORM, 1))
     reply = _seat(shared.client, partner.test)
     ok(reply)
-    assert reply.header("idempotent-replayed") is None  # a refusal binds nothing
+    assert reply.header("idempotent-replayed") is None  # a refusal binds no idempotency key
 
 
 @pytest.mark.parametrize("cents", [99, 1, 0, -1, -(2**53) + 1])
 @pytest.mark.parametrize("tier_id", [BRONZE, SILVER])
-def test_a_stake_under_the_floor_is_told_the_floor(
+def test_the_refusal_of_a_stake_under_the_floor_states_the_floor(
     client: SyncClient, known: Partner, tier_id: str, cents: int
 ) -> None:
     reply = _seat(client, known.test, tierId=tier_id, stakeUsdCents=cents)
@@ -190,7 +190,7 @@ def test_a_stake_under_the_floor_is_told_the_floor(
 
 
 @pytest.mark.parametrize(("tier_id", "prize"), [(BRONZE, 180), (SILVER, 200)])
-def test_a_stake_over_the_prize_is_told_the_ceiling(
+def test_the_refusal_of_a_stake_over_the_prize_states_the_ceiling(
     client: SyncClient, known: Partner, tier_id: str, prize: int
 ) -> None:
     for cents in (prize + 1, 10_000, 2**53 - 1):
@@ -198,7 +198,7 @@ def test_a_stake_over_the_prize_is_told_the_ceiling(
         check_refusal(reply, 400, "stake_above_prize", ceilingUsdCents=prize)
 
 
-def test_a_stake_that_is_not_the_price_is_told_the_price(
+def test_the_refusal_of_a_stake_that_is_not_the_price_states_the_price(
     client: SyncClient, partner: Partner
 ) -> None:
     for cents in (100, 149, 151, 200):
@@ -211,7 +211,7 @@ def test_a_stake_that_is_not_the_price_is_told_the_price(
 
 
 @pytest.mark.parametrize("cents", [100, 101, 180])
-def test_an_unpriced_tier_charges_its_floor_whatever_fitting_stake_was_sent(
+def test_an_unpriced_tier_charges_its_floor_for_any_valid_stake(
     client: SyncClient, partner: Partner, cents: int
 ) -> None:
     first = ok(_seat(client, partner.test, stakeUsdCents=cents))
@@ -260,7 +260,7 @@ def test_the_same_key_and_values_return_the_same_seat_with_its_current_status(
         {"stakeUsdCents": 10_000},
     ],
 )
-def test_a_used_key_with_another_value_conflicts_before_tier_and_price_are_looked_at(
+def test_a_used_key_with_another_value_conflicts_before_tier_and_price_are_checked(
     client: SyncClient, partner: Partner, changed: dict[str, object]
 ) -> None:
     ok(_seat(client, partner.test))
@@ -271,7 +271,7 @@ def test_a_used_key_with_another_value_conflicts_before_tier_and_price_are_looke
     )
 
 
-def test_a_replay_is_answered_even_when_the_seat_could_not_be_taken_anew(
+def test_a_replay_is_answered_even_when_a_new_seat_would_be_refused(
     shared: SharedService,
 ) -> None:
     partner = shared.partner()
@@ -310,12 +310,14 @@ def test_a_refusal_binds_no_idempotency_key(client: SyncClient, partner: Partner
     assert reply.header("idempotent-replayed") is None
 
 
-def test_one_key_serves_once_in_each_environment(client: SyncClient, partner: Partner) -> None:
+def test_one_idempotency_key_may_be_used_in_both_environments(
+    client: SyncClient, partner: Partner
+) -> None:
     seats = [ok(_seat(client, key)) for key in (partner.test, partner.live)]
     assert len({seat["seatId"] for seat in seats}) == 2
 
 
-def test_a_player_may_hold_several_seats_and_never_meets_themself(
+def test_a_player_may_hold_several_seats_but_is_never_paired_with_themselves(
     client: SyncClient, partner: Partner
 ) -> None:
     mine = [ok(_seat(client, partner.test, idempotency_key=f"a{number}")) for number in range(3)]
@@ -350,8 +352,8 @@ async def test_two_calls_at_once_with_one_key_take_one_seat(tmp_path: Path) -> N
         ]
 
 
-class Remote:
-    """A settlement that must be asked. It answers as the test says; None: it does not answer."""
+class RemoteSettlement:
+    """A settlement that answers every charge with `answer`, or not at all while that is None."""
 
     instant = False
 
@@ -360,7 +362,7 @@ class Remote:
         self.asked = 0
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return the answer that the test has set."""
+        """Return `answer`. Raises `Unpublished` if it is None."""
         self.asked += 1
         if self.answer is None:
             raise Unpublished("a test said so")
@@ -372,7 +374,7 @@ class Remote:
 
 
 async def test_a_confirmed_stake_takes_a_waiting_seat(tmp_path: Path) -> None:
-    async with in_process(tmp_path, settlement=Remote("confirmed")) as service:
+    async with in_process(tmp_path, settlement=RemoteSettlement("confirmed")) as service:
         key = (await service.partner()).test
         reply = await service.public.call(
             "POST", "/partner/matches", key, seat_body("alice", "one")
@@ -381,10 +383,10 @@ async def test_a_confirmed_stake_takes_a_waiting_seat(tmp_path: Path) -> None:
         assert reply.header("idempotent-replayed") is None
 
 
-async def test_no_published_answer_is_settlement_unavailable_on_every_retry_until_there_is_one(
+async def test_every_retry_is_settlement_unavailable_until_settlement_answers(
     tmp_path: Path,
 ) -> None:
-    remote = Remote(None)
+    remote = RemoteSettlement(None)
     async with in_process(tmp_path, settlement=remote) as service:
         key = (await service.partner()).test
 
@@ -417,7 +419,7 @@ async def test_no_published_answer_is_settlement_unavailable_on_every_retry_unti
 async def test_a_declined_stake_is_402_with_the_seats_fields_and_stays_declined(
     tmp_path: Path,
 ) -> None:
-    remote = Remote("declined")
+    remote = RemoteSettlement("declined")
     async with in_process(tmp_path, settlement=remote) as service:
         key = (await service.partner()).test
 
@@ -475,7 +477,7 @@ VOID: dict[str, object] = {"outcome": "no_contest"}
 
 
 @pytest.mark.parametrize("decision", [WON, LOST, DRAWN, VOID])
-def test_a_decided_match_takes_the_same_decision_again_and_no_other(
+def test_a_decided_match_accepts_the_same_decision_again_but_no_other(
     client: SyncClient, partner: Partner, decision: dict[str, object]
 ) -> None:
     match_id = _match(client, partner.test)
@@ -504,7 +506,7 @@ def test_a_winner_without_a_seat_in_the_match_is_a_plain_400(
     )
 
 
-def test_only_test_keys_decide(client: SyncClient, partner: Partner) -> None:
+def test_only_test_keys_may_decide_matches(client: SyncClient, partner: Partner) -> None:
     check_refusal(
         _decide(client, partner.live, _match(client, partner.live), WON), 403, "test_key_required"
     )
@@ -520,7 +522,7 @@ def test_a_live_match_is_not_found_by_a_test_key(client: SyncClient, partner: Pa
 
 
 @pytest.mark.parametrize("step", ["test_off", "withdraw"])
-def test_a_licence_that_ends_stops_new_seats_and_lets_what_runs_play_on(
+def test_a_licence_that_ends_stops_new_seats_but_running_matches_continue(
     shared: SharedService, step: Step
 ) -> None:
     partner = shared.partner()
@@ -532,7 +534,7 @@ def test_a_licence_that_ends_stops_new_seats_and_lets_what_runs_play_on(
     assert ok(shared.client.call("GET", f"/partner/matches/{match_id}", key))["status"] == "started"
 
 
-def test_seats_of_two_revisions_of_a_tier_never_meet(shared: SharedService) -> None:
+def test_seats_of_two_revisions_of_a_tier_are_never_paired(shared: SharedService) -> None:
     partner, client = shared.partner(), shared.client
 
     async def revise(core: Core, floor: int, prize: int) -> None:
@@ -553,5 +555,5 @@ def test_seats_of_two_revisions_of_a_tier_never_meet(shared: SharedService) -> N
     )
     shared.do(revise, 100, 180)
     assert ok(_seat(client, partner.test, "carol", "c", tierId="revised"))["status"] == "waiting"
-    # Later tests find the tiers as they were.
+    # Restore the tier for later tests.
     shared.do(revise, 1, 180)

@@ -1,4 +1,4 @@
-"""How a service starts and stops, as its listeners show it."""
+"""How a service starts and stops, as seen through its listeners."""
 
 import gc
 import json
@@ -92,7 +92,7 @@ async def test_a_service_whose_database_takes_long_to_open_is_alive_and_says_tha
             assert await _status(client, "/internal/readyz") == (503, "starting")
             assert (await client.send("POST", "/internal/registry/refresh"))[0] == 503
             assert (await client.get("/internal/metrics"))[0] == 200
-            # A call that arrives already waits for its answer and is not refused.
+            # A call that arrives during the start waits for its answer and is not refused.
             async with Client(await trio.open_tcp_stream("127.0.0.1", public)) as caller:
                 await caller.send(b"GET /partner/me HTTP/1.1\r\nHost: h\r\n\r\n")
                 go_on.set()
@@ -103,7 +103,7 @@ async def test_a_service_whose_database_takes_long_to_open_is_alive_and_says_tha
         go_on.set()
 
 
-async def test_what_keeps_a_service_from_starting_is_raised_as_it_is(tmp_path: Path) -> None:
+async def test_an_error_that_prevents_the_start_is_raised_unchanged(tmp_path: Path) -> None:
     async with in_process(tmp_path):
         with pytest.raises(DataFolderInUse):
             async with pgs.serve.running(config_for(tmp_path)):
@@ -149,7 +149,7 @@ async def test_objects_that_stay_are_left_out_of_garbage_collection(
     monkeypatch.setattr(gc, "freeze", lambda: froze.append(len(gc.get_objects())))
     monkeypatch.setattr(gc, "set_threshold", young.append)
     async with in_process(tmp_path):
-        assert froze == []  # a test's own process outlives its services
+        assert froze == []  # services in a test's process leave its garbage collector alone
     pgs.process.tune_garbage_collector()
     assert froze
     assert young == [pgs.process.GC_AFTER]

@@ -46,7 +46,7 @@ def test_a_header_that_names_no_served_version_is_refused_and_stamped_with_the_p
 
 
 @pytest.mark.parametrize("header", [None, "1"])
-def test_the_pin_or_the_version_that_is_named_answers(
+def test_a_call_is_answered_in_the_named_version_or_else_in_the_pinned_one(
     client: SyncClient, known: Partner, header: str | None
 ) -> None:
     reply = client.call(
@@ -55,13 +55,13 @@ def test_the_pin_or_the_version_that_is_named_answers(
     assert (ok(reply)["apiVersion"], reply.version) == (1, 1)
 
 
-def test_a_header_that_comes_twice_names_nothing(client: SyncClient, known: Partner) -> None:
+def test_a_repeated_version_header_is_refused(client: SyncClient, known: Partner) -> None:
     reply = client.call("GET", "/partner/me", known.test, headers=[(HEADER, "1"), (HEADER, "1")])
     check_refusal(reply, 400, "unsupported_api_version")
 
 
 @pytest.mark.parametrize(("value", "status"), [(b" 1 ", 200), (b"\t1", 200), (b"1 \t1", 400)])
-def test_whitespace_around_a_header_is_no_part_of_it_and_inside_it_is(
+def test_whitespace_around_a_version_is_ignored_and_within_it_is_refused(
     client: SyncClient, known: Partner, value: bytes, status: int
 ) -> None:
     request = (
@@ -114,7 +114,7 @@ async def test_each_environment_has_a_pin_of_its_own(tmp_path: Path) -> None:
                 assert reply.version == pin
 
 
-async def test_a_new_account_is_pinned_to_the_version_that_is_current_then(tmp_path: Path) -> None:
+async def test_a_new_account_is_pinned_to_the_current_version(tmp_path: Path) -> None:
     async with in_process(tmp_path, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
         partner = await service.partner()
         for key in (partner.test, partner.live):
@@ -122,7 +122,9 @@ async def test_a_new_account_is_pinned_to_the_version_that_is_current_then(tmp_p
             assert (ok(reply)["apiVersion"], reply.version) == (2, 2)
 
 
-async def test_what_has_no_account_is_stamped_with_the_current_version(tmp_path: Path) -> None:
+async def test_an_answer_without_an_account_is_stamped_with_the_current_version(
+    tmp_path: Path,
+) -> None:
     async with in_process(tmp_path, versions=ServedVersions(frozenset({1, 2}), 2)) as service:
         partner = await service.partner()
         registry = service.core.parts.registry

@@ -30,7 +30,7 @@ BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
 
 
 class Loopback(trio.abc.HostnameResolver):
-    """A resolver for which every name is this machine."""
+    """A resolver that resolves every name to this machine."""
 
     async def getaddrinfo(
         self,
@@ -48,7 +48,7 @@ class Loopback(trio.abc.HostnameResolver):
 
 
 class Endpoint:
-    """A partner's endpoint. It answers everything with `answer`; if that is None, with nothing."""
+    """A partner's endpoint. It answers requests with `answer`; if that is None, not at all."""
 
     def __init__(self, port: int) -> None:
         self.url = f"https://{HOST}:{port}/nudges?for=acme"
@@ -75,8 +75,8 @@ class Endpoint:
         await trio.aclose_forcefully(tls)
 
 
-class Hooked:
-    """A service, a partner of its own with an endpoint for test play, and the endpoint."""
+class WebhookPartner:
+    """A partner with a webhook in test, its endpoint, and a client of the service."""
 
     def __init__(
         self, core: Any, client: Client, endpoint: Endpoint, partner: Partner, secret: str
@@ -90,7 +90,7 @@ class Hooked:
         )
 
     async def play(self, number: int = 0) -> str:
-        """Let a match start and end, and its money be recorded; return it."""
+        """Play a match until its payout is recorded; return its id."""
         match_id = ""
         for player in ("alice", "bob"):
             seat = ok(
@@ -140,15 +140,15 @@ class Hooked:
         ]
 
     async def account(self, command: Any) -> Any:
-        """Return the account's answer."""
+        """Return the account's reply to a command."""
         return await account(self.core, self.partner.partner_id, command)
 
 
 @asynccontextmanager
 async def served(
     folder: Path, endpoint: Endpoint, partner: Partner | None = None, secret: str = ""
-) -> AsyncIterator[Hooked]:
-    """Run a service for a block; with a new partner, unless one is given."""
+) -> AsyncIterator[WebhookPartner]:
+    """Run a service for a block. Without a given partner it gets a new one."""
     outbound = Outbound(client_context(), lambda address: address == LOOPBACK)
     client = None
     try:
@@ -161,7 +161,7 @@ async def served(
                     service.core, "acme", SaveWebhook("ops", "test", endpoint.url)
                 )
                 secret = saved.secret
-            yield Hooked(service.core, client, endpoint, partner, secret)
+            yield WebhookPartner(service.core, client, endpoint, partner, secret)
     finally:
         if client is not None:
             with trio.CancelScope(shield=True):
@@ -179,8 +179,8 @@ async def listening() -> AsyncIterator[Endpoint]:
         nursery.cancel_scope.cancel()
 
 
-def check_nudge(request: bytes, hooked: Hooked) -> None:
-    """Check that what an endpoint received is a nudge as the interface promises it."""
+def check_nudge(request: bytes, hooked: WebhookPartner) -> None:
+    """Check that a received request has the documented form of a nudge."""
     head, _, body = request.partition(b"\r\n\r\n")
     first, *lines = head.decode("ascii").split("\r\n")
     headers = {
@@ -201,7 +201,9 @@ def check_nudge(request: bytes, hooked: Hooked) -> None:
     )
 
 
-async def test_a_match_nudges_at_its_start_at_its_end_and_for_its_money(tmp_path: Path) -> None:
+async def test_a_match_sends_nudges_at_its_start_at_its_end_and_for_its_payout(
+    tmp_path: Path,
+) -> None:
     async with listening() as endpoint, served(tmp_path, endpoint) as hooked:
         match_id = await hooked.play()
         await hooked.until_logged(3)
@@ -230,7 +232,7 @@ async def test_a_match_nudges_at_its_start_at_its_end_and_for_its_money(tmp_path
         assert await hooked.webhook(hooked.partner.live) is None
 
 
-async def test_ten_failed_nudges_show_in_the_account_read_and_outlive_a_restart(
+async def test_ten_failed_nudges_disable_the_webhook_also_after_a_restart(
     tmp_path: Path,
 ) -> None:
     async with listening() as endpoint:
@@ -251,7 +253,7 @@ async def test_ten_failed_nudges_show_in_the_account_read_and_outlive_a_restart(
             assert shown["disabledAt"] >= shown["createdAt"]
             await hooked.play(4)
         failed = len(endpoint.requests)
-        assert failed in (10, 11, 12)  # what was in flight with the tenth may still arrive
+        assert failed in (10, 11, 12)  # tries in flight during the tenth failure may still arrive
         async with served(tmp_path, endpoint, hooked.partner, hooked.secret) as again:
             assert await again.webhook() == shown
             assert {a.response_body for a in await again.attempts()} == {"not here!"}
@@ -265,7 +267,9 @@ async def test_ten_failed_nudges_show_in_the_account_read_and_outlive_a_restart(
             check_nudge(endpoint.requests[-1], again)
 
 
-async def test_a_redirect_is_not_followed_and_a_landed_nudge_ends_the_run(tmp_path: Path) -> None:
+async def test_a_redirect_is_not_followed_and_a_delivered_nudge_resets_the_failure_count(
+    tmp_path: Path,
+) -> None:
     async with listening() as endpoint, served(tmp_path, endpoint) as hooked:
         endpoint.answer = (
             b"HTTP/1.1 307 Temporary Redirect\r\nLocation: "
@@ -289,7 +293,7 @@ async def test_a_redirect_is_not_followed_and_a_landed_nudge_ends_the_run(tmp_pa
         assert (await hooked.webhook())["consecutiveFailures"] == 0
 
 
-async def test_an_endpoint_that_is_not_public_is_never_connected_to(tmp_path: Path) -> None:
+async def test_an_endpoint_without_a_public_address_is_never_connected_to(tmp_path: Path) -> None:
     """The real address rule: loopback is refused at each try, and the log says why."""
     async with listening() as endpoint:
         async with running(config_for(tmp_path), resolver=Loopback()) as service:
@@ -314,7 +318,7 @@ async def test_tries_reach_the_endpoint_after_0_1_and_5_seconds_with_the_same_by
             ok(await hooked.client.call("POST", "/partner/matches", hooked.partner.test, body))
         await hooked.until_logged(3)
         first, second, third = endpoint.times
-        assert 0.95 <= second - first < 3  # never early but for the machine's own delays
+        assert 0.95 <= second - first < 3  # never early; late only by what the machine delays
         assert 4.95 <= third - first < 9
         (request,) = set(endpoint.requests)
         check_nudge(request, hooked)
@@ -340,7 +344,7 @@ async def test_a_try_at_an_endpoint_that_hangs_ends_after_its_seconds(
         attempt = await hooked.core.directory.partner("acme").courier("test").ask(SendTest())
         assert (
             seconds - 0.05 <= trio.current_time() - began < seconds + 2
-        )  # never early but for the machine's own delays
+        )  # never early; late only by what the machine delays
         assert (attempt.status_code, attempt.error) == (None, error)
         assert seconds * 1000 - 50 <= attempt.duration_ms < seconds * 1000 + 2000
         assert len(endpoint.requests) == handshakes
@@ -362,5 +366,5 @@ async def test_a_stop_gives_hanging_tries_their_five_seconds_and_no_more(tmp_pat
             ] * 3
             assert (await again.webhook())[
                 "consecutiveFailures"
-            ] == 0  # none of them had made its last try
+            ] == 0  # no nudge had made its last try
             assert len(endpoint.requests) == 3

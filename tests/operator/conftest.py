@@ -1,4 +1,4 @@
-"""The operator of a data folder: one with a running service, one without."""
+"""An operator of a data folder, with and without a running service."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -18,7 +18,7 @@ def served(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 async def operator(tmp_path: Path, served: bool) -> AsyncIterator[Operator]:
-    """An operator of the partner `acme`: ann and bob play a match there, and cleo waits."""
+    """An operator of a folder with the partner `acme`: ann and bob play a match, cleo waits."""
     await prepare(tmp_path, "ann", "bob", "cleo")
     async with AsyncExitStack() as stack:
         if served:

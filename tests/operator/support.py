@@ -1,4 +1,4 @@
-"""A data folder with a partner whose players play, and an operator who gives commands to it."""
+"""A data folder with a partner whose players have seats, and an operator who runs commands."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ R = TypeVar("R", bound=Record)
 
 @asynccontextmanager
 async def serving(folder: Path, *, inline: bool = False) -> AsyncIterator[Core]:
-    """Run a service without HTTP on a data folder: its actors, and the operator's socket."""
+    """Run a service without HTTP on a data folder: only its actors and the operator's socket."""
     async with (
         open_core(Config(data_dir=folder), inline=inline) as core,
         trio.open_nursery() as nursery,
@@ -37,7 +37,7 @@ async def serving(folder: Path, *, inline: bool = False) -> AsyncIterator[Core]:
 
 
 async def prepare(folder: Path, *players: str) -> ReadyPartner:
-    """Create the partner `acme` in a new data folder and seat its players on tic-tac-toe in test.
+    """Create the partner `acme` in a new data folder; seat its players for tic-tac-toe in test.
 
     The second player is matched with the first.
     """
@@ -61,7 +61,7 @@ async def seat(core: Core, player: str) -> Seated:
 
 
 class Operator:
-    """Gives commands to a data folder, the way the command line does."""
+    """Runs commands on a data folder, as the command line does."""
 
     def __init__(self, folder: Path) -> None:
         self.config = Config(data_dir=folder)

@@ -1,4 +1,4 @@
-"""`db.backup` and `keyring.*`: what they refuse, and that a failure changes nothing."""
+"""What `db.backup` and `keyring.*` refuse, and that a failure of theirs changes nothing."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ async def test_a_backup_that_cannot_be_written_is_refused(
     )
 
 
-async def test_a_backup_needs_an_absolute_folder(operator: Operator) -> None:
+async def test_a_backup_into_a_relative_path_is_refused(operator: Operator) -> None:
     assert "absolute" in (await operator.refused(DB_BACKUP, BackupFolder("backup"))).error
 
 
@@ -53,7 +53,7 @@ async def test_a_backup_into_the_data_folder_is_refused(operator: Operator) -> N
     assert not folder.exists()
 
 
-async def test_a_backup_holds_the_key_ring_wherever_it_lies(tmp_path: Path) -> None:
+async def test_a_backup_includes_a_key_ring_from_outside_the_data_folder(tmp_path: Path) -> None:
     operator, ring = Operator(tmp_path / "data"), tmp_path / "vault" / "ring"
     ring.parent.mkdir()
     operator.config = Config(data_dir=tmp_path / "data", secret_key_file=ring)
@@ -87,7 +87,7 @@ def test_a_rotation_keeps_every_key_and_the_file_private(tmp_path: Path) -> None
     assert (tmp_path / "keys").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_full_ring_takes_no_further_key_and_stays_as_it_was(tmp_path: Path) -> None:
+def test_a_full_ring_refuses_another_key_and_does_not_change(tmp_path: Path) -> None:
     keys = KeyFile(tmp_path / "keys", SystemRng())
     while len(keys.ring.keys) < MAX_KEYS:
         keys.rotate()
@@ -100,7 +100,7 @@ def test_a_full_ring_takes_no_further_key_and_stays_as_it_was(tmp_path: Path) ->
 def test_a_rotation_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
     keys = KeyFile(tmp_path / "keys", SystemRng())
     ring = keys.ring
-    (tmp_path / "keys.new").mkdir()  # where the new file would be written first
+    (tmp_path / "keys.new").mkdir()  # makes writing the new ring fail
     with pytest.raises(BadKeyFile):
         keys.rotate()
     assert keys.ring == ring == KeyFile(tmp_path / "keys", SystemRng()).ring

@@ -1,4 +1,4 @@
-"""How a command reaches a data folder: through the running service, or by opening the folder."""
+"""A command runs in the service of a data folder, or opens the folder if there is no service."""
 
 from functools import partial
 from importlib import import_module
@@ -92,10 +92,9 @@ async def test_the_first_command_on_a_new_folder_can_create_a_partner(tmp_path: 
 async def test_a_command_waits_for_a_folder_that_another_process_has_locked(
     tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "pgs.app.open_core", partial(open_core, inline=True)
-    )  # virtual time runs away from a thread
-    # A service that starts: it has the lock, and its socket comes a second later.
+    # In line, because virtual time does not wait for a thread.
+    monkeypatch.setattr("pgs.app.open_core", partial(open_core, inline=True))
+    # A starting service: it has the lock first, and its socket a second later.
     async with open_core(Config(data_dir=tmp_path), inline=True):
         pass
     lock = DataLock(tmp_path)
@@ -129,7 +128,7 @@ async def test_a_command_gives_up_on_a_folder_that_stays_locked(
         lock.release()
 
 
-async def test_two_commands_at_once_on_a_folder_wait_for_each_other(tmp_path: Path) -> None:
+async def test_commands_started_at_once_on_a_folder_all_take_effect(tmp_path: Path) -> None:
     operator = Operator(tmp_path)
     await operator.done(DB_MIGRATE, NoArgs())
     async with trio.open_nursery() as nursery:
@@ -140,7 +139,7 @@ async def test_two_commands_at_once_on_a_folder_wait_for_each_other(tmp_path: Pa
     assert len((await operator.done(TIER_LIST, NoArgs())).tiers) == 3
 
 
-async def test_arguments_beyond_their_bounds_are_refused_before_they_are_sent(
+async def test_arguments_out_of_bounds_are_refused(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(BadCall, match="burst"):
@@ -151,7 +150,7 @@ async def test_arguments_beyond_their_bounds_are_refused_before_they_are_sent(
         )
 
 
-def test_every_command_has_the_name_it_is_listed_under() -> None:
+def test_every_command_is_listed() -> None:
     modules = [
         import_module(f"{commands.__name__}.{module.name}")
         for module in iter_modules(commands.__path__)

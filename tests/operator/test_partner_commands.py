@@ -1,4 +1,4 @@
-"""Commands about partners, to a running service and on a data folder without one."""
+"""Commands about partners, with and without a running service."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ async def test_a_new_partner_has_an_invite_and_nothing_else(operator: Operator) 
     assert shown.agreed_terms_version is None
 
 
-async def test_a_partner_is_created_once(operator: Operator) -> None:
+async def test_a_partner_that_exists_is_not_created_again(operator: Operator) -> None:
     refusal = await operator.refused(
         PARTNER_CREATE, NewPartner("acme", "Acme", "boss@acme.example")
     )
@@ -66,7 +66,7 @@ async def test_a_partner_with_an_invalid_id_name_or_address_is_refused(
     assert "no partner" in (await operator.refused(PARTNER_SHOW, PartnerId(partner_id))).error
 
 
-async def test_partners_are_listed_by_id_a_page_at_a_time(operator: Operator) -> None:
+async def test_partners_are_listed_by_id_in_pages(operator: Operator) -> None:
     await operator.done(PARTNER_CREATE, NewPartner("aaa", "First", "boss@aaa.example"))
     whole = await operator.done(PARTNER_LIST, PartnersAfter())
     assert [partner.partner_id for partner in whole.partners] == ["aaa", "acme"]
@@ -83,7 +83,7 @@ async def test_partners_are_listed_by_id_a_page_at_a_time(operator: Operator) ->
     )
 
 
-async def test_no_answer_holds_a_key_or_its_hash(tmp_path: Path) -> None:
+async def test_the_record_of_a_partner_has_no_key_and_no_hash(tmp_path: Path) -> None:
     partner = await prepare(tmp_path)
     answer = await Operator(tmp_path).ask(PARTNER_SHOW, PartnerId("acme"))
     assert isinstance(answer, Done)
@@ -104,13 +104,10 @@ def _keys_in_order(
     return [test_key if key["environment"] == "test" else live_key for key in shown["keys"]]
 
 
-async def test_deactivation_ends_all_play_and_says_how_much(operator: Operator) -> None:
+async def test_deactivation_ends_all_play_and_counts_it(operator: Operator) -> None:
     off = await operator.done(PARTNER_DEACTIVATE, PartnerId("acme"))
-    assert (off.active, off.switched_off_by, off.ended) == (
-        False,
-        "platform",
-        2,
-    )  # a match and a waiting seat
+    # Two are ended: a match and a waiting seat.
+    assert (off.active, off.switched_off_by, off.ended) == (False, "platform", 2)
     assert (
         await operator.refused(PARTNER_DEACTIVATE, PartnerId("acme"))
     ).reason == "account_inactive"
@@ -121,7 +118,7 @@ async def test_deactivation_ends_all_play_and_says_how_much(operator: Operator) 
     ).reason == "account_active"
 
 
-async def test_burst_and_rate_are_set_one_at_a_time(operator: Operator) -> None:
+async def test_burst_and_rate_can_be_set_separately(operator: Operator) -> None:
     assert (await operator.done(PARTNER_SET, PartnerRate("acme", burst=1000))).burst == 1000
     both = await operator.done(PARTNER_SET, PartnerRate("acme", rate=500))
     assert (both.burst, both.rate) == (1000, 500)
@@ -201,7 +198,7 @@ async def test_after_a_reset_the_member_enrols_a_new_authenticator(
         )
         assert (await account.ask(VerifyTotp("auth0|ada", "x"))) == refuse("totp_not_enrolled")
         assert isinstance(await account.ask(EnrollTotp("auth0|ada")), Enrolment)
-    # The same where no service runs.
+    # The same without a running service.
     await Operator(tmp_path).done(PARTNER_RESET_AUTHENTICATOR, MemberOf("acme", "auth0|ada"))
     assert (
         await Operator(tmp_path).refused(PARTNER_RESET_AUTHENTICATOR, MemberOf("acme", "eve"))

@@ -1,4 +1,4 @@
-"""Commands about tiers, terms, matches, ledger and database, with and without a service."""
+"""Commands about tiers, terms, matches, ledger and database, with and without a running service."""
 
 import sqlite3
 from contextlib import AsyncExitStack, closing
@@ -30,7 +30,7 @@ from pgs.storage.reader import Reader
 from tests.operator.support import Operator, prepare, serving
 
 
-async def test_a_tier_gets_a_new_revision_only_for_new_numbers(operator: Operator) -> None:
+async def test_a_tier_gets_a_new_revision_only_if_its_numbers_change(operator: Operator) -> None:
     made = await operator.done(TIER_SET, TierNumbers("live", "gold", 500, 900, "Gold"))
     assert (made.revision, made.name, made.pays_in) == (1, "Gold", False)
     assert (await operator.done(TIER_SET, TierNumbers("live", "gold", 500, 900))).revision == 1
@@ -44,7 +44,7 @@ async def test_a_tier_gets_a_new_revision_only_for_new_numbers(operator: Operato
 
 
 @pytest.mark.parametrize(("floor", "prize"), [(100, 99), (0, 100), (-1, 5)])
-async def test_a_tier_with_impossible_numbers_is_refused(
+async def test_a_tier_with_an_invalid_floor_or_prize_is_refused(
     operator: Operator, floor: int, prize: int
 ) -> None:
     assert (
@@ -75,7 +75,7 @@ async def test_terms_are_published_under_the_next_version(operator: Operator) ->
     assert (await operator.done(PARTNER_SHOW, PartnerId("acme"))).agreed_terms_version == 1
 
 
-async def test_a_match_is_voided_by_its_id_alone(operator: Operator) -> None:
+async def test_a_match_can_be_voided_by_its_id_and_voided_again(operator: Operator) -> None:
     match_id = await _running_match(operator.config.data_dir)
     voided = await operator.done(MATCH_VOID, MatchId(match_id))
     assert (voided.partner_id, voided.environment, voided.status, voided.end_reason) == (
@@ -129,13 +129,13 @@ async def test_a_damaged_database_is_reported(tmp_path: Path) -> None:
         PARTNER_CREATE, NewPartner("bravo", "Bravo", "boss@bravo.example")
     )
     with closing(sqlite3.connect(tmp_path / "pgs.db")) as connection:
-        connection.execute(
-            "pragma wal_checkpoint(truncate)"
-        )  # else the page might be read from the log, where it is sound
+        # Without a checkpoint, SQLite could read the undamaged page from its write-ahead log.
+        connection.execute("pragma wal_checkpoint(truncate)")
         (page_size,) = connection.execute("pragma page_size").fetchone()
+        # A starting service does not read this table, so the damage does not stop it.
         (page,) = connection.execute(
             "select rootpage from sqlite_master where name = 'event'"
-        ).fetchone()  # no start reads it
+        ).fetchone()
     with (tmp_path / "pgs.db").open("r+b") as file:
         file.seek((page - 1) * page_size)
         file.write(b"\xff" * page_size)

@@ -1,4 +1,4 @@
-"""The operator's socket: who may connect, how it answers bad requests, and what it survives."""
+"""The operator's socket: who may connect, how bad requests are answered, and what it survives."""
 
 import os
 import socket
@@ -47,7 +47,7 @@ NO_TIERS = b'{"result":{"tiers":[]}}'
 
 
 async def talk(folder: Path, sent: bytes) -> dict[str, Any]:
-    """Send bytes on a connection of its own; return the first answer."""
+    """Send bytes on a new connection; return the first answer."""
     async with await connect(folder) as stream:
         await stream.send_all(sent)
         with trio.fail_after(5):
@@ -60,7 +60,7 @@ async def still_serves(folder: Path) -> bool:
     return "result" in await talk(folder, LIST_TIERS)
 
 
-async def test_a_request_is_one_line_and_so_is_its_answer(tmp_path: Path) -> None:
+async def test_a_request_is_one_line_and_its_answer_is_one_line(tmp_path: Path) -> None:
     async with serving(tmp_path), await connect(tmp_path) as stream:
         await stream.send_all(LIST_TIERS)
         assert await stream.receive_some() == NO_TIERS + b"\n"
@@ -172,7 +172,7 @@ async def test_a_bad_request_is_answered_with_a_failure(tmp_path: Path, sent: by
         assert await still_serves(tmp_path)
 
 
-async def test_an_endless_line_is_answered_and_cut(tmp_path: Path) -> None:
+async def test_an_endless_line_is_answered_and_its_connection_is_closed(tmp_path: Path) -> None:
     async with serving(tmp_path), await connect(tmp_path) as stream:
         await stream.send_all(b"x" * MAX_REQUEST_BYTES)
         with trio.fail_after(5):
@@ -248,7 +248,7 @@ async def test_a_bug_ends_its_own_connection_only(
         assert await still_serves(tmp_path)
 
 
-async def test_a_command_is_carried_out_after_its_caller_has_disconnected(tmp_path: Path) -> None:
+async def test_a_command_is_carried_out_even_if_its_caller_disconnects(tmp_path: Path) -> None:
     await prepare(tmp_path, "ann", "bob")
     async with serving(tmp_path) as core:
         async with await connect(tmp_path) as stream:
@@ -280,7 +280,7 @@ FAULTS = [
 @pytest.mark.parametrize(
     ("fault", "said"), FAULTS, ids=[type(fault).__name__ for fault, _ in FAULTS]
 )
-async def test_a_command_that_breaks_says_what_is_known_and_the_service_goes_on(
+async def test_a_command_that_raises_says_what_was_done_and_the_service_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception, said: str
 ) -> None:
     async def broken(core: Core, args: NoArgs) -> TierList:
@@ -330,7 +330,7 @@ def test_a_request_that_cannot_be_encoded_is_not_sent() -> None:
         encode_request("terms.publish", {"text": "x" * MAX_REQUEST_BYTES})
 
 
-async def test_stopping_ends_the_socket_with_operators_still_connected(tmp_path: Path) -> None:
+async def test_a_stopping_service_disconnects_its_operators(tmp_path: Path) -> None:
     with trio.fail_after(5):
         async with serving(tmp_path):
             stream = await connect(tmp_path)
@@ -343,7 +343,7 @@ async def test_stopping_ends_the_socket_with_operators_still_connected(tmp_path:
 
 def test_serving_a_folder_that_does_not_exist_raises(tmp_path: Path) -> None:
     async def serve_nowhere() -> None:
-        # It raises before it uses its core.
+        # The core may be None here, because the call raises before it uses the core.
         await serve_operator(None, tmp_path / "nowhere")  # type: ignore[arg-type]
 
     with pytest.raises(FileNotFoundError):

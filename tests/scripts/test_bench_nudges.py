@@ -1,4 +1,4 @@
-"""The benchmark of nudges, on a scale that shows that it works and judges nothing."""
+"""The benchmark of nudges runs on a small scale. Its figures are not judged."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The check of the load test finds what is wrong."""
+"""The check after a load test finds every fault in moves, results and money."""
 
 import sys
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def row(player: str, opponent: str, result: str, payout: int, rake: int) -> dict
 
 
 class Played:
-    """A match that went as it should: `a` won it."""
+    """A match without a fault, which `a` won."""
 
     def __init__(self) -> None:
         self.pair = Pair(Partner("acme", "key", "tier"), "tic-tac-toe", ("a", "b"))
@@ -57,7 +57,7 @@ class Played:
         return faults_of([self.pair], self.sides, self.rows, load_games([]))
 
 
-def test_a_match_as_it_should_be_has_no_fault() -> None:
+def test_a_correct_match_has_no_fault() -> None:
     assert Played().faults == []
 
 
@@ -72,13 +72,13 @@ def _tell_both(played: Played) -> None:
 
 
 WRONG: dict[str, Callable[[Played], Any]] = {
-    "the feed names the other one": _swap,
-    "everybody was told of the other one": _tell_both,
+    "the feed names the wrong winner": _swap,
+    "the feed and both players name the wrong winner": _tell_both,
     "a row is missing": lambda played: played.rows.pop(),
     "a row came twice": lambda played: played.rows.append(dict(played.rows[0])),
     "the payout is too small": lambda played: played.rows[0].update(payoutUsdCents=179),
     "the rake is too large": lambda played: played.rows[1].update(rakeUsdCents=21),
-    "it ended by a clock": lambda played: played.rows[0].update(endReason="forfeit_timeout"),
+    "the match ended by a clock": lambda played: played.rows[0].update(endReason="forfeit_timeout"),
     "a player heard no end": lambda played: setattr(played.sides["b"], "outcome", ""),
     "a player was cut off": lambda played: setattr(played.sides["b"], "fault", "closed with 1013"),
     "the players saw different moves": lambda played: played.sides["b"].moves.update({2: "c3"}),
@@ -91,7 +91,7 @@ WRONG: dict[str, Callable[[Played], Any]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_whatever_is_wrong_is_found(name: str) -> None:
+def test_every_fault_is_found(name: str) -> None:
     played = Played()
     WRONG[name](played)
     assert played.faults

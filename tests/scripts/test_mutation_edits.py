@@ -1,4 +1,4 @@
-"""Mutations: which pieces of code are changed, into what, and which are left alone."""
+"""Mutations: which pieces of code are changed, what they become, and which are left alone."""
 
 import sys
 from textwrap import dedent
@@ -88,7 +88,7 @@ def test_one_statement_of_a_function_is_replaced(body: str, expected: list[str])
     assert mutated(header + body) == [header + line for line in expected]
 
 
-def test_what_no_test_should_hang_on_is_left_alone() -> None:
+def test_code_that_no_test_needs_to_check_is_left_alone() -> None:
     text = '''
         """A module's text."""
         from typing import Literal, TYPE_CHECKING
@@ -112,13 +112,13 @@ def test_what_no_test_should_hang_on_is_left_alone() -> None:
     assert [edit.line for edit in edits_of(dedent(text))] == [19]
 
 
-def test_texts_for_people_are_left_alone_and_codes_are_not() -> None:
+def test_texts_for_people_are_left_alone_but_codes_are_mutated() -> None:
     assert mutated('x = Refusal("not_found", "No such seat.", f"Seat {a} is gone.")') == [
         'x = Refusal("", "No such seat.", f"Seat {a} is gone.")'
     ]
 
 
-def test_an_edit_knows_its_line_behind_text_that_is_not_ascii() -> None:
+def test_an_edit_after_text_outside_ascii_is_at_the_right_place() -> None:
     text = "# ééé\nx = 'é'\ny = a < b\n"
     assert [(edit.line, edit.apply(text)) for edit in edits_of(text)] == [
         (2, '# ééé\nx = ""\ny = a < b\n'),

@@ -1,4 +1,4 @@
-"""A run of mutations: what it draws, what it finds, what it says, and that the checkout stays."""
+"""Runs of mutations: which are drawn, what is found and reported. The checkout does not change."""
 
 import sys
 from pathlib import Path
@@ -30,7 +30,7 @@ TARGET = Target("domain/rule.py", ("tests/domain/test_rule.py",))
 
 
 def project(folder: Path, tests: str) -> Path:
-    """A checkout of one rule with its tests."""
+    """Make a checkout of one rule with its tests."""
     for path, text in {
         "src/pgs/__init__.py": "",
         "src/pgs/domain/__init__.py": "",
@@ -48,6 +48,7 @@ async def verdicts(root: Path) -> dict[str, Verdict]:
     return {result.mutant.now: result.verdict for result in told}
 
 
+@pytest.mark.exhaustive
 async def test_a_mutation_that_no_test_notices_survives(tmp_path: Path) -> None:
     root = project(tmp_path, TESTS)
     assert await verdicts(root) == {
@@ -72,18 +73,18 @@ async def test_a_mutation_that_no_test_notices_survives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tests", ["def test_a_rule(): assert False\n", ""])
-async def test_tests_that_fail_without_a_mutation_are_told(tests: str, tmp_path: Path) -> None:
+async def test_tests_that_fail_without_a_mutation_are_reported(tests: str, tmp_path: Path) -> None:
     with pytest.raises(UnmutatedFailure, match=r"tests/domain/test_rule\.py"):
         await verdicts(project(tmp_path, tests))
 
 
-async def test_tests_that_do_not_end_are_ended(tmp_path: Path) -> None:
+async def test_tests_that_run_for_too_long_are_stopped(tmp_path: Path) -> None:
     root = project(tmp_path / "root", "import time\n\ndef test_it(): time.sleep(3600)\n")
     run = await Copy(root, tmp_path / "copy").run(TARGET.tests, seconds=3)
     assert run.verdict is Verdict.TIMED_OUT
 
 
-async def test_tests_that_fill_the_memory_are_ended(tmp_path: Path) -> None:
+async def test_tests_that_use_too_much_memory_are_stopped(tmp_path: Path) -> None:
     root = project(tmp_path / "root", "def test_it(): bytes(64 * 2**30)\n")
     run = await Copy(root, tmp_path / "copy").run(TARGET.tests, seconds=60)
     assert run.verdict is Verdict.KILLED
@@ -164,12 +165,14 @@ def test_the_report_shows_survivors_and_what_to_do_next(capsys: pytest.CaptureFi
     assert "  scripts/mutate src/pgs/domain/rule.py:2\n" in printed
 
 
-def test_the_report_of_no_survivor_is_a_success(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_report_without_survivors_is_a_success(capsys: pytest.CaptureFixture[str]) -> None:
     assert report([Result(mutant, Verdict.KILLED) for mutant in _mutants()], []) == 0
     assert "None of these 3 mutations survived." in capsys.readouterr().out
 
 
-def test_an_accepted_mutation_that_is_gone_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_accepted_mutation_that_no_longer_exists_is_a_failure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     gone: Any = Accepted("domain/rule.py", "return age >= 16", "return age > 16", "no reason")
     assert report([], [gone]) == SURVIVORS
     assert "return age >= 16  ->  return age > 16" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The load tests' data folder."""
+"""`scripts/seed.py` makes the data folder of the load tests."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def seed(data: Path, partners: int, out: Path) -> subprocess.CompletedProcess[st
     )
 
 
-async def test_seeded_partners_can_play_at_once_with_the_keys_in_the_file(tmp_path: Path) -> None:
+async def test_seeded_partners_can_play_with_the_keys_in_the_file(tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "keys.json"
     out.write_text("older keys, readable by everyone")
     (tmp_path / "keys.json.new").write_text("left by a run that was killed")
@@ -98,12 +98,11 @@ def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
-PLAIN_PYTHON = (
-    Path(sys.base_prefix) / "bin" / "python3"
-)  # the one that the environment was made with: nothing is installed in it
+# The Python from which the environment was made. The package is not installed in it.
+PLAIN_PYTHON = Path(sys.base_prefix) / "bin" / "python3"
 
 
-def test_a_script_that_any_python_started_goes_on_in_the_checkouts_environment() -> None:
+def test_a_script_started_by_any_python_runs_in_the_checkouts_environment() -> None:
     done = subprocess.run(
         [PLAIN_PYTHON, ROOT / "scripts" / "seed.py", "--help"],
         capture_output=True,
@@ -115,7 +114,7 @@ def test_a_script_that_any_python_started_goes_on_in_the_checkouts_environment()
     assert "--partners" in done.stdout
 
 
-def test_a_script_in_a_checkout_without_an_environment_says_what_makes_one(tmp_path: Path) -> None:
+def test_a_script_in_a_checkout_without_an_environment_says_how_to_make_one(tmp_path: Path) -> None:
     scripts = tmp_path / "scripts"
     scripts.mkdir()
     for name in ("seed.py", "in_venv.py"):

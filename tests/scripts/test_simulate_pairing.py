@@ -43,12 +43,12 @@ def test_the_same_seed_draws_the_same_picture_and_live_pairing_brings_players_cl
     ]
     for live, arrival in (rows[:2], rows[2:]):
         assert float(live[6]) < float(arrival[6]) / 2
-    root = ElementTree.parse(first).getroot()  # noqa: S314  a picture of our own
+    root = ElementTree.parse(first).getroot()  # noqa: S314 - our script drew the picture
     titles = [text.text for text in root.iter() if text.tag.endswith("text")]
     assert {"20 players", "100 players"} <= set(titles)
 
 
-def test_the_document_shows_the_picture_and_names_every_crowd_and_constant() -> None:
+def test_the_document_shows_the_picture_and_a_row_for_every_crowd() -> None:
     text = (ROOT / "docs" / "pairing.md").read_text()
     assert "(pairing.svg)" in text
     assert re.findall(r"^\| ([0-9,]+) \| live\.v1 \|", text, re.MULTILINE) == [
@@ -59,5 +59,5 @@ def test_the_document_shows_the_picture_and_names_every_crowd_and_constant() -> 
         "5,000",
     ]
     file = ROOT / "docs" / "pairing.svg"
-    picture = ElementTree.parse(file).getroot()  # noqa: S314  a picture of our own
+    picture = ElementTree.parse(file).getroot()  # noqa: S314 - our script drew the picture
     assert sum(element.tag.endswith("path") for element in picture.iter()) == 10

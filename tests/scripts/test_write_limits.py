@@ -1,4 +1,4 @@
-"""The page of limits: which numbers are found, and what is said of them."""
+"""The page of limits: which numbers it has, and which sentences are required of them."""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ def bound(text: str, name: str = "PAGE", value: float = 500, file: str = "storag
     return Bound(file, 1, name, value, text)
 
 
-def test_a_sentence_stands_below_a_number_beside_it_or_above_it() -> None:
+def test_the_sentence_of_a_number_may_be_below_beside_or_above_it() -> None:
     source = '''
         FIRST_S = 5.0
         """Seconds of the first thing.
@@ -42,11 +42,11 @@ def test_a_sentence_stands_below_a_number_beside_it_or_above_it() -> None:
     ]
 
 
-def test_a_comment_for_a_tool_is_no_sentence() -> None:
+def test_a_suppression_comment_is_no_sentence() -> None:
     assert found("TOKEN_MAX = 8  # noqa: S105") == [("TOKEN_MAX", 8, "")]
 
 
-def test_fields_of_limits_and_entries_of_tables_are_numbers_too() -> None:
+def test_fields_of_limits_and_entries_of_tables_are_found() -> None:
     source = '''
         class ServerLimits(Struct):
             """Limits."""
@@ -73,7 +73,7 @@ def test_fields_of_limits_and_entries_of_tables_are_numbers_too() -> None:
     ]
 
 
-def test_texts_flags_calls_and_variables_are_no_numbers() -> None:
+def test_texts_flags_calls_and_variables_are_not_found() -> None:
     source = """
         NAME = "ten"
         DEBUG = True
@@ -86,7 +86,7 @@ def test_texts_flags_calls_and_variables_are_no_numbers() -> None:
     assert found(source) == []
 
 
-def test_a_number_may_be_made_of_one_from_another_module(tmp_path: Path) -> None:
+def test_a_number_may_be_computed_from_one_of_another_module(tmp_path: Path) -> None:
     package = tmp_path / "pgs"
     (package / "domain").mkdir(parents=True)
     (package / "domain" / "ratings.py").write_text("POINT = 1000\n")
@@ -110,7 +110,7 @@ def test_a_number_may_be_made_of_one_from_another_module(tmp_path: Path) -> None
         ("PAGE", "how much is told", None),
     ],
 )
-def test_a_unit_is_at_the_end_of_the_name_or_at_the_beginning_of_the_sentence(
+def test_the_unit_ends_the_name_or_begins_the_sentence(
     name: str, text: str, unit: str | None
 ) -> None:
     assert unit_of(bound(text, name)) == unit
@@ -128,7 +128,7 @@ def test_a_sentence_without_unit_or_reason_is_a_fault(text: str, fault: str) -> 
     assert fault in (fault_of(bound(text)) or "")
 
 
-def test_a_sentence_with_unit_and_reason_is_none() -> None:
+def test_a_sentence_with_unit_and_reason_is_no_fault() -> None:
     assert fault_of(bound("Rows of one page. More would hold the writer for too long.")) is None
 
 
@@ -154,6 +154,6 @@ def test_the_page_lists_values_with_units_below_the_heading_of_their_file() -> N
     assert "| 16,384 bytes (16 KiB) | Bytes of a body \\| head; 2^14 are usual. |" in requests
 
 
-def test_a_file_without_a_heading_is_found() -> None:
+def test_a_file_has_the_heading_of_its_folder_or_none() -> None:
     assert heading_of(bound("Rows.", file="elsewhere/a.py")) is None
     assert heading_of(bound("Rows.", file="storage/a.py")) == "Storage"

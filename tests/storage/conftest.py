@@ -1,4 +1,4 @@
-"""Databases for one test: in-line, on a thread, breakable, and an empty one with the schema."""
+"""Databases for tests: in line, with a writer thread and faults, and empty with the schema."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def faults() -> Faults:
 
 @pytest.fixture
 def threaded(tmp_path: Path, faults: Faults) -> Iterator[Database]:
-    """A database whose writer, once started, is a thread that obeys `faults`."""
+    """A database whose writer runs in a thread once started, and on which `faults` happen."""
     with open_store(tmp_path, faults, inline=False) as database:
         yield database
 

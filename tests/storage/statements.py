@@ -1,4 +1,4 @@
-"""The SQL of the named queries, for tests that ask SQLite about it."""
+"""The SQL of the named queries, for tests that let SQLite explain it."""
 
 from pgs.storage.queries import QUERIES
 

@@ -1,4 +1,4 @@
-"""Accounts in rows."""
+"""Accounts are stored in rows and read back."""
 
 import pytest
 
@@ -49,7 +49,7 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
     return await database.writer.submit(Tx("acme", stmts))
 
 
-async def test_an_account_comes_back_as_it_was_written_from_either_reading(
+async def test_an_account_is_read_as_it_was_written_alone_and_with_all_others(
     database: Database,
 ) -> None:
     plain = account("other")
@@ -82,20 +82,20 @@ async def test_an_update_writes_every_column_and_leaves_other_partners_alone(
     assert await commit(database, rows.update_partner(account(), after)) is Outcome.CONFLICT
 
 
-async def test_an_account_is_opened_once(database: Database) -> None:
+async def test_an_account_that_exists_cannot_be_inserted_again(database: Database) -> None:
     await commit(database, rows.insert_partner(account()))
     assert await commit(database, rows.insert_partner(account(name="Impostor"))) is Outcome.CONFLICT
     assert await rows.read_account(database.reader, "acme") == account()
 
 
-async def test_one_hash_is_one_key_of_one_partner(database: Database) -> None:
+async def test_two_keys_cannot_have_the_same_hash(database: Database) -> None:
     await commit(database, *all_of(FULL), rows.insert_partner(account("other")))
     stolen = ApiKey("key_9", "test", "nine", "hash1", "aaaa", 1)
     assert await commit(database, *rows.insert_key("other", stolen)) is Outcome.CONFLICT
     assert await rows.read_account(database.reader, "other") == account("other")
 
 
-async def test_a_revocation_concerns_one_key(database: Database) -> None:
+async def test_a_revocation_changes_only_its_key(database: Database) -> None:
     await commit(database, *all_of(FULL))
     assert (
         await commit(database, rows.schedule_revocation("acme", "key_1", 77)) is Outcome.COMMITTED
@@ -106,7 +106,7 @@ async def test_a_revocation_concerns_one_key(database: Database) -> None:
     assert await commit(database, rows.schedule_revocation("other", "key_1", 1)) is Outcome.CONFLICT
 
 
-async def test_licences_origins_and_prices_are_replaced_where_they_are_meant(
+async def test_a_change_of_a_licence_origin_or_price_leaves_the_others_alone(
     database: Database,
 ) -> None:
     await commit(database, *all_of(FULL))

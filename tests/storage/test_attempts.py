@@ -1,4 +1,7 @@
-"""The attempt log in rows."""
+"""The log of delivery attempts is stored in rows and read back."""
+
+import sqlite3
+from contextlib import closing
 
 import msgspec
 import pytest
@@ -57,16 +60,15 @@ async def test_a_try_is_read_as_it_was_logged(database: Database) -> None:
     ]
 
 
-async def test_the_log_is_read_newest_first_by_sequence_page_by_page(database: Database) -> None:
-    await log(
-        database, *(attempt(seq, 200 - seq) for seq in range(1, 8))
-    )  # whatever the clock says
+async def test_the_log_is_read_in_pages_by_falling_sequence(database: Database) -> None:
+    # Later attempts have earlier times: only the sequence counts.
+    await log(database, *(attempt(seq, 200 - seq) for seq in range(1, 8)))
     first = await rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 3)
     then = await rows.attempts_before(database.reader, "acme", "test", first[-1].seq, 0, 3)
     assert [a.seq for a in (*first, *then)] == [7, 6, 5, 4, 3, 2]
 
 
-async def test_what_is_as_old_as_the_bound_is_not_shown(database: Database) -> None:
+async def test_attempts_as_old_as_the_bound_are_not_read(database: Database) -> None:
     await log(database, attempt(1, 99), attempt(2, 100), attempt(3, 101))
     assert [
         a.seq for a in await rows.attempts_before(database.reader, "acme", "test", NEWEST, 100, 10)
@@ -94,13 +96,13 @@ async def test_each_endpoint_has_a_log_of_its_own(database: Database) -> None:
     ]
 
 
-async def test_a_sequence_is_taken_once(database: Database) -> None:
+async def test_a_sequence_number_can_be_used_once(database: Database) -> None:
     await log(database, FIRST)
     assert await log(database, attempt(1, 500)) is Outcome.CONFLICT
     assert await rows.attempts_before(database.reader, "acme", "test", NEWEST, 0, 10) == [FIRST]
 
 
-async def test_the_last_test_event_is_found_among_what_came_after_it(database: Database) -> None:
+async def test_the_last_test_event_is_found_below_newer_attempts(database: Database) -> None:
     assert await rows.newest_test_at(database.reader, "acme", "test", 0) is None
     await log(
         database,
@@ -115,7 +117,7 @@ async def test_the_last_test_event_is_found_among_what_came_after_it(database: D
     assert await rows.newest_test_at(database.reader, "zebra", "test", 0) is None
 
 
-async def test_the_oldest_tries_are_found_across_partners_a_page_at_a_time(
+async def test_the_oldest_tries_of_all_partners_are_found_in_pages(
     database: Database,
 ) -> None:
     await log(database, *(attempt(seq, 100 + seq) for seq in range(1, 6)))
@@ -138,7 +140,7 @@ async def test_the_oldest_tries_are_found_across_partners_a_page_at_a_time(
     ]
 
 
-async def test_only_old_tries_of_one_endpoint_are_removed(database: Database) -> None:
+async def test_deleting_old_tries_of_an_endpoint_leaves_all_others(database: Database) -> None:
     await log(database, attempt(1, 100), attempt(2, 120), attempt(3, 101), attempt(4, 100))
     await log(database, attempt(1, 100), environment="live")
     await log(database, attempt(1, 100), partner="zebra")
@@ -157,12 +159,13 @@ async def test_only_old_tries_of_one_endpoint_are_removed(database: Database) ->
     "name",
     ["newest_attempt", "newest_test", "attempts_before", "oldest_attempts", "delete_old_attempts"],
 )
-def test_no_query_reads_through_a_long_log(name: str, database: Database) -> None:
+def test_no_query_scans_the_log(name: str, database: Database) -> None:
     sql = sql_of(f"attempts.{name}")
     numbers = dict.fromkeys(("before", "since", "until", "seq", "page_size"), 1)
-    plan = database.reader._connection.execute(
-        f"explain query plan {sql}", {"partner_id": "a", "environment": "test"} | numbers
-    )
+    with closing(sqlite3.connect(database.path)) as connection:
+        plan = connection.execute(
+            f"explain query plan {sql}", {"partner_id": "a", "environment": "test"} | numbers
+        ).fetchall()
     steps = [row[3] for row in plan if "attempt" in row[3]]
     bounds = {"newest_test": "environment=? AND at>?", "oldest_attempts": "at<?"}
     assert len(steps) == 1

@@ -1,4 +1,4 @@
-"""A backup is complete or absent, and a start on one raises every feed above old cursors."""
+"""A backup is complete or absent. A start on a backup moves each feed beyond its old cursors."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pgs.config import KEY_FILE_NAME
-from pgs.storage import backup
 from pgs.storage.accounts import insert_partner
 from pgs.storage.backup import (
     FEED_EPOCH,
@@ -41,12 +40,12 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def _no_space(*_: object) -> None:
+def _no_space(*_: object, **__: object) -> None:
     raise OSError(28, "No space left on device")
 
 
 @INLINE
-async def test_a_copy_is_its_owners_alone_and_never_overwrites(
+async def test_only_the_owner_can_read_a_backup_and_it_overwrites_nothing(
     tmp_path: Path, inline: bool
 ) -> None:
     with open_store(tmp_path / "data", inline=inline) as database:
@@ -61,8 +60,8 @@ async def test_a_copy_is_its_owners_alone_and_never_overwrites(
 
 
 @pytest.mark.parametrize("made_before", [True, False])
-@pytest.mark.parametrize("broken", ["_copy", "_sync", "the keys"])
-async def test_a_failed_backup_leaves_nothing_and_the_next_one_goes_through(
+@pytest.mark.parametrize("broken", ["connect", "os.fsync", "the keys"])
+async def test_a_failed_backup_leaves_nothing_and_the_next_one_succeeds(
     database: Database,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -79,7 +78,7 @@ async def test_a_failed_backup_leaves_nothing_and_the_next_one_goes_through(
 
     with monkeypatch.context() as patch:
         if broken != "the keys":
-            patch.setattr(backup, broken, _no_space)
+            patch.setattr(f"pgs.storage.backup.{broken}", _no_space)
         with pytest.raises(StoreOutage, match="No space left"):
             await back_up(database, target, half_a_ring if broken == "the keys" else _ring)
     assert target.exists() == made_before
@@ -97,7 +96,7 @@ async def test_a_failed_backup_leaves_nothing_and_the_next_one_goes_through(
         ["pgs.db.part", "keys"],
     ],
 )
-async def test_what_a_killed_backup_left_does_not_block_the_next_one(
+async def test_the_files_of_a_killed_backup_do_not_block_the_next_one(
     database: Database, tmp_path: Path, left: list[str]
 ) -> None:
     target = tmp_path / "copy"
@@ -113,7 +112,7 @@ async def test_what_a_killed_backup_left_does_not_block_the_next_one(
     "names",
     [["keys"], ["keys.new"], ["pgs.db"], ["pgs.db.part", "pgs.db"], ["pgs.db.part", "notes"]],
 )
-async def test_nothing_that_may_be_somebody_elses_is_removed(
+async def test_a_folder_with_other_files_than_those_of_a_killed_backup_is_refused(
     database: Database, tmp_path: Path, names: list[str]
 ) -> None:
     target = tmp_path / "copy"
@@ -125,7 +124,7 @@ async def test_nothing_that_may_be_somebody_elses_is_removed(
     assert _names(target) == sorted(names)
 
 
-async def test_a_backup_does_not_go_where_it_would_be_lost_with_its_original(
+async def test_a_backup_inside_its_own_data_folder_is_refused(
     database: Database, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").symlink_to(database.folder)
@@ -140,7 +139,7 @@ async def test_a_backup_does_not_go_where_it_would_be_lost_with_its_original(
     assert not (database.folder / "backup").exists()
 
 
-async def test_a_copy_that_is_not_sound_is_no_backup(database: Database, tmp_path: Path) -> None:
+async def test_a_backup_whose_copy_is_not_sound_fails(database: Database, tmp_path: Path) -> None:
     with closing(sqlite3.connect(database.path, isolation_level=None)) as connection:
         connection.execute("pragma ignore_check_constraints=on")
         connection.execute(
@@ -159,7 +158,7 @@ async def _with_partner(database: Database, head: Head | None = None) -> None:
     await database.writer.submit(Tx("acme", tuple(stmts)))
 
 
-async def test_a_restored_copy_raises_every_feed_by_a_gap_and_no_seat_sequence(
+async def test_a_restored_backup_moves_every_feed_by_a_gap_and_keeps_seat_sequences(
     database: Database, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))
@@ -168,15 +167,14 @@ async def test_a_restored_copy_raises_every_feed_by_a_gap_and_no_seat_sequence(
         assert take_over(copy, START)
         floor = (START - FEED_EPOCH) * POSITIONS_A_SECOND + FEED_GAP
         assert await find_head(copy.reader, "acme", "test") == Head(7, floor)
-        assert await find_head(copy.reader, "acme", "live") == Head(
-            0, floor
-        )  # its first seat may have been taken after the copy
+        # The first live seat may have been taken after the copy.
+        assert await find_head(copy.reader, "acme", "live") == Head(0, floor)
         assert not take_over(copy, START + 1000)
     assert not take_over(database, START)
     assert await find_head(database.reader, "acme", "test") == Head(7, 12)
 
 
-async def test_a_clock_that_is_far_behind_still_leaves_the_gap(
+async def test_a_feed_moves_by_the_gap_even_if_the_clock_is_far_behind(
     database: Database, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))
@@ -186,7 +184,7 @@ async def test_a_clock_that_is_far_behind_still_leaves_the_gap(
         assert await find_head(copy.reader, "acme", "test") == Head(7, 12 + FEED_GAP)
 
 
-async def test_a_later_restore_of_the_same_copy_starts_beyond_an_earlier_one(
+async def test_a_later_restored_backup_starts_beyond_an_earlier_one(
     database: Database, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))
@@ -199,7 +197,9 @@ async def test_a_later_restore_of_the_same_copy_starts_beyond_an_earlier_one(
     assert positions[1] - positions[0] >= 60 * POSITIONS_A_SECOND
 
 
-async def test_a_restored_copys_backup_is_marked_again(database: Database, tmp_path: Path) -> None:
+async def test_a_backup_of_a_restored_backup_is_taken_over_too(
+    database: Database, tmp_path: Path
+) -> None:
     await _with_partner(database, Head(7, 12))
     await back_up(database, tmp_path / "one")
     with open_store(tmp_path / "one") as one:
@@ -211,12 +211,12 @@ async def test_a_restored_copys_backup_is_marked_again(database: Database, tmp_p
         assert (await find_head(two.reader, "acme", "test")).feed_position > was
 
 
-def test_positions_stay_exact_for_every_json_reader_for_centuries() -> None:
+def test_positions_stay_below_2_to_the_53_until_the_year_2200() -> None:
     year_2200 = 7_258_118_400
     assert (year_2200 - FEED_EPOCH) * POSITIONS_A_SECOND + 1000 * FEED_GAP < 2**53
 
 
-async def test_a_taking_over_that_fails_is_an_outage_and_is_done_by_the_next_start(
+async def test_a_failed_take_over_is_an_outage_and_is_repeated_by_the_next_start(
     database: Database, tmp_path: Path
 ) -> None:
     await _with_partner(database, Head(7, 12))

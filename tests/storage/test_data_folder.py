@@ -1,4 +1,4 @@
-"""One process at a time uses the data folder, and a power cut loses no acknowledged write."""
+"""Only one process at a time uses a data folder, and a power cut loses no acknowledged write."""
 
 import os
 import stat
@@ -15,8 +15,8 @@ from pgs.storage.transactions import StoreOutage
 from tests.virtual import open_store
 
 
-def test_what_was_acknowledged_survives_a_power_cut(tmp_path: Path) -> None:
-    """SQLite reports `synchronous=FULL` as 2. With NORMAL the last commits may be lost."""
+def test_every_connection_syncs_each_commit_to_the_disk(tmp_path: Path) -> None:
+    """SQLite reports `synchronous=FULL` as 2. With NORMAL, a power cut may lose commits."""
     for query_only in (False, True):
         connection = connect(tmp_path / "pgs.db", query_only=query_only)
         assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
@@ -58,7 +58,7 @@ except DataFolderInUse:
     assert open_elsewhere() == 0
 
 
-def test_a_new_folder_and_its_files_are_their_owners_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_use_a_new_folder_and_its_files(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     mask = os.umask(0)
     try:

@@ -1,6 +1,6 @@
-"""The report on the ledger: it is sound when it should be, and says what is wrong when it is not.
+"""The report on the ledger names every fault, and is sound when there is none.
 
-`test_ledger_tampering.py` tests that a report finds rows changed after they were played.
+`test_ledger_tampering.py` tests that the report finds rows that were changed after real play.
 """
 
 from typing import Any
@@ -103,7 +103,7 @@ async def test_two_faults_that_cancel_out_are_both_named(database: Database) -> 
     )
 
 
-async def test_a_confirmed_stake_without_a_charge_is_named_and_a_charge_without_a_stake_too(
+async def test_a_stake_without_a_charge_and_a_charge_without_a_stake_are_named(
     database: Database,
 ) -> None:
     await commit(database, *insert(waiting(1)))
@@ -128,14 +128,15 @@ async def test_a_charge_of_another_amount_is_named(database: Database) -> None:
     assert (report.sound, report.seats_charged_other_than_once) == (False, ["acme sea_001"])
 
 
-async def test_escrow_that_holds_other_than_the_open_stakes_is_not_sound(
+async def test_a_ledger_whose_escrow_differs_from_the_open_stakes_is_not_sound(
     database: Database,
 ) -> None:
     pair = settled().seats
     await commit(
         database, *insert(*pair), *[stmt for each in pair for stmt in book(ledger.charge(each))]
     )
-    report = await check_ledger(database.reader)  # money is recorded on the seats but never settled
+    # The seats record payouts, but no settlement is booked.
+    report = await check_ledger(database.reader)
     assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (False, 200, 0)
 
 

@@ -34,7 +34,7 @@ WON, LOST, DRAWN, ALONE, PLAYING, WAITING, PENDING, DECLINED = (
 
 
 async def _play(folder: Path) -> None:
-    """Leave one seat of each kind, under the idempotency keys above, in the database."""
+    """Leave seats in the database: one for each idempotency key above, and their opponents."""
     port = ScriptedSettlement()
     port.of_charge = {PENDING: ["pending"], DECLINED: ["declined"]}
     async with ready_core(folder, port) as s:
@@ -59,7 +59,7 @@ async def _tampered(folder: Path, sql: str) -> LedgerReport:
     await _play(folder)
     with closing(sqlite3.connect(folder / "pgs.db", isolation_level=None)) as connection:
         connection.executescript(sql)
-        assert connection.total_changes > 0, "it changed nothing"
+        assert connection.total_changes > 0, "the statement changed nothing"
     database = Database(folder, inline=True)
     try:
         return await check_ledger(database.reader)
@@ -75,7 +75,9 @@ def _lists(report: LedgerReport) -> dict[str, int]:
     }
 
 
-async def test_play_of_every_kind_is_sound(tmp_path: Path, autojump_clock: MockClock) -> None:
+async def test_the_ledger_is_sound_after_play_of_every_kind(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
     await _play(tmp_path)
 
 
@@ -95,7 +97,7 @@ _LINE = (
 
 
 def _lines(change: str, of: str, key: str) -> str:
-    """The statement that makes a change to lines of one transfer of a seat."""
+    """Return a statement that changes the lines of one transfer of a seat."""
     return " ".join([change, of.format(key)])
 
 
@@ -133,7 +135,7 @@ def _lines(change: str, of: str, key: str) -> str:
             _SEAT.format("payout_usd_cents = 0, refund_usd_cents = 0, rake_usd_cents = 0", WAITING),
         ),
         ({SEATS}, _SEAT.format("payout_usd_cents = 100", PENDING)),
-        # the winner, the match and the seat's place in it
+        # the winner, the match, and which match a seat belongs to
         (
             {SEATS, MATCHES},
             _SEAT.format("payout_usd_cents = 180, rake_usd_cents = 0", LOST)
@@ -289,7 +291,7 @@ async def test_a_changed_payout_is_named_by_its_partner_its_seat_and_its_match(
     assert match.startswith("acme mat_")
 
 
-async def test_a_report_is_of_one_moment_whatever_is_committed_while_it_is_made(
+async def test_a_report_ignores_commits_made_while_it_reads(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     await _play(tmp_path)

@@ -1,4 +1,4 @@
-"""Each migration is applied once, and completely or not at all."""
+"""Each migration is applied once, either completely or not at all."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def test_every_migration_is_applied_once_in_the_order_of_its_number(
     assert migrate(connection) == []
 
 
-def test_a_database_is_brought_up_to_date_from_where_it_stands(
+def test_only_migrations_that_are_new_to_a_database_are_applied(
     connection: sqlite3.Connection, tmp_path: Path
 ) -> None:
     folder = _write(tmp_path / "sql", one="create table a (x bigint);\n")
@@ -51,7 +51,7 @@ def test_a_database_is_brought_up_to_date_from_where_it_stands(
     connection.execute("insert into a (x, y) values (1, 2)")
 
 
-def test_a_migration_that_fails_leaves_nothing_of_itself_and_all_of_those_before_it(
+def test_a_failed_migration_is_undone_and_those_before_it_are_kept(
     connection: sqlite3.Connection, tmp_path: Path
 ) -> None:
     folder = _write(
@@ -67,8 +67,8 @@ def test_a_migration_that_fails_leaves_nothing_of_itself_and_all_of_those_before
     assert migrate(connection, folder) == ["two"]
 
 
-def test_a_migration_that_cannot_be_noted_down_is_undone(tmp_path: Path) -> None:
-    """Otherwise the next start would apply it a second time."""
+def test_a_migration_that_cannot_be_recorded_is_undone(tmp_path: Path) -> None:
+    """Otherwise the next start would apply the migration a second time."""
     faults = Faults()
     connection = sqlite3.connect(
         tmp_path / "schema.db", isolation_level=None, factory=faults.factory

@@ -1,4 +1,4 @@
-"""Running matches in rows."""
+"""Moves, attendance and open seats are stored in rows and read back."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.virtual import open_store
 A_MOVE = Move(0, 0, "a1", 1_000, (30_000, 29_000))
 
 
-async def test_moves_come_back_in_order(tmp_path: Path) -> None:
+async def test_moves_are_read_in_the_order_of_their_ply(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
         moves = [Move(ply, ply % 2, f"m{ply}", ply, (ply, ply)) for ply in (2, 0, 1)]
         for move in moves:
@@ -39,7 +39,7 @@ async def test_a_second_move_of_one_ply_conflicts(tmp_path: Path) -> None:
         ]
 
 
-async def test_presence_is_one_row_a_match(tmp_path: Path) -> None:
+async def test_a_match_has_one_row_of_attendance(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
         assert await rows.find_attendance(store.reader, "acme", "mat_1") is None
         for presence in (Attendance((None, 5)), Attendance((9, 5), 9, ("Ann", None))):

@@ -1,4 +1,4 @@
-"""A new database is made completely or not at all, and never in a file that exists already."""
+"""A new database is made completely or not at all, and never in an existing file."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def test_an_empty_file_is_not_taken_for_a_new_database(tmp_path: Path) -> None:
     Database(tmp_path).close()
 
 
-def test_after_a_start_was_killed_while_it_made_the_database_the_next_one_makes_it(
+def test_a_start_after_one_that_was_killed_makes_the_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Members, invites, authenticators, the event log, stops and uses of keys in rows."""
+"""Members, invites, authenticators, events, stops and key uses are stored and read back."""
 
 import pytest
 
@@ -21,7 +21,7 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
     return await database.writer.submit(Tx("acme", stmts))
 
 
-async def test_members_come_back_with_their_accounts_in_the_order_of_joining(
+async def test_members_are_read_with_their_account_in_the_order_of_joining(
     database: Database,
 ) -> None:
     await commit(
@@ -42,7 +42,7 @@ async def test_members_come_back_with_their_accounts_in_the_order_of_joining(
     assert await members.find_account_of(database.reader, "nobody") is None
 
 
-async def test_one_uid_is_a_member_of_one_account(database: Database) -> None:
+async def test_a_uid_can_be_a_member_of_one_account_only(database: Database) -> None:
     await commit(database, *members.insert_member("acme", ADA))
     assert await commit(database, *members.insert_member("acme", ADA)) is Outcome.CONFLICT
     assert await commit(database, *members.insert_member("other", ADA)) is Outcome.CONFLICT
@@ -64,7 +64,7 @@ async def test_a_removed_member_leaves_nothing_behind(database: Database) -> Non
     assert await commit(database, *members.delete_member("acme", "ada")) is Outcome.CONFLICT
 
 
-async def test_a_role_is_given_to_that_member_alone(database: Database) -> None:
+async def test_setting_a_role_changes_only_that_member(database: Database) -> None:
     await commit(
         database,
         accounts.insert_partner(account()),
@@ -81,7 +81,7 @@ async def test_a_role_is_given_to_that_member_alone(database: Database) -> None:
     assert await commit(database, members.set_role("other", "ada", "viewer")) is Outcome.CONFLICT
 
 
-async def test_an_invite_is_accepted_or_revoked_once(database: Database) -> None:
+async def test_an_accepted_invite_is_not_accepted_or_revoked_again(database: Database) -> None:
     await commit(database, *invites.insert_invite("acme", 3, INVITE))
     assert await invites.find_invite(database.reader, "acme", "ivt_1") == INVITE
     assert await invites.find_invite(database.reader, "other", "ivt_1") is None
@@ -107,7 +107,7 @@ async def test_a_revoked_invite_is_not_accepted(database: Database) -> None:
 
 
 @pytest.mark.parametrize("factor", [Factor(), FULL, Factor(wrong_codes=4)])
-async def test_an_authenticator_comes_back_as_it_was_written(
+async def test_an_authenticator_is_read_as_it_was_written(
     factor: Factor, database: Database
 ) -> None:
     await commit(
@@ -121,7 +121,7 @@ def _event(seq: int) -> events.Event:
     return events.Event(seq, f"evt_{seq}", START + seq, "ada", "key.created", '{"keyId":"key_1"}')
 
 
-async def test_the_event_log_is_read_from_the_newest_on_in_pages(database: Database) -> None:
+async def test_the_event_log_is_read_in_pages_newest_first(database: Database) -> None:
     await commit(
         database,
         *(events.insert_event("acme", _event(seq)) for seq in (1, 2, 3, 4)),
@@ -156,7 +156,7 @@ async def test_the_mark_of_a_stop_is_deleted_only_by_finishing_that_stop(
     assert await stops.find_stop(database.reader, "acme", "live") == 5
 
 
-async def test_a_keys_last_use_replaces_the_one_before(database: Database) -> None:
+async def test_the_last_use_of_a_key_replaces_the_earlier_one(database: Database) -> None:
     await commit(
         database, key_uses.put_key_use("acme", "key_1", 1), key_uses.put_key_use("acme", "key_1", 2)
     )

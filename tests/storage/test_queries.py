@@ -1,4 +1,4 @@
-"""The named queries: each is valid SQL for the migrated schema."""
+"""Each named query is valid SQL for the migrated schema."""
 
 import re
 import sqlite3
@@ -27,7 +27,7 @@ def test_every_block_of_every_file_is_a_query() -> None:
     assert blocks == set(QUERIES)
 
 
-def test_two_nouns_may_have_a_query_of_the_same_name(tmp_path: Path) -> None:
+def test_two_files_may_have_a_query_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "cats.sql").write_text("-- name: find^\nselect 'cat';\n")
     (tmp_path / "dogs.sql").write_text("-- name: find^\nselect 'dog';\n")
     queries = load(tmp_path)
@@ -46,7 +46,7 @@ def test_a_list_of_columns_names_every_column_of_its_table(
     assert set(CHANGES[table]) < set(COLUMNS[table])
 
 
-def test_lists_of_columns_are_written_out() -> None:
+def test_placeholders_for_columns_are_expanded() -> None:
     assert "insert into match (partner_id, " in expand("insert into match ({columns of match})")
     assert expand("{values of match}").startswith(":partner_id, :environment, ")
     assert expand("{changes of match}").startswith("status = :status, ")

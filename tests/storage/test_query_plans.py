@@ -1,4 +1,4 @@
-"""A page costs the same in a list of any length, and no query of a partner reads others' rows."""
+"""A page costs the same in a list of any length. A query of one partner reads no others' rows."""
 
 import re
 import sqlite3
@@ -26,26 +26,24 @@ def plan_of(connection: sqlite3.Connection, name: str) -> list[str]:
 OF_A_PARTNER = sorted(
     name for name in QUERIES if re.search(r"\bwhere (\w\.)?partner_id = :partner_id", sql_of(name))
 )
-"""The queries and statements of one partner; those over all partners have their own tests."""
+"""The queries and statements of one partner. Queries over all partners have their own tests."""
 
 PAGES = [name for name in OF_A_PARTNER if "limit :page_size" in sql_of(name)]
 
 
 @pytest.mark.parametrize("name", OF_A_PARTNER)
-def test_what_is_asked_of_one_partner_never_scans_a_table(
-    connection: sqlite3.Connection, name: str
-) -> None:
+def test_no_query_of_one_partner_scans_a_table(connection: sqlite3.Connection, name: str) -> None:
     steps = plan_of(connection, name)
     assert [step for step in steps if step.startswith("SCAN")] == []
     assert any(step.startswith("SEARCH") and "partner_id=?" in step for step in steps), steps
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_is_sorted_after_it_was_found(connection: sqlite3.Connection, name: str) -> None:
+def test_no_page_needs_a_sort(connection: sqlite3.Connection, name: str) -> None:
     assert [step for step in plan_of(connection, name) if "TEMP B-TREE" in step] == []
 
 
-def test_the_lists_of_the_admin_api_and_the_feed_are_among_them() -> None:
+def test_the_tested_pages_include_the_admin_lists_and_the_feed() -> None:
     assert set(LISTS) <= set(PAGES)
     assert len(OF_A_PARTNER) > 30
 
@@ -74,12 +72,13 @@ def fill(connection: sqlite3.Connection, table: str, rows: int) -> None:
 
     connection.execute("begin")
     places = ", ".join("?" for _ in columns)
-    connection.executemany(f"insert into {table} values ({places})", (row() for _ in range(rows)))  # noqa: S608 - names of this test's own
+    insert = f"insert into {table} values ({places})"  # noqa: S608 - this test names the table
+    connection.executemany(insert, (row() for _ in range(rows)))
     connection.execute("commit")
 
 
 def steps_of(connection: sqlite3.Connection, name: str, **parameters: object) -> tuple[int, int]:
-    """Return how many steps SQLite's virtual machine takes for a query, and how many rows."""
+    """Return how many steps of SQLite's virtual machine a query takes, and how many rows it has."""
     steps = count()
 
     def step() -> int:
@@ -94,8 +93,8 @@ def steps_of(connection: sqlite3.Connection, name: str, **parameters: object) ->
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_page_out_of_a_long_list_takes_the_steps_of_one_out_of_a_short_one(name: str) -> None:
-    """Costs are steps of SQLite's virtual machine, for the first, a middle and the last page."""
+def test_a_page_of_a_long_list_takes_as_many_steps_as_one_of_a_short_list(name: str) -> None:
+    """Counts steps of SQLite's virtual machine for the first, a middle and the last page."""
     file = name.partition(".")[0]
     table = {"events": "event", "invites": "invite", "attempts": "attempt", "seats": "seat"}[file]
     taken = []

@@ -1,4 +1,4 @@
-"""Ratings in rows."""
+"""Ratings are stored in rows and read back."""
 
 import msgspec
 import pytest
@@ -25,7 +25,7 @@ async def find(
     return await rows.find_rating(database.reader, partner, "live", game, player)
 
 
-async def test_a_rating_is_read_as_it_was_saved_and_anybody_else_has_none(
+async def test_a_rating_is_read_as_it_was_saved_and_others_stay_unrated(
     database: Database,
 ) -> None:
     assert await save(database, UNRATED, FIRST) is Outcome.COMMITTED
@@ -50,7 +50,7 @@ async def test_saving_a_rating_that_another_match_has_changed_conflicts(
     assert await find(database) == FIRST
 
 
-async def test_a_crowd_is_two_live_seats_that_wait_for_the_same(database: Database) -> None:
+async def test_a_crowd_is_two_live_seats_that_wait_in_the_same_pool(database: Database) -> None:
     async def sit(
         number: int,
         partner: str,
@@ -64,9 +64,8 @@ async def test_a_crowd_is_two_live_seats_that_wait_for_the_same(database: Databa
         await database.writer.submit(Tx(partner, (insert_seat(one),)))
 
     for number in (1, 2, 3, 4):
-        await sit(
-            number, "crowd", **({} if number < 3 else {"game_id": "chess"})
-        )  # two pools, named once
+        # This partner has two pools with two seats each, and is listed once.
+        await sit(number, "crowd", **({} if number < 3 else {"game_id": "chess"}))
         await sit(number, "tester", "test")
         await sit(number, "paid", status="pending")
         await sit(number, "spread", tier_revision=number)

@@ -1,4 +1,4 @@
-"""Readers: they name what could not be read, and write nothing."""
+"""A reader names the query that failed, and cannot write."""
 
 import sqlite3
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.storage.writing import lock, tx_of
 from tests.virtual import Faults, open_store
 
 
-async def test_a_read_that_fails_says_of_what(tmp_path: Path, faults: Faults) -> None:
+async def test_a_read_that_fails_names_its_query(tmp_path: Path, faults: Faults) -> None:
     with open_store(tmp_path, faults) as database:
         faults.fail("select")
         with pytest.raises(ReadFailed) as failed:
@@ -35,7 +35,7 @@ async def test_a_reader_cannot_write(tmp_path: Path) -> None:
         )
 
 
-async def test_a_second_reader_reads_on_a_thread_of_its_own(tmp_path: Path) -> None:
+async def test_a_second_reader_works_in_another_thread(tmp_path: Path) -> None:
     with open_store(tmp_path) as database:
         await database.writer.submit(tx_of(lock("chess")))
         reader = database.second_reader()

@@ -1,4 +1,4 @@
-"""Seats, matches, heads and the feed in rows."""
+"""Seats, matches, heads, the feed and transfers are stored in rows and read back."""
 
 from random import Random
 from typing import Any
@@ -13,8 +13,10 @@ from pgs.domain.matches import Match, MatchDecision, MatchWithSeats
 from pgs.domain.payouts import record_money
 from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
+from pgs.storage.connections import connect
 from pgs.storage.database import Database
 from pgs.storage.moves import running_seats_of_player
+from pgs.storage.reader import Reader
 from pgs.storage.transactions import Outcome, Stmt, Tx
 from tests.making import match, seat
 
@@ -23,7 +25,7 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
     return await database.writer.submit(Tx("acme", stmts))
 
 
-async def test_a_seat_comes_back_as_it_was_written_field_by_field(database: Database) -> None:
+async def test_every_field_of_a_seat_is_read_as_it_was_written(database: Database) -> None:
     plain = seat(1)
     full = Seat(
         "acme",
@@ -72,7 +74,7 @@ async def test_a_seat_comes_back_as_it_was_written_field_by_field(database: Data
     assert await rows.find_seat(database.reader, "other", "sea_9") is None
 
 
-async def test_a_match_comes_back_as_it_was_written_field_by_field(database: Database) -> None:
+async def test_every_field_of_a_match_is_read_as_it_was_written(database: Database) -> None:
     full = Match(
         "acme",
         "live",
@@ -97,7 +99,7 @@ async def test_a_match_comes_back_as_it_was_written_field_by_field(database: Dat
     assert await rows.find_match(database.reader, "other", "mat_9") is None
 
 
-async def test_an_update_writes_every_field_that_a_seat_changes_in_its_life(
+async def test_updates_write_every_field_that_changes_during_a_match(
     database: Database,
 ) -> None:
     was = seat(1, status="pending", stake_status="pending")
@@ -124,7 +126,7 @@ async def test_an_update_writes_every_field_that_a_seat_changes_in_its_life(
     assert await rows.find_match(database.reader, "acme", "mat_1") == recorded
 
 
-async def test_a_row_that_has_moved_on_conflicts_and_keeps_what_it_is(database: Database) -> None:
+async def test_an_update_of_a_row_that_has_changed_meanwhile_conflicts(database: Database) -> None:
     was = seat(1)
     await commit(database, rows.insert_seat(was), rows.insert_match(match("mat_1")))
     gone = msgspec.structs.replace(was, status="no_contest", revision=1)
@@ -166,7 +168,9 @@ async def test_a_row_that_has_moved_on_conflicts_and_keeps_what_it_is(database: 
         {"match_id": "mat_1", "player_id": "p1"},
     ],
 )
-async def test_what_must_be_unique_conflicts(changes: dict[str, Any], database: Database) -> None:
+async def test_a_seat_with_a_value_that_must_be_unique_conflicts(
+    changes: dict[str, Any], database: Database
+) -> None:
     await commit(database, rows.insert_seat(seat(1, position=1, match_id="mat_1")))
     assert await commit(database, rows.insert_seat(seat(2, **changes))) is Outcome.CONFLICT
     elsewhere = (
@@ -181,7 +185,7 @@ async def test_what_must_be_unique_conflicts(changes: dict[str, Any], database: 
     )
 
 
-async def test_a_head_is_raised_only_from_where_it_stands(database: Database) -> None:
+async def test_a_head_is_moved_only_from_its_stored_value(database: Database) -> None:
     zero, one, two = rows.Head(), rows.Head(1, 0), rows.Head(1, 2)
     assert await rows.find_head(database.reader, "acme", "test") == zero
     for was, head in ((zero, one), (one, two)):
@@ -251,7 +255,7 @@ async def test_waiting_open_and_running_seats_are_found_in_order(
     ]
 
 
-async def test_waiting_seats_come_in_the_order_of_their_sequence_whatever_their_ids(
+async def test_waiting_seats_are_in_the_order_of_their_sequence_numbers(
     database: Database,
 ) -> None:
     seats = [
@@ -262,7 +266,7 @@ async def test_waiting_seats_come_in_the_order_of_their_sequence_whatever_their_
     assert await rows.waiting_seats(database.reader, "acme", "test") == seats
 
 
-async def test_a_player_is_in_the_matches_that_run_and_in_no_other(database: Database) -> None:
+async def test_only_running_matches_of_a_player_are_found(database: Database) -> None:
     statuses = ["matched", "ended", "no_contest", "waiting", "pending", "declined", "matched"]
     own = [
         seat(
@@ -284,7 +288,7 @@ async def test_a_player_is_in_the_matches_that_run_and_in_no_other(database: Dat
     assert await running_seats_of_player(database.reader, "acme", "test", "ann", 1) == listed[:1]
 
 
-async def test_the_feed_shows_rows_behind_a_position_in_order(database: Database) -> None:
+async def test_the_feed_has_the_rows_after_a_position_in_order(database: Database) -> None:
     positions = [5, 2, None, 9, 4]
     seats = [seat(n, position=position) for n, position in enumerate(positions, start=1)]
     await commit(
@@ -307,7 +311,7 @@ async def test_the_feed_shows_rows_behind_a_position_in_order(database: Database
     assert await rows.feed_page(database.reader, "other", "test", 0, 10) == []
 
 
-async def test_what_is_due_comes_page_by_page_the_longest_due_first_and_nothing_twice(
+async def test_due_rows_are_found_in_pages_each_once_the_longest_due_first(
     database: Database,
 ) -> None:
     chance = Random(1)
@@ -354,19 +358,19 @@ async def test_the_next_due_is_the_earliest_of_seats_and_matches(database: Datab
     assert await rows.next_due(database.reader) == 30
 
 
-async def test_a_transfer_is_booked_once(database: Database) -> None:
+async def test_a_transfer_cannot_be_booked_twice(database: Database) -> None:
     transfer = ledger.charge(seat(1))
     assert await commit(database, *rows.book("acme", "test", transfer, 5)) is Outcome.COMMITTED
     assert await commit(database, *rows.book("acme", "test", transfer, 6)) is Outcome.CONFLICT
     assert await commit(database, *rows.book("other", "test", transfer, 6)) is Outcome.COMMITTED
 
 
-async def test_the_looked_up_rows_are_found_by_an_index(database: Database) -> None:
-    """The time of a full scan would grow with a partner's history."""
-    connection = database.reader._connection
-    plans: list[str] = []
-    connection.set_trace_callback(plans.append)
-    reader = database.reader
+async def test_every_look_up_uses_an_index(database: Database) -> None:
+    """The time of a table scan would grow with a partner's history."""
+    connection = connect(database.path, query_only=True)
+    reader = Reader(connection)
+    statements: list[str] = []
+    connection.set_trace_callback(statements.append)
     await rows.find_seat(reader, "acme", "s")
     await rows.find_by_idempotency_key(reader, "acme", "test", "k")
     await rows.waiting_seats(reader, "acme", "test")
@@ -381,12 +385,13 @@ async def test_the_looked_up_rows_are_found_by_an_index(database: Database) -> N
     await rows.open_seats_after(reader, "acme", "test", "", 5)
     await rows.running_matches_after(reader, "acme", "test", "", 5)
     connection.set_trace_callback(None)
-    assert len(plans) == 14
-    for statement in plans:
+    assert len(statements) == 14
+    for statement in statements:
         details = [row[3] for row in connection.execute(f"explain query plan {statement}")]
         assert any(detail.startswith("SEARCH") for detail in details), (statement, details)
-        if "match_id = 'm'" not in statement:  # a match has only two seats to sort
+        if "match_id = 'm'" not in statement:  # a match has only two seats, so sorting is cheap
             assert not any(detail == "USE TEMP B-TREE FOR ORDER BY" for detail in details), (
                 statement,
                 details,
             )
+    reader.close()

@@ -1,4 +1,4 @@
-"""Queries read together show one moment, whatever the writer's thread commits between them."""
+"""Queries read together show one moment, even if the writer commits between them."""
 
 import sqlite3
 import threading
@@ -81,8 +81,8 @@ async def test_reads_together_end_their_transaction_even_when_one_fails(tmp_path
         assert (partners[0][1], keys) == ("Later", [])
 
 
-async def test_a_long_check_keeps_no_other_reading_waiting(tmp_path: Path) -> None:
-    """Needs threads, and therefore real time, but waits for events and not for a time."""
+async def test_a_long_check_does_not_delay_bulk_reads(tmp_path: Path) -> None:
+    """Uses threads, and therefore real time, but waits only for events."""
     begun, end = threading.Event(), threading.Event()
 
     async def check(reader: Reader) -> None:

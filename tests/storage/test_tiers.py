@@ -1,4 +1,4 @@
-"""Tiers, locks and terms in rows."""
+"""Tiers, locks and terms are stored in rows and read back."""
 
 from pgs.domain.tiers import Tier, TierRevision
 from pgs.storage import tiers as rows
@@ -16,7 +16,7 @@ async def test_a_new_database_offers_the_first_terms_and_no_tier(database: Datab
     assert (catalogue.tiers, catalogue.offered_terms_version) == ({"test": {}, "live": {}}, 1)
 
 
-async def test_a_catalogue_holds_every_revision_in_order_and_the_locks(database: Database) -> None:
+async def test_a_catalogue_has_the_locks_and_every_revision_in_order(database: Database) -> None:
     first, second, other = (
         TierRevision(1, "Bronze", 100, 180),
         TierRevision(2, "Bronze", 110, 190),

@@ -1,4 +1,4 @@
-"""Unique indexes hold without the actors: a second row conflicts, and nothing is written."""
+"""Unique indexes work without the actors: a second row conflicts, and nothing is written."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -80,7 +80,9 @@ async def test_a_second_row_conflicts_and_writes_nothing(tmp_path: Path, what: s
         )
 
 
-async def test_the_same_names_may_be_used_in_another_environment(tmp_path: Path) -> None:
+async def test_both_environments_may_have_the_same_sequence_key_and_position(
+    tmp_path: Path,
+) -> None:
     with open_store(tmp_path) as database:
         for seat in (
             _seat(1, position=1, match_id="mat_1"),

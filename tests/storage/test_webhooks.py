@@ -1,4 +1,4 @@
-"""Webhook endpoints in rows."""
+"""Webhook endpoints are stored in rows and read back."""
 
 from pgs.domain.accounts import Webhook
 from pgs.storage import webhooks as rows
@@ -12,7 +12,7 @@ async def commit(database: Database, *stmts: Stmt) -> Outcome:
     return await database.writer.submit(Tx("acme", stmts))
 
 
-async def test_a_new_endpoint_is_on_and_shown_without_its_secret(database: Database) -> None:
+async def test_a_new_endpoint_is_enabled_and_read_without_its_secret(database: Database) -> None:
     assert await rows.find_webhook(database.reader, "acme", "test") is None
     assert (
         await commit(database, rows.insert_webhook("acme", "test", URL, "sealed", 5))
@@ -29,7 +29,7 @@ async def test_a_new_endpoint_is_on_and_shown_without_its_secret(database: Datab
     )
 
 
-async def test_saving_a_url_switches_on_and_leaves_the_rest(database: Database) -> None:
+async def test_saving_a_url_changes_nothing_else_and_no_other_endpoint(database: Database) -> None:
     await commit(
         database,
         rows.insert_webhook("acme", "test", URL, "sealed", 5),

@@ -1,4 +1,4 @@
-"""The writer: closing commits what has queued, and no fault leaves a caller waiting."""
+"""Closing the writer commits the queued writes, and no fault leaves a caller waiting."""
 
 import sqlite3
 import threading
@@ -26,7 +26,7 @@ from tests.storage.writing import (
 from tests.virtual import Faults, open_store
 
 
-async def test_closing_finishes_what_has_queued(tmp_path: Path, faults: Faults) -> None:
+async def test_closing_commits_the_queued_writes(tmp_path: Path, faults: Faults) -> None:
     with open_store(tmp_path, faults, inline=False) as database:
         database.start()
         with faults.hold("commit") as release, trio.CancelScope() as scope:
@@ -42,7 +42,7 @@ async def test_closing_finishes_what_has_queued(tmp_path: Path, faults: Faults) 
     connection.close()
 
 
-def test_closing_after_the_run_finishes_what_nobody_waits_for_any_more(
+def test_closing_after_the_trio_run_commits_writes_whose_callers_are_gone(
     tmp_path: Path, faults: Faults
 ) -> None:
     database = Database(tmp_path, factory=faults.factory)
@@ -75,7 +75,7 @@ async def test_closing_closes_the_connection(inline: bool) -> None:
         connection.execute("select 1")
 
 
-async def test_closing_finishes_what_has_queued_in_line_too(tmp_path: Path) -> None:
+async def test_closing_an_in_line_writer_commits_the_queued_writes(tmp_path: Path) -> None:
     with open_store(tmp_path) as database:
         submit = database.writer.submit(tx_of(lock("a")))
         submit.send(None)  # the write is now in the queue
@@ -94,7 +94,7 @@ async def test_a_write_after_closing_is_refused(tmp_path: Path) -> None:
             await database.writer.submit(tx_of(lock("a")))
 
 
-async def test_a_writer_that_was_never_started_is_a_bug_and_not_a_long_wait(
+async def test_a_write_to_a_writer_that_was_not_started_raises_at_once(
     threaded: Database,
 ) -> None:
     with pytest.raises(RuntimeError, match="not started"):
@@ -118,7 +118,7 @@ async def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
             database.close()
         assert [line["event"] for line in logged] == ["writer_stalled"]
         with pytest.raises(DataFolderInUse):
-            Database(tmp_path)  # the commit may still succeed, so nobody else may write yet
+            Database(tmp_path)  # the commit may still succeed, so no other process may write yet
         release.set()
     monkeypatch.setattr(writer_module, "CLOSE_GRACE_S", 30)
     database.close()
@@ -128,32 +128,26 @@ async def test_a_disk_that_hangs_does_not_keep_the_process_from_ending(
 
 @INLINE
 async def test_an_unforeseen_error_in_the_writer_leaves_nobody_waiting(
-    tmp_path: Path, inline: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, faults: Faults, inline: bool
 ) -> None:
-    with open_store(tmp_path, inline=inline) as database:
+    with open_store(tmp_path, faults, inline=inline) as database:
         database.start()
-
-        def broken(*_: object) -> None:
-            raise MemoryError
-
-        with monkeypatch.context() as patch:
-            patch.setattr(database.writer, "_commit", broken)
-            outcomes = await submit_all(database, tx_of(lock("a")), tx_of(lock("b")))
+        faults.fail("commit")
+        faults.fail("rollback", MemoryError(), times=1)
+        outcomes = await submit_all(database, tx_of(lock("a")), tx_of(lock("b")))
+        faults.heal()
         assert [type(result) for result in outcomes] == [OutcomeUnknown] * 2
         assert await database.writer.submit(tx_of(lock("c"))) is Outcome.COMMITTED
 
 
+# Nothing handles the exception with which the test kills the writer's thread.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-async def test_the_death_of_the_writer_is_told_to_all_who_wait_and_all_who_come(
-    threaded: Database, monkeypatch: pytest.MonkeyPatch
+async def test_when_the_writers_thread_dies_waiting_and_later_writes_fail(
+    threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_module, "GROUP_LIMIT", 2)
     threaded.start()
-
-    def die(*_: object) -> None:
-        raise SystemExit
-
-    monkeypatch.setattr(threaded.writer, "_commit_group", die)
+    faults.fail("begin immediate", SystemExit())
     outcomes = await submit_all(threaded, *[tx_of(lock(f"game-{number}")) for number in range(5)])
     assert {type(result) for result in outcomes} <= {OutcomeUnknown, WriteFailed}
     await until(threaded.writer.stalled)

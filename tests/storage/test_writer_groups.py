@@ -1,4 +1,4 @@
-"""The writer: writes that come together share a commit in their order, and each fails alone."""
+"""Writes submitted together share a commit in their order, and each can fail alone."""
 
 import sqlite3
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.virtual import Faults, open_store
 
 
 @INLINE
-async def test_writes_of_the_same_moment_share_one_commit(
+async def test_writes_submitted_at_once_share_one_commit(
     tmp_path: Path, faults: Faults, inline: bool
 ) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:
@@ -33,13 +33,13 @@ async def test_writes_of_the_same_moment_share_one_commit(
         else:
             outcomes = await submit_as_one_group(database, faults, *txs)
         assert outcomes == [Outcome.COMMITTED] * 100
-        # In-line, what one round of the event loop submits is a group; a thread first ends the
-        # commit that was held up.
+        # In line, all writes of one round of the event loop are one group. With a thread, there is
+        # also the commit that was held.
         assert faults.count("commit") == (1 if inline else 2)
         assert len(await locked_games(database)) == 100
 
 
-async def test_a_group_has_a_limit(
+async def test_a_larger_group_is_committed_in_several_commits(
     threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threaded.start()
@@ -52,7 +52,7 @@ async def test_a_group_has_a_limit(
 
 
 @INLINE
-async def test_writes_are_committed_in_the_order_in_which_they_came(
+async def test_writes_are_committed_in_the_order_of_their_submission(
     tmp_path: Path, inline: bool
 ) -> None:
     with open_store(tmp_path, inline=inline) as database:

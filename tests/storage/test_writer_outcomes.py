@@ -1,4 +1,4 @@
-"""A write is committed, in conflict, failed or of unknown outcome, and its reply says which."""
+"""A write is committed, conflicts, fails or has an unknown outcome, and its caller learns which."""
 
 import sqlite3
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.virtual import Faults, open_store
 
 
 @INLINE
-async def test_a_committed_write_is_read_at_once(tmp_path: Path, inline: bool) -> None:
+async def test_a_committed_write_can_be_read_at_once(tmp_path: Path, inline: bool) -> None:
     with open_store(tmp_path, inline=inline) as database:
         database.start()
         assert await locked_games(database) == set()
@@ -23,7 +23,7 @@ async def test_a_committed_write_is_read_at_once(tmp_path: Path, inline: bool) -
 
 
 @INLINE
-async def test_a_unique_index_that_disagrees_is_a_conflict_and_nothing_is_done(
+async def test_a_violated_unique_index_is_a_conflict_and_nothing_is_written(
     tmp_path: Path, inline: bool
 ) -> None:
     with open_store(tmp_path, inline=inline) as database:
@@ -36,7 +36,7 @@ async def test_a_unique_index_that_disagrees_is_a_conflict_and_nothing_is_done(
 
 
 @INLINE
-async def test_a_statement_that_touches_other_rows_than_expected_is_a_conflict_and_nothing_is_done(
+async def test_a_statement_that_changes_an_unexpected_number_of_rows_is_a_conflict(
     tmp_path: Path, inline: bool
 ) -> None:
     with open_store(tmp_path, inline=inline) as database:
@@ -54,7 +54,7 @@ async def test_a_statement_that_touches_other_rows_than_expected_is_a_conflict_a
 
 
 @INLINE
-async def test_a_statement_that_the_disk_refuses_fails_the_write_and_nothing_is_done(
+async def test_a_statement_that_the_disk_refuses_fails_and_nothing_is_written(
     tmp_path: Path, faults: Faults, inline: bool
 ) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:
@@ -68,7 +68,7 @@ async def test_a_statement_that_the_disk_refuses_fails_the_write_and_nothing_is_
 
 
 @INLINE
-async def test_a_transaction_that_cannot_begin_fails_and_nothing_is_done(
+async def test_a_transaction_that_cannot_begin_fails_and_nothing_is_written(
     tmp_path: Path, faults: Faults, inline: bool
 ) -> None:
     with open_store(tmp_path, faults, inline=inline) as database:

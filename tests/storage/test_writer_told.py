@@ -1,4 +1,4 @@
-"""The writer: what it tells the log and readiness about writes that failed."""
+"""What the writer reports of failed writes to the log and to readiness."""
 
 import threading
 import time
@@ -20,7 +20,7 @@ def without_error(line: Any) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("text", ["delete from tier_lock", "commit"])
-async def test_a_write_that_the_disk_failed_is_known_for_as_long_as_is_asked(
+async def test_a_write_that_the_disk_failed_is_reported_within_the_asked_time(
     tmp_path: Path, faults: Faults, text: str, mock_clock: trio.testing.MockClock
 ) -> None:
     with open_store(tmp_path, faults) as database:
@@ -34,7 +34,7 @@ async def test_a_write_that_the_disk_failed_is_known_for_as_long_as_is_asked(
         assert database.writer.failed_within(11)
 
 
-async def test_conflicts_and_bugs_are_no_failures_of_the_disk(tmp_path: Path) -> None:
+async def test_conflicts_and_bugs_are_not_reported_as_failures_of_the_disk(tmp_path: Path) -> None:
     with open_store(tmp_path) as database:
         assert await submit_or_error(database, tx_of(lock("a"))) is Outcome.COMMITTED
         assert await submit_or_error(database, tx_of(lock("a"))) is Outcome.CONFLICT
@@ -43,7 +43,7 @@ async def test_conflicts_and_bugs_are_no_failures_of_the_disk(tmp_path: Path) ->
         assert not database.writer.failed_within(3600)
 
 
-async def test_a_write_that_failed_is_logged_with_its_partner_and_a_conflict_is_not(
+async def test_a_failed_write_is_logged_with_its_partner_and_a_conflict_is_not(
     tmp_path: Path, faults: Faults
 ) -> None:
     with open_store(tmp_path, faults) as database:
@@ -59,7 +59,7 @@ async def test_a_write_that_failed_is_logged_with_its_partner_and_a_conflict_is_
         assert logged[0]["log_level"] == "error"
 
 
-async def test_a_commit_that_failed_is_logged_once_with_the_size_of_its_group(
+async def test_a_failed_commit_is_logged_once_with_the_size_of_its_group(
     tmp_path: Path, faults: Faults
 ) -> None:
     with open_store(tmp_path, faults) as database:
@@ -71,9 +71,7 @@ async def test_a_commit_that_failed_is_logged_once_with_the_size_of_its_group(
         ]
 
 
-async def test_a_rollback_that_failed_is_logged_before_the_write_that_it_belongs_to(
-    tmp_path: Path, faults: Faults
-) -> None:
+async def test_a_failed_rollback_is_logged_before_its_write(tmp_path: Path, faults: Faults) -> None:
     with open_store(tmp_path, faults) as database:
         faults.fail("insert into tier_lock")
         faults.fail("rollback")
@@ -83,7 +81,7 @@ async def test_a_rollback_that_failed_is_logged_before_the_write_that_it_belongs
         assert [line["event"] for line in logged] == ["rollback_failed", "write_failed"]
 
 
-async def test_an_unforeseen_error_is_logged_and_the_next_write_finds_a_clean_connection(
+async def test_an_unforeseen_error_is_logged_and_the_next_write_is_committed(
     tmp_path: Path, faults: Faults
 ) -> None:
     with open_store(tmp_path, faults) as database:
@@ -97,7 +95,7 @@ async def test_an_unforeseen_error_is_logged_and_the_next_write_finds_a_clean_co
         assert await submit_or_error(database, tx_of(lock("a"))) is Outcome.COMMITTED
 
 
-async def test_the_thread_of_the_writer_waits_idle_and_never_keeps_the_process_alive(
+async def test_the_writers_thread_is_a_daemon_and_uses_no_cpu_while_idle(
     threaded: Database,
 ) -> None:
     before = set(threading.enumerate())

@@ -1,4 +1,4 @@
-"""The queue is bounded, a stalled disk is noticed, and a cancelled wait cancels no write."""
+"""The queue is bounded, a stalled disk is noticed, and a cancelled caller cancels no write."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tests.storage.writing import (
 from tests.virtual import Faults, open_store
 
 
-async def test_a_full_queue_is_an_answer_and_nothing_is_done(
+async def test_a_write_to_a_full_queue_is_refused_and_not_done(
     threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threaded.start()
@@ -39,7 +39,7 @@ async def test_a_full_queue_is_an_answer_and_nothing_is_done(
     assert await threaded.writer.submit(tx_of(lock("late"))) is Outcome.COMMITTED
 
 
-async def test_a_stalled_disk_is_noticed_and_so_is_its_recovery(
+async def test_a_stalled_disk_and_its_recovery_are_noticed(
     threaded: Database, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threaded.start()
@@ -57,13 +57,15 @@ async def test_a_stalled_disk_is_noticed_and_so_is_its_recovery(
             nursery.start_soon(submit, "b")
             await until(threaded.writer.stalled)
             assert outcomes == []
-            assert await locked_games(threaded) == set(), "readers do not wait for the disk"
+            assert await locked_games(threaded) == set(), (
+                "a write can be read before it is committed"
+            )
             release.set()
     assert outcomes == [Outcome.COMMITTED] * 2
     assert not threaded.writer.stalled()
 
 
-async def test_the_age_of_a_stall_is_that_of_the_oldest_write_that_still_waits(
+async def test_a_stall_is_measured_by_the_oldest_write_that_still_waits(
     threaded: Database, faults: Faults, mock_clock: trio.testing.MockClock
 ) -> None:
     threaded.start()
@@ -83,14 +85,14 @@ async def test_the_age_of_a_stall_is_that_of_the_oldest_write_that_still_waits(
             assert threaded.writer.stalled()
             first.set()
             await until_real(lambda: threaded.writer.waiting == 1)
-            assert not threaded.writer.stalled(), "the younger write has waited for a second only"
+            assert not threaded.writer.stalled(), "the newer write has waited for one second only"
             mock_clock.jump(seconds)
             assert threaded.writer.stalled()
             second.set()
     assert not threaded.writer.stalled()
 
 
-async def test_a_caller_who_stops_waiting_stops_no_write(
+async def test_a_cancelled_caller_does_not_cancel_its_submitted_write(
     threaded: Database, faults: Faults
 ) -> None:
     threaded.start()
@@ -106,7 +108,7 @@ async def test_a_caller_who_stops_waiting_stops_no_write(
 
 
 @INLINE
-async def test_a_caller_who_was_cancelled_before_writes_nothing(
+async def test_a_caller_who_was_already_cancelled_submits_nothing(
     tmp_path: Path, inline: bool
 ) -> None:
     with open_store(tmp_path, inline=inline) as database:

@@ -1,4 +1,4 @@
-"""Transactions for tests of the writer, and their outcomes."""
+"""Transactions for tests of the writer, and ways to submit them and wait."""
 
 import time
 from collections.abc import Callable
@@ -45,7 +45,7 @@ async def submit_or_error(database: Database, tx: Tx) -> Outcome | Exception:
 
 
 async def submit_all(database: Database, *txs: Tx) -> list[Outcome | Exception]:
-    """Submit all at once; return the outcome of each, in their order."""
+    """Submit all transactions at once; return their outcomes in the order of the arguments."""
     outcomes: dict[int, Outcome | Exception] = {}
 
     async def one(number: int, tx: Tx) -> None:
@@ -60,7 +60,10 @@ async def submit_all(database: Database, *txs: Tx) -> list[Outcome | Exception]:
 async def submit_as_one_group(
     database: Database, faults: Faults, *txs: Tx
 ) -> list[Outcome | Exception]:
-    """Queue all of them behind a commit that is held up, so that they become one group."""
+    """Submit all transactions as one group: they queue while another write is held.
+
+    Returns their outcomes in the order of the arguments.
+    """
     outcomes: list[Outcome | Exception] = []
     with faults.hold("delete from tier_lock") as release:
         async with trio.open_nursery() as nursery:
@@ -78,15 +81,16 @@ async def submit_as_one_group(
 
 
 async def until_real(condition: Callable[[], bool]) -> None:
-    """Wait for a thread while trio's clock stands still."""
+    """Wait for a condition that a thread brings about, while trio's clock stands still."""
     for _ in range(30_000):
         if condition():
             return
         await trio.to_thread.run_sync(time.sleep, 0.001)
-    raise AssertionError("it never came true")
+    raise AssertionError("the condition never became true")
 
 
 async def until(condition: Callable[[], bool]) -> None:
     with trio.fail_after(30):
-        while not condition():  # noqa: ASYNC110  nothing in a thread under test could set an event of trio's
+        # A thread brings the condition about, and it sets no event of trio's, so this polls.
+        while not condition():  # noqa: ASYNC110
             await trio.sleep(0.001)

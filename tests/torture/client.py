@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 client on a bare socket: any number of connections, and no hidden retries."""
+"""A small HTTP/1.1 client on a socket, for many connections at once and without hidden retries."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ class Gone(Exception):
 
 
 class Connection:
-    """One keep-alive connection. It is opened on first use, and again after it was lost."""
+    """One keep-alive connection, opened on first use and reopened after it was lost."""
 
     def __init__(self, base_url: str) -> None:
         parts = urlsplit(base_url)

@@ -1,4 +1,4 @@
-"""The service as a process on a data folder that was seeded for load."""
+"""The service as a process on a data folder with seeded partners."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""kill -9 during many matches: the bots reconnect, and each match continues and ends correctly."""
+"""After a `kill -9` during many matches, bots reconnect and every match ends correctly."""
 
 import json
 import random
@@ -26,7 +26,7 @@ from tests.torture.server import Server
 pytestmark = pytest.mark.torture
 
 MATCHES, KILLS, PATIENCE_S = 30, 3, 120
-GAME = "reversi"  # sixty moves: long enough to be killed in the middle of, several times
+GAME = "reversi"  # sixty moves, so several kills fall into the middle of a match
 THINK_S = 0.15
 
 
@@ -38,7 +38,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 class Player(msgspec.Struct):
-    """A player, and the last state that it saw of its match."""
+    """A player, and the last state of its match that it saw."""
 
     name: str
     token: str
@@ -55,7 +55,7 @@ async def _play(server: Server, player: Player) -> None:
     """Play to the end. Open a new socket whenever one is lost."""
     while not player.over:
         try:
-            # The stream is ours, since trio-websocket leaves that of a lost connection open.
+            # Opened here, because trio-websocket does not close the stream of a lost connection.
             async with (
                 await trio.open_tcp_stream("127.0.0.1", server.port) as stream,
                 trio.open_nursery() as nursery,
@@ -108,7 +108,7 @@ async def _converse(socket: WebSocketConnection, player: Player, choice: random.
             await socket.send_message(json.dumps(move))
 
 
-async def test_matches_outlive_kills_and_lose_no_move_that_was_shown(server: Server) -> None:
+async def test_kills_end_no_match_and_lose_no_move_that_was_shown(server: Server) -> None:
     [keys] = server.seed(1)
     server.start()
     connection = Connection(server.base_url)

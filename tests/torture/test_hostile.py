@@ -20,7 +20,8 @@ STALLED, NEVER_READING = 100, 20
 STOP_S = 15
 ROWS = 100
 FEED = f"/partner/results?limit={ROWS}"
-# Pages of 50 kB for each connection. Linux buffers about 4 MB for a client that does not read.
+# Pages of the feed that each connection asks for, of 50 kB each. Linux buffers about 4 MB for a
+# client that does not read.
 ASKED = 150
 
 
@@ -36,8 +37,9 @@ async def _launch(server: Server, keys: dict[str, str], name: str) -> None:
     body = {"playerId": name, "gameId": "tic-tac-toe"}
     status, _, answer = await connection.call("POST", "/partner/sessions", keys["testKey"], body)
     assert status == 200, answer
-    body |= {"tierId": keys["tierId"], "stakeUsdCents": 100, "idempotencyKey": name}  # type: ignore[dict-item]  # a body of mixed values
-    status, _, answer = await connection.call("POST", "/partner/matches", keys["testKey"], body)
+    seat: dict[str, object] = {"tierId": keys["tierId"], "stakeUsdCents": 100}
+    seat |= {**body, "idempotencyKey": name}
+    status, _, answer = await connection.call("POST", "/partner/matches", keys["testKey"], seat)
     assert status == 200, answer
     await connection.close()
 
@@ -53,7 +55,7 @@ async def _open(server: Server, *, receive_buffer: int | None = None) -> trio.So
 
 
 async def _fill_feed(server: Server, key: str, tier_id: str) -> None:
-    """Start so many matches that a page of the feed is long, to overflow the kernel's buffers."""
+    """Start many matches, so that pages of the feed are long and fill the kernel's buffers."""
     connection = Connection(server.base_url)
     for number in range(ROWS):
         body = {
@@ -118,7 +120,7 @@ async def test_every_hostile_input_is_survived(server: Server) -> None:
     assert seconds < STOP_S
 
 
-async def test_stalled_and_never_reading_clients_hold_up_neither_others_nor_the_stop(
+async def test_clients_that_stall_or_never_read_delay_neither_others_nor_the_stop(
     server: Server,
 ) -> None:
     keys = server.seed(1)[0]
@@ -139,15 +141,15 @@ async def test_stalled_and_never_reading_clients_hold_up_neither_others_nor_the_
     ]
     streams = await _ask_and_never_read(server, key)
     with trio.fail_after(60):
-        # Each connection has blocked a write until the service closed it.
-        while await _stuck(server) < NEVER_READING:  # noqa: ASYNC110 - another process
+        # Wait until the service, another process, has closed each connection that blocked a write.
+        while await _stuck(server) < NEVER_READING:  # noqa: ASYNC110
             await trio.sleep(0.2)
     for number in range(STALLED):
         stream = await _open(server)
         await stream.send_all(beginnings[number % len(beginnings)])
         streams.append(stream)
     streams += await _ask_and_never_read(server, key)
-    await trio.sleep(2)  # these block a write when the stop comes, or are about to
+    await trio.sleep(2)  # by the stop, these connections block a write or are about to
     await _launch(server, keys, "meanwhile")
     internal = Connection(server.internal_url)
     status, _, answer = await internal.call("GET", "/internal/readyz", "")

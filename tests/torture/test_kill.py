@@ -1,4 +1,4 @@
-"""Repeated kill -9 under load. Clients retry unanswered calls with the same idempotency keys."""
+"""Repeated `kill -9` under load. Clients retry unanswered calls with the same idempotency keys."""
 
 import random
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ class Backend:
 
     def __init__(self, keys: dict[str, str]) -> None:
         self.key, self.tier = keys["testKey"], keys["tierId"]
-        self.sent: set[str] = set()  # idempotency keys of calls that may or may not have arrived
+        self.sent: set[str] = set()  # idempotency keys of all calls, whether answered or not
         self.seats: dict[str, str] = {}  # idempotency key → seat id, as acknowledged
         self.decided: dict[str, str | None] = {}  # match id → winner, as acknowledged
         self.rows: dict[tuple[str, str], dict[str, Any]] = {}
         self.cursor = ""
 
     async def seat(self, connection: Connection, name: str) -> None:
-        """Take a seat; retry until it is acknowledged. All acknowledgements must name one seat."""
+        """Ask for a seat once. All answers to one idempotency key must name the same seat."""
         self.sent.add(name)
         body = {
             "playerId": f"player-{name}",
@@ -75,7 +75,7 @@ class Backend:
             self.cursor, more = page["nextCursor"], page["hasMore"]
 
     async def decide(self, connection: Connection, rng: random.Random) -> None:
-        """Decide one of the matches that run according to the feed."""
+        """Decide one of the matches that are running according to the feed."""
         running = [
             row
             for row in self.rows.values()
@@ -91,11 +91,11 @@ class Backend:
         if status == 200:
             self.decided[row["matchId"]] = row["playerId"]
         else:
-            # Another worker, or an own call whose answer was lost in a kill, may have decided it.
+            # Another worker may have decided the match, or a call whose answer was lost in a kill.
             assert status in (409, 429, 500), answer
 
 
-async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: Server) -> None:
+async def test_twenty_kills_under_load_lose_and_repeat_nothing(server: Server) -> None:
     rng = random.Random(20)
     backends = [Backend(keys) for keys in server.seed(PARTNERS)]
     server.start()
@@ -113,8 +113,8 @@ async def test_twenty_kills_under_load_lose_nothing_and_double_nothing(server: S
             await trio.to_thread.run_sync(server.end)
         await trio.to_thread.run_sync(server.start)
 
-    # Unacknowledged seats are requested once more with the same keys. Then all matches are decided
-    # and settled.
+    # Ask again for each seat without an answer, with the same key. Then decide and settle all
+    # matches.
     for backend in backends:
         connection = Connection(server.base_url)
         for name in sorted(backend.sent - backend.seats.keys()):

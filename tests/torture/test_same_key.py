@@ -50,9 +50,7 @@ async def test_fifty_identical_calls_at_once_charge_once_for_each_of_two_hundred
             replays[partner["partnerId"]] += "idempotent-replayed" in headers
 
     connections = [Connection(server.base_url) for _ in range(CONNECTIONS)]
-    group = (
-        CONNECTIONS // AT_ONCE
-    )  # keys at a time, so that each has its fifty calls in flight together
+    group = CONNECTIONS // AT_ONCE  # keys at a time: the fifty calls of each run simultaneously
     for begin in range(0, PARTNERS, group):
         async with trio.open_nursery() as nursery:
             for index, partner in enumerate(partners[begin : begin + group]):
@@ -66,7 +64,7 @@ async def test_fifty_identical_calls_at_once_charge_once_for_each_of_two_hundred
     assert {len(ids) for ids in seats.values()} == {1}
     assert len(seats) == PARTNERS
     assert set(replays.values()) == {AT_ONCE - 1}, (
-        "all but one of each key's calls must be told that they were replays"
+        "all but one answer for each key must be marked as a replay"
     )
     database = Database(server.folder)
     report = await check_ledger(database.reader)

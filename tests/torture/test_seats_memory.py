@@ -1,4 +1,4 @@
-"""The memory for matched seats that nobody has joined; a smaller scripts/measure_seats.py."""
+"""Runs `scripts/measure_seats.py` on a small scale: the memory of matched seats without players."""
 
 import os
 import subprocess
@@ -9,14 +9,12 @@ import pytest
 from tests.conventions.tree import ROOT
 
 SEATS, MOST_MB = 10_000, 15
-"""Seats, and the megabytes that they may take: 1 kB for each, as in 100 MB for 100,000 seats, plus
+"""Seats, and the megabytes that they may take: 1 kB for each seat (100 MB for 100,000 seats), and
 half as much again for fixed costs."""
 
 
 @pytest.mark.slow
-def test_ten_thousand_matched_seats_that_nobody_has_joined_take_less_than_fifteen_megabytes() -> (
-    None
-):
+def test_ten_thousand_matched_seats_without_players_take_less_than_15_megabytes() -> None:
     command = [
         sys.executable,
         str(ROOT / "scripts" / "measure_seats.py"),

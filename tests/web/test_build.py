@@ -15,11 +15,11 @@ from tests.conventions.tree import ROOT, SOURCE, files
 BUILT = SOURCE / "web" / "frame"
 
 BUILD_MAX_BYTES: Final = 60 * 1000
-"""Of all built files together, compressed. They had 17 kB when this limit was set."""
+"""Bytes of all built files together, compressed. They had 17 kB when this limit was set."""
 
 LINES_MAX: Final = 350
 COLUMNS_MAX: Final = 100
-"""Of a source file. `web/tests/function-length.test.ts` has the limit for functions."""
+"""Lines and columns of a source file. Functions: see `web/tests/function-length.test.ts`."""
 
 
 def _built() -> list[Path]:
@@ -59,7 +59,7 @@ def test_no_built_file_evaluates_text_or_stores_data_in_the_browser() -> None:
         ), path.name
 
 
-def test_the_template_has_its_marks_and_no_inline_script_or_style() -> None:
+def test_the_template_has_its_placeholders_and_no_inline_script_or_style() -> None:
     (template,) = (path.read_text() for path in _built() if path.name == "frame.html")
     assert template.count(DATA_MARK) == 1
     assert f'content="{DATA_MARK}"' in template

@@ -1,6 +1,6 @@
 /**
  * A browser for tests: time stands still until `pass` is called, and the test plays the server on
- * each socket. Below it, the messages that tests send.
+ * each socket. The messages that tests send are at the end of the file.
  */
 
 import type { Browser, SocketLike } from '../src/frame/game-client';

@@ -1,1 +1,1 @@
-"""The owners of everything that changes."""
+"""The actors: each owns some changing state and handles one message at a time."""

@@ -1,6 +1,6 @@
-"""Publishes activity events of seats, matches, tries and refusals.
+"""Publishes activity events about seats, matches, tries and refusals.
 
-Call these after the commit. Without a subscriber they return at once.
+Call these functions after the commit. Without a subscriber they do nothing.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def tell_of_play(
     seats: Sequence[Seat],
     matches: Sequence[Match],
 ) -> None:
-    """Tell of seats and matches as a commit has left them."""
+    """Publish the seats and matches that were just committed."""
     activity = parts.activity
     if not activity.has_subscribers(partner_id, environment):
         return
@@ -49,7 +49,7 @@ def tell_of_play(
 def tell_of_attempt(
     parts: Parts, partner_id: str, environment: Environment, attempt: Attempt
 ) -> None:
-    """Tell of a try at delivering a nudge."""
+    """Publish one try at delivering a nudge."""
     if parts.activity.has_subscribers(partner_id, environment):
         detail = {
             "nudgeId": attempt.nudge_id,
@@ -67,7 +67,7 @@ def tell_of_attempt(
 def tell_of_refusal(
     parts: Parts, partner_id: str, environment: Environment, path: str, reason: str
 ) -> None:
-    """Tell of a call with a key that was refused."""
+    """Publish the refusal of a call that was made with a key."""
     if parts.activity.has_subscribers(partner_id, environment):
         parts.activity.tell(
             partner_id,

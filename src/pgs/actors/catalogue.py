@@ -26,7 +26,7 @@ from pgs.storage.terms import insert_terms
 from pgs.storage.transactions import Outcome, Stmt, Tx
 
 TERMS_MAX = 100_000
-"""Characters of the rake terms, which is enough for a long contract."""
+"""Characters of the rake terms: enough for a long contract."""
 
 
 class CatalogueActor(DispatchingActor):
@@ -38,7 +38,7 @@ class CatalogueActor(DispatchingActor):
         self._catalogue = parts.catalogue
 
     async def load(self) -> None:
-        """Read the catalogue, so that no decision rests on a stale one."""
+        """Read the catalogue again, so that decisions use the newest one."""
         await self._catalogue.refresh()
 
     async def _set_tier(self, command: SetTier, envelope: Envelope) -> TierSet | BadRequest:

@@ -1,4 +1,4 @@
-"""The service without its listeners: what the HTTP surface and the operator's commands drive."""
+"""The service without its listeners. The HTTP surface and the operator's commands use it."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from pgs.actors.parts import Parts
 
 
 class Core(msgspec.Struct, frozen=True):
-    """A running core: what the actors work with, their addresses, and the background work."""
+    """A running core: the parts of the actors, the directory of actors, and the background work."""
 
     parts: Parts
     directory: PartnerDirectory

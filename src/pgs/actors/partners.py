@@ -17,7 +17,7 @@ from pgs.domain.environments import Environment
 
 
 class Makers(msgspec.Struct, frozen=True):
-    """How each actor is made. `roles`: an account's actors, by role."""
+    """The functions that make the actors. `roles`: those of a partner's actors, by role."""
 
     roles: Mapping[str, Callable[[PartnerActors], Actor]]
     table: Callable[[PartnerActors, str, Cell], Actor]
@@ -25,9 +25,9 @@ class Makers(msgspec.Struct, frozen=True):
 
 
 class PartnerActors:
-    """One partner's actors. They share their restart limit.
+    """One partner's actors. They share one restart limit.
 
-    Ask for a `Ref` anew for each message: an idle partner is closed, and opened again when needed.
+    Get a new `Ref` for each message: the refs of a closed partner or table are invalid.
     """
 
     def __init__(self, partner_id: str, parts: Parts, makers: Makers) -> None:
@@ -35,7 +35,7 @@ class PartnerActors:
         self.parts = parts
         self.restarts = RestartCounter()
         self.admission = PartnerAdmission(parts.process_admission)
-        self.embed_admission = PartnerAdmission(parts.process_admission)  # of the frame's documents
+        self.embed_admission = PartnerAdmission(parts.process_admission)  # for the frame's pages
         self._makers = makers
         self._cells: dict[str, Cell] = {}  # by role
         self._tables: dict[str, Cell] = {}  # by match id
@@ -58,7 +58,7 @@ class PartnerActors:
         return self._ref("settlement")
 
     def table(self, match_id: str) -> Ref:
-        """Return the table of a match, opened if need be."""
+        """Return the table of a match; create it if it is not open."""
         self._used_at = trio.current_time()
         cell = self._tables.get(match_id)
         if cell is None:
@@ -72,7 +72,7 @@ class PartnerActors:
         return self.table(match_id) if match_id in self._tables else None
 
     def count_tables(self) -> int:
-        """Return how many tables are open: those whose actors have a running task."""
+        """Return how many tables have a running task."""
         alive = self.parts.system.cells
         return sum(cell in alive for cell in self._tables.values())
 
@@ -85,9 +85,10 @@ class PartnerActors:
                 del self._tables[match_id]
 
     def is_idle(self, now: float) -> bool:
-        """Return whether closing the partner would lose nothing.
+        """Return whether the partner can be closed without losing anything.
 
-        No actor is alive, the rate buckets are full, and the partner is not resting.
+        It was not used for `IDLE_CLOSE_S`, no actor is alive, the rate buckets are full, and the
+        partner is not resting.
         """
         alive = self.parts.system.cells
         return (
@@ -99,7 +100,7 @@ class PartnerActors:
         )
 
     def close(self) -> None:
-        """Retire every address that was given out."""
+        """Retire all cells: their refs are invalid from now on and raise `RuntimeError`."""
         for cell in (*self._cells.values(), *self._tables.values()):
             cell.retired = True
 
@@ -118,7 +119,7 @@ class PartnerActors:
 class PartnerDirectory:
     """Every open partner by id, and the platform's own actor.
 
-    There is only one node so far, so every partner belongs to it.
+    There is only one node so far, so it holds every partner.
     """
 
     def __init__(self, parts: Parts, makers: Makers) -> None:
@@ -130,7 +131,7 @@ class PartnerDirectory:
         )
 
     def partner(self, partner_id: str) -> PartnerActors:
-        """Return a partner's actors, opened if need be."""
+        """Return a partner's actors; open the partner if it is not open."""
         partner = self._partners.get(partner_id)
         if partner is None:
             partner = PartnerActors(partner_id, self._parts, self._makers)
@@ -145,7 +146,7 @@ class PartnerDirectory:
         return len(self._partners)
 
     def count_tables(self) -> int:
-        """Return how many tables are open, of all partners."""
+        """Return how many tables of all partners have a running task."""
         return sum(partner.count_tables() for partner in self._partners.values())
 
     def close_idle(self) -> None:

@@ -1,4 +1,4 @@
-"""What every actor works with: the database, the ports, and the registers they share."""
+"""What every actor works with: the database, the ports and the shared registers."""
 
 from collections.abc import Callable, Mapping
 
@@ -29,7 +29,7 @@ from pgs.storage.database import Database
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """Built once, in `pgs.app`. `games` holds the installed games by id."""
+    """The parts, built once in `pgs.app`. `games` holds the installed games by id."""
 
     system: System
     database: Database
@@ -55,7 +55,7 @@ class Parts(msgspec.Struct, frozen=True):
 
     @property
     def on_event(self) -> Callable[[str], None]:
-        """Counts an event by its name."""
+        """The function that counts an event by its name."""
         return self.system.on_event
 
     @property

@@ -1,4 +1,4 @@
-"""What the actors need from outside: the way to partners' endpoints, and the players' money."""
+"""The interfaces to the outside: posting to partners' endpoints, and settling players' money."""
 
 from collections.abc import Mapping
 from typing import Literal, Protocol
@@ -11,10 +11,10 @@ ChargeAnswer = Literal["confirmed", "pending", "declined"]
 
 
 class NudgePort(Protocol):
-    """The way out to partners' endpoints."""
+    """Posts nudges to partners' endpoints."""
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
-        """Return the outcome of one try. It raises nothing that an endpoint could cause."""
+        """Return the outcome of one try. An endpoint cannot make it raise."""
         ...
 
 

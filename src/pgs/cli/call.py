@@ -21,8 +21,8 @@ A = TypeVar("A", bound=Args)
 R = TypeVar("R", bound=Record)
 
 WAIT_S = 5.0
-"""Seconds that a command waits for a locked data folder whose process answers no commands: a
-service that starts or stops, or another command."""
+"""Seconds that a command waits for a locked data folder whose owner answers no commands: a service
+that starts or stops, or another command."""
 
 LOOK_AGAIN_S = 0.05
 """Seconds between two tries to lock the folder: too short for people to notice."""
@@ -32,14 +32,14 @@ PAYOUTS_S = 5.0
 start of the service makes the remaining ones."""
 
 LOOK_FOR_PAYOUTS_S = 0.02
-"""Seconds between two looks for payouts that are still due: too short for people to notice."""
+"""Seconds between two checks for payouts that are still due: too short for people to notice."""
 
 
 async def perform(config: Config, command: OperatorCommand[A, R], args: A) -> Answer:
-    """Return a command's answer, whether or not a service runs on the folder.
+    """Return the answer to a command, from the running service or from the folder itself.
 
-    The same function carries the command out in both cases. Raises `BadCall` for arguments that
-    the command does not take, `NoDatabase`, `DataFolderInUse`, and what opening the folder raises.
+    `execute` carries the command out in both cases. Raises `BadCall` for arguments that the command
+    does not take, `NoDatabase`, `DataFolderInUse`, and what opening the folder raises.
     """
     line = encode_request(command.name, args)
     decode_args(decode_request(line).args, command.args)
@@ -78,8 +78,8 @@ async def _run_on_folder(config: Config, line: bytes, *, await_payouts: bool) ->
 def log_to_stderr() -> None:
     """Log errors to standard error, and nothing to standard output, which is for the answer.
 
-    Warnings are left out. A process that ends at once leaves work to the next start and warns of
-    it; an operator does not need that warning.
+    Warnings are left out: this process ends at once and leaves work to the next start, and an
+    operator does not need a warning about that.
     """
     structlog.configure(
         processors=[

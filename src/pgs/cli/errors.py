@@ -1,4 +1,4 @@
-"""Errors of the command line: one line on standard error and an exit code, no traceback."""
+"""Errors of the command line: each is one line on standard error and an exit code."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: what a shell reports for SIGINT, 128 + 2."""
 
 
-# How an operator types each argument of a command.
+# The name of each argument on the command line.
 _AS_TYPED = {
     "partner_id": "the partner's ID",
     "game_id": "the game's id",
@@ -72,7 +72,7 @@ def stop(message: str, code: int) -> typer.Exit:
 def printing() -> Iterator[None]:
     """Guard a block that prints an answer: if printing fails, write an error and exit with 1.
 
-    A closed pipe gets no error message: its reader has left on purpose.
+    For a closed pipe there is no error message: its reader has left on purpose.
     """
     if sys.stdout is None:
         raise stop(
@@ -196,7 +196,7 @@ def _service_message(error: BaseException) -> str | None:
             "Look at the current state before you repeat it."
         )
     if isinstance(error, BadGame):
-        return f"{error}. Remove the package that brings it, or one of two that bring the same."
+        return f"{error}. Remove the package that installs it, or one of two with the same id."
     if isinstance(error, StoreOutage):
         return (
             f"the database cannot be used: {error}. "

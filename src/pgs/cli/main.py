@@ -84,7 +84,7 @@ def demo(
             metavar="[N]",
             min=1,
             max=BOTS_MAX,
-            help="With --bots: how many. Each pair plays each other; an odd one plays you.",
+            help="With --bots: how many. They play in pairs; with an odd number, one plays you.",
         ),
     ] = None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""The options that every operator command has in common, and how its answer is printed."""
+"""The options that all operator commands share, and how their answers are printed."""
 
 import dataclasses
 import sys

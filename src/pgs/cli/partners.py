@@ -86,7 +86,7 @@ def set_rate(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Set an account's own rate bucket."""
+    """Set an account's rate limit."""
     if burst is None and rate is None:
         raise stop("nothing to set: name --burst, --rate or both", WRONG_CALL)
     show(

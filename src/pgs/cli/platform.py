@@ -53,7 +53,7 @@ def set_tier(
     name: Annotated[
         str | None,
         typer.Option(
-            help="The name shown for the tier. By default its present name; a new tier's id."
+            help="The name shown for the tier. By default its present name, or a new tier's id."
         ),
     ] = None,
     as_json: Json = False,
@@ -148,9 +148,9 @@ def end(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """End a partner's agreement. It takes no seats until it agrees to the terms on offer.
+    """End a partner's agreement. The partner takes no seats until it agrees to the terms on offer.
 
-    Its running matches are played and paid.
+    The partner's running matches are played and paid.
     """
     show(ask(TERMS_END, PartnerId(partner_id), config, data), tables.partner, as_json=as_json)
 
@@ -184,7 +184,7 @@ def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir
     if not report.sound:
         raise stop(
             "the ledger is not sound. Stop the service, keep a copy of the data folder, "
-            "and find out why before play goes on.",
+            "and find the cause before play continues.",
             REFUSED,
         )
 

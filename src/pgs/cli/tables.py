@@ -195,8 +195,8 @@ def terms(published: r.TermsPublished) -> RenderableType:
 def authenticator_reset(member: r.AuthenticatorReset) -> RenderableType:
     """Draw the member whose authenticator was removed."""
     return _cell(
-        f"{member.email} ({member.uid}) of {member.partner_id} has no authenticator any more "
-        "and enrols a new one."
+        f"{member.email} ({member.uid}) of {member.partner_id} no longer has an authenticator "
+        "and can enrol a new one."
     )
 
 

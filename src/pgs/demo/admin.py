@@ -15,7 +15,7 @@ from pgs.operator.ready import NotMade, ReadyPartner
 ADMIN = Person("demo-admin", "Dana Demo", "admin@demo.example")
 DEVELOPER = Person("demo-developer", "Devi Demo", "developer@demo.example")
 PEOPLE = (ADMIN, DEVELOPER)
-"""The people on the development issuer's page. The developer becomes a member only by an invite."""
+"""The people on the development issuer's page. The developer is no member until invited."""
 
 TOKEN_S = 12 * 3600
 """Seconds that the demo admin's token is valid: a day's work with the demo."""
@@ -31,7 +31,7 @@ class Admin(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 async def make_admin(core: Core, partner: ReadyPartner, issuer: DevelopmentIssuer) -> Admin:
-    """Create and return the partner's first admin, by the same commands as any other admin.
+    """Create and return the partner's first admin, with the commands that every admin uses.
 
     Raises `NotMade`.
     """

@@ -1,4 +1,4 @@
-"""The demo's bots: pairs that play one match after another, and one that plays the page's user."""
+"""The demo's bots: pairs that play each other, and one that plays against the page's user."""
 
 from itertools import count
 from typing import Final
@@ -53,8 +53,8 @@ class Arena(msgspec.Struct):
     async def play_one(self, game_id: str, first: Player, second: Player) -> Played | None:
         """Launch one match, play it to its end and print its result.
 
-        Returns the match as the first player saw it, None if that bot had to stop. Raises
-        `NotLaunched`.
+        Returns the match as the first player saw it, or None if that player's bot had to stop.
+        Raises `NotLaunched`.
         """
         match_id = await self.launcher.launch(game_id, first, second)
         ends: dict[str, Played | None] = {}
@@ -72,7 +72,7 @@ class Arena(msgspec.Struct):
 
     async def oppose(self, player: Player, opponent: Player, game_id: str, match_id: str) -> None:
         """Play `player`'s side of a match to its end and print its result."""
-        # One match at a time: a player's new socket would close the one of the match before.
+        # One match at a time: a player's new socket closes the socket of an earlier match.
         async with self.opposing:
             end = await self._play(game_id, match_id, player)
         if end is not None:

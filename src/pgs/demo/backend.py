@@ -18,11 +18,11 @@ CALL_FAILED = (
     httpcore.ProtocolError,
     httpcore.TimeoutException,
 )
-"""What a call raises when no answer comes, or one that cannot be decoded."""
+"""What a call raises when no answer comes, or when the answer cannot be decoded."""
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A call and its answer. `sent` and `received` are decoded JSON; header names, lower case."""
+    """A call and its answer, both as decoded JSON. Header names are in lower case."""
 
     method: str
     path: str
@@ -73,7 +73,7 @@ class Backend:
         return await self._call("GET", f"/partner/matches/{match_id}")
 
     async def results(self, cursor: str | None = None, wait_s: int | None = None) -> Exchange:
-        """Read the results feed from a cursor on; with `wait_s`, wait that long for new rows."""
+        """Read the results feed after a cursor. With `wait_s`, wait that long at most for rows."""
         query = {"cursor": cursor, "waitSeconds": wait_s}
         return await self._call(
             "GET",

@@ -1,6 +1,6 @@
 """Bots: programs that play matches over the Game API's WebSocket, as a player's frame does.
 
-A bot needs a session token only. It waits nearly all of the time, so one process can run thousands.
+A bot needs only a session token. It waits nearly all of the time, so one process can run thousands.
 """
 
 import ssl
@@ -27,8 +27,8 @@ APART_S: Final = 0.06
 messages a second."""
 
 TRIES_MAX: Final = 8
-"""Connections in a row that may fail before a bot gives up. A move that arrives starts the count
-again."""
+"""Connections in a row that may fail before a bot gives up. A message about a move resets the
+count."""
 
 ERRORS_MAX: Final = 8
 """Messages of a bot that may be refused in one match before the bot gives up. So many refusals are
@@ -48,15 +48,15 @@ _CLOSE_S: Final = 2.0
 """Seconds that a bot waits for its close frame to be answered. Nothing depends on the answer."""
 
 _PROTOCOL: Final = "pgs.game.v1"
-# The service stops, the connection broke, an internal error, the registry cannot be read: after
-# these close codes a new connection may work.
+# After these close codes a new connection may work: the service stops, the connection broke, an
+# internal error, the registry cannot be read.
 _RECONNECT_CODES: Final = (1001, 1006, 1011, 4503)
 
 
 class Played(msgspec.Struct, frozen=True):
     """A match that has ended, as one side saw it.
 
-    `outcome`: `ended` or `no_contest`, which has no `result`. `ply`: the moves of both players.
+    `outcome`: `ended` or `no_contest`; the latter has no `result`. `ply`: the number of moves.
     """
 
     match_id: str
@@ -101,10 +101,10 @@ async def play_match(
 ) -> Played:
     """Play random legal moves until a match has ended, and return its end.
 
-    `url` is a session's `gameSocketUrl`. The bot plays `match_id`; without one, the player's oldest
+    `url` is a session's `gameSocketUrl`. The bot plays `match_id`; without it, the player's oldest
     running match, or the next that begins. It connects again after a lost connection. Before a
-    move it thinks for 0.5 to 1.5 times `pace_s` seconds. `on_move` is called with the seconds from
-    the sending of each of its moves to the `moved` message about it. Raises `BotStopped`.
+    move it thinks for 0.5 to 1.5 times `pace_s` seconds. For each move of the bot, `on_move` is
+    called with the seconds from sending it to receiving `moved`. Raises `BotStopped`.
     """
     view = _MatchView(match_id)
     while True:

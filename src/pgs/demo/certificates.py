@@ -1,4 +1,4 @@
-"""A private certificate authority, for TLS on one machine: the demo and the benchmarks use it."""
+"""A private certificate authority for TLS on one machine, for the demo and the benchmarks."""
 
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -93,7 +93,7 @@ class Authority:
 def server_context(issued: Issued) -> ssl.SSLContext:
     """Return a TLS context for a server with this certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    # OpenSSL reads both from files only. The folder is private to its owner and removed at once.
+    # OpenSSL reads certificate and key from files only. The folder is private and removed at once.
     with TemporaryDirectory() as folder:
         chain = Path(folder) / "chain.pem"
         chain.write_bytes(issued.key + issued.certificate)

@@ -9,7 +9,7 @@ from pgs.demo.story import FIRST, SECOND
 
 
 def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:
-    """Return pairs of what a line does and the line. `order`: a new prefix of idempotency keys."""
+    """Return pairs: what a line does, and the line. `order` begins the lines' idempotency keys."""
 
     def curl(path: str, body: dict[str, Any] | None = None) -> str:
         words = [

@@ -51,7 +51,7 @@ _HOST = "127.0.0.1"
 
 _SITE_ABOVE = 3
 """Ports from the demo's public listener up to its page. The internal listener is one above the
-public one, and the next port is left to a second service."""
+public one, and the port after that is left free for a second service."""
 
 _GONE_WRONG = (Unexpected, NotMade, *CALL_FAILED)
 
@@ -64,11 +64,11 @@ class _Options(msgspec.Struct, frozen=True):
 
 
 def run(folder: Path = FOLDER, *, once: bool = False, port: int = PORT, bots: int = 0) -> int:
-    """Run the demo in `folder` on `port` and the port above it; return the exit code.
+    """Run the demo in `folder`, with the service on `port` and the one above; return the exit code.
 
-    If one of the ports is taken, it uses free ones. With `once` it ends after the story, otherwise
-    at SIGINT or SIGTERM; until then, that many `bots` play. The code is 1 when the folder is
-    refused, when any answer is not as expected, or when a signal ends a run with `once` early.
+    If one of the ports is taken, it uses free ones. With `once` it ends after the story. Otherwise
+    `bots` bots play until SIGINT or SIGTERM. The code is 1 when the folder is refused, when an
+    answer is not as expected, or when a signal ends a run with `once` early.
     """
     try:
         claim(folder)

@@ -15,7 +15,7 @@ LOG_FILE = "pgs.log"
 
 
 class FolderRefused(Exception):
-    """The demo cannot use the folder; the message says why and what to do."""
+    """The demo cannot use the folder. The message says why, and what to do."""
 
 
 class DemoFile(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
@@ -36,7 +36,7 @@ class DemoFile(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
 
 
 def claim(folder: Path) -> None:
-    """Make `folder` an empty folder of the demo.
+    """Create `folder` for the demo, or empty it.
 
     Raises `FolderRefused` when it holds anything that no demo made, or cannot be used.
     """

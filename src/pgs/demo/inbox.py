@@ -27,7 +27,7 @@ _LENGTH = re.compile(rb"[0-9]{1,6}", re.ASCII)
 
 
 class Received(msgspec.Struct, frozen=True):
-    """One received call. `problem`: why it is not authentic; None for a nudge that verified."""
+    """One received call. `problem`: why it is refused; None for a nudge with a valid signature."""
 
     arrived_ms: int
     request_line: str
@@ -39,7 +39,7 @@ class Received(msgspec.Struct, frozen=True):
 class Inbox:
     """The received calls, oldest first.
 
-    `secret` is the webhook secret of `url`. Until it is set, no call verifies.
+    `secret` is the webhook secret of `url`. Until it is set, every call is refused.
     """
 
     def __init__(self, clock: Clock, port: int) -> None:
@@ -58,7 +58,7 @@ class Inbox:
         return self._received
 
     async def answer(self, stream: trio.abc.Stream) -> None:
-        """Read one call, verify and keep it, answer 200 or 400, and close."""
+        """Read one call, verify and keep it, answer 200 or 400, and close the connection."""
         try:
             with trio.move_on_after(REQUEST_S):
                 request = await _read(stream)

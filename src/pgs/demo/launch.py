@@ -12,8 +12,8 @@ from pgs.demo.backend import CALL_FAILED, Backend, Exchange
 from pgs.domain.secrets import HidesSecrets
 
 TIER: Final = "test-silver"
-"""Tier of the demo's own players. The lines for pasting use another tier, so that their players
-are never matched with these."""
+"""Tier of the players on the demo's page and of the bots. The lines for pasting use another tier,
+so that their players are never matched with these."""
 
 STAKE_USD_CENTS: Final = 500
 """Price of a seat on the demo's page: the floor of its tier, test-silver."""
@@ -69,7 +69,7 @@ class Launcher:
     async def launch(self, game_id: str, first: Player, second: Player) -> str:
         """Take two new seats, the first player's first; return the id of their match."""
         order = f"order-{self._rng.bytes(8).hex()}"
-        # With a test key, the opponent is the oldest waiting seat. So launch one pair at a time.
+        # In test, the opponent is the oldest waiting seat. So launch one pair at a time.
         with _call_errors():
             async with self._seating:
                 await self._seat(game_id, first, order)

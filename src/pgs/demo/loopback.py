@@ -1,7 +1,7 @@
 """Public host names that resolve to this machine, in this process only.
 
-Delivery accepts public names and addresses only, and no setting changes that. The demo and the
-benchmarks replace the resolver and the address rule in code. Certificates, signatures and tries
+The service delivers to public names and addresses only, and no setting changes that. The demo and
+the benchmarks replace the resolver and the address rule in code. Certificates, signatures and tries
 work as in production.
 """
 

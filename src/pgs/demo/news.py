@@ -22,7 +22,7 @@ terminal."""
 
 
 class News:
-    """A log of entries, numbered from 1. Each page reads on from the last number it has seen."""
+    """A log of entries, numbered from 1. Each open page asks for those after the last it has."""
 
     def __init__(self) -> None:
         self._entries: deque[dict[str, Any]] = deque(maxlen=KEPT_MAX)

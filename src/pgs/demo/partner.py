@@ -1,4 +1,4 @@
-"""Creates the demo's partner by the same commands as any other. It can play at once."""
+"""Creates the demo's partner, which can play at once, with the usual account commands."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ FLOOR_USD_CENTS = 100
 """Price of a seat in the demo's tier test-bronze: a dollar. The lines for pasting pay it."""
 
 PRIZE_USD_CENTS = 180
-"""Prize of the demo's tier test-bronze: two stakes without a rake of 20 cents."""
+"""Prize of the demo's tier test-bronze: two stakes minus a rake of 20 cents."""
 
 TEST_TIER = "test-bronze"
 _TIERS = {"bronze": (FLOOR_USD_CENTS, PRIZE_USD_CENTS), "silver": (500, 900)}  # floor and prize
@@ -22,7 +22,8 @@ _TIERS = {"bronze": (FLOOR_USD_CENTS, PRIZE_USD_CENTS), "silver": (500, 900)}  #
 async def make_partner(core: Core, webhook_url: str, origins: Sequence[str] = ()) -> ReadyPartner:
     """Create the tiers of both environments and the demo's partner; return the partner.
 
-    It gets nudges for test matches, and `origins` may embed its test frame. Raises `NotMade`.
+    The partner gets nudges for test matches, and `origins` may embed its test frame. Raises
+    `NotMade`.
     """
     for environment in ENVIRONMENTS:
         for name, (floor_usd_cents, prize_usd_cents) in _TIERS.items():

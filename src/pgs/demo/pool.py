@@ -1,4 +1,4 @@
-"""The connection pool of everything that calls the service over HTTP from within trio."""
+"""The connection pool with which the demo and the load scripts call the service over HTTP."""
 
 from collections.abc import Iterable
 from typing import Self
@@ -10,8 +10,8 @@ class ConnectionPool(httpcore.AsyncConnectionPool):
     """httpcore's pool, whose calls may be cancelled at any point.
 
     httpcore reads a request's body from an async generator. A call that is cancelled while it
-    sends leaves the generator unfinished, and trio warns of it when it is collected. This pool
-    reads the body from an iterator, which has nothing to finish.
+    sends leaves the generator unfinished, and trio warns when the generator is garbage-collected.
+    This pool reads the body from an iterator, which needs no clean-up.
     """
 
     async def __aenter__(self) -> Self:

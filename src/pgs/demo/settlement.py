@@ -14,7 +14,7 @@ and its money, and short enough to wait."""
 class DelayedSettlement(EmbeddedSettlement):
     """Pays `PAYOUT_DELAY_S` after it is asked, and only once `may_pay` is set.
 
-    The event makes the story independent of the machine's speed.
+    With this event, the story does not depend on the machine's speed.
     """
 
     def __init__(self) -> None:

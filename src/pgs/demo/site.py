@@ -1,4 +1,4 @@
-"""The demo partner's site: a page with players' frames, and its backend, which holds the key."""
+"""The demo partner's site: a page with players' frames, and its backend, which has the API key."""
 
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,10 +24,10 @@ _LIMITS: Final = ServerLimits(max_connections=256, grace_s=0.25, shutdown_s=0.25
 """Limits of the demo page's listener: it serves one browser, and stops without a long wait."""
 
 _BODY_MAX: Final = 16 * 1024
-"""Bytes of a request from the demo's page. It holds a game and a player."""
+"""Bytes of a request from the demo's page. Such a request names a game and a player."""
 
 _WAIT_S: Final = 20.0
-"""Seconds that the demo's page is held when it asks for news: less than browsers allow."""
+"""Seconds that a request of the demo's page for news is held: less than browsers allow."""
 
 _FILES: Final = {"site.js": "text/javascript; charset=utf-8", "site.css": "text/css; charset=utf-8"}
 
@@ -208,7 +208,7 @@ def _refused(status: int, words: str) -> Response:
 
 
 def origins_of(sock: socket.socket) -> tuple[str, ...]:
-    """Return the origins of a bound socket for this machine's browsers; show people the first."""
+    """Return the origins under which browsers here reach a bound socket; show people the first."""
     port = sock.getsockname()[1]
     return (f"http://127.0.0.1:{port}", f"http://localhost:{port}")
 

@@ -28,7 +28,7 @@ async def stay(
 ) -> None:
     """Serve the site on `sock` and let bots play, until cancelled.
 
-    Bots play in pairs; a bot that is left over plays the page's user.
+    Bots play in pairs. With an odd number, the last one plays against the page's user.
     """
     rng, news, origins = SystemRng(), News(), origins_of(sock)
     async with ConnectionPool() as pool:

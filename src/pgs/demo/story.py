@@ -1,4 +1,4 @@
-"""The demo's story: one match from its tier to its money. Every answer is checked."""
+"""The demo's story: one match, from the tiers to the money. Every answer is checked."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ _MONEY = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
 
 
 class Unexpected(Exception):
-    """An answer or a nudge was not as the story expects; the message says what it expects."""
+    """An answer or a nudge was not as expected; the message says what the story expects."""
 
 
 class _Nudge(msgspec.Struct, frozen=True, rename="camel"):

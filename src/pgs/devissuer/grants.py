@@ -1,6 +1,6 @@
-"""The authorization code grant with PKCE, by authlib's server and grant classes.
+"""The authorization code grant with PKCE, with authlib's server and grant classes.
 
-They need no web framework. authlib is untyped, so all use of it is in this file.
+These classes need no web framework. authlib has no types, so only this file uses it.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ CODE_LIFETIME_S: Final = 60
 """Seconds that a sign-in code is valid. The browser hands it to the client at once."""
 
 CODES_MAX: Final = 1000
-"""Codes that wait to be used. The oldest is dropped first."""
+"""Codes for a sign-in that wait to be used. Beyond this number the oldest is dropped."""
 
 SCOPES: Final = ("openid", "email", "profile")
 
@@ -57,7 +57,7 @@ class _Client(ClientMixin):  # type: ignore[misc]  # its base has no types
         return self.client_id
 
     def get_default_redirect_uri(self) -> None:
-        """Return None: every request names its own."""
+        """Return None: every request must name its redirect URI."""
 
     def get_allowed_scope(self, scope: str | None) -> str:
         return " ".join(word for word in (scope or "").split() if word in SCOPES)
@@ -76,7 +76,7 @@ class _Client(ClientMixin):  # type: ignore[misc]  # its base has no types
 
 
 class _Code(msgspec.Struct, frozen=True):
-    """What a code stands for. authlib prescribes the names."""
+    """The sign-in that a code stands for. authlib prescribes the names of the fields."""
 
     client_id: str
     redirect_uri: str
@@ -126,9 +126,10 @@ class _Request(OAuth2Request):  # type: ignore[misc]  # its base has no types
 
 
 class _Pkce(CodeChallenge):  # type: ignore[misc]  # its base has no types
-    """PKCE as a requirement.
+    """PKCE, which is required here with the method S256.
 
-    authlib accepts a request without a challenge, and takes one without a method as `plain`.
+    authlib accepts a request without a challenge, and treats a challenge without a method as
+    `plain`.
     """
 
     SUPPORTED_CODE_CHALLENGE_METHOD = ("S256",)
@@ -142,7 +143,7 @@ class _Pkce(CodeChallenge):  # type: ignore[misc]  # its base has no types
 
 
 class _Server(AuthorizationServer):  # type: ignore[misc]  # its base has no types
-    """authlib's server with our requests and replies. Its grants store their codes in it."""
+    """authlib's server with our requests and replies. The grants store their codes in `codes`."""
 
     def __init__(self, client: _Client, signer: Signer, clock: Clock, rng: Rng) -> None:
         super().__init__(scopes_supported=None)
@@ -199,7 +200,7 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # its base has no t
         )
 
     def query_authorization_code(self, code: str, client: _Client) -> _Code | None:
-        """Return what the code stands for, and forget it: a code can be tried once."""
+        """Return what the code stands for, and delete it: a code can be tried once."""
         found: _Code | None = self.server.codes.pop(code, None)
         return (
             found

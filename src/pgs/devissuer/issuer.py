@@ -29,14 +29,14 @@ _LIMITS: Final = ServerLimits(max_connections=256, grace_s=1.0)
 """Limits of the development issuer's listener: it serves a few browsers, and stops without a long
 wait."""
 
-# Its client runs in a page of another origin. There are no cookies that this could expose.
+# The client runs in a page of another origin. There are no cookies that this could expose.
 _FROM_ANYWHERE: Final = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
 
 _log = structlog.get_logger("pgs.devissuer")
 
 
 class NotLoopback(ValueError):
-    """The development issuer was told to listen where other machines could reach it."""
+    """The development issuer was given an address that other machines could reach."""
 
 
 class DevelopmentIssuer:
@@ -61,7 +61,7 @@ class DevelopmentIssuer:
 
     @property
     def jwks_url(self) -> str:
-        """The URL of its keys."""
+        """The URL of the issuer's keys."""
         return f"{self.issuer}/jwks.json"
 
     def allow_redirects(self, *uris: str) -> None:
@@ -69,11 +69,11 @@ class DevelopmentIssuer:
         self._grants.allow_redirects(*uris)
 
     def mint_token(self, person: Person, *, lifetime_s: int = LIFETIME_S, **claims: object) -> str:
-        """Return a token as a sign-in gives it. `claims` replace its claims; None removes one."""
+        """Return a token as after a sign-in. `claims` replace its claims; None removes a claim."""
         return self._signer.token(person, {"exp": self._clock.now() + lifetime_s, **claims})
 
     def make_app(self) -> QuartTrio:
-        """Return the application that serves its endpoints."""
+        """Return the application that serves the issuer's endpoints."""
         app = QuartTrio("pgs.devissuer", static_folder=None)
         app.config.update(PROVIDE_AUTOMATIC_OPTIONS=False, MAX_CONTENT_LENGTH=_FORM_MAX)
         grants, people = self._grants, {person.uid: person for person in self.people}

@@ -16,7 +16,7 @@ _STYLE: Final = (
 _STYLE_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
 HEADERS: Final = {
-    # No form-action: browsers would apply it to the redirect after the form as well.
+    # No form-action: browsers would also apply it to the redirect after the form.
     "Content-Security-Policy": (
         f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}';"
         " base-uri 'none'; frame-ancestors 'none'"
@@ -28,7 +28,7 @@ HEADERS: Final = {
 
 
 def sign_in_page(people: Sequence[Person]) -> str:
-    """Return the page. Its form is posted to the page's own URL with its query."""
+    """Return the page. Its form is posted to the URL of the page, query included."""
     buttons = "".join(
         f'<button name="person" value="{escape(person.uid)}">{escape(person.name)}'
         f"<small>{escape(person.email)}"
@@ -44,7 +44,7 @@ def sign_in_page(people: Sequence[Person]) -> str:
 
 
 def error_page(words: str) -> str:
-    """Return a page that says why nobody can sign in here."""
+    """Return a page that says why the sign-in failed."""
     return _document("Sign-in failed", f"<p>{escape(words)}</p>")
 
 

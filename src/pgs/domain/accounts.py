@@ -1,6 +1,6 @@
 """A partner's account, as every call and check sees it.
 
-An account is immutable. The account actor replaces it whole.
+An account is immutable. The account actor replaces it as a whole.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -14,7 +14,7 @@ from pgs.domain.tiers import Price
 
 
 class ApiKey(msgspec.Struct, frozen=True):
-    """A key's record. The service does not keep the key itself; it is found by its `key_hash`."""
+    """A key's record. The service does not keep the key itself: it looks keys up by `key_hash`."""
 
     key_id: str
     environment: Environment
@@ -25,7 +25,7 @@ class ApiKey(msgspec.Struct, frozen=True):
     revokes_at: int | None = None
 
     def is_revoked(self, now: int) -> bool:
-        """Return whether the key has stopped working; it works until just before `revokes_at`."""
+        """Return whether the key has stopped working, which it does at `revokes_at`."""
         return self.revokes_at is not None and now >= self.revokes_at
 
     def status(self, now: int) -> str:
@@ -36,7 +36,7 @@ class ApiKey(msgspec.Struct, frozen=True):
 
 
 def in_order(keys: Iterable[ApiKey]) -> tuple[ApiKey, ...]:
-    """Return keys as every account holds them: the oldest first, then by their id."""
+    """Return keys in the order in which an account holds them: by creation time, then by id."""
     return tuple(sorted(keys, key=lambda key: (key.created_at, key.key_id)))
 
 
@@ -56,11 +56,12 @@ class Licence(msgspec.Struct, frozen=True):
 
 
 class Account(msgspec.Struct, frozen=True):
-    """Everything that decides a partner's calls. `revision` rises with every write.
+    """All account data that decides a partner's calls.
 
-    An account read twice from the same rows is equal: `keys` are in the order of `in_order`,
-    origins in alphabetical order. `generations` counts the emergency stops of each environment; a
-    session token of an earlier generation is dead.
+    `revision` rises with every change except those of authenticators. Two readings of the same rows
+    are equal, because `keys` are in the order of `in_order` and origins in alphabetical order.
+    `generations` counts the emergency stops of each environment; a session token of an earlier
+    generation is invalid.
     """
 
     partner_id: str
@@ -85,7 +86,7 @@ class Account(msgspec.Struct, frozen=True):
     members: Mapping[str, Member] = {}  # by uid, in the order in which they joined
 
     def licensed_games(self, environment: Environment) -> list[str]:
-        """Return the ids of the games licensed in an environment, in order."""
+        """Return the ids of the games licensed in an environment, in alphabetical order."""
         return sorted(
             game_id for game_id, licence in self.licences.items() if licence.covers(environment)
         )
@@ -107,7 +108,7 @@ def check_licence(
 ) -> Refusal | None:
     """Return why a partner cannot launch a game in an environment, or None.
 
-    A game that is not installed is not licensed.
+    A game that is not installed counts as not licensed.
     """
     licence = account.licences.get(game_id)
     if licence is None or game_id not in installed:

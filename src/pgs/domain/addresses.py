@@ -1,13 +1,13 @@
-"""Which addresses a webhook may be delivered to: public ones, by tables of our own.
+"""The addresses that a webhook may be delivered to: public ones, according to our own tables.
 
 `ipaddress.is_global` of Python 3.11 accepts multicast, NAT64 and 6to4 addresses, and its other
 answers depend on the interpreter's version.
 
 IPv4: the special ranges are refused, everything else is public.
 
-IPv6: only 2000::/3 is allowed, without its special parts. It is all that has ever been assigned as
-global unicast (IANA, "IPv6 Address Space"). This refuses loopback, link-local, unique local and
-multicast addresses. It also refuses the forms that contain an IPv4 address: mapped
+IPv6: only 2000::/3 is allowed, without its special parts. No other range has ever been assigned as
+global unicast (IANA, "IPv6 Address Space"). This rule refuses loopback, link-local, unique local
+and multicast addresses. It also refuses the forms that contain an IPv4 address: mapped
 (::ffff:0:0/96), compatible (::/96), translated (::ffff:0:0:0/96) and NAT64 (64:ff9b::/96,
 64:ff9b:1::/48).
 """
@@ -23,8 +23,8 @@ delivery into a port scan."""
 REFUSED_MESSAGE: Final = "this webhook host does not resolve to a public address"
 """The error in the attempt log when the look-up's answer was refused."""
 
-# All blocks of IANA's "IPv4 Special-Purpose Address Registry" (RFC 6890). It calls some of them
-# globally reachable (in 192.0.0.0/24, AS112, AMT); those lead to the nearest instance of an
+# All blocks of IANA's "IPv4 Special-Purpose Address Registry" (RFC 6890). The registry calls some
+# of them globally reachable (in 192.0.0.0/24, AS112, AMT). Those lead to the nearest instance of an
 # infrastructure service and never to a partner's host.
 _SPECIAL_V4: Final = tuple(
     ipaddress.IPv4Network(block)
@@ -47,8 +47,8 @@ _SPECIAL_V4: Final = tuple(
         "203.0.113.0/24",  # documentation, RFC 5737
         "224.0.0.0/4",  # multicast, RFC 5771
         "240.0.0.0/4",  # reserved, RFC 1112; limited broadcast, RFC 919
-        # Public by every registry, but inside an Azure machine it leads to the machine's host
-        # (Microsoft, "What is IP address 168.63.129.16?").
+        # Public in every registry, but inside an Azure machine this address leads to the machine's
+        # host (Microsoft, "What is IP address 168.63.129.16?").
         "168.63.129.16/32",
     )
 )
@@ -72,8 +72,8 @@ _SPECIAL_V6: Final = tuple(
 def is_public(address: str) -> bool:
     """Return whether `address` is an IPv4 or IPv6 address on the public internet. Takes any string.
 
-    The address is spelled as a resolver returns it. One with a zone id is not public: the zone
-    names an interface of this machine.
+    The address is spelled as a resolver returns it. An address with a zone id is not public,
+    because the zone names an interface of this machine.
     """
     if "%" in address:
         return False
@@ -91,10 +91,10 @@ def check_answer(
 ) -> tuple[str, ...] | None:
     """Return the addresses to connect to, in order, or None if the whole answer is refused.
 
-    At most `ADDRESSES_MAX`, each once. An answer without addresses is refused. So is one with a
-    single bad address: somebody who mixes public and private addresses for one name wants us to
-    reach the private one. Only tests and the demo, which deliver on this machine, pass another
-    `is_allowed`.
+    Returns at most `ADDRESSES_MAX` addresses, each once. An answer without addresses is refused. An
+    answer with even one bad address is refused too: somebody who mixes public and private addresses
+    for one name wants us to reach the private one. Only tests and the demo, which deliver on this
+    machine, pass another `is_allowed`.
     """
     if not addresses or not all(is_allowed(address) for address in addresses):
         return None

@@ -1,4 +1,4 @@
-"""Base64url without padding (RFC 4648, section 5), in its one canonical spelling."""
+"""Base64url without padding (RFC 4648, section 5), with exactly one spelling for the same bytes."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ def decode(text: str) -> bytes | None:
     """Return the bytes for which `encode` gives exactly `text`, or None.
 
     Python's decoder skips characters outside the alphabet and ignores the spare bits of the last
-    one, so it decodes many texts to the same bytes. Here only one text is accepted.
+    character, so it decodes many texts to the same bytes. This function accepts only one of them.
     """
     if _TEXT.fullmatch(text) is None:
         return None

@@ -8,8 +8,8 @@ Pair = tuple[int, int]  # of side 0 and side 1
 class Allowance(msgspec.Struct, frozen=True):
     """The time that a game gives each side.
 
-    With `per_turn`, `each_ms` is for every single move. Otherwise it is for all moves of a side,
-    and each move adds `increment_ms`.
+    With `per_turn`, a side has `each_ms` for each move. Otherwise a side has `each_ms` for all its
+    moves, and each move adds `increment_ms`.
     """
 
     each_ms: int
@@ -63,7 +63,7 @@ class MatchClock(msgspec.Struct, frozen=True):
 def restarted(left: Pair, running: bool, now_ms: int) -> MatchClock:
     """Return the clock of a match that is loaded from rows.
 
-    The time between the last row and now is charged to neither side, as the match could not be
-    played then.
+    Neither side loses the time between the last row and now, because the match could not be played
+    then.
     """
     return MatchClock(left, now_ms if running else None)

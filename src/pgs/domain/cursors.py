@@ -49,7 +49,7 @@ def make_cursor(
 def read_cursor(
     ring: KeyRing, text: str, kind: str, partner_id: str, environment: Environment
 ) -> str | int | None:
-    """Return the cursor's position, or None when it was not issued for exactly this list.
+    """Return the cursor's position, or None if the cursor was not issued for exactly this list.
 
     Takes any string. The position has the type that `make_cursor` was given.
     """

@@ -12,16 +12,16 @@ _DAY = re.compile(r"[0-9]{8}", re.ASCII)
 
 
 def day_of(epoch_seconds: int) -> str:
-    """Return the UTC day in which the instant lies, as `yyyymmdd`."""
+    """Return the UTC day of a time, as `yyyymmdd`."""
     day = date.fromordinal(_EPOCH + epoch_seconds // DAY_SECONDS)
     return f"{day.year:04}{day.month:02}{day.day:02}"
 
 
 def parse_day(text: str) -> int | None:
-    """Return the epoch second at which a UTC day begins, or None.
+    """Return the epoch second at which the UTC day `text` begins, or None.
 
-    None when `text` is not a real date written `yyyymmdd`. `strptime` is not used because it also
-    accepts seven digits and digits of other scripts.
+    None means that `text` is not a real date written `yyyymmdd`. `strptime` would also accept seven
+    digits and digits of other scripts.
     """
     if _DAY.fullmatch(text) is None:
         return None

@@ -6,12 +6,12 @@ from pgs.domain.hosts import is_dotted_name, is_public_suffix
 
 
 def normalise_domain(text: str) -> str | None:
-    """Return the domain in lower-case ASCII, or None if one organisation cannot own it.
+    """Return the domain in lower-case ASCII, or None if no single organisation can own it.
 
-    Takes any string. A public suffix (`com`, `co.uk`, `github.io`) is refused. A top-level name
-    that the list of public suffixes does not know is accepted with a name below it.
+    Takes any string. A public suffix (`com`, `co.uk`, `github.io`) is refused. A name below a
+    top-level domain that is not on the list of public suffixes is accepted.
     """
-    # Parsed as part of an address, so that a domain and the addresses in it are spelled alike.
+    # Parse the domain as part of an address, so that it is spelled like the addresses in it.
     address = f"x@{text}"
     domain = email_domain(address)
     if domain is None or not is_dotted_name(domain) or is_public_suffix(domain):
@@ -22,14 +22,14 @@ def normalise_domain(text: str) -> str | None:
 
 
 def inside(email: str, domain: str) -> bool:
-    """Return whether an address is of exactly this domain, which `normalise_domain` returned."""
+    """Return whether an address is of exactly this domain. `normalise_domain` returned `domain`."""
     return email_domain(email) == domain
 
 
 def set_domain(text: str, current: str | None, caller_email: str) -> str | Refusal:
     """Return the domain to set, or why it cannot be set.
 
-    `current` is the account's domain, None if it has none. The caller's address must be inside.
+    `current` is the account's domain, or None. The caller's address must be in the new domain.
     """
     domain = normalise_domain(text)
     if domain is None:

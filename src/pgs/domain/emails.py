@@ -1,7 +1,7 @@
 """E-mail addresses: which are accepted, how they are stored, and when two are the same.
 
-The service sends no mail. It only compares an address with the verified one of somebody who signs
-in, so it looks up no name.
+The service sends no mail. It only compares an address with the verified address of somebody who
+signs in, so it makes no DNS look-ups.
 """
 
 from typing import Final
@@ -10,23 +10,23 @@ from unicodedata import normalize
 from email_validator import ValidatedEmail, validate_email
 
 EMAIL_MAX: Final = 254
-"""Characters of an e-mail address: RFC 5321's path of 256 without its brackets. Longer ones are
-refused before any costlier check."""
+"""Characters of an e-mail address: RFC 5321's path of 256 without its brackets. Longer addresses
+are refused before any costlier check."""
 
 
 def normalise_email(text: str) -> str | None:
-    """Return the address as it is stored and shown, or None if it is not one. Takes any string.
+    """Return the address as it is stored and shown, or None if `text` is not an address.
 
-    The part before the `@` keeps its case; the domain is in lower case. Names that never leave one
-    network (`.local`, `.localhost`, `.invalid`, …) are refused. `.test` and `.example` are
-    accepted, since people try accounts out with them.
+    Takes any string. The part before the `@` keeps its case; the domain is in lower case. Domains
+    for special use (`.local`, `.localhost`, `.invalid`, …) are refused. `.test` and `.example` are
+    accepted, because people try accounts out with them.
     """
     parsed = _parse(text)
     return None if parsed is None else parsed.normalized
 
 
 def same_address(one: str, other: str) -> bool:
-    """Return whether two addresses are the same person's.
+    """Return whether two addresses belong to the same person.
 
     Letters are compared without case, domains in their ASCII form. False if either text is not an
     address, even if both texts are equal.
@@ -36,7 +36,7 @@ def same_address(one: str, other: str) -> bool:
 
 
 def email_domain(text: str) -> str | None:
-    """Return an address's domain in lower-case ASCII, None if it is not one. Takes any string."""
+    """Return the domain of an address in lower-case ASCII, or None. Takes any string."""
     parsed = _parse(text)
     return None if parsed is None else parsed.ascii_domain
 
@@ -59,9 +59,9 @@ def _parse(text: str) -> ValidatedEmail | None:
 
 
 def _poses_as_ascii(local: str) -> bool:
-    # A few characters have a normal form in ASCII: the Kelvin sign becomes `K`. A mail system that
-    # does not normalise has two mailboxes there, and the owner of one must not pass for the owner
-    # of the other.
+    # A few characters have a normal form in ASCII: the Kelvin sign becomes `K`. For a mail system
+    # that does not normalise, the two spellings are two mailboxes, and the owner of one must not
+    # pass for the owner of the other.
     return any(
         not character.isascii() and normalize("NFC", character).isascii() for character in local
     )

@@ -1,4 +1,4 @@
-"""The two environments that keep every partner's play apart."""
+"""The two environments, `test` and `live`, in which a partner's play is kept apart."""
 
 from typing import Literal, TypeGuard
 

@@ -175,7 +175,7 @@ _ROWS: Final = (
         "This cursor was not issued here. Send one back exactly as received, or leave it out.",
     ),
     ErrorKind("missing_parameter", 400, "A required query parameter is missing.", ("parameter",)),
-    # No parameter is named where the invoice store refuses.
+    # The invoice store refuses a day without naming a parameter.
     ErrorKind(
         "malformed_day",
         400,
@@ -190,7 +190,7 @@ _ROWS: Final = (
         "The range has too many days for one call. Split it.",
         ("maxRangeDays",),
     ),
-    # An account without any final day has no latest one.
+    # If an account has no final day yet, `latestDay` is missing.
     ErrorKind(
         "day_not_final",
         400,
@@ -322,7 +322,7 @@ def refuse(reason: str, **extras: Extra) -> Refusal:
     """Return the refusal, checked against its row; `extras` are body fields, named as on the wire.
 
     Raises `KeyError` for an unknown reason, and `TypeError` for a field that the row does not name
-    or a required field that is missing. All three are bugs of the caller.
+    or a required field that is missing. These are bugs of the caller.
     """
     kind = ERRORS[reason]
     unknown = extras.keys() - set(kind.extras)

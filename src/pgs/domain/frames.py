@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 
 
 class Join(msgspec.Struct, frozen=True, tag_field="type", tag="join", rename="camel"):
-    """Join a match; without a `match_id`, the oldest one that runs."""
+    """Join a match. Without a `match_id`, join the oldest match that runs."""
 
     match_id: str | UnsetType | None = UNSET
 
@@ -32,7 +32,7 @@ class GiveUp(msgspec.Struct, frozen=True, tag_field="type", tag="resign", rename
 
 
 class Ping(msgspec.Struct, frozen=True, tag_field="type", tag="ping", rename="camel"):
-    """Ask for a pong. `id` comes back as it was sent."""
+    """Ask for a pong, which contains the same `id`."""
 
     id: str | int
 
@@ -51,7 +51,7 @@ class Opponent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Waiting(msgspec.Struct, frozen=True, tag_field="type", tag="waiting", rename="camel"):
-    """No match runs. `seat_id`: the oldest seat that waits for one."""
+    """No match runs. `seat_id`: the player's oldest seat that waits for a match."""
 
     seat_id: str | UnsetType = UNSET
 
@@ -101,7 +101,7 @@ class PresenceOf(msgspec.Struct, frozen=True, tag_field="type", tag="presence", 
 
 
 class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="ended", rename="camel"):
-    """A match has ended. There is no `result` in a no-contest."""
+    """A match has ended. A no-contest has no `result`."""
 
     match_id: str
     seq: int

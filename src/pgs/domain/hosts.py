@@ -1,4 +1,4 @@
-"""Host names of registered origins, webhook URLs and admin domains, and the public suffixes."""
+"""Checks of host names in origins, webhook URLs and admin domains, with the public suffix list."""
 
 import re
 from functools import cache
@@ -11,11 +11,12 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
 
 
 def is_dns_name(host: str) -> bool:
-    """Return whether `host` is a lower-case ASCII DNS name that nobody can read as an IP address.
+    """Return whether `host` is a lower-case ASCII DNS name that cannot be read as an IP address.
 
     A label has 1 to 63 letters, digits and hyphens, and no hyphen at its ends. The name has at most
-    253 characters and no trailing dot. Its last label is not a number (`0x7f` is one too), because
-    browsers (WHATWG URL, "ends in a number") and getaddrinfo would read it as an IPv4 address.
+    253 characters and no trailing dot. Its last label is not a number such as `7` or `0x7f`,
+    because browsers (WHATWG URL, "ends in a number") and getaddrinfo would read the name as an IPv4
+    address.
     """
     return (
         len(host) <= 253

@@ -1,7 +1,7 @@
-"""Ids that the service gives: a type prefix and 128 random bits in hex.
+"""Ids that the service creates: a type prefix and 128 random bits in hex.
 
-They are opaque to clients. They are not derived from a database sequence, which would show how much
-a partner plays.
+Ids are opaque to clients. They do not come from a database sequence, which would show how much a
+partner plays.
 """
 
 import re
@@ -41,5 +41,5 @@ def new_id(prefix: str, entropy: bytes) -> str:
 
 
 def is_id(prefix: str, text: str) -> bool:
-    """Return whether `text` has the shape of an id with this prefix. The thing need not exist."""
+    """Return whether `text` has the form of an id with this prefix, even if no such id exists."""
     return text.startswith(f"{prefix}_") and _BODY.fullmatch(text, len(prefix) + 1) is not None

@@ -16,8 +16,8 @@ INVITE_S: Final = 7 * 24 * 3600
 """Seconds for which an invite can be accepted: the 7 days that the interface promises."""
 
 INVITES_MAX: Final = 1000
-"""Invites kept of one account, as many as it may have members. A new one replaces the oldest that
-is not pending."""
+"""Invites kept of one account, as many as it may have members. At the limit, a new invite replaces
+the oldest that is not pending."""
 
 InviteStatus = Literal["pending", "accepted", "revoked", "expired"]
 
@@ -64,9 +64,9 @@ def accept(
 ) -> Invite | Refusal:
     """Return the invite as accepted, or the first reason why it cannot be accepted.
 
-    `invite` is an invite of `partner_id`, None if there is none of its id. `uid` and `email` are
-    of the person who signed in; the issuer has verified the address. `member_of` is the id of the
-    account of which they are a member already.
+    `invite` is an invite of `partner_id`, or None if no invite has the id. `uid` and `email` belong
+    to the person who signed in; the issuer has verified the address. `member_of` is the id of the
+    account of which this person is a member already, or None.
     """
     status = None if invite is None else invite.status(now)
     if invite is None or status == "revoked":
@@ -87,7 +87,7 @@ def accept(
 def revoke(invite: Invite | None, now: int) -> Invite | Refusal:
     """Return the invite as revoked, or why it cannot be revoked.
 
-    An accepted one cannot: remove the member instead. An expired one can.
+    An accepted invite cannot be revoked: remove the member instead. An expired one can be revoked.
     """
     status = None if invite is None else invite.status(now)
     if invite is None or status == "revoked":

@@ -1,8 +1,8 @@
 """The ring of secret keys behind tokens, cursors and stored secrets.
 
-Whatever is made with a key names it by its `kid`, and a key stays on the ring for good, since
-cursors never expire. The newest key makes new things; adding a key in front is a rotation that
-breaks nothing. No key is used directly: each purpose derives its own key from it.
+Everything made with a key contains the key's `kid`. Keys stay on the ring forever, because cursors
+never expire. The newest key makes new things. To rotate, a key is added in front, which breaks
+nothing. No key is used directly: each purpose uses a separate key that is derived from it.
 """
 
 import hashlib
@@ -26,8 +26,8 @@ SECRET_BYTES: Final = 32
 """Bytes of a ring key's secret: the 256 bits that HMAC-SHA256 and AES-256 take."""
 
 MAX_KEYS: Final = 64
-"""Keys on one ring: one rotation a month for five years, and a limit on the cost of reading a wrong
-file."""
+"""Keys on one ring: enough for one rotation a month over five years. The limit also bounds the cost
+of reading a wrong file."""
 
 _HEADING = "pgs-keyring 1"
 _KID = re.compile(r"[a-z0-9]{1,16}", re.ASCII)
@@ -73,7 +73,7 @@ class KeyRing(msgspec.Struct, frozen=True):
         return None
 
 
-@lru_cache(maxsize=MAX_KEYS * 8)  # a derivation costs some 10 µs; keys times purposes are few
+@lru_cache(maxsize=MAX_KEYS * 8)  # a derivation takes about 10 µs; keys and purposes are few
 def derive(key: RingKey, purpose: str) -> bytes:
     """Return the 32-byte key for `purpose`, by HKDF-SHA256 (RFC 5869) without salt."""
     return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode()).derive(key.secret)
@@ -106,10 +106,10 @@ def with_new_key(ring: KeyRing, kid_entropy: bytes, secret_entropy: bytes) -> Ke
 
 
 def format_ring(ring: KeyRing) -> str:
-    """Return the text of the ring's file: a heading with the format's version, then a line a key.
+    """Return the text of the ring's file: a heading with the format's version, then a line per key.
 
-    The newest key comes first. The text holds the secrets: only the service's own user may read
-    the file.
+    The newest key comes first. The text contains the secrets, so only the service's own user may
+    read the file.
     """
     lines = [f"{key.kid} {base64url.encode(key.secret)}" for key in ring.keys]
     return "\n".join([_HEADING, *lines, ""])
@@ -118,7 +118,7 @@ def format_ring(ring: KeyRing) -> str:
 def parse_ring(text: str) -> KeyRing:
     """Return the ring that `format_ring` wrote.
 
-    ValueError for any other text; its message quotes nothing of the text.
+    Raises ValueError for any other text. The message of the error does not quote the text.
     """
     heading, *lines = text.split("\n")
     if heading != _HEADING or not lines or lines.pop() != "":

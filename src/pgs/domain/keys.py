@@ -1,8 +1,8 @@
 """API keys: how they are made, recognised and stored.
 
-A key is `pgs_<environment>_` and 46 base62 characters: 3 of slot, 37 random, 6 of checksum. By the
-checksum, a mistyped or cut key is refused before any look-up; it proves nothing. The service keeps
-a key's SHA-256 alone.
+A key is `pgs_<environment>_` and 46 base62 characters: 3 of slot, 37 random, 6 of checksum. The
+checksum lets the service refuse a mistyped or cut key without a look-up; it does not prove that a
+key is valid. The service keeps only a key's SHA-256 and its last four characters.
 """
 
 import hashlib
@@ -17,13 +17,12 @@ from pgs.domain.environments import Environment
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 SLOTS: Final = 4096
-"""Slots into which partners fall, for routing. Keys in use carry their slot, so neither this nor
-`slot_of` may ever change."""
+"""Slots among which partners are divided, for routing. Keys in use contain their partner's slot, so
+neither this number nor `slot_of` may ever change."""
 
 ENTROPY_BYTES: Final = 36
-"""Bytes of randomness in one key. Its 37 base62 characters hold 220.3 bits. They are the remainder
-of a 288-bit number by 62**37, so that no string is likelier than another by more than one part in
-2**67."""
+"""Bytes of randomness for one key. Its 37 random base62 characters are this 288-bit number modulo
+62**37: 220.3 bits. So no string is likelier than another by more than one part in 2**67."""
 
 ROTATION_S: Final = 7 * 24 * 3600
 """Seconds for which a rotated key still works beside the new one: the 7 days that the interface
@@ -34,8 +33,8 @@ KEYS_MAX: Final = 1000
 Two keys rotated every month make 24 a year."""
 
 _RANDOM_CHARACTERS = 37
-"""Characters of a key that are random: the 46 of the interface without slot and checksum. 37
-characters of base62 cannot be guessed."""
+"""Characters of a key that are random: the interface's 46 minus slot and checksum. Nobody can guess
+37 characters of base62."""
 
 _CHECKSUM_CHARACTERS = 6
 """Characters of a key's checksum: as many as a CRC-32 takes in base62."""
@@ -104,7 +103,7 @@ def slot_of(partner_id: str) -> str:
 
 
 def last4(text: str) -> str:
-    """Return the last four characters, which tell keys apart in a list. They are checksum only."""
+    """Return the last four characters, which tell keys apart in a list. They are checksum."""
     return text[-4:]
 
 

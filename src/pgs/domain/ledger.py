@@ -47,7 +47,7 @@ def charge(seat: Seat) -> Transfer:
 def settlement(match_id: str, seats: Sequence[Seat]) -> Transfer:
     """Return the transfer that empties the escrow of a match.
 
-    Payouts, refunds and rake have been recorded on its seats before.
+    Payouts, refunds and rake must be recorded on `seats` before.
     """
     lines = []
     for seat in seats:

@@ -16,8 +16,8 @@ LIVE_RULE = "live.v1"
 
 ALLOWANCE_PER_S = POINT // 20
 """Millionths of a point by which each second of waiting lowers the cost of a seat's pairs. A minute
-outweighs three points, the gap at which the stronger player wins seven games of ten, so a seat that
-has waited that long goes first among similar pairs."""
+outweighs a gap of three points, at which the stronger player wins seven games of ten. So a seat
+that has waited a minute goes first among similar pairs."""
 
 CAP_START = 4 * POINT
 """Millionths of a point of the gap that a seat accepts at once: four points, at which the stronger
@@ -25,9 +25,9 @@ player wins three games of four. At a wider gap it is better to wait some second
 opponent."""
 
 CAP_PER_S = POINT // 20
-"""Millionths of a point by which each second of waiting widens the accepted gap. A live seat that
-expires, after 300 s, accepts 19 points; at a wider gap the stronger player would win 999 games of
-1000."""
+"""Millionths of a point by which each second of waiting widens the accepted gap. When a live seat
+expires, after 300 s, it accepts 19 points; at a wider gap the stronger player would win 999 games
+of 1000."""
 
 REMATCH_PENALTY = 2 * POINT
 """Millionths of a point added to the cost of a pair whose players have just met. It is half of
@@ -35,12 +35,12 @@ REMATCH_PENALTY = 2 * POINT
 
 NEIGHBOURS = 4
 """Opponents considered on each side of a seat in order of rating. In a large pool the nearest are
-so close that a further one cannot be much cheaper. A wave over 5,000 seats takes 40 ms with 4, and
-80 ms with 8."""
+so close that a further one cannot be much cheaper. A wave over 5,000 seats takes 40 ms with 4
+neighbours, and 80 ms with 8."""
 
 SCAN = 32
-"""Seats examined on each side to find those opponents. Seats that do not count are the player's
-own, or have not waited long enough to accept the gap."""
+"""Seats examined on each side to find those opponents. A seat is skipped if it is the player's own
+or has not waited long enough to accept the gap."""
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Two seats that are to play, and why. `older` has the lower sequence.
+    """Two seats that will play each other, and why. `older` has the lower sequence.
 
     `gap` and `allowance` are in millionths of a point. `candidates`: how many opponents were
     acceptable to the older seat, the chosen one included.
@@ -87,8 +87,8 @@ def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
     ones, and so on. Of pairs with equal costs, the one with the oldest seat goes first. Seats that
     are no longer open are left out.
 
-    Only pairs of neighbours by rating are considered (`NEIGHBOURS`, `SCAN`). In pools of up to
-    `NEIGHBOURS` + 1 seats that is every pair. The work for n seats is O(n log n).
+    Only pairs of neighbours by rating are considered (`NEIGHBOURS`, `SCAN`). In a pool of up to
+    `NEIGHBOURS` + 1 seats, all pairs are considered. The work for n seats is O(n log n).
     """
     line = sorted(
         (one for one in waiting if is_open(one.seat, now)),
@@ -137,8 +137,8 @@ def _waited(one: Waiting, now: int) -> int:
     return max(0, now - (one.seat.confirmed_at or now))
 
 
-# Cost, the sequences of the older and the newer seat, and the places of the two seats in line, the
-# lower rating first.
+# The cost, the sequences of the older and the newer seat, and the places of the two seats in `line`
+# (the lower rating first).
 _Edge = tuple[int, int, int, int, int]
 
 

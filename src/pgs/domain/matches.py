@@ -1,6 +1,6 @@
 """The match that two seats share, from its start to its end.
 
-What it owes after its end is in `payouts.py`.
+`payouts.py` has the money that an ended match owes.
 """
 
 from typing import Literal
@@ -11,15 +11,15 @@ from pgs.domain.environments import Environment
 from pgs.domain.seats import Result, Seat, retry_at
 
 ABSENCE_S: dict[Environment, int] = {"live": 60, "test": 3600}
-"""Seconds that a match waits for the first of its players, as the interface promises. Tests decide
-by key, so nobody need come."""
+"""Seconds that a match waits for the first of its players, as the interface promises. In test a key
+can decide a match, so its players need not come."""
 
 
 class Match(msgspec.Struct, frozen=True):
     """A match of two seats, or the match of its own in which a seat without an opponent ends.
 
-    `pairing`: why these two play each other, as JSON. `money`: `none` while the match runs, `due`
-    from its end, `recorded` once settlement has confirmed every payout.
+    `pairing`: why the two players were paired, as JSON. `money`: `none` while the match runs, `due`
+    after its end, `recorded` once settlement has confirmed every payout.
     """
 
     partner_id: str
@@ -53,8 +53,8 @@ class MatchWithSeats(msgspec.Struct, frozen=True):
 class MatchDecision(msgspec.Struct, frozen=True):
     """How a match ends.
 
-    `winner_player_id` is None for a draw and for no contest. `scores` has one number for each seat,
-    in their order, in games that count points.
+    `winner_player_id` is None for a draw and for no contest. In games that count points, `scores`
+    has one number for each seat, in the order of the seats.
     """
 
     outcome: Literal["ended", "no_contest"]
@@ -101,7 +101,7 @@ def _matched(seat: Seat, opponent: str, match_id: str, now: int) -> Seat:
 def close_alone(seat: Seat, match_id: str, end_reason: str, now: int) -> MatchWithSeats:
     """Return the match of its own in which a seat without an opponent ends.
 
-    That match never started: it gives the seat a row in the feed and a refund.
+    That match never starts. It only gives the seat a row in the feed and a refund.
     """
     match = Match(
         partner_id=seat.partner_id,
@@ -131,7 +131,7 @@ def close_alone(seat: Seat, match_id: str, end_reason: str, now: int) -> MatchWi
 
 
 def end(record: MatchWithSeats, decision: MatchDecision, now: int) -> MatchWithSeats:
-    """Return a running match as it is once it is decided, with its money due."""
+    """Return a running match ended by a decision, with its money due."""
     match = msgspec.structs.replace(
         record.match,
         status=decision.outcome,

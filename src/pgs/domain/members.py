@@ -1,6 +1,6 @@
 """Members of an account, and what may change about them.
 
-An account that has an admin never loses its last one.
+The last admin of an account can neither be removed nor get another role.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ MEMBERS_MAX: Final = 1000
 """Members of one account, because all of them are published with the account."""
 
 PLATFORM: Final = "platform"
-"""Who acts when no member does: operators, deadlines, the service. It is not a valid uid."""
+"""The caller when no member acts: operators, deadlines, the service. It is not a valid uid."""
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class Member(msgspec.Struct, frozen=True):
 def is_uid(text: str) -> bool:
     """Return whether `text` can name a member.
 
-    It has 1 to 255 characters without NUL or lone surrogates, and is not the platform's name.
+    It has 1 to 255 characters without NUL or lone surrogates, and is not `platform`.
     """
     if not 1 <= len(text) <= UID_MAX or "\x00" in text or text in {PLATFORM}:
         return False
@@ -42,7 +42,7 @@ def is_uid(text: str) -> bool:
 
 
 def in_order(members: Iterable[Member]) -> dict[str, Member]:
-    """Return members by uid, as every account holds them: in the order in which they joined."""
+    """Return members by uid in the order in which they joined, as an account holds them."""
     return {
         member.uid: member
         for member in sorted(members, key=lambda member: (member.joined_at, member.uid))
@@ -52,10 +52,10 @@ def in_order(members: Iterable[Member]) -> dict[str, Member]:
 def change_role(
     members: Mapping[str, Member], uid: str, role: Role, granter: Role
 ) -> Member | Refusal:
-    """Return the member with the role, or why it cannot be given.
+    """Return the member with the new role, or why the role cannot be given.
 
-    `members` are all members of the account, by uid. The record is equal if the member has the
-    role already. An admin may give up the role unless they are the last one.
+    `members` are all members of the account, by uid. The returned member is equal if they have the
+    role already. An admin may give up the role unless they are the last admin.
     """
     if not can_grant(granter, role):
         return refuse("role_forbidden")
@@ -70,7 +70,7 @@ def change_role(
 def remove(members: Mapping[str, Member], uid: str) -> Member | Refusal:
     """Return the member to remove, or why they cannot be removed.
 
-    An admin may remove themselves unless they are the last one.
+    An admin may remove themselves unless they are the last admin.
     """
     member = members.get(uid)
     if member is None:

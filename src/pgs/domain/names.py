@@ -1,4 +1,4 @@
-"""The ids and names that come from outside: which are valid, and the bounds of free texts."""
+"""Ids and names that come from outside: which ids are valid, and how long names may be."""
 
 import re
 from typing import Final

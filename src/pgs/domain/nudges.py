@@ -12,7 +12,7 @@ SIGNATURE_HEADER: Final = "X-Service-Signature"
 
 SIGNATURE_AGE_S: Final = 300
 """Seconds by which a signature's time may differ from the verifier's clock, before or after: the
-five minutes of the interface."""
+five minutes that the interface promises."""
 
 TRY_AT_S: Final = (0, 1, 5)
 """Seconds from the beginning of a nudge's first try to each of its tries, as the interface
@@ -93,11 +93,11 @@ def verify_signature(secret: str, header: str, body: bytes, now: int) -> bool:
 def verdict(outcome: TryOutcome) -> Verdict:
     """Return what follows from a try: the nudge is delivered, tried again or given up.
 
-    2xx delivers it. No response, 408, 429 and 5xx may pass by themselves, so it is tried again.
-    Redirects are never followed, so 3xx ends it like 4xx.
+    2xx delivers the nudge. After no response, 408, 429 or 5xx it is tried again, because these may
+    pass by themselves. After any other status it is given up. Redirects are never followed.
     """
     status = outcome.status
-    if status is None or status < 200:  # 1xx announces the response, which never came
+    if status is None or status < 200:  # 1xx announces a response that never came
         return "retry"
     if status < 300:
         return "delivered"
@@ -107,8 +107,8 @@ def verdict(outcome: TryOutcome) -> Verdict:
 def next_try_due(first_began_at: float, tries_made: int, last_ended_at: float) -> float | None:
     """Return when the next try is due, or None when all tries have been made.
 
-    Times are seconds on one clock. A try that runs past the time of the next one delays it: the
-    next try is due when the running one ends.
+    All times are seconds on the same clock. If a try runs past the time of the next one, the next
+    try is due when that try ends.
     """
     if tries_made >= len(TRY_AT_S):
         return None
@@ -116,7 +116,7 @@ def next_try_due(first_began_at: float, tries_made: int, last_ended_at: float) -
 
 
 def failures_after(failures: int, delivered: bool) -> int:
-    """Return the run of failures after one more nudge has completed. A delivered one clears it."""
+    """Return the run of failures after one more nudge has completed: 0 if it was delivered."""
     return 0 if delivered else failures + 1
 
 

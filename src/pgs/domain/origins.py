@@ -13,8 +13,8 @@ from pgs.domain.environments import Environment
 from pgs.domain.hosts import is_dotted_name
 
 MAX_ORIGINS: Final = 128
-"""Origins of one environment of a partner, as the interface promises. All of them stand in one
-header."""
+"""Origins of one environment of a partner, as the interface promises. One header contains them
+all."""
 
 _ORIGIN = re.compile(
     r"([Hh][Tt][Tt][Pp][Ss]?)://(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))"
@@ -22,14 +22,14 @@ _ORIGIN = re.compile(
     re.ASCII,
 )
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-"""Port of each scheme where an origin names none. Browsers leave it out, so it is not stored."""
+"""Port of each scheme if an origin names none. Browsers leave it out, so it is not stored."""
 
 
 def normalise_origin(text: str, environment: Environment) -> str | None:
-    """Return the origin as a browser sends it, or None if it is not one for this environment.
+    """Return the origin as a browser sends it, or None if this environment does not allow it.
 
-    Takes any string. Live: `https` and a dotted name. Test: also `http`, `localhost` and IP
-    addresses. Never a path, not even `/`.
+    Takes any string. Live allows `https` and a dotted name. Test also allows `http`, `localhost`
+    and IP addresses. A path is never allowed, not even `/`.
     """
     found = _ORIGIN.fullmatch(text)
     if found is None:
@@ -54,7 +54,7 @@ def _name(host: str, environment: Environment) -> str | None:
 
 
 def _is_ipv4(host: str) -> bool:
-    """Return whether it is four decimal numbers; short, octal and hexadecimal forms are refused."""
+    """Return whether `host` is four decimal numbers. Short, octal and hex forms are refused."""
     try:
         IPv4Address(host)
     except AddressValueError:
@@ -65,8 +65,8 @@ def _is_ipv4(host: str) -> bool:
 def _ipv6(literal: str) -> str | None:
     """Return an IPv6 address in brackets as browsers spell it, or None if it is not one.
 
-    That is RFC 5952, but never with a dotted IPv4 tail. `str(IPv6Address)` writes mapped addresses
-    with such a tail from Python 3.13 on.
+    Browsers follow RFC 5952, but never write a dotted IPv4 tail. From Python 3.13 on,
+    `str(IPv6Address)` writes mapped addresses with such a tail.
     """
     try:
         number = int(IPv6Address(literal))
@@ -89,9 +89,9 @@ def _longest_run_of_zeros(pieces: list[str]) -> tuple[int, int]:
 
 
 def _is_sound(label: str) -> bool:
-    """Return whether a label is not an A-label (`xn--`), or is one that decodes.
+    """Return whether a label does not begin with `xn--`, or is an A-label that can be decoded.
 
-    Browsers send only such labels. The characters in a decoded label are not checked.
+    Browsers send only such labels. The decoded characters are not checked.
     """
     if not label.startswith("xn--"):
         return True

@@ -24,7 +24,7 @@ def pool_of(seat: Seat) -> Pool:
 def is_open(seat: Seat, now: int) -> bool:
     """Return whether a waiting seat may still be paired.
 
-    A seat whose time is up may not, even if it has not been closed yet.
+    A seat that has expired may not be paired, even if it has not been closed yet.
     """
     return seat.due_at is None or seat.due_at > now
 
@@ -32,7 +32,7 @@ def is_open(seat: Seat, now: int) -> bool:
 def oldest_opponent(waiting: Iterable[Seat], player_id: str, now: int) -> Seat | None:
     """Return the waiting seat that a new seat of `player_id` is paired with, or None.
 
-    It is the first one, in the given order, that is open and belongs to another player.
+    This is the first seat, in the given order, that is open and belongs to another player.
     """
     return next(
         (seat for seat in waiting if seat.player_id != player_id and is_open(seat, now)), None

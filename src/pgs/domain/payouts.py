@@ -12,7 +12,7 @@ PayoutKind = Literal["prize", "refund"]
 
 
 class Payout(msgspec.Struct, frozen=True):
-    """What the player of one seat is owed after the match's end."""
+    """What one seat's player is owed after the end of the match."""
 
     partner_id: str
     environment: Environment
@@ -41,7 +41,7 @@ def payouts(record: MatchWithSeats) -> tuple[Payout, ...]:
 def record_money(record: MatchWithSeats, now: int) -> MatchWithSeats:
     """Return an ended match with its money recorded on all its seats at once.
 
-    The rake is what both stakes leave after the prize. The loser's stake pays it first.
+    The rake is both stakes minus the prize. It is taken from the loser's stake first.
     """
     match = msgspec.structs.replace(record.match, money="recorded", due_at=None)
     if match.winner_player_id is None:

@@ -33,9 +33,9 @@ Fault = Literal["match_over", "stale_ply", "not_your_turn", "illegal_move"]
 
 
 class Attendance(msgspec.Struct, frozen=True):
-    """When each side first came, since when the clocks run, and the players' display names.
+    """When each side first came, when the clocks started, and the players' display names.
 
-    None stands for what is not known yet.
+    Values that are not known yet are None.
     """
 
     came_ms: tuple[int | None, int | None] = (None, None)
@@ -45,7 +45,7 @@ class Attendance(msgspec.Struct, frozen=True):
     def seen(self, side: int, name: str | None, now_ms: int) -> "Attendance":
         """Return the attendance after a side was seen.
 
-        The clocks start when the second side comes. A name stays until another one is given.
+        The clocks start when the second side comes. A name stays until another name is given.
         """
         if self.came_ms[side] is not None and (name is None or name == self.names[side]):
             return self
@@ -86,8 +86,8 @@ def judge(
 ) -> Literal["play", "ignore"] | Fault:
     """Return whether a side's move is played or ignored, or the first fault found.
 
-    `ply`: how many moves its client had seen. A client that got no answer sends its move again, so
-    a repetition of the move that this side made at `ply` is ignored, not refused.
+    `ply`: how many moves the side's client had seen. A client that got no answer sends its move
+    again. So a move is ignored, not refused, if this side has already made it at `ply`.
     """
     if over:
         return "match_over"

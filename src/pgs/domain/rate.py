@@ -2,9 +2,9 @@
 
 A bucket counts in whole numbers: time in ticks of a microsecond, credit in millionths of a token. A
 tick therefore earns exactly `rate` units of credit. A token may be taken in the tick in which it
-becomes due. The fraction that is still missing then, less than one tick earns, stays on the bucket
-as debt, so the long-run rate is exact as well. Rounding to ticks costs a bucket at most what half a
-tick earns, and only at the moment at which it becomes full.
+becomes due. The fraction still missing then is less than a tick earns. It stays on the bucket as
+debt, so the long-run rate is exact too. Rounding to ticks loses at most the credit of half a tick,
+and only when the bucket becomes full.
 """
 
 from functools import lru_cache
@@ -19,11 +19,11 @@ _TICKS: Final = 1_000_000
 earns exactly `rate` units."""
 
 _LONG_AGO: Final = -(1 << 62)
-"""Time before any real time, in ticks: the last use of a new bucket, so that it is full."""
+"""Time before any real time, in ticks. A new bucket starts there, so every real time is later."""
 
 
 BUCKET_MAX: Final = 1_000_000
-"""Tokens that a bucket may hold, or regain each second. Far more than one process serves, so a
+"""Tokens that a bucket may hold, or regain each second. One process serves far fewer calls, so a
 larger number is a typing error."""
 
 
@@ -43,7 +43,7 @@ class BucketPolicy(msgspec.Struct, frozen=True):
 
 
 def check_bucket(burst: int | None, rate: int | None) -> BadRequest | None:
-    """Return what is wrong with a requested bucket size, or None. None is not checked."""
+    """Return what is wrong with a requested bucket size, or None. Values of None are allowed."""
     for name, value in (("burst", burst), ("rate", rate)):
         if value is not None and value < 1:
             return BadRequest(f"{name} must be at least 1")
@@ -73,8 +73,8 @@ class Taken(msgspec.Struct, frozen=True, gc=False):
 class Bucket:
     """A token bucket with one owner. It starts full.
 
-    It reads no clock: the owner passes the time in seconds. The origin does not matter, but every
-    call must use the same clock. A time earlier than the last one earns nothing.
+    It reads no clock: the owner passes the time in seconds. Any clock will do, but every call must
+    use the same one. A time earlier than the last one earns nothing.
     """
 
     __slots__ = ("_credit", "_full", "_rate", "_tick", "policy")
@@ -99,7 +99,7 @@ class Bucket:
             return Taken(
                 True, (credit + rate - 1) // _TICKS, 0, _seconds(self._full - credit, rate)
             )
-        # `missing - rate + 1` is what must still come in before the test above passes.
+        # `missing - rate + 1` is the credit to earn before the test above passes.
         return Taken(
             False,
             (credit + rate - 1) // _TICKS,
@@ -112,13 +112,13 @@ class Bucket:
         return (self._earn(now) + self._rate - 1) // _TICKS
 
     def is_full(self, now: float) -> bool:
-        """Return whether the bucket is full at `now`. A full bucket is the same as a new one."""
+        """Return whether the bucket is full at `now`. A full bucket behaves like a new one."""
         return self._earn(now) == self._full
 
     def change(self, policy: BucketPolicy, now: float) -> None:
         """Apply another policy from `now` on.
 
-        A higher burst adds the difference to the bucket at once. A lower one discards the tokens
+        A higher burst adds the difference to the bucket at once. A lower burst discards the tokens
         above it.
         """
         credit = self._earn(now)
@@ -136,7 +136,7 @@ class Bucket:
         return self._credit
 
 
-@lru_cache(maxsize=1024)  # one entry a policy in use; nearly every partner has the default
+@lru_cache(maxsize=1024)  # one entry per policy; nearly every partner has the default one
 def policy_header(policy: BucketPolicy) -> str:
     """Return the `RateLimit-Policy` value: the burst and the whole seconds to fill the bucket."""
     return f'"partner";q={policy.burst};w={-(-policy.burst // policy.rate)}'

@@ -16,7 +16,7 @@ POINT = 1_000_000
 # never stop moving.
 _MODEL = PlackettLuce()
 
-# The library's ranks by the first player's result. The lower rank wins; equal ranks are a draw.
+# The ranks that the library takes, by the first player's result. The lower rank wins.
 _RANKS: dict[Result, list[float]] = {"won": [0, 1], "lost": [1, 0], "drawn": [0, 0]}
 
 

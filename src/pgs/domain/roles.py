@@ -1,7 +1,7 @@
 """The roles, and the gates of every call of the admin API in one table.
 
 The endpoints take their gates from the table, and a test compares every route with it. A call that
-is not in it cannot be made.
+is not in the table cannot be made.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ def rank(role: Role) -> int:
 
 
 def can_grant(granter: Role, role: Role) -> bool:
-    """Return whether a member may give somebody the role: their own or a lesser one."""
+    """Return whether a member may give somebody a role: their own role or a lesser one."""
     return rank(granter) >= rank(role)
 
 
@@ -53,15 +53,15 @@ def may(role: Role, rule: AdminRule) -> bool:
 
 
 def needs_factor(rule: AdminRule, role: Role | None) -> bool:
-    """Return whether `admit` will look at the member's authenticator, which must then be read."""
+    """Return whether `admit` needs the member's authenticator."""
     return rule.step_up != "none" and role is not None and may(role, rule)
 
 
 def admit(rule: AdminRule, role: Role | None, factor: Factor, now: int) -> Refusal | None:
     """Return the first gate that refuses the call, or None: membership, then role, then step-up.
 
-    `role` is None for somebody who is not a member. `factor` is the member's authenticator; where
-    `needs_factor` is false, any will do.
+    `role` is None for somebody who is not a member. `factor` is the member's authenticator. It is
+    not used if `needs_factor` is false.
     """
     if not rule.membership:
         return None
@@ -121,8 +121,8 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     _call("POST", "emergency-stop", _ADMINS, "open"),
     _call("POST", "rake-terms", _ADMINS, "open"),
     _call("POST", "api-version", _DEVELOPERS, "open"),
-    # What the partner's own systems use. A call that makes a credential needs a fresh window; one
-    # that only takes something away does not.
+    # What the partner's own systems use. A call that makes a credential needs a fresh window; a
+    # call that only removes one does not.
     _call("POST", "keys", _DEVELOPERS, "fresh"),
     _call("POST", "keys/{key_id}/rotate", _DEVELOPERS, "fresh"),
     _call("DELETE", "keys/{key_id}", _DEVELOPERS, "open"),
@@ -139,7 +139,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     _call("DELETE", "games/{game_id}/test", _DEVELOPERS, "open"),
     _call("POST", "games/{game_id}/live-request", _ADMINS, "open"),
     _call("DELETE", "games/{game_id}/live-request", _ADMINS, "open"),
-    # People. Only admins read invites, which name people who are not members.
+    # People. Only admins read invites, because invites name people who are not members.
     _call("PATCH", "members/{uid}", _ADMINS, "open"),
     _call("DELETE", "members/{uid}", _ADMINS, "open"),
     _call("GET", "invites", _ADMINS),

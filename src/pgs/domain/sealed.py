@@ -1,8 +1,7 @@
-"""Secrets encrypted at rest: the form in which the database holds those of webhooks and
-authenticators.
+"""Secrets encrypted at rest: how the database holds those of webhooks and authenticators.
 
 A sealed text is `pgse1.<kid>.<nonce and ciphertext>`: AES-256-GCM under a key derived from the
-ring. It opens only in the context for which it was sealed, so that a row that is copied to another
+ring. It opens only in the context for which it was sealed, so a row that is copied to another
 partner, environment or table does not open.
 """
 
@@ -16,8 +15,8 @@ from pgs.domain import base64url
 from pgs.domain.keyring import KeyRing, RingKey, derive
 
 NONCE_BYTES: Final = 12
-"""Bytes of randomness for one encryption, never used twice. NIST SP 800-38D allows 2**32 random
-nonces for a key."""
+"""Bytes of randomness for one encryption, which are never used twice. NIST SP 800-38D allows 2**32
+random nonces for a key."""
 
 _FORMAT = "pgse1"
 
@@ -39,8 +38,8 @@ def seal(ring: KeyRing, plaintext: bytes, context: str, nonce: bytes) -> str:
 def open_sealed(ring: KeyRing, text: str, context: str) -> bytes | None:
     """Return the plaintext, or None if the text does not open.
 
-    It does not if it was altered, was sealed for another context, or names a key that is not on
-    the ring.
+    A text does not open if it was altered, was sealed for another context, or names a key that is
+    not on the ring.
     """
     parts = text.split(".")
     if len(parts) != 3 or parts[0] != _FORMAT:

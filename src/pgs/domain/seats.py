@@ -1,7 +1,7 @@
 """A paid seat: the request for it, and the states of its stake.
 
-A seat is also its row in the results feed. The rules of `matches.py` and `payouts.py` raise its
-`revision`; the plan that is committed sets its `position`.
+A seat is also a row of the results feed. The rules of `matches.py` and `payouts.py` raise its
+`revision`. The plan that writes it sets its `position`.
 """
 
 from typing import Literal
@@ -12,15 +12,15 @@ from pgs.domain.environments import Environment
 from pgs.domain.tiers import SeatPrice
 
 WAIT_S: dict[Environment, int] = {"live": 300, "test": 3600}
-"""Seconds that a confirmed stake waits for an opponent, as the interface promises. Tests are given
-more time."""
+"""Seconds that a confirmed stake waits for an opponent, as the interface promises. Seats in test
+have more time."""
 
 RETRY_MIN_S = 5
-"""Seconds until settlement is asked again the first time. Most outages are short."""
+"""Seconds until settlement is first asked again: few, because most outages are short."""
 
 RETRY_MAX_S = 60
-"""Seconds between two later asks. Money that is owed should not wait longer than a minute after an
-outage."""
+"""Seconds between two asks at most. Money that is owed should not wait longer than a minute after
+an outage."""
 
 LOT_MAX = 255
 """Scale of the lot that spreads retries: one random byte."""
@@ -47,8 +47,8 @@ class SeatRequest(msgspec.Struct, frozen=True):
 class Seat(msgspec.Struct, frozen=True):
     """A player's paid seat. Times are epoch seconds.
 
-    `due_at`: when the row needs attention unless something happens to it before.
-    `closing`: why a seat whose stake is pending is not played even if the stake is confirmed.
+    `due_at`: when the seats actor must act on the seat, unless the seat changes before.
+    `closing`: why a seat whose stake is pending will be closed once the stake is confirmed.
     `settlement`: who holds the stake, from the seat's first moment on; it never changes.
     """
 
@@ -89,7 +89,7 @@ class Seat(msgspec.Struct, frozen=True):
 
 
 def retry_at(since: int, now: int, lot: int = 0) -> int:
-    """Return when settlement is asked again for an answer that is missing since `since`.
+    """Return when settlement is asked again. Its answer has been missing since `since`.
 
     The wait is a quarter of the time passed, within `RETRY_MIN_S` and `RETRY_MAX_S`. `lot`, a
     random number from 0 to `LOT_MAX`, shortens it by up to a quarter, but never below the minimum:
@@ -142,7 +142,7 @@ def new_seat(
 def is_same_request(seat: Seat, request: SeatRequest) -> bool:
     """Return whether a request with a seat's idempotency key repeats the one that took the seat.
 
-    `partner_ref` does not count: it is the partner's own note.
+    `partner_ref` may differ: it is the partner's own note.
     """
     return (
         seat.player_id == request.player_id

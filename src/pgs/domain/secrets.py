@@ -30,7 +30,8 @@ class HidesSecrets:
         return f"{type(self).__name__}({shown})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        # Rich, which prints tracebacks, prefers this to `__repr__`. That of msgspec shows all.
+        # Rich, which prints tracebacks, prefers this method to `__repr__`. The method of msgspec
+        # shows every field.
         names: tuple[str, ...] = self.__struct_fields__  # type: ignore[attr-defined]  # of structs
         return [(name, HIDDEN if name in self.SECRETS else getattr(self, name)) for name in names]
 

@@ -28,7 +28,7 @@ class ServiceUrl(msgspec.Struct, frozen=True):
 
 
 def parse_service_url(text: str) -> ServiceUrl | None:
-    """Return the parsed URL, or None if it is not one or is http to another machine.
+    """Return the parsed URL, or None if `text` is not a URL or is http to another machine.
 
     Takes any string. Refuses what two parsers might read differently: user names, fragments,
     spaces, backslashes and characters beyond ASCII.

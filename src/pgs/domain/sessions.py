@@ -1,9 +1,9 @@
 """Player session tokens: signed, self-contained, checked without a look-up.
 
-A token is `pgs1.<slot>.<kid>.<payload>.<mac>`. The mac is an HMAC-SHA256 of the text before it. It
-is compared as text, so each token has exactly one valid spelling, including the spare bits of its
-base64. All its characters are allowed in the name of a WebSocket subprotocol, because that is how
-browsers send it.
+A token is `pgs1.<slot>.<kid>.<payload>.<mac>`. The mac is an HMAC-SHA256 of the text before it. The
+mac is compared as text, so each token has exactly one valid spelling, including the spare bits of
+its base64. Browsers send a token as the name of a WebSocket subprotocol, so it has only characters
+that are allowed there.
 """
 
 from typing import Final
@@ -20,15 +20,15 @@ TTL_MIN: Final = 60
 while its frame loads."""
 
 TTL_MAX: Final = 3600
-"""Seconds of the longest session token: the hour of the interface."""
+"""Seconds of the longest session token: the hour that the interface promises."""
 
 TTL_DEFAULT: Final = TTL_MAX
-"""Seconds of a session token when the call does not say: the longest, so that a frame seldom needs
-a new one."""
+"""Seconds of a session token if the call names no time: the longest, so that a frame seldom needs a
+new token."""
 
 LISTED_MAX: Final = 100
-"""Matches, and seats of each kind, that a session lists, the oldest first. Only tests play more at
-once."""
+"""Matches, and seats of each kind, that a session lists, the oldest first. Only test players have
+more at once."""
 
 TOKEN_MAX: Final = 1024
 """Characters of the longest token that is read. The longest names, at four UTF-8 bytes a character,
@@ -94,7 +94,7 @@ def read_session(token: str, ring: KeyRing) -> SessionClaims | None:
 def is_expired(claims: SessionClaims, now: int) -> bool:
     """Return whether the token has expired at `now` (epoch seconds).
 
-    It is valid before `expires_at`, and no longer at that second.
+    A token is valid before `expires_at`, and no longer at that second.
     """
     return now >= claims.expires_at
 

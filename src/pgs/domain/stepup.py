@@ -1,7 +1,8 @@
 """Step-up: the windows that a member's authenticator opens, and the lock against guessing.
 
-A `Factor` is everything that is kept of one member's authenticator. No secret is open here:
-secrets come sealed, and a code comes as the time steps that it matched (`pgs.domain.totp`).
+A `Factor` is everything that is kept of one member's authenticator. This module sees no secret in
+plain text: secrets are sealed, and a code is given as the time steps that it matched
+(`pgs.domain.totp`).
 """
 
 from typing import Final, Literal
@@ -12,30 +13,30 @@ from pgs.domain.errors import Refusal, refuse
 from pgs.domain.secrets import HidesSecrets
 
 Need = Literal["none", "open", "fresh"]
-"""What a call needs: nothing, an open window, or one opened within `FRESH_S`."""
+"""What a call needs: nothing, an open window, or a window that was opened within `FRESH_S`."""
 
 WINDOW_S: Final = 15 * 60
 """Seconds for which a verified code opens the step-up window, as the interface promises."""
 
 FRESH_S: Final = 2 * 60
-"""Seconds for which the window counts as fresh. Calls that create a credential need a fresh one."""
+"""Seconds for which a window is fresh. Calls that create a credential need a fresh window."""
 
 MAX_WRONG_CODES: Final = 5
-"""Codes that may be wrong before a lock. Two of a million codes are right at any time, so five
-guesses succeed once in 100,000 locks."""
+"""Codes that may be wrong; the last of them sets a lock. Two of a million codes are right at any
+time, so five guesses succeed once in 100,000 locks."""
 
 LOCK_S: Final = 15 * 60
-"""Seconds for which no code is looked at after too many wrong ones. This keeps guessing at 480
-codes a day."""
+"""Seconds for which no code is checked after too many wrong ones. This limits guessing to 480 codes
+a day."""
 
 
 class Factor(HidesSecrets, msgspec.Struct, frozen=True):
-    """A member's authenticator and what it has opened. Times in epoch seconds.
+    """A member's authenticator and when it last opened the window. Times in epoch seconds.
 
-    `Factor()` stands for a member who has none. `sealed_secret` is in force;
+    `Factor()` stands for a member without an authenticator. `sealed_secret` is in force;
     `pending_sealed_secret` waits for its first code. `last_step` is the time step of the last
     accepted code: no code of that step or an earlier one is accepted again. `wrong_codes` counts
-    since the last right code or the last lock.
+    wrong codes since the last right code or the last lock.
     """
 
     SECRETS = frozenset({"sealed_secret", "pending_sealed_secret"})
@@ -65,7 +66,7 @@ class Verified(msgspec.Struct, frozen=True):
 class Standing(msgspec.Struct, frozen=True):
     """A factor as its member sees it: the epoch seconds at which the windows and the lock end.
 
-    None for a closed window, and without a lock.
+    Times are None for a closed window, and without a lock.
     """
 
     enrolled: bool
@@ -85,7 +86,7 @@ def standing(factor: Factor, now: int) -> Standing:
 
 
 def lock_left(factor: Factor, now: int) -> int:
-    """Return the seconds until the lock ends, 0 without a lock: the wait of a `step_up_locked`."""
+    """Return the seconds until the lock ends, or 0 without a lock."""
     return 0 if factor.locked_until is None else max(0, factor.locked_until - now)
 
 
@@ -103,11 +104,11 @@ def gate(factor: Factor, need: Need, now: int) -> Refusal | None:
 
 
 def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
-    """Return the factor with a new authenticator pending, or why there can be none now.
+    """Return the factor with a new authenticator pending, or why none can be enrolled now.
 
     Replacing an authenticator needs a fresh window. The old one stays in force until the first
-    code of the new one. An earlier pending one is forgotten. Wrong codes and a lock are not, so
-    that enrolling again gives no further guesses.
+    code of the new one. An earlier pending one is forgotten. The count of wrong codes stays, and a
+    lock forbids enrolling, so enrolling again gives no further guesses.
     """
     refusal = gate(factor, "fresh", now) if factor.enrolled else None
     if refusal is not None:
@@ -118,10 +119,11 @@ def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
 
 
 def count_attempt(factor: Factor, now: int) -> Factor | Refusal:
-    """Return the factor as after a wrong code, or why no code is looked at.
+    """Return the factor as after a wrong code, or why no code is checked now.
 
-    Commit this factor before you look at the code: then neither a crash nor a caller who leaves
-    makes a guess free. The fifth wrong code locks, but gets the same answer as the four before.
+    Commit this factor before you check the code. Then a guess is counted even if the service
+    crashes or the caller leaves. The fifth wrong code locks, but gets the same answer as the four
+    before.
     """
     if not factor.enrolled and factor.pending_sealed_secret is None:
         return refuse("totp_not_enrolled")
@@ -138,16 +140,16 @@ def verify(
 ) -> tuple[Factor, Verified | Refusal]:
     """Return the factor after a code, and the verdict on the code.
 
-    `factor` is as before the attempt was counted. `step` and `pending_step` are the time steps in
-    which the code is right for the authenticator in force and for the pending one; None if it is
-    wrong or there is no such authenticator. Do this in order:
+    `factor`: its state before the attempt was counted. `step` and `pending_step`: the time steps in
+    which the code is right for the authenticator in force and for the pending one; None if the code
+    is wrong or there is no such authenticator. Do this in order:
 
     1. Call `count_attempt(factor, now)`; reply its refusal.
     2. Commit the factor that it returned.
     3. Match the code, call this function, commit the returned factor if it differs, and reply.
 
-    Reply only after the commit: until its step is stored as `last_step`, a code could be accepted
-    twice.
+    Reply only after the commit: a code could be accepted twice until its step is stored as
+    `last_step`.
     """
     counted = count_attempt(factor, now)
     if isinstance(counted, Refusal):
@@ -169,7 +171,10 @@ def verify(
 
 
 def _end(factor: Factor, length: int, now: int) -> int | None:
-    """Return when a window of that length ends, None if closed. A clock set back closes it."""
+    """Return when a window of that length ends, or None if it is closed.
+
+    The window is also closed if the clock was set back to before it was opened.
+    """
     opened_at = factor.opened_at
     return (
         opened_at + length

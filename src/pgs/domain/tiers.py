@@ -13,8 +13,8 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 
 TIER_USD_CENTS_MAX: Final = 10**9
-"""Cents of a tier's highest prize: ten million dollars. Sums over nine million such seats are still
-exact for every JSON reader (2^53)."""
+"""Cents of the highest prize of a tier: ten million dollars. Sums over nine million such seats are
+still exact for every JSON reader (2^53)."""
 
 
 class TierRevision(msgspec.Struct, frozen=True):
@@ -65,14 +65,14 @@ class Tier(msgspec.Struct, frozen=True):
     def is_locked(self, game_id: str) -> bool:
         """Return whether the tier may not be offered for a game.
 
-        It may not where an operator locked it for the game, and where the platform would pay in.
+        That is so if an operator locked it for the game, or if the platform would have to pay in.
         """
         return game_id in self.locked_games or self.pays_in
 
     def holds(self, price: Price | None) -> bool:
         """Return whether a price is in force.
 
-        It is, if it lies within floor and prize of every revision since it was set.
+        A price is in force if it lies between floor and prize of every revision since it was set.
         """
         return price is not None and all(
             tier.floor_usd_cents <= price.entry_usd_cents <= tier.prize_usd_cents
@@ -106,7 +106,7 @@ class TierCatalogue(msgspec.Struct, frozen=True):
 def price_seat(tier: Tier, price: Price | None, sent_usd_cents: int) -> SeatPrice | Refusal:
     """Return what a seat is taken for, or why the stake that the partner sent is not acceptable.
 
-    On a tier without a price, any stake from the floor to the prize is accepted and the floor is
+    If no price is in force, any stake from the floor to the prize is accepted, and the floor is
     charged.
     """
     current = tier.current

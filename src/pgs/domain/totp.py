@@ -11,8 +11,8 @@ STEP_S: Final = 30
 """Seconds of one time step: the default of RFC 6238, which every authenticator app uses."""
 
 ENTROPY_BYTES: Final = 20
-"""Bytes of randomness in an authenticator's secret: the 160 bits of RFC 4226 (section 4, R6), which
-are 32 base32 characters without padding."""
+"""Bytes of randomness in an authenticator's secret: the 160 bits of RFC 4226 (section 4, R6). They
+make 32 base32 characters without padding."""
 
 _CODE = re.compile(r"[0-9]{6}", re.ASCII)
 
@@ -31,14 +31,14 @@ def matching_step(secret: str, code: str, now: int) -> int | None:
     """Return the time step in which the code is right, or None.
 
     Tries the current step and the one before it. `now` in epoch seconds; `code` is any string.
-    Only six ASCII digits can be right: the library alone would accept digits of other scripts.
+    Only six ASCII digits can be right; the library would also accept digits of other scripts.
     `pgs.domain.stepup` checks whether the step was used before.
     """
     if _CODE.fullmatch(code) is None:
         return None
     current = now // STEP_S
     totp = TOTP(secret, interval=STEP_S)
-    # The newer step first: a code that is right in both is then used up for both.
+    # Try the newer step first: a code that is right in both steps is then used up for both.
     for step in (current, current - 1):
         if step >= 0 and hmac.compare_digest(totp.generate_otp(step).encode(), code.encode()):
             return step

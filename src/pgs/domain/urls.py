@@ -1,8 +1,8 @@
 """Webhook addresses: which URLs may be registered, and how they are stored.
 
 Registration checks only how the URL is written. Every delivery checks that the name resolves to
-public addresses. The parser is our own and strict: every known trick relies on two parsers that
-read the same text differently, so a text that would need repair is refused.
+public addresses. The parser is our own, and it refuses a text that would need repair: every known
+trick relies on two parsers that read the same text differently.
 """
 
 import re
@@ -55,18 +55,18 @@ def _host(text: str) -> str | None:
     host = ".".join(label or "" for label in labels)
     if None in labels or not is_dotted_name(host) or host.endswith(_NO_HOSTS_BELOW):
         return None
-    # A public suffix, or a name below no listed one, cannot belong to a partner.
+    # A partner cannot own a public suffix, or a name that is not below a listed suffix.
     return host if is_below_public_suffix(host) else None
 
 
 def _label(text: str) -> str | None:
-    """Return the label in ASCII and lower case, or None if IDNA 2008 does not allow it as it is.
+    """Return the label in lower-case ASCII, or None if IDNA 2008 does not allow it.
 
     Labels that only IDNA's mapping would make valid are not allowed either.
     """
     if text.isascii() and text[:4].lower() != "xn--":
         return text.lower()
-    if len(text) > 63:  # too long already; and the cost of IDNA's checks grows with the length
+    if len(text) > 63:  # too long for a label; the cost of IDNA's checks grows with the length
         return None
     try:
         if text.isascii():

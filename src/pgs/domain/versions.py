@@ -9,7 +9,7 @@ from pgs.domain.errors import Refusal, refuse
 
 
 class ServedVersions(msgspec.Struct, frozen=True):
-    """The versions that this build serves. Answers to an unknown caller carry `current`."""
+    """The versions that this build serves. Answers to an unknown caller name the `current` one."""
 
     served: frozenset[int]
     current: int
@@ -27,7 +27,7 @@ def choose(
     """Return the version to answer on: the one that the header names, or the pin without a header.
 
     `header` is the raw value of `X-Service-Api-Version`. Anything but an ASCII integer that names a
-    served version is `unsupported_api_version`; that answer carries the pin.
+    served version is refused with `unsupported_api_version`; that answer names the pin.
     """
     if header is None:
         return pin

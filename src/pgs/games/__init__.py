@@ -1,1 +1,1 @@
-"""The games. Each is one pure module that follows `pgs.games.rules.Rules`."""
+"""The games. Each is one module of pure functions that implements `pgs.games.rules.Rules`."""

@@ -1,7 +1,7 @@
 """Chess, with the library `chess`.
 
-The library is an optional extra. Only this module imports it, and this module is imported only
-where the library is installed.
+The library is an optional extra. Only this module imports it, and this module is imported only if
+the library is installed.
 
 A move is in UCI notation: from square, to square and, for a promotion, the piece (`e2e4`, `e1g1`
 for castling, `e7e8q`). Side 0 is white. The view is `{"fen": FEN, "check": bool, "last"?: move}`.
@@ -55,7 +55,7 @@ class Chess:
         return State(board, (_position(board),))
 
     def turn(self, state: State) -> Side:
-        """Return whose move it is."""
+        """Return the side to move."""
         return 0 if state.board.turn == chess.WHITE else 1
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class Chess:
         return State(board, (*before, _position(board)), move)
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return the winner of a checkmate, or a draw."""
+        """Return the winner by checkmate, a draw, or None while the game goes on."""
         if not any(state.board.generate_legal_moves()):
             if not state.board.is_check():
                 return Outcome(None)
@@ -90,7 +90,7 @@ class Chess:
 
 
 def _legal(state: State, move: str) -> chess.Move:
-    """Return the legal move whose UCI notation is `move`. Raises `ValueError` when there is none.
+    """Return the legal move whose UCI notation is `move`. Raises `ValueError` if there is none.
 
     The library's own parser also accepts other spellings, so it is not used here.
     """
@@ -103,7 +103,7 @@ def _legal(state: State, move: str) -> chess.Move:
 
 
 def _is_drawn(state: State) -> bool:
-    """Return whether a draw rule applies. There may still be moves that chess itself allows."""
+    """Return whether a rule ends the game as a draw, even if there are still moves to play."""
     board = state.board
     return (
         board.halfmove_clock >= QUIET_PLIES

@@ -1,4 +1,4 @@
-"""Connect Four: four in a row on seven columns, where discs fall to the lowest free cell.
+"""Connect Four: four in a row on seven columns, in which discs fall to the lowest free cell.
 
 A move names a column, `1`…`7`; a cell is a column `a`…`g` and a row `1`…`6`, row 1 at the bottom.
 The view is `{"board": rows, "last"?: cell, "line"?: cells}`: the rows from row 1 on, each a list of
@@ -65,7 +65,7 @@ class ConnectFour:
         return State()
 
     def turn(self, state: State) -> Side:
-        """Return whose move it is."""
+        """Return the side to move."""
         return state.turn
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class ConnectFour:
         return State((state.discs[0], mine), 0, disc, _wins(mine))
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return the winner of four in a row, or a draw on a full board."""
+        """Return the winner by four in a row, a draw on a full board, or None until then."""
         if state.won:
             return Outcome(1 if state.turn == 0 else 0)
         return Outcome(None) if state.discs[0] | state.discs[1] == _FULL else None
@@ -113,7 +113,7 @@ class ConnectFour:
 
 
 def _starts(discs: int, step: int) -> int:
-    """Return the cells from which four discs in a row lie in the direction of `step`."""
+    """Return the cells at which a line of four discs in the direction of `step` begins."""
     pairs = discs & discs >> step
     return pairs & pairs >> 2 * step
 

@@ -1,7 +1,7 @@
 """The games that the platform runs: those of this package, and those of other distributions.
 
-A distribution adds a game with an entry point in the group `pgs.games`. The entry point is named
-after the game's id and refers to an object that follows `pgs.games.rules.Rules`. It cannot replace
+A distribution adds a game with an entry point in the group `pgs.games`. The entry point's name is
+the game's id, and it refers to an object that implements `pgs.games.rules.Rules`. It cannot replace
 a game of this package.
 """
 
@@ -20,10 +20,10 @@ GROUP: Final = "pgs.games"
 
 
 class Game(msgspec.Struct, frozen=True):
-    """A game by its id.
+    """What is known of a game without loading it.
 
-    `module`: the module that holds its rules as `RULES`, or the value of its entry point. `needs`:
-    the package without which the game cannot be played, or None.
+    `module`: the module that has its rules as `RULES`, or the value of its entry point. `needs`:
+    the package that the game needs besides those of the service, or None.
     """
 
     game_id: str
@@ -59,8 +59,8 @@ def installed_games() -> frozenset[str]:
 def load_games(brought: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
     """Return the rules of every game that can be played, by id.
 
-    Call it once, where the service is composed: it adds the games of other distributions to
-    `GAMES`. `brought` replaces the entry points of this installation. Raises `BadGame`.
+    Call this once, at the start of the service: it adds the games of other distributions to
+    `GAMES`. `brought`: entry points to use in place of the installed ones. Raises `BadGame`.
     """
     games = {game_id: _built_in(game_id) for game_id in sorted(installed_games())}
     for point in entry_points(group=GROUP) if brought is None else brought:

@@ -1,8 +1,8 @@
 """Reversi, with the opening of Othello. Discs enclosed in a line change sides; most discs win.
 
-A move names a square, column `a`…`h` and row `1`…`8`, or is `pass`. `pass` is legal exactly when
-the side to move can take no square and the opponent can. The game ends as soon as neither side can
-take a square; no passes are played then. Side 0 is black.
+A move names a square, column `a`…`h` and row `1`…`8`, or is `pass`. `pass` is legal only if the
+side to move can take no square and the opponent can. The game ends as soon as neither side can take
+a square; no passes are played then. Side 0 is black.
 
 The view is `{"board": rows, "scores": [discs of side 0, discs of side 1]}`: the rows from row 1 on,
 each a list of `null`, 0 or 1. The outcome's scores are the discs on the board; empty squares count
@@ -29,7 +29,7 @@ _INNER: Final = 0x7E7E7E7E7E7E7E7E
 """Bit mask of the board without the columns a and h. Discs in those two columns cannot be enclosed
 horizontally or diagonally, and a shifted run must stop at the edge."""
 
-# Each direction's shift in bits, and the squares on which a disc can be enclosed in it: right,
+# For each direction, its shift in bits and the squares on which a disc can be enclosed: right,
 # down, down right, down left. The opposite directions shift the other way.
 _STEPS: Final = ((1, _INNER), (8, _BOARD), (9, _INNER), (7, _INNER))
 _ROWS: Final = tuple(tuple(1 << row * 8 + column for column in range(8)) for row in range(8))
@@ -61,11 +61,11 @@ class Reversi:
         return State((black, white), 0, _free(black, white))
 
     def turn(self, state: State) -> Side:
-        """Return whose move it is."""
+        """Return the side to move."""
         return state.turn
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
-        """Return the squares that the side to move may take, row by row, or else the pass."""
+        """Return the squares that the side to move may take, row by row; if none, `pass`."""
         free = state.free
         if not free:
             return () if state.over else (PASS,)
@@ -77,7 +77,7 @@ class Reversi:
         return tuple(moves)
 
     def apply(self, state: State, move: str) -> State:
-        """Return the board with one more disc, and the discs that it encloses turned.
+        """Return the board with one more disc, and with the enclosed discs turned.
 
         After a pass only the side to move changes.
         """
@@ -98,14 +98,14 @@ class Reversi:
         )
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return who holds more discs once neither side can move."""
+        """Return the side with more discs, or a draw; None while a side can still move."""
         if not state.over:
             return None
         first, second = _scores(state)
         return Outcome(None if first == second else 0 if first > second else 1, (first, second))
 
     def view(self, state: State) -> dict[str, Any]:
-        """Return the board by rows, and how many discs each side has."""
+        """Return the board by rows, and the number of discs of each side."""
         first, second = state.discs
         board = [
             [0 if first & bit else 1 if second & bit else None for bit in row] for row in _ROWS
@@ -127,7 +127,7 @@ def _free(mine: int, theirs: int) -> int:
     for step, where in _STEPS:
         between = theirs & where
         # Both directions of the line at once. A run of up to six discs is found in four steps: the
-        # first disc, one more, and twice another two.
+        # first disc, then one more, then two more, then two more.
         up, down = between & mine << step, between & mine >> step
         up |= between & up << step
         down |= between & down >> step

@@ -1,8 +1,8 @@
-"""The interface of a game: a few pure functions over a state that only the game looks into.
+"""The interface of a game: a few pure functions on a state that only the game itself reads.
 
 Side 0 is the older seat and moves first. The platform stores the moves, not the states, and
-rebuilds a state by applying the moves to the initial one. Published rules must therefore never
-change the state that an old list of moves leads to.
+rebuilds a state by applying the moves to the initial state. Once rules are published, they must
+therefore always lead from the same moves to the same state.
 """
 
 from typing import Any, Final, Literal, Protocol
@@ -12,11 +12,11 @@ import msgspec
 Side = Literal[0, 1]
 
 PASS: Final = "pass"  # noqa: S105  a move, no secret
-"""The only legal move of a side that cannot move, in games that go on in that case."""
+"""The only legal move of a side that cannot do anything else, in games that then go on."""
 
 MOVE_MAX: Final = 16
-"""Characters of the longest move that a game may name. The longest known is a promotion in chess,
-of 5."""
+"""Characters of the longest move that a game may name. The longest so far, a promotion in chess,
+has 5."""
 
 
 class TurnClock(msgspec.Struct, frozen=True):
@@ -26,7 +26,7 @@ class TurnClock(msgspec.Struct, frozen=True):
 
 
 class SideClock(msgspec.Struct, frozen=True):
-    """Each side has `side_ms` for all of its moves, and gains `increment_ms` with each move."""
+    """Each side has `side_ms` for all of its moves, and gains `increment_ms` for each move."""
 
     side_ms: int
     increment_ms: int
@@ -65,11 +65,11 @@ class Rules(Protocol):
         ...
 
     def turn(self, state: Any) -> Side:
-        """Return whose move it is; once the game is over, either side."""
+        """Return the side to move; once the game is over, either side."""
         ...
 
     def legal_moves(self, state: Any) -> tuple[str, ...]:
-        """Return the moves of the side to move, always in the same order; none after the end.
+        """Return the legal moves, always in the same order; none once the game is over.
 
         A side that must pass has `PASS` as its only move. No move is longer than `MOVE_MAX`.
         """

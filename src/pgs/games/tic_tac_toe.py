@@ -43,7 +43,7 @@ class TicTacToe:
         return State()
 
     def turn(self, state: State) -> Side:
-        """Return whose move it is."""
+        """Return the side to move."""
         return state.turn
 
     def legal_moves(self, state: State) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class TicTacToe:
         )
 
     def outcome(self, state: State) -> Outcome | None:
-        """Return the winner of a full line, or a draw on a full board."""
+        """Return the winner by three in a row, a draw on a full board, or None until then."""
         line = _line(state)
         if line is not None:
             return Outcome(state.cells[line[0]])

@@ -1,6 +1,7 @@
 """The internal listener: health, readiness, metrics and the registry's refresh.
 
-Its address must be reachable only from within the deployment: no path takes a credential.
+Its address must be reachable only from within the deployment, because no path asks for a
+credential.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,8 +21,8 @@ _JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 class InternalApp:
     """An ASGI application.
 
-    `ready` returns why the service cannot take calls, or None. `notes` returns what readiness tells
-    besides, by its name.
+    `ready` returns None, or the reason why the service is not ready. `notes` returns what readiness
+    tells besides, by its name.
     """
 
     def __init__(

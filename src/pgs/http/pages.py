@@ -1,6 +1,6 @@
 """The published pages: the changelog and the list of errors.
 
-Every other path or method gets an error in the shape of all errors.
+Any other path or method is answered with a JSON error.
 """
 
 from importlib.resources import files
@@ -24,14 +24,14 @@ _CHANGELOG: Final = files("pgs.http").joinpath("published", "changelog.md")
 
 
 def make_pages() -> QuartTrio:
-    """Return the Quart application for every path that is not an endpoint's.
+    """Return the Quart application that serves every path without an endpoint.
 
-    It answers 404 and 405 (with `Allow`) as `{"error"}` JSON. Exceptions pass through; the edge
+    Its 404 and 405 (with `Allow`) are JSON objects with `error`. Exceptions pass through; the edge
     logs and answers them.
     """
     app = QuartTrio("pgs.http", static_folder=None)
     app.config.update(PROPAGATE_EXCEPTIONS=True, PROVIDE_AUTOMATIC_OPTIONS=False)
-    # Quart would redirect a path with a double slash, and so tell which paths exist.
+    # Otherwise Quart redirects a path with a double slash, and so reveals which paths exist.
     app.url_map.merge_slashes = False
     app.register_error_handler(HTTPException, _in_our_shape)
 
@@ -46,9 +46,8 @@ def make_pages() -> QuartTrio:
     async def _errors() -> Response:
         return Response(errors, content_type="application/json")
 
-    for (
-        rule
-    ) in app.url_map.iter_rules():  # werkzeug adds HEAD to every GET; here GET is what is served
+    # werkzeug adds HEAD to every rule for GET, but HEAD is not served.
+    for rule in app.url_map.iter_rules():
         (rule.methods or set()).discard("HEAD")
     return app
 
@@ -65,7 +64,7 @@ async def _in_our_shape(error: HTTPException) -> Response:
 def _published(kind: ErrorKind) -> dict[str, object]:
     """Return a row of the error catalogue as it is published.
 
-    `alternateStatus` is the status of the calls that do not use the first one.
+    `alternateStatus` is the status that some calls use instead of `status`.
     """
     row: dict[str, object] = {
         "reason": kind.reason,

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 async def find_account(core: Core, partner_id: str) -> Account | BadRequest:
-    """Return a partner's account from its rows, or a `BadRequest` when there is no such partner."""
+    """Return a partner's account as stored, or a `BadRequest` when there is no such partner."""
     account = await read_account(core.parts.database.reader, partner_id)
     return account or BadRequest(
         f"There is no partner {partner_id}; `pgs partner list` shows all partners."
@@ -50,6 +50,6 @@ async def ask_account(core: Core, partner_id: str, command: Command[T]) -> T | B
 async def change_account(
     core: Core, partner_id: str, command: Command[AccountReply]
 ) -> PartnerRecord | Refusal | BadRequest:
-    """Send a command that changes an account; return the account as operators then see it."""
+    """Send a command that changes an account; return the changed account as operators see it."""
     reply = await ask_account(core, partner_id, command)
     return await record_of(core, reply) if isinstance(reply, Account) else reply

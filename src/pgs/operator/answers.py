@@ -106,7 +106,7 @@ def decode_request(line: bytes) -> Request:
 def decode_args(args: bytes | msgspec.Raw, kind: type[T]) -> T:
     """Return a command's arguments.
 
-    Raises `BadCall`, also for a text with a NUL character: databases treat it differently.
+    Raises `BadCall`, also for a text with a NUL character, because databases treat it differently.
     """
     decoded = _decode(args, kind)
     for name in decoded.__struct_fields__:
@@ -122,7 +122,7 @@ def _decode(text: bytes | msgspec.Raw, kind: type[T]) -> T:
         return msgspec.json.decode(text, type=kind)
     except RecursionError:
         raise BadCall("the request is nested too deeply") from None
-    except ValueError as error:  # of msgspec, and of text that is not UTF-8
+    except ValueError as error:  # msgspec's errors, and text that is not UTF-8
         raise _bad_value(str(error)) from None
 
 

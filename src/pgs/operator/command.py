@@ -1,4 +1,4 @@
-"""An operator command as data: its name, the types of its arguments and result, its function."""
+"""An operator command as data: its name, its function, the types of its arguments and result."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Generic, TypeVar
@@ -30,7 +30,7 @@ class OperatorCommand(msgspec.Struct, Generic[A, R], frozen=True):
     """One command.
 
     `starts_a_folder`: it may run on a folder without a database, and then creates one.
-    `moves_money`: payouts may follow, so a command line without a running service waits for them.
+    `moves_money`: payouts may follow, so `pgs` waits for them if no service runs.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """The operator's Unix socket in the data folder: one request a line, one answer a line.
 
-Whoever may open the socket's file counts as the operator.
+Anyone who can open the socket's file has the rights of an operator.
 """
 
 import os
@@ -26,7 +26,7 @@ from pgs.operator.execute import execute
 SOCKET_NAME = "operator.sock"
 
 MAX_ANSWER_BYTES = 1 << 24
-"""Bytes of one answer to an operator. The longest page of partners is a third of it."""
+"""Bytes of one answer to an operator. The longest page of partners takes a third of them."""
 
 MAX_CONNECTIONS = 16
 """Connections of operators at once. Operators are few, and each connection costs a task and a
@@ -43,11 +43,11 @@ SEND_S = 10.0
 hangs."""
 
 ANSWER_S = 600.0
-"""Seconds that a command may take. One that ends very many matches, or reads a very large database,
-takes minutes."""
+"""Seconds that a command may take. A command that ends very many matches, or reads a very large
+database, takes minutes."""
 
 CHUNK = 1 << 16
-"""Bytes that one read takes from the socket: most requests and answers fit into one."""
+"""Bytes that one read takes from the socket: most requests and answers fit into one read."""
 
 log = structlog.get_logger("pgs.operator")
 
@@ -73,8 +73,8 @@ async def serve_operator(
 ) -> None:
     """Answer operators until cancelled; `task_status` reports when the socket listens.
 
-    The caller must hold the data folder's lock. A file under the socket's name was then left by a
-    process that is gone, and is replaced.
+    The caller must hold the data folder's lock. A file that has the socket's name was then left by
+    a dead process and is replaced.
     """
     listener = trio.SocketListener(trio.socket.from_stdlib_socket(listen(folder)))
     try:

@@ -1,4 +1,4 @@
-"""Creates partners that can play at once through the account commands: for demo and scripts."""
+"""Creates partners that can play at once, with the account commands, for the demo and scripts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -22,7 +22,7 @@ from pgs.domain.secrets import HidesSecrets
 from pgs.games.installed import GAMES
 
 TO_LIVE: tuple[Step, ...] = ("test_on", "request_live", "grant")
-"""The steps that take a licence from nothing to play in both environments."""
+"""The steps that license a game in both environments."""
 
 
 class NotMade(Exception):
@@ -32,8 +32,8 @@ class NotMade(Exception):
 class ReadyPartner(HidesSecrets, msgspec.Struct, frozen=True):
     """A partner that can play.
 
-    The keys and webhook secrets cannot be read anywhere else: rows hold only hashes of keys and
-    sealed secrets.
+    The keys and webhook secrets cannot be read anywhere else: rows hold only the hashes of keys,
+    and the secrets are sealed.
     """
 
     SECRETS = frozenset({"test_key", "live_key", "webhook_secrets"})
@@ -59,7 +59,7 @@ async def make_ready(
 ) -> ReadyPartner:
     """Create a partner that can play in both environments, and return it.
 
-    It has a key in each environment and `games` in both, and agrees to the terms on offer.
+    The partner has a key and `games` in each environment, and agrees to the terms on offer.
 
     `origins`, `webhooks` (a URL) and `prices` (US cents by tier id; the tiers must exist) are by
     environment. Raises `NotMade`.
@@ -108,7 +108,7 @@ async def offer_tier(
     prize_usd_cents: int,
     name: str | None = None,
 ) -> None:
-    """Create a tier with these numbers, or give them to an existing one. Raises `NotMade`."""
+    """Create a tier, or give an existing one these numbers. Raises `NotMade`."""
     reply = await core.directory.catalogue().ask(
         SetTier(environment, tier_id, name, floor_usd_cents, prize_usd_cents)
     )

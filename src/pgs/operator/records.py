@@ -1,4 +1,4 @@
-"""The records that operator commands return. None of them holds a secret or a hash.
+"""The records that operator commands return. They hold no secrets and no hashes.
 
 A field that is not set is absent in the JSON.
 """
@@ -16,7 +16,7 @@ from pgs.storage.ledger import LedgerReport
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The base of all records: camel case in JSON, and fields with their default are absent."""
+    """The base of all records: camel case in JSON, without the fields that have their default."""
 
     @classmethod
     def of(cls, source: object, **more: object) -> Self:
@@ -50,8 +50,8 @@ class MemberRecord(Record, frozen=True):
 class LicenceRecord(Record, frozen=True):
     """A partner's licence for a game.
 
-    `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`. `installed` is false (and
-    only then in the JSON) when this installation does not have the game.
+    `live` is `none`, `requested`, `granted`, `denied` or `withdrawn`. `installed` is false when
+    this installation does not have the game, and absent in the JSON otherwise.
     """
 
     game_id: str
@@ -152,7 +152,7 @@ class TierRecord(Record, frozen=True):
 
 
 class TierLocked(TierRecord, frozen=True, kw_only=True):
-    """A tier that was locked or unlocked for a game. `changed` is false when it already was."""
+    """A tier that was locked or unlocked for a game. `changed`: whether this changed anything."""
 
     changed: bool
 
@@ -218,7 +218,7 @@ class DatabaseMigrated(Record, frozen=True):
 
 
 class DatabaseBackedUp(Record, frozen=True):
-    """A backup: a folder with the database and the key ring that a service can be started on."""
+    """A backup: a folder with database and key ring, on which a service can be started."""
 
     folder: str
     bytes: int
@@ -241,8 +241,8 @@ def partner_record(
 ) -> PartnerRecord:
     """Return an account as operators see it.
 
-    `catalogue` decides which of its prices still count; without one, all count. `now` is in epoch
-    seconds.
+    `catalogue` decides which of the account's prices still count; without it, all count. `now` is
+    in epoch seconds.
     """
     policy = policy_of(account)
     return PartnerRecord.of(

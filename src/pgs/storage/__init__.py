@@ -1,1 +1,1 @@
-"""The database: queries, migrations, typed repositories."""
+"""The database: queries, migrations, and functions that read and write domain objects."""

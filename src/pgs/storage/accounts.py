@@ -1,4 +1,4 @@
-"""Accounts in rows."""
+"""Reads accounts, and builds the statements that write them."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -22,11 +22,11 @@ _PARTS = (
     "webhooks.switched_on",
     "members.members",
 )
-"""The queries for the parts of all accounts; each has a twin `..._of` for one account."""
+"""The queries for the parts of all accounts. Each has a variant `..._of` for one account."""
 
 
 async def read_accounts(reader: Reader) -> dict[str, Account]:
-    """Return every account by its id, all as of one moment."""
+    """Return every account by its id, all as of the same moment."""
     partners, *parts = await reader.together(
         Query("accounts.partners"), *(Query(name) for name in _PARTS)
     )
@@ -37,7 +37,7 @@ async def read_accounts(reader: Reader) -> dict[str, Account]:
 
 
 async def read_account(reader: Reader, partner_id: str) -> Account | None:
-    """Return one account as of one moment."""
+    """Return one account, all of it as of the same moment; or None."""
     one: dict[str, Any] = {"partner_id": partner_id}
     partners, *parts = await reader.together(
         Query("accounts.find_partner", one), *(Query(f"{name}_of", one) for name in _PARTS)
@@ -48,7 +48,7 @@ async def read_account(reader: Reader, partner_id: str) -> Account | None:
 
 
 def _by_account(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return rows grouped by their first column, the account's id, which is left out of them."""
+    """Return rows by their first column, the account's id. The rows returned lack that column."""
     rows_of: dict[str, list[Row]] = {}
     for partner_id, *rest in rows:
         rows_of.setdefault(partner_id, []).append(tuple(rest))
@@ -103,9 +103,9 @@ def insert_partner(account: Account) -> Stmt:
 
 
 def update_partner(was: Account, account: Account) -> Stmt:
-    """Return the statement that writes an account's own row.
+    """Return the statement that updates an account's own row.
 
-    It conflicts when the account has changed since `was`.
+    It conflicts if the account has changed since `was`.
     """
     return Stmt("accounts.update_partner", _columns(account) | {"was_revision": was.revision}, 1)
 
@@ -136,7 +136,7 @@ def insert_key(partner_id: str, key: ApiKey) -> tuple[Stmt, Stmt]:
 
 
 def schedule_revocation(partner_id: str, key_id: str, revokes_at: int) -> Stmt:
-    """Return the statement that sets when a key ceases to authenticate."""
+    """Return the statement that sets when a key stops working."""
     return Stmt(
         "accounts.schedule_revocation",
         {"partner_id": partner_id, "key_id": key_id, "revokes_at": revokes_at},
@@ -145,7 +145,7 @@ def schedule_revocation(partner_id: str, key_id: str, revokes_at: int) -> Stmt:
 
 
 def put_licence(partner_id: str, game_id: str, licence: Licence) -> Stmt:
-    """Return the statement that writes what a partner may do with a game."""
+    """Return the statement that writes a partner's licence for a game."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "game_id": game_id,
@@ -198,7 +198,7 @@ def replace_prices(
 
 
 async def switched_off_with_open_play(reader: Reader) -> list[tuple[str, Environment]]:
-    """Return partners and environments with open seats or matches though the account is off."""
+    """Return partners and environments that have open play although the account is off."""
     rows = await reader.all("accounts.switched_off_with_open_seats") + await reader.all(
         "accounts.switched_off_with_running_matches"
     )

@@ -1,4 +1,4 @@
-"""The webhook's delivery attempt log in rows."""
+"""Reads the log of webhook delivery attempts, and builds the statements that write it."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 NEWEST = 2**62
-"""Sequence number above every real one, where a list that shows the newest first begins."""
+"""Sequence number above every real one. The first page of a list, newest first, begins here."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ def insert_attempt(partner_id: str, environment: Environment, attempt: Attempt) 
 
 
 async def newest_seq(reader: Reader, partner_id: str, environment: Environment) -> int:
-    """Return the sequence of the last try that was logged, 0 before the first."""
+    """Return the sequence number of the last try that was logged, 0 before the first."""
     row = await reader.one(
         "attempts.newest_attempt", partner_id=partner_id, environment=environment
     )
@@ -55,7 +55,7 @@ async def newest_seq(reader: Reader, partner_id: str, environment: Environment) 
 async def newest_test_at(
     reader: Reader, partner_id: str, environment: Environment, since: int
 ) -> int | None:
-    """Return when the last test event was sent, if that was after `since`."""
+    """Return when the last test event was sent if that was after `since`, else None."""
     row = await reader.one(
         "attempts.newest_test", partner_id=partner_id, environment=environment, since=since
     )
@@ -70,7 +70,7 @@ async def attempts_before(
     since: int,
     page_size: int,
 ) -> list[Attempt]:
-    """Return tries after `since` with a sequence below `before`, the newest first."""
+    """Return tries after `since` with a sequence number below `before`, the newest first."""
     rows = await reader.all(
         "attempts.attempts_before",
         partner_id=partner_id,
@@ -92,13 +92,16 @@ def _attempt(*row: Any) -> Attempt:
 async def oldest_attempts(
     reader: Reader, until: int, page_size: int
 ) -> list[tuple[str, Environment, int]]:
-    """Return partner, environment and highest sequence of the oldest tries up to `until`."""
+    """Return partner, environment and highest sequence number for the oldest tries up to `until`.
+
+    `page_size` is the number of tries looked at.
+    """
     rows = await reader.all("attempts.oldest_attempts", until=until, page_size=page_size)
     return [(partner_id, environment, seq) for partner_id, environment, seq in rows]
 
 
 def delete_old_attempts(partner_id: str, environment: Environment, seq: int, until: int) -> Stmt:
-    """Return the statement that removes tries of `until` or earlier, up to a sequence."""
+    """Return the statement that removes tries of `until` or earlier with at most this `seq`."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,

@@ -1,9 +1,9 @@
-"""A copy of the database while it is in use, and the first start on such a copy.
+"""Copies the database while it is in use, and prepares the first start on such a copy.
 
-Partners may hold cursors that were issued after the copy was made. If the copy's feeds went on
-where they stood, such a reader would be ahead of the rows written after the restore and would
-never see them. So a copy carries a mark, and the first start on a marked database raises every
-feed's head above every position that can have been issued.
+Partners may hold cursors that were issued after the copy was made. If the restored feeds went on
+from their old positions, these cursors would be ahead of new rows, and their readers would never
+see those rows. A copy therefore carries a mark, and the first start on a marked database raises
+every feed's head above every position that can have been issued.
 """
 
 import os
@@ -22,20 +22,20 @@ from pgs.storage.queries import QUERIES
 from pgs.storage.transactions import StoreOutage
 
 FEED_GAP: Final = 10**9
-"""Positions that a restored feed skips. No service fills so many in a day, so a single restore is
+"""Positions that a restored feed skips. No service uses that many in a day, so a single restore is
 safe even if the clock is wrong."""
 
 POSITIONS_A_SECOND: Final = 1_000_000
 """Positions by which a restored feed advances for each second since FEED_EPOCH. No service writes
 rows half as fast, so every position ever issued is lower, even after several restores of the same
-copy. It stays below 2^53 for 285 years."""
+copy. Positions stay below 2^53 for 285 years."""
 
 FEED_EPOCH: Final = 1_735_689_600
 """Unix time of 2025-01-01. No feed is older."""
 
 _MARK = 1
-"""Mark of a backup in SQLite's `user_version`, which a copy of the file keeps and nothing else here
-uses."""
+"""Mark of a backup in SQLite's `user_version`. A copy of the file keeps it, and nothing else here
+uses that field."""
 
 _PART = DATABASE_NAME + ".part"
 _LEFT_BEHIND = (_PART, _PART + "-journal", KEY_FILE_NAME, KEY_FILE_NAME + ".new")
@@ -58,9 +58,10 @@ async def back_up(
     """Return the path of a checked copy of the database, as of one moment, in `folder`.
 
     The folder is created, or must be empty. `copy_keys` writes the key ring after the copy, so that
-    the ring holds every key that seals something in the copy. The copy gets its name last: a folder
-    that has it is complete, and a failure leaves nothing behind. Writes go on meanwhile. It runs on
-    a thread; the in-line mode copies where it is called. Raises `BadTarget` and `StoreOutage`.
+    the ring holds every key that seals something in the copy. The copy gets its final name last, so
+    a folder that has a file of that name is complete. A failure leaves nothing behind. Writes to
+    the database go on meanwhile. The copy runs on a separate thread (on the caller's if the
+    database is `inline`). Raises `BadTarget` and `StoreOutage`.
     """
     if database.inline:
         return _back_up(database, folder, copy_keys)
@@ -83,9 +84,9 @@ def _back_up(database: Database, folder: Path, copy_keys: Callable[[Path], None]
 
 
 def _claim(database: Database, folder: Path) -> bool:
-    """Make sure that the folder is empty, and return whether it was created.
+    """Make sure that the folder exists and is empty; return whether it was created.
 
-    What a killed backup left there is removed.
+    Files that a killed backup left there are removed.
     """
     if folder.resolve().is_relative_to(database.folder.resolve()):
         raise BadTarget(
@@ -117,9 +118,9 @@ def _copy(source_path: Path, path: Path) -> None:
     try:
         copy = sqlite3.connect(path, isolation_level=None)
         try:
-            # In one step: with several, each commit in between would make the copy start again.
+            # In one step, since with several steps each commit in between restarts the copy.
             source.backup(copy)
-            # Without a write-ahead log the copy is one file, which can be moved by itself.
+            # Without a write-ahead log the copy is a single file.
             copy.execute("pragma journal_mode=delete")
             copy.execute(f"pragma user_version={_MARK}")
             faults = [row[0] for row in copy.execute("pragma integrity_check(1)")]
@@ -144,8 +145,8 @@ def take_over(database: Database, now: int) -> bool:
     """Raise every feed's head if this is the first start on a backup; return whether it is.
 
     Call it before the writer starts. `now` is in epoch seconds. A partner without a head gets one,
-    since its first seats may have come after the copy. Seat sequences go on where they stand,
-    since nobody outside sees them. Raises `StoreOutage`.
+    since its first seats may have been taken after the copy was made. Sequence numbers of seats are
+    not raised, since nobody outside sees them. Raises `StoreOutage`.
     """
     connection = connect(database.path)
     try:

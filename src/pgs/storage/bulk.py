@@ -16,15 +16,15 @@ BulkRead = Callable[[Reader], Coroutine[Any, Any, T]]
 async def read_in_bulk(
     database: Database, work: BulkRead[T], limiter: trio.CapacityLimiter | None = None
 ) -> T:
-    """Return what `work` reads, on a thread with a connection of its own.
+    """Return what `work` reads, on a separate thread with a separate connection.
 
-    In the in-line mode it reads where it is called. `limiter` is for a read so long that the
-    minute's bulk reads must not wait for it.
+    If the database is `inline`, it reads on the caller's thread. A `limiter` other than the
+    database's is for a read so long that other bulk reads must not wait for it.
     """
     if database.inline:
         return await work(database.reader)
-    # Abandoned when the service stops: a disk that hangs must not hold up the stop, and a read
-    # leaves nothing behind.
+    # The thread is abandoned when the service stops: a disk that hangs must not hold up the stop,
+    # and a read leaves nothing behind.
     return await trio.to_thread.run_sync(
         _read, database, work, limiter=limiter or database.bulk_limit, abandon_on_cancel=True
     )
@@ -41,7 +41,7 @@ def _read(database: Database, work: BulkRead[T]) -> T:
 def _finish(read: Coroutine[Any, Any, T]) -> T:
     """Run a read to its end on this thread, which has no event loop.
 
-    That works because a read of SQLite never suspends: the first step is the last one.
+    That works because a read of SQLite never suspends, so that its first step is its last.
     """
     try:
         read.send(None)

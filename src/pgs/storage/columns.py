@@ -1,4 +1,4 @@
-"""The columns of the widest tables, each list written once: for the queries and for the code."""
+"""The columns of the widest tables, listed once for both the queries and the code."""
 
 from typing import Final
 
@@ -65,7 +65,7 @@ CHANGES: Final[dict[str, tuple[str, ...]]] = {
         name for name in COLUMNS["partner"] if name not in ("partner_id", "created_at")
     ),
 }
-"""The columns that an update writes. The insert sets the others, which never change."""
+"""The columns that an update writes. All other columns keep the values of the insert."""
 
 
 def expand(sql: str) -> str:

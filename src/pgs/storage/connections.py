@@ -11,8 +11,8 @@ from pgs.storage.transactions import StoreOutage
 DATABASE_NAME = "pgs.db"
 
 BUSY_TIMEOUT_S = 5.0
-"""Seconds that a statement waits for the file's lock. Besides the writer only a backup ever holds
-it, and briefly."""
+"""Seconds that a statement waits for the file's lock. Only the writer holds the lock, and a backup
+for a short time."""
 
 
 def connect(
@@ -20,8 +20,8 @@ def connect(
 ) -> sqlite3.Connection:
     """Return a connection with a write-ahead log, `synchronous=FULL` and no implicit transactions.
 
-    Raises `StoreOutage` when the file cannot be opened, or when SQLite cannot keep a write-ahead
-    log where it lies.
+    Raises `StoreOutage` if the file cannot be opened, or if SQLite cannot keep a write-ahead log in
+    its folder.
     """
     try:
         connection = sqlite3.connect(
@@ -36,7 +36,7 @@ def connect(
             (mode,) = connection.execute("pragma journal_mode=wal").fetchone()
             if mode != "wal":
                 raise StoreOutage(f"{path}: no write-ahead log, but {mode}")
-            # Commits move money: one that was acknowledged must survive a power cut.
+            # A commit may move money, so it must survive a power cut once it is acknowledged.
             connection.execute("pragma synchronous=full")
             if query_only:
                 connection.execute("pragma query_only=on")
@@ -67,13 +67,14 @@ def is_new_database(path: Path) -> bool:
 def create_database(path: Path) -> None:
     """Make an empty database that only its owner may read.
 
-    It gets its name when it is complete, so that a kill never leaves an empty file of that name.
+    The file gets its name when it is complete, so that a kill never leaves an empty file under that
+    name. Raises `StoreOutage`.
     """
     part = path.with_name(path.name + ".new")
     try:
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)
-        connect(part).close()  # the change to a write-ahead log writes the file's first page
+        connect(part).close()  # switching to a write-ahead log writes the file's first page
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.rename(path)

@@ -33,20 +33,20 @@ class Database:
     ) -> None:
         """Lock the folder, bring the schema up to date and open the connections.
 
-        `inline` commits on the event loop's own thread, for tests on a virtual clock, which does
-        not wait for another thread. `factory` is the class of connections, for tests that break
-        them. `on_locked` is called before the file is touched, with whether it will be a new one;
-        an exception from it ends the opening. Raises `DataFolderInUse`, `SchemaNewer` or
-        `StoreOutage`.
+        `inline` reads and commits on the event loop's thread. It is for tests, whose virtual clock
+        does not wait for other threads. `factory` is the class of connections, for tests that break
+        them. `on_locked` is called before the database file is touched; its argument tells whether
+        the file will be new. If it raises, the database is not opened. Raises `DataFolderInUse`,
+        `SchemaNewer` or `StoreOutage`.
         """
         self.folder = folder
         self.path = folder / DATABASE_NAME
         self.inline = inline
-        # One bulk read at a time leaves the file cache to the others. The limit belongs to this
-        # database and not to the process: a read that was abandoned at the end of one trio run
-        # would hold a shared limit for ever.
+        # One bulk read at a time leaves the file cache to the other reads. The limit belongs to
+        # this database and not to the process, because a read that was abandoned at the end of a
+        # trio run would hold a shared limit for ever.
         self.bulk_limit = trio.CapacityLimiter(1)
-        # A check of the whole ledger may take minutes, for which the bulk reads must not wait.
+        # A check of the whole ledger may take minutes, and bulk reads must not wait for it.
         self.check_limit = trio.CapacityLimiter(1)
         self._factory = factory
         with ExitStack() as undo:
@@ -69,7 +69,7 @@ class Database:
         self.writer.start()
 
     def second_reader(self) -> Reader:
-        """Return a reader with a connection of its own, for a bulk read; the caller closes it.
+        """Return a reader with a new connection, for a bulk read; the caller closes it.
 
         Raises `StoreOutage`.
         """
@@ -78,7 +78,7 @@ class Database:
     def close(self) -> None:
         """Finish the commits under way, close, and release the folder.
 
-        While a commit hangs the folder stays locked, since that commit may still succeed.
+        If a commit hangs, the folder stays locked, since that commit may still succeed.
         """
         self.reader.close()
         if self.writer.close():

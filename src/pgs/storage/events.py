@@ -1,4 +1,4 @@
-"""The event log in rows: what changed in an account, who changed it, and when."""
+"""Reads and extends an account's event log: what changed, who changed it, and when."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 END = 2**53
-"""Sequence number above every real one, where a list that shows the newest first begins."""
+"""Sequence number above every real one. The first page of a list, newest first, begins here."""
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class Event(msgspec.Struct, frozen=True):
 async def events_page(
     reader: Reader, partner_id: str, before: int, page_size: int, *, with_invites: bool
 ) -> list[Event]:
-    """Return entries with a lower sequence than `before`, the newest first. Begin at `END`.
+    """Return entries with a sequence number below `before`, newest first; begin at `END`.
 
     Without `with_invites`, entries about invites are left out.
     """
@@ -46,6 +46,6 @@ async def events_page(
 
 
 def insert_event(partner_id: str, event: Event) -> Stmt:
-    """Return the statement that adds an entry; a second one with its sequence conflicts."""
+    """Return the statement that adds an entry; a second one with its sequence number conflicts."""
     params: dict[str, Any] = {"partner_id": partner_id, **msgspec.structs.asdict(event)}
     return Stmt("events.insert_event", params, 1)

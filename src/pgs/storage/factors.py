@@ -1,4 +1,4 @@
-"""Members' authenticators in rows."""
+"""Reads members' authenticators, and builds the statements that write them."""
 
 import msgspec
 
@@ -8,13 +8,13 @@ from pgs.storage.transactions import Stmt
 
 
 async def find_factor(reader: Reader, partner_id: str, uid: str) -> Factor:
-    """Return a member's authenticator; `Factor()` where there is none."""
+    """Return a member's authenticator; `Factor()` if there is none."""
     row = await reader.one("factors.find_factor", partner_id=partner_id, uid=uid)
     return Factor(*row) if row else Factor()
 
 
 def put_factor(partner_id: str, uid: str, factor: Factor) -> Stmt:
-    """Return the statement that keeps a member's authenticator as it now is."""
+    """Return the statement that stores a member's authenticator in place of the old one."""
     return Stmt(
         "factors.put_factor",
         {"partner_id": partner_id, "uid": uid, **msgspec.structs.asdict(factor)},
@@ -23,5 +23,5 @@ def put_factor(partner_id: str, uid: str, factor: Factor) -> Stmt:
 
 
 def delete_factor(partner_id: str, uid: str) -> Stmt:
-    """Return the statement that drops a member's authenticator, if there is one."""
+    """Return the statement that deletes a member's authenticator, if there is one."""
     return Stmt("factors.delete_factor", {"partner_id": partner_id, "uid": uid})

@@ -1,4 +1,4 @@
-"""The first rake terms: a file of the package, offered until others are published."""
+"""The first rake terms: a file of the package, on offer until other terms are published."""
 
 import sqlite3
 from pathlib import Path
@@ -10,5 +10,5 @@ FIRST_TERMS: Final = Path(__file__).parent / "terms" / "1.md"
 
 
 def ship(connection: sqlite3.Connection) -> None:
-    """Insert version 1 unless there are terms already. Raises what SQLite raises."""
+    """Insert version 1 if there are no terms yet. Raises what SQLite raises."""
     QUERIES["terms.ship_terms"](connection, text=FIRST_TERMS.read_text(encoding="utf-8"))

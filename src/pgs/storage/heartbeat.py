@@ -1,4 +1,4 @@
-"""Whether the database takes a commit."""
+"""The write with which the readiness check tests whether the database accepts commits."""
 
 from pgs.storage.transactions import Stmt, Tx
 

@@ -1,4 +1,4 @@
-"""The applied migrations, and the database's own check of its pages and indexes."""
+"""Reads the applied migrations, and runs SQLite's own check of the database."""
 
 import sqlite3
 from pathlib import Path
@@ -10,17 +10,17 @@ from pgs.storage.database import Database
 from pgs.storage.transactions import StoreOutage
 
 SHOWN_LIMIT = 100
-"""Faults listed in one report. A longer list would not help an operator more."""
+"""Faults listed in one report. A longer list would be of no more help to an operator."""
 
 # One at a time: a check reads the whole file.
 _LIMITER = trio.CapacityLimiter(1)
 
 
 async def check_integrity(database: Database) -> list[str]:
-    """Return the faults of the database's pages, indexes and constraints; none when it is sound.
+    """Return the faults of the database's pages, indexes and constraints; none if it is sound.
 
-    It reads the whole file, on a thread with a connection of its own; the in-line mode reads where
-    it is called. Raises `StoreOutage` when the file cannot be opened.
+    It reads the whole file, with a separate connection and on a separate thread (on the caller's
+    thread if the database is `inline`). Raises `StoreOutage` if the file cannot be opened.
     """
     if database.inline:
         return _faults(database.path)

@@ -1,4 +1,4 @@
-"""Invites in rows."""
+"""Reads invites, and builds the statements that write them."""
 
 from typing import Any
 
@@ -7,17 +7,17 @@ from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
 
 END = 2**53
-"""Sequence number above every real one, where a list that shows the newest first begins."""
+"""Sequence number above every real one. The first page of a list, newest first, begins here."""
 
 
 async def find_account_of(reader: Reader, invite_id: str) -> str | None:
-    """Return the id of the account that an invite is for."""
+    """Return the id of the account that an invite is for, or None."""
     row = await reader.one("invites.find_account_of", invite_id=invite_id)
     return row[0] if row else None
 
 
 async def find_invite(reader: Reader, partner_id: str, invite_id: str) -> Invite | None:
-    """Return an invite of an account."""
+    """Return an invite of an account, or None."""
     row = await reader.one("invites.find_invite", partner_id=partner_id, invite_id=invite_id)
     return Invite(*row) if row else None
 
@@ -25,7 +25,7 @@ async def find_invite(reader: Reader, partner_id: str, invite_id: str) -> Invite
 async def invites_page(
     reader: Reader, partner_id: str, before: int, page_size: int
 ) -> list[tuple[int, Invite]]:
-    """Return invites with a sequence below `before`, each with it, newest first; begin at `END`."""
+    """Return (sequence number, invite) pairs below `before`, newest first; begin at `END`."""
     rows = await reader.all(
         "invites.invites_page", partner_id=partner_id, before=before, page_size=page_size
     )
@@ -39,19 +39,19 @@ async def count_invites(reader: Reader, partner_id: str) -> int:
 
 
 async def oldest_closed(reader: Reader, partner_id: str, now: int) -> str | None:
-    """Return the id of the oldest invite that is closed at `now`, or None."""
+    """Return the id of the oldest invite that is no longer pending at `now`, or None."""
     row = await reader.one("invites.oldest_closed", partner_id=partner_id, now=now)
     return row[0] if row else None
 
 
 def delete_invite(partner_id: str, invite_id: str) -> tuple[Stmt, Stmt]:
-    """Return the statements that delete an invite and its entry in the index of all."""
+    """Return the statements that delete an invite and its entry in the index of all invites."""
     params: dict[str, Any] = {"partner_id": partner_id, "invite_id": invite_id}
     return Stmt("invites.delete_invite", params, 1), Stmt("invites.delete_invite_index", params)
 
 
 def insert_invite(partner_id: str, seq: int, invite: Invite) -> tuple[Stmt, Stmt]:
-    """Return the statements that add an invite and its entry in the index of all."""
+    """Return the statements that add an invite and its entry in the index of all invites."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "invite_id": invite.invite_id,
@@ -66,9 +66,9 @@ def insert_invite(partner_id: str, seq: int, invite: Invite) -> tuple[Stmt, Stmt
 
 
 def accept_invite(partner_id: str, invite_id: str, uid: str) -> Stmt:
-    """Return the statement that records who accepted.
+    """Return the statement that records who accepted an invite.
 
-    It conflicts when the invite was accepted or revoked before.
+    It conflicts if the invite has been accepted or revoked before.
     """
     return Stmt(
         "invites.accept_invite", {"partner_id": partner_id, "invite_id": invite_id, "uid": uid}, 1
@@ -78,7 +78,7 @@ def accept_invite(partner_id: str, invite_id: str, uid: str) -> Stmt:
 def revoke_invite(partner_id: str, invite_id: str, at: int) -> Stmt:
     """Return the statement that revokes an invite.
 
-    It conflicts when the invite was accepted or revoked before.
+    It conflicts if the invite has been accepted or revoked before.
     """
     return Stmt(
         "invites.revoke_invite", {"partner_id": partner_id, "invite_id": invite_id, "at": at}, 1

@@ -1,4 +1,4 @@
-"""When keys last authenticated, in rows: to within an hour, so that no call has to write."""
+"""When keys were last used: stored to within an hour, so that not every call has to write."""
 
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
@@ -10,7 +10,7 @@ async def key_uses_of(reader: Reader, partner_id: str) -> dict[str, int]:
 
 
 def put_key_use(partner_id: str, key_id: str, used_at: int) -> Stmt:
-    """Return the statement that notes a key's last use."""
+    """Return the statement that stores when a key was last used."""
     return Stmt(
         "key_uses.put_key_use", {"partner_id": partner_id, "key_id": key_id, "used_at": used_at}, 1
     )

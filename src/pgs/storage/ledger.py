@@ -1,4 +1,4 @@
-"""The check of the whole ledger against itself, the seats and the matches."""
+"""Checks that the whole ledger balances, and that it agrees with the seats and the matches."""
 
 import msgspec
 
@@ -6,13 +6,13 @@ from pgs.storage.reader import Query, Reader, Row
 from pgs.storage.transactions import Params
 
 SHOWN_LIMIT = 100
-"""Faults listed in one report. A longer list would not help an operator more."""
+"""Faults listed in one report. A longer list would be of no more help to an operator."""
 
 
 class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
-    """The ledger's balances in US cents, and its faults: empty lists when it is sound.
+    """The ledger's balances in US cents, and its faults: empty lists if it is sound.
 
-    A fault names its partner and its transfer, line, seat or match.
+    A fault names the partner, and the transfer, line, seat or match.
     """
 
     balances: list[tuple[str, str, int, int]]  # environment, account, US cents, lines
@@ -29,7 +29,7 @@ class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
     def sound(self) -> bool:
         """Whether all lines sum to zero, seats and matches agree with them, and escrow is right.
 
-        Escrow is right when it holds exactly the open stakes.
+        Escrow is right if it holds exactly the open stakes.
         """
         return (
             self.sum_usd_cents == 0

@@ -1,4 +1,4 @@
-"""Members of accounts in rows."""
+"""Finds members of accounts, and builds the statements that write them."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ async def find_account_of(reader: Reader, uid: str) -> str | None:
 def insert_member(partner_id: str, member: Member) -> tuple[Stmt, Stmt]:
     """Return the statements that add a member and their entry in the index of all accounts.
 
-    They conflict when the uid is a member of any account.
+    They conflict if the uid is a member of any account.
     """
     params: dict[str, Any] = {
         "partner_id": partner_id,

@@ -1,4 +1,4 @@
-"""Running matches in rows: who joined, the moves, and the seats that a player has open."""
+"""Reads moves, attendance and players' open seats; builds statements for running matches."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def insert_move(partner_id: str, match_id: str, move: Move) -> Stmt:
 def set_due(partner_id: str, match_id: str, due_at: int) -> Stmt:
     """Return the statement that sets when a running match needs attention.
 
-    It conflicts when the match has ended.
+    It conflicts if the match has ended.
     """
     return Stmt(
         "moves.set_due", {"partner_id": partner_id, "match_id": match_id, "due_at": due_at}, 1
@@ -50,7 +50,7 @@ def set_due(partner_id: str, match_id: str, due_at: int) -> Stmt:
 
 
 async def find_attendance(reader: Reader, partner_id: str, match_id: str) -> Attendance | None:
-    """Return who has joined a match; None when nobody has."""
+    """Return who has joined a match; None if nobody has."""
     row = await reader.one("moves.find_attendance", partner_id=partner_id, match_id=match_id)
     return Attendance((row[0], row[1]), row[2], (row[3], row[4])) if row else None
 
@@ -67,7 +67,7 @@ async def moves_of_match(reader: Reader, partner_id: str, match_id: str) -> list
 async def running_seats_of_player(
     reader: Reader, partner_id: str, environment: Environment, player_id: str, page_size: int
 ) -> list[tuple[str, str]]:
-    """Return seat id and match id of each match that a player is in, the oldest seat first."""
+    """Return seat id and match id of a player's running matches, the oldest seat first."""
     rows = await reader.all(
         "moves.running_seats_of_player",
         partner_id=partner_id,
@@ -81,8 +81,8 @@ async def running_seats_of_player(
 class OpenSeats(msgspec.Struct, frozen=True):
     """A player's open seats as of one moment, the oldest first.
 
-    `running`: seat and match of what the player is playing. `expecting`: id and status of the seats
-    that wait for an opponent or for their stake.
+    `running`: seat id and match id of each running match. `expecting`: id and status of each seat
+    that waits for an opponent or for its stake.
     """
 
     running: list[tuple[str, str]]

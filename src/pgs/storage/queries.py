@@ -1,6 +1,6 @@
 """Every SQL statement of the product by its name, `<noun>.<query>`.
 
-The noun is a file under `queries/`, the query a block in it.
+`<noun>` names a file under `queries/`, and `<query>` a block in that file.
 """
 
 from collections.abc import Callable

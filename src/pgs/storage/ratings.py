@@ -1,4 +1,4 @@
-"""Ratings in rows, and the partners with seats to pair."""
+"""Reads ratings, builds the statement that writes them, and finds partners with seats to pair."""
 
 from pgs.domain.environments import Environment
 from pgs.domain.ratings import UNRATED, Rating
@@ -30,7 +30,7 @@ def save_rating(
 ) -> Stmt:
     """Return the statement that updates a player's rating after one match.
 
-    It conflicts when another match has updated it since `was`.
+    It conflicts if another match has updated the rating since `was`.
     """
     return Stmt(
         "ratings.save_rating",

@@ -1,7 +1,7 @@
 """Reads of the database, by named query.
 
-A read is a coroutine, since a network database will stand behind it. On SQLite it runs on the
-caller's thread and never suspends: a look-up by key costs less than a hop to another thread.
+Reads are coroutines so that a network database can take SQLite's place. With SQLite they run on the
+caller's thread and never suspend, since a look-up by key costs less than a change of threads.
 """
 
 import sqlite3
@@ -40,9 +40,9 @@ class Reader:
         return self._rows(name, params)
 
     async def together(self, *queries: Query) -> list[list[Row]]:
-        """Return the rows of each query, all as of one moment. Raises `ReadFailed`.
+        """Return the rows of each query, all as of the same moment. Raises `ReadFailed`.
 
-        Without it, the writer may commit between any two reads.
+        Between two separate reads, the writer may commit.
         """
         self._read("reader.begin", lambda connection: connection.execute("begin"), {})
         try:

@@ -1,4 +1,4 @@
-"""Seats and matches in rows."""
+"""Reads seats and matches, and builds the statements that write them and the ledger."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ from pgs.storage.transactions import Stmt
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The last seat sequence and feed position assigned in an environment of a partner."""
+    """The last sequence number of a seat, and feed position, in an environment of a partner."""
 
     seat_seq: int = 0
     feed_position: int = 0
@@ -31,7 +31,7 @@ class Due(msgspec.Struct, frozen=True):
 
 
 class RunningMatch(msgspec.Struct, frozen=True):
-    """A running match."""
+    """The key of a running match."""
 
     partner_id: str
     environment: Environment
@@ -44,7 +44,7 @@ def insert_seat(seat: Seat) -> Stmt:
 
 
 def update_seat(was: Seat, seat: Seat) -> Stmt:
-    """Return the statement that updates a seat; it conflicts when the row is no longer `was`."""
+    """Return the statement that updates a seat; it conflicts if the row is not `was` any more."""
     params: dict[str, Any] = {
         name: getattr(seat, name) for name in ("partner_id", "seat_id", *CHANGES["seat"])
     }
@@ -59,7 +59,7 @@ def insert_match(match: Match) -> Stmt:
 
 
 def update_match(was: Match, match: Match) -> Stmt:
-    """Return the statement that updates a match; it conflicts when the row is no longer `was`."""
+    """Return the statement that updates a match; it conflicts if the row is not `was` any more."""
     params: dict[str, Any] = {
         name: getattr(match, name) for name in ("partner_id", "match_id", *CHANGES["match"])
     }
@@ -69,7 +69,7 @@ def update_match(was: Match, match: Match) -> Stmt:
 
 
 def move_head(partner_id: str, environment: Environment, was: Head, head: Head) -> Stmt:
-    """Return the statement that raises the head; it conflicts when someone else has raised it."""
+    """Return the statement that raises the head; it conflicts if the head is not `was` any more."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,
@@ -102,7 +102,7 @@ def book(partner_id: str, environment: Environment, transfer: Transfer, at: int)
 
 
 async def find_seat(reader: Reader, partner_id: str, seat_id: str) -> Seat | None:
-    """Return a seat of a partner."""
+    """Return a seat of a partner, or None."""
     row = await reader.one("seats.find_seat", partner_id=partner_id, seat_id=seat_id)
     return Seat(*row) if row else None
 
@@ -110,7 +110,7 @@ async def find_seat(reader: Reader, partner_id: str, seat_id: str) -> Seat | Non
 async def find_by_idempotency_key(
     reader: Reader, partner_id: str, environment: Environment, idempotency_key: str
 ) -> Seat | None:
-    """Return the seat that an idempotency key made."""
+    """Return the seat that was taken with an idempotency key, or None."""
     row = await reader.one(
         "seats.find_by_idempotency_key",
         partner_id=partner_id,
@@ -157,13 +157,13 @@ async def feed_page(
 
 
 async def find_head(reader: Reader, partner_id: str, environment: Environment) -> Head:
-    """Return the head of a partner's environment."""
+    """Return the head of a partner's environment; `Head()` before its first seat."""
     row = await reader.one("seats.find_head", partner_id=partner_id, environment=environment)
     return Head(*row) if row else Head()
 
 
 async def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | None:
-    """Return a match of a partner."""
+    """Return a match of a partner, or None."""
     row = await reader.one("matches.find_match", partner_id=partner_id, match_id=match_id)
     return Match(*row) if row else None
 
@@ -171,7 +171,10 @@ async def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | 
 async def find_match_with_seats(
     reader: Reader, partner_id: str, match_id: str
 ) -> MatchWithSeats | None:
-    """Return a match of a partner with its seats, the older first, as of one moment."""
+    """Return a match of a partner with its seats, the older first; or None.
+
+    Match and seats are as of the same moment.
+    """
     key = {"partner_id": partner_id, "match_id": match_id}
     matches, seats = await reader.together(
         Query("matches.find_match", {**key}), Query("seats.seats_of_match", {**key})
@@ -206,12 +209,12 @@ async def _due(
 
 
 async def is_money_due(reader: Reader) -> bool:
-    """Return whether any match has ended whose money is not booked yet."""
+    """Return whether there is a match that has ended and whose money is not booked yet."""
     return await reader.one("matches.unpaid") is not None
 
 
 async def next_due(reader: Reader) -> int | None:
-    """Return when the next seat or match is due, in epoch seconds."""
+    """Return when the next seat or match is due, in epoch seconds; None if nothing is."""
     times = [
         row[0]
         for row in (
@@ -226,7 +229,10 @@ async def next_due(reader: Reader) -> int | None:
 async def open_seats_after(
     reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int
 ) -> list[str]:
-    """Return ids of seats that are waiting or pending, in the order of their ids."""
+    """Return ids above `after` of seats that wait or are pending, in order.
+
+    Seats that are already being closed are left out.
+    """
     rows = await reader.all(
         "seats.open_seats_after",
         partner_id=partner_id,
@@ -240,7 +246,7 @@ async def open_seats_after(
 async def running_matches_after(
     reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int
 ) -> list[str]:
-    """Return ids of matches that run, in the order of their ids."""
+    """Return ids above `after` of running matches, in order."""
     rows = await reader.all(
         "matches.running_matches_after",
         partner_id=partner_id,
@@ -252,7 +258,7 @@ async def running_matches_after(
 
 
 async def running_games(reader: Reader) -> list[str]:
-    """Return the ids of the games of all running matches. It reads a row for each match."""
+    """Return the ids of the games that have running matches. It reads a row for each match."""
     return [game_id for (game_id,) in await reader.all("matches.running_games")]
 
 

@@ -1,4 +1,4 @@
-"""Emergency stops in rows: those whose open play is not closed yet."""
+"""Reads and writes the marks of emergency stops whose open play is not closed yet."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from pgs.storage.transactions import Stmt
 
 
 def put_stop(partner_id: str, environment: Environment, generation: int, at: int) -> Stmt:
-    """Return the statement that marks an environment's play for closing.
+    """Return the statement that marks an environment's open play for closing.
 
-    It replaces an earlier mark.
+    The mark replaces an earlier one.
     """
     params: dict[str, Any] = {
         "partner_id": partner_id,
@@ -22,7 +22,7 @@ def put_stop(partner_id: str, environment: Environment, generation: int, at: int
 
 
 def delete_stop(partner_id: str, environment: Environment, generation: int) -> Stmt:
-    """Return the statement that deletes a mark if it still has that generation."""
+    """Return the statement that deletes a mark if the mark still has that generation."""
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,

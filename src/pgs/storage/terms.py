@@ -1,4 +1,4 @@
-"""Rake terms in rows."""
+"""Reads rake terms, and builds the statement that publishes them."""
 
 import msgspec
 
@@ -15,13 +15,13 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 async def offered_terms(reader: Reader) -> Terms | None:
-    """Return the terms on offer: the newest version. None where there are none."""
+    """Return the terms on offer, which are the newest version; None if there are none."""
     row = await reader.one("terms.newest_terms")
     return Terms(*row) if row else None
 
 
 async def find_terms(reader: Reader, version: int) -> Terms | None:
-    """Return a version of the terms."""
+    """Return a version of the terms, or None."""
     row = await reader.one("terms.find_terms", version=version)
     return Terms(*row) if row else None
 

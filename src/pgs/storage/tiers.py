@@ -1,4 +1,4 @@
-"""Tiers and their locks in rows."""
+"""Reads tiers and their locks, and builds the statements that write them."""
 
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.tiers import Tier, TierCatalogue, TierRevision
@@ -8,7 +8,10 @@ from pgs.storage.transactions import Stmt
 
 
 async def read_catalogue(reader: Reader) -> TierCatalogue:
-    """Return every tier with its revisions and locks, and the terms on offer, as of one moment."""
+    """Return every tier with its revisions and locks, and the version of the terms on offer.
+
+    All of it is as of the same moment. The version is 0 if no terms are on offer.
+    """
     tier_rows, lock_rows, terms = await reader.together(
         Query("tiers.tiers"), Query("tiers.locks"), Query("terms.newest_terms")
     )

@@ -1,4 +1,4 @@
-"""A write as a value, and what can become of a read or a write."""
+"""Transactions as values, and the outcomes and errors of reads and writes."""
 
 import sqlite3
 from enum import Enum
@@ -8,8 +8,8 @@ import msgspec
 SqlValue = str | int | None
 Params = dict[str, SqlValue]
 
-# What SQLite raises for wrong calls and broken constraints, which are bugs. Its other errors are
-# faults of the machine.
+# The errors of SQLite that mean a bug: wrong calls and broken constraints. All its other errors
+# mean a fault of the machine.
 BUGS = (
     sqlite3.ProgrammingError,
     sqlite3.InterfaceError,
@@ -20,11 +20,11 @@ BUGS = (
 
 
 class StoreOutage(Exception):
-    """The database could not do its part."""
+    """The database could not be opened, read or written."""
 
 
 class ReadFailed(StoreOutage):
-    """A read failed. `noun` says of what."""
+    """A read failed. `noun` is the first part of the query's name, such as `seats`."""
 
     def __init__(self, name: str, error: Exception) -> None:
         super().__init__(f"{name}: {error}")
@@ -32,15 +32,15 @@ class ReadFailed(StoreOutage):
 
 
 class WriteFailed(StoreOutage):
-    """A transaction failed before its commit and was rolled back: nothing of it was done."""
+    """A transaction failed before its commit and was rolled back: it changed nothing."""
 
 
 class OutcomeUnknown(StoreOutage):
-    """A commit failed: whether the transaction is on disk must be read from rows."""
+    """A commit failed. Only a read of the rows shows whether the transaction is on disk."""
 
 
 class WriterFull(Exception):
-    """Too many transactions wait already; this one was not taken."""
+    """Too many transactions are waiting; this one was not accepted."""
 
 
 class Stmt(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class Tx(msgspec.Struct, frozen=True):
 
 
 class Outcome(Enum):
-    """What became of a transaction."""
+    """The outcome of a transaction."""
 
     COMMITTED = "committed"
-    CONFLICT = "conflict"  # a unique index or `expected_rows` was violated; nothing was done
+    CONFLICT = "conflict"  # a unique index or `expected_rows` was violated; nothing was changed

@@ -1,4 +1,4 @@
-"""Webhook endpoints in rows."""
+"""Reads webhook endpoints, and builds the statements that write them."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from pgs.storage.transactions import Stmt
 
 
 async def find_webhook(reader: Reader, partner_id: str, environment: Environment) -> Webhook | None:
-    """Return a partner's endpoint in an environment, without its secret."""
+    """Return a partner's endpoint in an environment, without its secret; or None."""
     row = await reader.one("webhooks.find_webhook", partner_id=partner_id, environment=environment)
     if row is None:
         return None
@@ -23,7 +23,7 @@ async def find_webhook(reader: Reader, partner_id: str, environment: Environment
 class Endpoint(HidesSecrets, msgspec.Struct, frozen=True):
     """An endpoint as its courier needs it.
 
-    `saved_seq` rises whenever the URL is saved, which clears the run of failures.
+    `saved_seq` rises whenever the URL is saved, which also sets `consecutive_failures` to 0.
     """
 
     SECRETS = frozenset({"sealed_secret"})
@@ -38,7 +38,7 @@ class Endpoint(HidesSecrets, msgspec.Struct, frozen=True):
 async def find_endpoint(
     reader: Reader, partner_id: str, environment: Environment
 ) -> Endpoint | None:
-    """Return a partner's endpoint in an environment, with its sealed secret."""
+    """Return a partner's endpoint in an environment, with its sealed secret; or None."""
     row = await reader.one("webhooks.find_endpoint", partner_id=partner_id, environment=environment)
     return Endpoint(row[0], bool(row[1]), *row[2:]) if row else None
 
@@ -46,15 +46,15 @@ async def find_endpoint(
 async def failing_endpoints(
     reader: Reader, failures: int, page_size: int
 ) -> list[tuple[str, Environment]]:
-    """Return partners and environments whose endpoint is on after so many failures in a row."""
+    """Return partners and environments whose endpoint is on after `failures` failures in a row."""
     rows = await reader.all("webhooks.failing_endpoints", failures=failures, page_size=page_size)
     return [(partner_id, environment) for partner_id, environment in rows]
 
 
 def set_failures(partner_id: str, environment: Environment, saved_seq: int, failures: int) -> Stmt:
-    """Return the statement that stores the run of failures.
+    """Return the statement that stores the number of failures in a row.
 
-    It conflicts when the endpoint was saved or switched off since.
+    It conflicts if the endpoint has been saved since `saved_seq`, or is switched off.
     """
     params: dict[str, Any] = {
         "partner_id": partner_id,
@@ -106,7 +106,7 @@ def insert_webhook(
 def save_url(partner_id: str, environment: Environment, url: str) -> Stmt:
     """Return the statement that saves an endpoint's URL and switches it on.
 
-    The run of failures is cleared; the secret stays.
+    The number of failures in a row becomes 0; the secret stays.
     """
     return Stmt(
         "webhooks.save_webhook_url",

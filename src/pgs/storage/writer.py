@@ -1,4 +1,4 @@
-"""The writer: one thread that commits what has queued as one group, in the order of arrival."""
+"""The writer: one thread that commits queued transactions in groups, in the order of arrival."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from pgs.storage.queries import QUERIES
 from pgs.storage.transactions import BUGS, Outcome, OutcomeUnknown, Tx, WriteFailed, WriterFull
 
 GROUP_LIMIT = 256
-"""Transactions in one commit: enough to fill the time of a disk's flush, and few enough to replay
-one by one."""
+"""Transactions in one commit: as many as arrive during a disk's flush, and few enough to repeat one
+by one if one of them fails."""
 
 QUEUE_LIMIT = 4096
 """Transactions that wait for the writer. Beyond that a caller is refused, because its commit would
-take too long."""
+come too late."""
 
 STALLED_AFTER_S = 5.0
-"""Seconds after which a commit that has not returned makes the service unready."""
+"""Seconds after which a transaction that still waits for its commit makes the service unready."""
 
 CLOSE_GRACE_S = 3.0
-"""Seconds that a commit may still take when the service stops. Part of the 15 s that a stop may
-take."""
+"""Seconds that a commit may still take when the service stops. They are part of the 15 s that a
+stop may take."""
 
-# A violated unique index or primary key means that somebody wrote first. Any other violated
+# A violated unique index or primary key means that another write came first. Any other violated
 # constraint is a bug.
 _TAKEN = frozenset(
     {
@@ -75,7 +75,7 @@ class Writer:
         self._failed_at = -inf
 
     def start(self) -> None:
-        """Start the thread; call it in the trio run that will submit. The in-line mode has none."""
+        """Start the thread, unless `inline`. Call this in the trio run that will submit."""
         if not self._inline:
             token = trio.lowlevel.current_trio_token()
             self._thread = threading.Thread(
@@ -86,9 +86,9 @@ class Writer:
     async def submit(self, tx: Tx) -> Outcome:
         """Return the outcome of `tx`; `COMMITTED` means that it is on disk.
 
-        Raises `WriterFull` (not taken), `WriteFailed` (nothing done) or `OutcomeUnknown`. Any other
-        exception is a bug in the statements, and nothing was done. A caller that is cancelled while
-        it waits does not learn the outcome; the transaction is committed all the same.
+        Raises `WriterFull` (not accepted), `WriteFailed` (nothing changed) or `OutcomeUnknown`. Any
+        other exception means a bug in the statements; nothing was changed. A caller that is
+        cancelled while it waits does not learn the outcome, but the transaction is still committed.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         if self._closed or self._ended:
@@ -101,7 +101,7 @@ class Writer:
         self._waiting.append(job)
         self._queue.put(job)
         if self._inline:
-            # Others submit meanwhile and join the group, as they would with a thread.
+            # Other tasks may submit here, and join the group as they would with a thread.
             await trio.lowlevel.cancel_shielded_checkpoint()
             self._catch_up()
             return _result_of(job).unwrap()
@@ -116,24 +116,24 @@ class Writer:
 
     @property
     def waiting(self) -> int:
-        """How many transactions have been submitted and not answered."""
+        """The number of transactions that have been submitted and not answered."""
         return len(self._waiting)
 
     def stalled(self) -> bool:
-        """Return whether the writer has ended, or a commit takes over `STALLED_AFTER_S`."""
+        """Return whether the writer has ended, or a transaction waits over `STALLED_AFTER_S`."""
         return self._ended or (
             bool(self._waiting)
             and trio.current_time() - self._waiting[0].queued_at > STALLED_AFTER_S
         )
 
     def failed_within(self, seconds: float) -> bool:
-        """Return whether a transaction has failed in the last `seconds`, as on a full disk."""
+        """Return whether the machine (a full disk, say) failed a commit in the last `seconds`."""
         return trio.current_time() - self._failed_at < seconds
 
     def close(self) -> bool:
-        """Finish what has queued, end the thread and close the connection.
+        """Commit what is queued, end the thread and close the connection; return True.
 
-        Returns False when a commit still hangs after `CLOSE_GRACE_S`: the thread then ends with the
+        Return False if a commit still hangs after `CLOSE_GRACE_S`. The thread then ends with the
         process.
         """
         if not self._closed:
@@ -181,7 +181,7 @@ class Writer:
 
     def _deliver(self, jobs: Sequence[_Job]) -> None:
         for job in jobs:
-            self._waiting.popleft()  # first in, first out: it is this one
+            self._waiting.popleft()  # this job, since jobs are answered in the order of arrival
             if isinstance(job.result, outcome.Error) and isinstance(
                 job.result.error, WriteFailed | OutcomeUnknown
             ):
@@ -194,7 +194,10 @@ class Writer:
         self._deliver(tuple(self._waiting))
 
     def _commit_group(self, jobs: Sequence[_Job]) -> None:
-        """Commit a group; on any error every caller is answered and no transaction stays open."""
+        """Commit a group.
+
+        After an error every caller is still answered, and no transaction stays open.
+        """
         try:
             if jobs:
                 self._commit(jobs)
@@ -203,7 +206,7 @@ class Writer:
             self._roll_back()
 
     def _commit(self, jobs: Sequence[_Job]) -> None:
-        """Commit all jobs together; if one fails, each by itself, so that only that one fails."""
+        """Commit all jobs together. If one fails, commit each job separately instead."""
         try:
             self._connection.execute("begin immediate")
             for job in jobs:
@@ -230,7 +233,7 @@ class Writer:
     def _execute(self, tx: Tx) -> None:
         for stmt in tx.stmts:
             touched = QUERIES[stmt.name](self._connection, **stmt.params)
-            if not isinstance(touched, int):  # a select is lazy: it would never run
+            if not isinstance(touched, int):  # a select returns an iterator and has not run
                 raise TypeError(f"{stmt.name} writes nothing")
             if stmt.expected_rows is not None and touched != stmt.expected_rows:
                 raise _Conflict(stmt.name)
@@ -244,7 +247,7 @@ class Writer:
 
 
 def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:
-    """Return the outcome of a transaction that failed by itself, before its commit."""
+    """Return the outcome of a transaction whose statements failed, before its commit."""
     if isinstance(error, _Conflict) or (
         isinstance(error, sqlite3.IntegrityError)
         and getattr(error, "sqlite_errorcode", None) in _TAKEN
@@ -266,5 +269,5 @@ def _call_soon(token: trio.lowlevel.TrioToken, call: Callable[..., object], *arg
 
 
 def _report(event: str, error: Exception | None = None, **fields: object) -> None:
-    with suppress(Exception):  # a log whose pipe has broken must not end the writer
+    with suppress(Exception):  # a log that cannot be written must not end the writer
         log.error(event, exc_info=error, **fields)

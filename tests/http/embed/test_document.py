@@ -11,7 +11,7 @@ import pytest
 from pgs.actors.messages.account.settings import AddOrigin, RemoveOrigin
 from pgs.domain.environments import Environment
 from pgs.domain.members import PLATFORM
-from tests.http.embed.stage import LIVE, ROUTES, TEST, embedding, policy
+from tests.http.embed.embedding import LIVE, ROUTES, TEST, embedding_service, policy
 from tests.journeys.partners import account
 from tests.journeys.service import Service
 
@@ -24,7 +24,7 @@ async def _document(service: Service, path: str) -> tuple[str, dict[str, list[st
 
 
 async def test_only_the_origins_of_its_environment_may_frame_the_document(tmp_path: Path) -> None:
-    async with embedding(tmp_path) as service:
+    async with embedding_service(tmp_path) as service:
         for path, origin in (("/embed/acme", LIVE), ("/embed/test/acme", TEST)):
             document, rules = await _document(service, path)
             assert rules["frame-ancestors"] == [origin]
@@ -41,7 +41,7 @@ async def test_only_the_origins_of_its_environment_may_frame_the_document(tmp_pa
 async def test_an_origin_counts_from_the_moment_it_is_saved_until_it_is_removed(
     tmp_path: Path,
 ) -> None:
-    async with embedding(tmp_path) as service:
+    async with embedding_service(tmp_path) as service:
         await account(service.core, "acme", AddOrigin(PLATFORM, "live", "https://second.example"))
         assert (await _document(service, "/embed/acme"))[1]["frame-ancestors"] == [
             "https://second.example",
@@ -53,8 +53,10 @@ async def test_an_origin_counts_from_the_moment_it_is_saved_until_it_is_removed(
         ]
 
 
-async def test_only_what_carries_the_nonce_runs_in_the_document(tmp_path: Path) -> None:
-    async with embedding(tmp_path) as service:
+async def test_scripts_and_styles_in_the_document_carry_the_nonce_of_its_policy(
+    tmp_path: Path,
+) -> None:
+    async with embedding_service(tmp_path) as service:
         seen = set()
         for _ in range(3):
             document, rules = await _document(service, "/embed/acme")
@@ -65,7 +67,7 @@ async def test_only_what_carries_the_nonce_runs_in_the_document(tmp_path: Path) 
             tags = re.findall(r"<(?:script|link rel=\"stylesheet\"|style)[^>]*>[^<]*", document)
             assert len(tags) == 2
             assert all(f'nonce="{nonce}"' in tag and tag.rstrip().endswith(">") for tag in tags), (
-                "without a nonce, or with a script in it"
+                "a tag without the nonce, or with inline content"
             )
             assert "%PGS_" not in document
         assert len(seen) == 3
@@ -74,7 +76,9 @@ async def test_only_what_carries_the_nonce_runs_in_the_document(tmp_path: Path) 
 async def test_the_policy_lets_the_document_connect_to_this_service_only(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         listen = f"127.0.0.1:{free.getsockname()[1]}"
-    async with embedding(tmp_path, listen=listen, base_url="https://games.example") as service:
+    async with embedding_service(
+        tmp_path, listen=listen, base_url="https://games.example"
+    ) as service:
         _, rules = await _document(service, "/embed/acme")
         assert rules.pop("script-src")
         assert rules.pop("style-src")
@@ -92,7 +96,7 @@ async def test_the_policy_lets_the_document_connect_to_this_service_only(tmp_pat
 async def test_the_document_is_stored_nowhere_and_sets_no_cookie(
     tmp_path: Path, environment: Environment, route: str
 ) -> None:
-    async with embedding(tmp_path) as service:
+    async with embedding_service(tmp_path) as service:
         reply = await service.public.call(
             "GET", f"{route}acme", headers=[("X-Service-Api-Version", "7"), ("Cookie", "a=b")]
         )
@@ -105,15 +109,15 @@ async def test_the_document_is_stored_nowhere_and_sets_no_cookie(
         assert reply.header("x-frame-options") is None
 
 
-async def test_a_query_changes_nothing(tmp_path: Path) -> None:
-    async with embedding(tmp_path) as service:
+async def test_a_query_does_not_change_the_document(tmp_path: Path) -> None:
+    async with embedding_service(tmp_path) as service:
         assert (
             await service.public.call("GET", "/embed/acme?sessionToken=x&theme=%3Cscript%3E")
         ).status == 200
 
 
 async def test_files_that_the_document_loads_may_be_cached_for_ever(tmp_path: Path) -> None:
-    async with embedding(tmp_path) as service:
+    async with embedding_service(tmp_path) as service:
         document, _ = await _document(service, "/embed/test/acme")
         paths = re.findall(r'(?:src|href)="(/[^"]+)"', document)
         assert sorted(path.rpartition(".")[2] for path in paths) == ["css", "js"]
@@ -137,8 +141,8 @@ async def test_files_that_the_document_loads_may_be_cached_for_ever(tmp_path: Pa
             assert refused.content == plain.content
 
 
-async def test_the_helper_is_for_pages_of_any_origin(tmp_path: Path) -> None:
-    async with embedding(tmp_path) as service:
+async def test_pages_of_any_origin_may_load_the_helper(tmp_path: Path) -> None:
+    async with embedding_service(tmp_path) as service:
         reply = await service.public.call("GET", "/embed/pgs-embed.js")
         assert reply.status == 200
         assert b"PgsEmbed" in reply.content

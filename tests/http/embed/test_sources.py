@@ -12,7 +12,7 @@ from pgs.http.embed.assets import Assets, read_assets
 from pgs.http.embed.documents import FRESH_S, RETRY_S, BundledFrame, NoFrame, UpstreamFrame
 from pgs.http.embed.policy import FrameData, content_security_policy, fill
 from pgs.http.outbound.fetch import BODY_MAX, NotFetched
-from tests.http.embed.stage import LIVE, embedding, policy
+from tests.http.embed.embedding import LIVE, embedding_service, policy
 
 DOCUMENT = (
     b"<!doctype html><script nonce=%PGS_NONCE% src=https://cdn.example/x.js></script>"
@@ -52,7 +52,7 @@ def _response(body: bytes, status: str = "200 OK") -> bytes:
 async def test_a_document_from_upstream_is_served_under_our_policy(tmp_path: Path) -> None:
     async with (
         _upstream(lambda: _response(DOCUMENT)) as (url, asked),
-        embedding(tmp_path, frame_url=url) as service,
+        embedding_service(tmp_path, frame_url=url) as service,
     ):
         for _ in range(3):
             reply = await service.public.call("GET", "/embed/acme")
@@ -84,7 +84,10 @@ async def test_a_document_from_upstream_is_served_under_our_policy(tmp_path: Pat
     ids=["missing", "redirect", "not UTF-8", "too long", "cut short", "not HTTP", "nothing"],
 )
 async def test_an_upstream_without_a_document_is_a_502(tmp_path: Path, answer: bytes) -> None:
-    async with _upstream(lambda: answer) as (url, _), embedding(tmp_path, frame_url=url) as service:
+    async with (
+        _upstream(lambda: answer) as (url, _),
+        embedding_service(tmp_path, frame_url=url) as service,
+    ):
         assert (await service.public.call("GET", "/embed/acme")).status == 502
         assert (await service.public.call("GET", "/embed/nobody")).status == 404
         assert (await service.public.call("GET", "/embed/bare")).status == 409
@@ -94,7 +97,7 @@ async def test_a_service_that_has_no_frame_is_a_503(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pgs.http.embed.read_assets", lambda: Assets(None, {}))
-    async with embedding(tmp_path) as service:
+    async with embedding_service(tmp_path) as service:
         assert (await service.public.call("GET", "/embed/acme")).status == 503
         assert (await service.public.call("GET", "/embed/pgs-embed.js")).status == 404
     with pytest.raises(NoFrame):
@@ -102,17 +105,17 @@ async def test_a_service_that_has_no_frame_is_a_503(
 
 
 class _Client:
-    """An upstream that the test controls."""
+    """An upstream that the test controls. It answers once `may_answer` is set."""
 
     def __init__(self) -> None:
         self.calls = 0
         self.answer: tuple[int, bytes] | NotFetched = (200, b"one")
-        self.admission = trio.Event()
-        self.admission.set()
+        self.may_answer = trio.Event()
+        self.may_answer.set()
 
     async def fetch(self, url: str, *, accept: str = "") -> tuple[int, bytes]:
         self.calls += 1
-        await self.admission.wait()
+        await self.may_answer.wait()
         if isinstance(self.answer, NotFetched):
             raise self.answer
         return self.answer
@@ -132,7 +135,7 @@ async def test_a_document_is_fetched_again_when_it_is_no_longer_fresh(
     assert client.calls == 2
 
 
-async def test_a_failure_is_not_tried_again_for_every_player(autojump_clock: MockClock) -> None:
+async def test_a_failed_fetch_is_not_repeated_for_every_player(autojump_clock: MockClock) -> None:
     client = _Client()
     client.answer = NotFetched("down")
     frame = UpstreamFrame("https://cdn.example/", client)
@@ -147,7 +150,7 @@ async def test_a_failure_is_not_tried_again_for_every_player(autojump_clock: Moc
 
 async def test_callers_that_arrive_during_a_fetch_share_it() -> None:
     client = _Client()
-    client.admission = trio.Event()
+    client.may_answer = trio.Event()
     frame = UpstreamFrame("https://cdn.example/", client)
     got: list[str] = []
 
@@ -158,18 +161,18 @@ async def test_callers_that_arrive_during_a_fetch_share_it() -> None:
         for _ in range(10):
             nursery.start_soon(ask)
         await wait_all_tasks_blocked()
-        client.admission.set()
+        client.may_answer.set()
     assert got == ["one"] * 10
     assert client.calls == 1
 
 
-async def test_a_call_that_was_given_up_lets_the_next_one_try(autojump_clock: MockClock) -> None:
+async def test_after_a_call_is_cancelled_the_next_one_fetches(autojump_clock: MockClock) -> None:
     client = _Client()
-    client.admission = trio.Event()
+    client.may_answer = trio.Event()
     frame = UpstreamFrame("https://cdn.example/", client)
     with trio.move_on_after(1):
         await frame.template()
-    client.admission.set()
+    client.may_answer.set()
     await trio.sleep(RETRY_S)
     assert await frame.template() == "one"
 

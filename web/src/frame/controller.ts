@@ -13,7 +13,7 @@ const NEXT_MATCH_MS = 4000;
 /** How long the frame waits before it joins again after a temporary refusal. */
 const JOIN_AGAIN_MS = 2000;
 
-/** The refusals of a move that show that the board on the screen is out of date. */
+/** The refusals of a move after which the board on the screen must be out of date. */
 const OUT_OF_DATE = new Set(['stale_ply', 'not_your_turn', 'illegal_move', 'match_over']);
 /** The refusals that pass by themselves while the socket stays open. */
 const TEMPORARY = new Set(['registry_unavailable', 'rate_limited']);
@@ -22,7 +22,7 @@ const MATCH_GONE = new Set(['match_not_found', 'match_over', 'cross_environment_
 
 export interface Published {
   play: Play;
-  /** What screen readers say. `count` rises with each announcement, also with an equal one. */
+  /** What screen readers say. `count` rises with each announcement, even for the same text. */
   announced: { text: string; count: number };
 }
 
@@ -53,7 +53,7 @@ export class Controller {
     onChange(this.published);
   }
 
-  /** Connects with a token from the host page. The token that is in use already does nothing. */
+  /** Connects with a token from the host page, unless that token is in use already. */
   setToken(token: string): void {
     const { kind } = this.published.play.socket;
     if (token === this.#token && kind !== 'stopped' && kind !== 'idle') return;
@@ -66,7 +66,7 @@ export class Controller {
     if (this.#token !== null) this.#client.start(this.#token);
   }
 
-  /** Reconnects now, if the client is waiting to do so. */
+  /** Reconnects now, if the client waits before the next attempt. */
   retryNow(): void {
     this.#client.retryNow();
   }
@@ -116,7 +116,7 @@ export class Controller {
     const after = receive(before, message);
     this.#show(after);
     if (message.type === 'snapshot' && after.pendingMove !== null) {
-      // The move may have been lost with the connection. If the server has it, it ignores this one.
+      // The move may have been lost with the connection. If not, the server ignores this one.
       this.#client.send({ type: 'move', ...after.pendingMove });
     } else if (message.type === 'ended' && after.ending?.matchId === message.matchId) {
       this.#joinLater(NEXT_MATCH_MS, null);
@@ -129,7 +129,7 @@ export class Controller {
     if (before.pendingMove !== null && before.match !== null && OUT_OF_DATE.has(reason)) {
       this.#join(before.match.matchId);
     } else if (this.#joining !== null && MATCH_GONE.has(reason)) {
-      // The match ended while the connection was lost, too long ago for the server to send its end.
+      // The match ended while the connection was lost. The server no longer sends its end.
       this.#show({ ...this.published.play, match: null, ending: null });
       this.#join(null);
     } else if (TEMPORARY.has(reason)) {

@@ -64,7 +64,7 @@ const OPEN = 1;
 export class GameClient {
   #token: string | null = null;
   #socket: SocketLike | null = null;
-  /** The number of the current attempt. Whatever belongs to an earlier one is ignored. */
+  /** The number of the current attempt. Events of earlier attempts are ignored. */
   #attempt = 0;
   /** How many attempts have failed since the last stable connection. */
   #failures = 0;
@@ -89,7 +89,7 @@ export class GameClient {
     this.#connect();
   }
 
-  /** Makes the next attempt now, if the client is waiting to make one. */
+  /** Makes the next attempt now, if the client waits before it. */
   retryNow(): void {
     const waiting = this.#socket === null && this.#timers.size > 0;
     if (this.#token !== null && waiting) this.#connect();
@@ -239,7 +239,7 @@ export class GameClient {
     if (final !== undefined) {
       this.#stop(final);
     } else if (code === SERVER_STOPPING && !this.#hasReconnectedAtOnce) {
-      // A server that restarts asks for this. A second close in a row waits like any other loss.
+      // A server that restarts asks for this. After a second such close in a row the client waits.
       this.#hasReconnectedAtOnce = true;
       this.#listener.onSocketState({ kind: 'connecting' });
       this.#connect();
@@ -252,7 +252,7 @@ export class GameClient {
   #retry(reason: string, atLeastMs = 0): void {
     this.#drop();
     const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(this.#failures, 10));
-    // Chosen at random from the upper half, so that many frames do not come back all at once.
+    // A random part of the wait, at least half, so that not all frames come back at once.
     const wait = longest * (0.5 + this.#browser.random() / 2);
     this.#failures += 1;
     this.#listener.onSocketState({ kind: 'retrying', reason });

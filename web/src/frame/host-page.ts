@@ -42,7 +42,7 @@ export class HostPage {
   /** The host page's origin, once it is known. */
   #origin: string | null;
 
-  /** `origins`: those that are registered. `onToken` is called with each token that arrives. */
+  /** `origins`: the registered origins. `onToken` is called with each token that arrives. */
   constructor(window: WindowLike, origins: readonly string[], onToken: (token: string) => void) {
     this.#window = window;
     this.#origins = origins;

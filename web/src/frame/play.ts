@@ -98,7 +98,7 @@ function receiveSnapshot(play: Play, message: Snapshot): Play {
   const { matchId, ply, status = 'started', result = null, endReason = null } = message;
   const ending = status === 'started' ? null : { matchId, outcome: status, result, endReason };
   const pending = play.pendingMove;
-  // A pending move of this very position has not reached the server: it is still to be played.
+  // The position is still the one before the pending move, so the move has yet to be played.
   const unplayed = pending?.matchId === matchId && pending.ply === ply && ending === null;
   // A snapshot does not say which move was the last one.
   const lastMove = same && match.ply === ply ? match.lastMove : null;

@@ -1,6 +1,6 @@
 /**
- * The messages of the Game API, with the fields that the frame uses. A message is checked for the
- * fields that the frame cannot do without; all other fields are left unread.
+ * The messages of the Game API, with the fields that the frame uses. The fields that the frame
+ * cannot do without are checked in each message; fields that it does not know are ignored.
  */
 
 /** 0 for the player of the older seat, who moves first; 1 for the other player. */

@@ -1,4 +1,4 @@
-/** The sentences that tell the player how things stand, on the screen and by screen reader. */
+/** The sentences that tell the player the state of the match, on screen and by screen reader. */
 
 import { adapterOf } from './boards';
 import type { Ending, Match, Play } from './play';
@@ -44,7 +44,7 @@ function endingText(ending: Ending): string {
   return 'The match is over.';
 }
 
-/** Returns the line above the board, which says how things stand. */
+/** Returns the line above the board, which tells the state of the match or the connection. */
 export function headline(play: Play): string {
   const { socket, match, ending } = play;
   if (ending !== null) return endingText(ending);

@@ -40,7 +40,7 @@ NO_SUCH_PARTNER = "no such partner"
 
 
 class AccountActor(DispatchingActor):
-    """One partner's account. Its rows are the truth; the registry shows what was last committed."""
+    """One partner's account. After each commit the actor publishes the account to the registry."""
 
     def __init__(self, partner: PartnerActors) -> None:
         self._partner = partner
@@ -74,9 +74,9 @@ class AccountActor(DispatchingActor):
         return await self._carry_out(rule.decide(self._account, command, context, found), by)
 
     async def _revoke_invite(self, command: RevokeInvite, envelope: Envelope) -> object:
-        """Revoke an invite. If it was accepted during the commit, the reply is `partner_changed`.
+        """Revoke an invite. If it is accepted at the same time, the reply is `partner_changed`.
 
-        `already_accepted` would be wrong: the invite could be revoked when the caller saw it.
+        `already_accepted` would be wrong: when the command came, nobody had accepted the invite.
         """
         try:
             return await self._apply_rule(command, envelope)
@@ -89,9 +89,9 @@ class AccountActor(DispatchingActor):
         return refuse("partner_changed")
 
     async def _verify_totp(self, command: VerifyTotp, envelope: Envelope) -> object:
-        """Commit the attempt as a wrong one, and only then check the code.
+        """Commit the attempt as a wrong one, then check the code.
 
-        So every guess is counted, even if something interrupts this in between.
+        So every guess is counted, even if the check is interrupted.
         """
         account, context, uid = self._account, self._context(), command.by
         if account is None:
@@ -116,7 +116,7 @@ class AccountActor(DispatchingActor):
     async def _commit_verdict(self, verdict: Write, uid: str) -> object:
         """Commit the result of a code. After a conflict, reload the account and try once more.
 
-        The command is not handled again from its start, which would count the attempt twice.
+        Handling the whole command again would count the attempt twice.
         """
         try:
             return await self._commit(verdict, uid)
@@ -151,7 +151,7 @@ class AccountActor(DispatchingActor):
     async def _check_gates(
         self, account: Account, command: AccountCommand[object], now: int
     ) -> Refusal | None:
-        """Return why the command may not be carried out on the account as it is now, or None."""
+        """Return why the command may not change the account in its current state, or None."""
         if command.rule is not None:
             uid = _caller_of(command)
             member = account.members.get(uid)
@@ -236,6 +236,6 @@ class AccountActor(DispatchingActor):
 
 
 def _caller_of(command: AccountCommand[object]) -> str:
-    """Return who acts. Every account command has a field `by`."""
+    """Return the uid of the member who acts, or `platform`."""
     by: str = command.by  # type: ignore[attr-defined]  # each command has it
     return by

@@ -48,7 +48,7 @@ class Write(msgspec.Struct, frozen=True):
     `account`: the account after the change. `stmts`: the rows beside the account's own. `action`
     and `detail`: what the event says. `reply`: makes the reply from the account as committed.
     `endpoints`: the environments whose courier must read its endpoint again. `revises`: whether
-    the account's revision rises. It does not if nothing changed that others may have read.
+    the account's revision rises. It stays the same if nothing changed that others may have read.
     """
 
     account: Account
@@ -61,14 +61,14 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class Unlogged(msgspec.Struct, frozen=True):
-    """A decision to commit one row without an event, because an earlier event tells of it."""
+    """A decision to commit one row without an event, because an earlier event covers it."""
 
     stmt: Stmt
     reply: object
 
 
 AccountDecision = Write | Unlogged | object
-"""A `Write`, an `Unlogged`, or the reply itself, with which nothing is committed."""
+"""A `Write`, an `Unlogged`, or just the reply if nothing is committed."""
 
 
 def as_committed(account: Account) -> object:

@@ -1,6 +1,6 @@
 """The rules about members' authenticators.
 
-Their rows are read when a command comes; the actor keeps none in memory.
+Each command reads their rows; the actor keeps no authenticator in memory.
 """
 
 from typing import Final
@@ -29,11 +29,11 @@ async def read_factor(reader: Reader, account: Account, command: EnrollTotp, now
 def enrol_totp(
     account: Account, command: EnrollTotp, context: Context, held: Factor
 ) -> AccountDecision:
-    """Decide on a new authenticator, which waits for its first code.
+    """Decide to add an authenticator that waits for its first code.
 
     Only the reply shows its secret; rows hold it sealed. Enrolling again before the first code
-    replaces the secret and logs no further event: the call needs no code, so a member could
-    otherwise fill the log.
+    replaces the secret without another event. A member can repeat this call without a code, so
+    events for each call could fill the log.
     """
     member = account.members.get(command.by)
     if member is None:
@@ -58,7 +58,7 @@ def enrol_totp(
 
 
 def reset_factor(account: Account, command: ResetFactor, context: Context) -> AccountDecision:
-    """Decide to drop a lost authenticator, with the windows it has opened and its lock."""
+    """Decide to delete a lost authenticator, together with its open windows and its lock."""
     if command.by != PLATFORM:
         return refuse("role_forbidden")
     member = account.members.get(command.uid)
@@ -75,9 +75,9 @@ def reset_factor(account: Account, command: ResetFactor, context: Context) -> Ac
 
 
 class CheckedCode(msgspec.Struct, frozen=True):
-    """The result of a code: the authenticator after it, and a write or a refusal.
+    """The result of checking a code: the authenticator's new state, and a write or a refusal.
 
-    The refusal is sent only after `factor` is in rows.
+    Commit `factor` before you reply with the refusal.
     """
 
     factor: Factor
@@ -87,7 +87,7 @@ class CheckedCode(msgspec.Struct, frozen=True):
 def check_code(
     account: Account, uid: str, code: str, factor: Factor, context: Context
 ) -> CheckedCode:
-    """Return the result of a member's code. `factor`: as it was before the attempt was counted."""
+    """Return the result of a member's code. `factor`: its state before the attempt was counted."""
     purpose = factor_context(account.partner_id, uid)
 
     def step(sealed: str | None) -> int | None:
@@ -121,5 +121,5 @@ def check_code(
 
 
 def factor_context(partner_id: str, uid: str) -> str:
-    """Return the context that an authenticator's secret is sealed with and opens only with."""
+    """Return the context in which an authenticator's secret is sealed and opened."""
     return f"{partner_id}|{uid}|totp"

@@ -26,7 +26,7 @@ class _NewKey(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 def mint_key(account: Account, command: MintKey, context: Context) -> AccountDecision:
-    """Decide on a new key. Rows and event hold only its hash and its last characters."""
+    """Decide to add a key. Rows and event do not contain its text."""
     label = command.label.strip()
     if not label:
         return refuse("label_required")
@@ -51,9 +51,9 @@ def mint_key(account: Account, command: MintKey, context: Context) -> AccountDec
 
 
 def rotate_key(account: Account, command: RotateKey, context: Context) -> AccountDecision:
-    """Decide on a key that replaces an active one and takes over its label.
+    """Decide to replace an active key with a new one of the same label.
 
-    The old one works for `ROTATION_S` longer.
+    The old key works for `ROTATION_S` longer.
     """
     was = _find(account, command.key_id)
     if was is None:

@@ -22,7 +22,7 @@ from pgs.storage.stops import put_stop
 
 
 def create(partner_id: str, command: CreatePartner, context: Context) -> AccountDecision:
-    """Decide to open an account with an invite for its first admin and nothing else."""
+    """Decide to open an account, with an invite for its first admin."""
     if not is_partner_id(partner_id):
         return BadRequest(
             "a partner id is 3 to 32 of a-z 0-9 -, starts with a letter,"
@@ -95,9 +95,9 @@ def switch_account(account: Account, command: SwitchAccount, context: Context) -
 
 
 def emergency_stop(account: Account, command: EmergencyStop, context: Context) -> AccountDecision:
-    """Decide to raise the generation of an environment's tokens, which kills the older ones.
+    """Decide to raise an environment's generation, so that all older session tokens are invalid.
 
-    The write also marks what is open in the environment for closing.
+    The write also adds the mark of the stop, which stays until all open play is closed.
     """
     environment, now = command.environment, context.now
     generation = account.generations[environment] + 1

@@ -41,7 +41,7 @@ class InviteAndMembership(msgspec.Struct, frozen=True):
 async def read_kept_invites(
     reader: Reader, account: Account, command: CreateInvite, now: int
 ) -> KeptInvites:
-    """Return how many invites the account has, and which one can make room when it is full."""
+    """Return how many invites the account has and, at the limit, which one may be deleted."""
     count = await invite_rows.count_invites(reader, account.partner_id)
     if count < invites.INVITES_MAX:
         return KeptInvites(count, None)  # there is still room
@@ -66,7 +66,7 @@ async def read_invite_and_membership(
 def create_invite(
     account: Account, command: CreateInvite, context: Context, kept: KeptInvites
 ) -> AccountDecision:
-    """Decide on an invite."""
+    """Decide to issue an invite. At `INVITES_MAX` invites it replaces an old one."""
     granter = _role_of(account, command.by)
     if isinstance(granter, Refusal):
         return granter
@@ -96,8 +96,8 @@ def create_invite(
 def _make_room(account: Account, kept: KeptInvites) -> tuple[Stmt, ...] | BadRequest:
     """Return the statements that make room for one more invite, usually none.
 
-    If the account has its most invites, the oldest one that is not pending is deleted. The event
-    log keeps its entries.
+    If the account has `INVITES_MAX` invites, they delete the oldest one that is not pending. Its
+    events stay in the log.
     """
     if kept.count < invites.INVITES_MAX:
         return ()
@@ -130,7 +130,7 @@ def accept_invite(
 ) -> AccountDecision:
     """Decide to make the caller a member.
 
-    If they accept invites of two accounts at once, the unique index of members admits one.
+    If the caller accepts invites of two accounts at once, the unique index of members allows one.
     """
     accepted = invites.accept(
         found.invite, account.partner_id, command.by, command.email, found.member_of, context.now
@@ -157,7 +157,7 @@ def accept_invite(
 
 
 def change_role(account: Account, command: ChangeRole, context: Context) -> AccountDecision:
-    """Decide on a member's role."""
+    """Decide to give a member another role. Nothing is committed if they have it already."""
     granter = _role_of(account, command.by)
     if isinstance(granter, Refusal):
         return granter
@@ -174,7 +174,7 @@ def change_role(account: Account, command: ChangeRole, context: Context) -> Acco
 
 
 def remove_member(account: Account, command: RemoveMember, context: Context) -> AccountDecision:
-    """Decide to remove a member and their authenticator: if they come back, they enrol again."""
+    """Decide to remove a member and their authenticator. A member who comes back enrols again."""
     member = members.remove(account.members, command.uid)
     if isinstance(member, Refusal):
         return member
@@ -189,7 +189,7 @@ def remove_member(account: Account, command: RemoveMember, context: Context) -> 
 
 
 def _role_of(account: Account, by: str) -> Role | Refusal:
-    """Return the role in which `by` acts. The platform may grant whatever an admin may."""
+    """Return the role of the caller `by`. The platform acts as an admin."""
     if by == PLATFORM:
         return "admin"
     member = account.members.get(by)

@@ -1,4 +1,4 @@
-"""Which rule decides which command. A rule is a pure function; the actor commits its decision."""
+"""The rule of each command. A rule is a pure function; the actor commits its decision."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -41,11 +41,11 @@ from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSe
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """How one command is decided.
+    """The functions that decide one command.
 
-    `decide` takes the account, the command and the context. Where the rule looks at rows beside
-    the account, `read` reads them (it takes the reader, the account, the command and the time),
-    and `decide` takes what it returns as a fourth argument.
+    `decide` takes the account, the command and the context. If the rule needs other rows, `read`
+    returns them: it takes the reader, the account, the command and the time. `decide` then takes
+    these rows as a fourth argument.
     """
 
     decide: Callable[..., AccountDecision]
@@ -79,4 +79,5 @@ RULES: Mapping[type, Rule] = {
     EnrollTotp: Rule(factors.enrol_totp, factors.read_factor),
     ResetFactor: Rule(factors.reset_factor),
 }
-"""The rule of every command to an existing account, so of all but `CreatePartner`."""
+"""Every account command except `CreatePartner`, `VerifyTotp` and `StopFinished`, which have their
+own handlers."""

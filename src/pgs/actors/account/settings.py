@@ -26,7 +26,7 @@ from pgs.storage import accounts as rows
 
 
 def change_licence(account: Account, command: ChangeLicence, context: Context) -> AccountDecision:
-    """Decide on a step with a game's licence."""
+    """Decide to take a step of a game's licence."""
     if command.game_id not in GAMES:
         return refuse("unknown_game")
     was = account.licences.get(command.game_id, Licence())
@@ -65,7 +65,7 @@ def agree_terms(account: Account, command: AgreeTerms, context: Context) -> Acco
 def end_terms(account: Account, command: EndTerms, context: Context) -> AccountDecision:
     """Decide to end the agreement in force.
 
-    Running matches are played and paid out; new seats wait for another agreement.
+    Running matches are played and paid out. New seats are refused until terms are agreed again.
     """
     if command.by != PLATFORM:
         return refuse("role_forbidden")
@@ -81,7 +81,7 @@ def end_terms(account: Account, command: EndTerms, context: Context) -> AccountD
 
 
 def set_prices(account: Account, command: SetPrices, context: Context) -> AccountDecision:
-    """Decide on all prices of an environment."""
+    """Decide to replace all prices of an environment."""
     catalogue = context.catalogue()
     if catalogue is None:
         return refuse("settlement_unavailable")
@@ -142,7 +142,7 @@ def remove_origin(account: Account, command: RemoveOrigin, context: Context) -> 
 
 
 def set_pin(account: Account, command: SetPin, context: Context) -> AccountDecision:
-    """Decide on an environment's API version, which may be older than the one it replaces."""
+    """Decide to pin an environment to an API version, which may be older than the current pin."""
     if command.version not in context.versions.served:
         return refuse("unsupported_api_version")
     if account.pins[command.environment] == command.version:
@@ -157,9 +157,9 @@ def set_pin(account: Account, command: SetPin, context: Context) -> AccountDecis
 
 
 def set_domain(account: Account, command: SetDomain, context: Context) -> AccountDecision:
-    """Decide on the domain in which the addresses of new invites must lie.
+    """Decide to set the domain that the addresses of new invites must have.
 
-    The members and invites of other domains stay.
+    Members and invites with addresses of other domains stay.
     """
     domain = domains.set_domain(command.domain, account.admin_domain, command.email)
     if isinstance(domain, Refusal):
@@ -174,7 +174,7 @@ def set_domain(account: Account, command: SetDomain, context: Context) -> Accoun
 
 
 def set_rate(account: Account, command: SetRate, context: Context) -> AccountDecision:
-    """Decide on a partner's own rate bucket."""
+    """Decide to change the size of a partner's rate bucket."""
     wrong = check_bucket(command.burst, command.rate)
     if wrong is not None:
         return wrong

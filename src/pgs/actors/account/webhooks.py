@@ -44,9 +44,9 @@ async def read_webhook(
 def save_webhook(
     account: Account, command: SaveWebhook, context: Context, stored: StoredWebhook | None
 ) -> AccountDecision:
-    """Decide to save a URL, which switches the endpoint on.
+    """Decide to save a URL and switch the endpoint on.
 
-    The first one mints the signing secret; a later one keeps it.
+    The first URL of an endpoint also mints its signing secret; a later URL keeps that secret.
     """
     url = normalise_webhook_url(command.url)
     if url is None:
@@ -77,7 +77,7 @@ def save_webhook(
 def rotate_webhook_secret(
     account: Account, command: RotateWebhookSecret, context: Context, stored: StoredWebhook | None
 ) -> AccountDecision:
-    """Decide on a new signing secret. Nothing else about the endpoint changes."""
+    """Decide to replace the signing secret. Nothing else about the endpoint changes."""
     if stored is None:
         return refuse("webhook_not_configured")
     partner_id, environment = account.partner_id, command.environment
@@ -99,7 +99,7 @@ def disable_webhook(
 ) -> AccountDecision:
     """Decide to switch an endpoint off; its row stays.
 
-    Nothing changes if it is off already, or if its URL was saved after `saved_seq`.
+    Nothing changes if it is off already, or if its URL was saved after the command's `saved_seq`.
     """
     if stored is None:
         return refuse("webhook_not_configured")
@@ -118,5 +118,5 @@ def disable_webhook(
 
 
 def webhook_context(partner_id: str, environment: Environment) -> str:
-    """Return the context that a webhook's secret is sealed with and opens only with."""
+    """Return the context in which a webhook's secret is sealed and opened."""
     return f"{partner_id}|{environment}|webhook"

@@ -1,4 +1,4 @@
-"""How the outcome of a try is recorded: in the attempt log and in the run of failures."""
+"""Records the outcome of a try, in the attempt log and in the run of failures."""
 
 import msgspec
 from msgspec.structs import replace
@@ -41,11 +41,11 @@ class AttemptLog:
         self._newest_seq = await rows.newest_seq(reader, self._partner_id, self._environment)
 
     async def record(self, done: TryDone, endpoint: Endpoint | None) -> Recorded:
-        """Return the try as logged, after telling the account's live stream of it.
+        """Log a try, publish it to the account's live stream, and return it as logged.
 
-        With `endpoint`, the try completes a nudge that counts: the same transaction sets the run of
-        failures. Raises `Stale` if the endpoint was saved or switched off meanwhile, and what the
-        writer raises.
+        Pass `endpoint` if the try completes a nudge that counts: the same transaction then sets the
+        run of failures. Raises `Stale` if the endpoint was saved or switched off meanwhile, and
+        what the writer raises.
         """
         attempt = _attempt(done, self._newest_seq + 1, self._parts.new_id(ids.ATTEMPT))
         stmts = [rows.insert_attempt(self._partner_id, self._environment, attempt)]

@@ -1,7 +1,7 @@
 """The courier: sends the nudges to one partner's webhook endpoint in one environment.
 
-It queues nudges and keeps a limited number of them in flight. A task of its own delivers each nudge
-and reports every try as a message, so that tries are logged and counted one at a time.
+It queues nudges and keeps a limited number of them in flight. Each nudge has a task that delivers
+it and reports every try as a message, so that tries are logged and counted one at a time.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from pgs.storage.attempts import Attempt
 from pgs.storage.transactions import WriteFailed, WriterFull
 
 IN_FLIGHT_LIMIT = 8
-"""Nudges in flight to one endpoint, waits between tries included. An endpoint that hangs then holds
-eight connections and no more."""
+"""Nudges in flight to one endpoint, waits between tries included. So an endpoint that hangs holds
+at most eight connections."""
 
 WAITING_LIMIT = 256
 """Nudges that wait behind those in flight. Further ones are merged with the last, which loses
-nothing because a nudge carries nothing."""
+nothing because a nudge does not say what is new."""
 
 log = structlog.get_logger("pgs.courier")
 
 
 class CourierActor(DispatchingActor):
-    """The courier of one webhook endpoint. Its queue is in memory and ends with it."""
+    """The courier of one webhook endpoint. Its queue is in memory and is lost when it ends."""
 
     def __init__(self, partner: PartnerActors, environment: Environment) -> None:
         self._partner = partner
@@ -68,7 +68,7 @@ class CourierActor(DispatchingActor):
     async def load(self) -> None:
         """Read the endpoint and the newest entries of the attempt log from rows.
 
-        Nudges that were sent before are cut short, because the count may lack their outcomes. Each
+        Nudges in flight are cut short, because the count of failures may lack their outcomes. Each
         keeps its in-flight slot until its task has ended.
         """
         self._waiting.clear()
@@ -83,8 +83,8 @@ class CourierActor(DispatchingActor):
     async def receive(self, message: Message, envelope: Envelope) -> object:
         """Read the endpoint again if the account has changed, then return the handler's reply.
 
-        The account tells the courier of its changes, but no message arrives while the partner
-        rests after crashes.
+        The account actor reports its changes to the courier, but no message arrives while the
+        partner rests after crashes.
         """
         if self._account_revision() != self._read_at_revision:
             await self._follow_endpoint()
@@ -94,7 +94,7 @@ class CourierActor(DispatchingActor):
 
     async def _nudge(self, message: Nudge, envelope: Envelope) -> None:
         if not self._may_send():
-            # The account may have missed the message that disables the endpoint: repeat it.
+            # The account actor may have missed the message that disables the endpoint: repeat it.
             self._stop_if_failing()
         elif len(self._waiting) < WAITING_LIMIT:
             self._waiting[self._parts.new_id(ids.NUDGE)] = message.match_id
@@ -114,7 +114,7 @@ class CourierActor(DispatchingActor):
         )
 
     def _start_waiting(self) -> None:
-        """Send the nudges that wait, the oldest first, as far as in-flight slots are free."""
+        """Send waiting nudges, the oldest first, until all in-flight slots are taken."""
         while self._waiting and len(self._flights) < IN_FLIGHT_LIMIT and self._may_send():
             endpoint = self._endpoint
             if endpoint is None or endpoint.secret is None:
@@ -149,7 +149,7 @@ class CourierActor(DispatchingActor):
             await self._record(done, counts=done.last and flight is not None and flight.counts)
         except WriterFull as error:
             if done.last:
-                raise  # the nudge's task hands it in again
+                raise  # the nudge's task sends the outcome again
             self._report_unlogged(error)
         except WriteFailed as error:
             self._report_unlogged(error)
@@ -162,8 +162,8 @@ class CourierActor(DispatchingActor):
     def _free_slot(self, nudge_id: str) -> None:
         flight = self._flights.pop(nudge_id, None)
         if flight is not None:
-            # Not left to the nudge's task: the courier may break and load before that task runs,
-            # and would count this nudge as one in flight.
+            # Do not leave this to the nudge's task: the courier may break and load before that task
+            # runs, and would then take this nudge for one in flight.
             self._parts.deliveries.discard(flight)
         self._start_waiting()
 
@@ -198,9 +198,9 @@ class CourierActor(DispatchingActor):
         await self._follow_endpoint()
 
     async def _follow_endpoint(self) -> None:
-        """Read the endpoint again, and cut the nudges short unless only its secret has changed.
+        """Read the endpoint again. If it was saved again or is off, cut its nudges short.
 
-        With a new secret alone, the nudges in flight keep the signature that they have.
+        After a new secret alone, the nudges in flight keep their signature.
         """
         before = self._endpoint
         await self._read_endpoint()
@@ -215,7 +215,7 @@ class CourierActor(DispatchingActor):
         self._stop_if_failing()
 
     def _stop_if_failing(self) -> None:
-        """After too many failures in a row, stop sending and tell the account to disable it."""
+        """After too many failures in a row, stop sending and have the account actor disable it."""
         endpoint = self._endpoint
         if endpoint is None or not endpoint.has_failed_too_often:
             return

@@ -17,8 +17,7 @@ log = structlog.get_logger("pgs.courier")
 class KnownEndpoint(HidesSecrets, msgspec.Struct, frozen=True):
     """A webhook endpoint as its courier last read it.
 
-    `secret` is the signing secret. It is None if the sealed one does not open with the keys on the
-    ring.
+    `secret` is the signing secret, or None if no key on the ring opens the sealed secret.
     """
 
     SECRETS = frozenset({"secret"})
@@ -28,27 +27,27 @@ class KnownEndpoint(HidesSecrets, msgspec.Struct, frozen=True):
 
     @property
     def has_failed_too_often(self) -> bool:
-        """Whether it is still switched on after a run of failures that disables it."""
+        """Whether its row is still enabled after a run of failures that disables it."""
         return self.row.enabled and disables_endpoint(self.row.consecutive_failures)
 
     @property
     def is_on(self) -> bool:
-        """Whether it may be sent to. After the tenth failure it may not, whatever its row says."""
+        """Whether it may get nudges. After ten failures it may not, even if its row is enabled."""
         return self.row.enabled and not self.has_failed_too_often
 
 
 async def read_endpoint(
     parts: Parts, partner_id: str, environment: Environment
 ) -> KnownEndpoint | None:
-    """Return a partner's endpoint in an environment with its secret opened, None without one."""
+    """Return a partner's endpoint in an environment with its secret opened, or None."""
     row = await rows.find_endpoint(parts.database.reader, partner_id, environment)
     if row is None:
         return None
     context = webhook_context(partner_id, environment)
     secret = open_sealed(parts.ring, row.sealed_secret, context)
     if secret is None:
-        # This stops the nudges of one endpoint. An exception would count as a crash, and after a
-        # few of them all actors of the partner would rest.
+        # Without a secret, only the nudges of this endpoint stop. An exception would count as a
+        # crash, and after a few crashes all actors of the partner would rest.
         parts.on_event("webhook_secret_unreadable")
         log.error("webhook_secret_unreadable", partner_id=partner_id, environment=environment)
     return KnownEndpoint(row, None if secret is None else secret.decode())

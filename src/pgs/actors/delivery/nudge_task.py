@@ -13,8 +13,8 @@ from pgs.domain import nudges
 from pgs.domain.environments import Environment
 
 HAND_IN_AGAIN_S = 1.0
-"""Seconds until an outcome is offered again to a courier whose mailbox was full. By then it has
-worked through many messages."""
+"""Seconds until an outcome is sent again to a courier whose mailbox was full. By then the courier
+has handled many messages."""
 
 
 class NudgeTask:
@@ -41,18 +41,18 @@ class NudgeTask:
         self._secret = secret
 
     async def run(self) -> None:
-        """Return once the courier has dealt with the end of the nudge, or the service stops."""
+        """Deliver the nudge; return once the courier has handled its end, or the service stops."""
         try:
             await self._hand_in(await self._deliver())
         finally:
             self._parts.deliveries.discard(self._flight)
 
     async def _deliver(self) -> TryDone | NudgeCut:
-        """Return how the nudge ended. An error of our own ends it as cut short."""
+        """Return how the nudge ended. An error of the service cuts it short."""
         try:
             return await self._make_tries()
         except Exception as error:
-            # Our error says nothing about the endpoint, so it must not count as a failure.
+            # This error says nothing about the endpoint, so it must not count as a failure.
             self._parts.system.report(
                 "delivery_broke",
                 error,
@@ -64,8 +64,8 @@ class NudgeTask:
     async def _make_tries(self) -> TryDone | NudgeCut:
         """Return the last try, or `NudgeCut` if the nudge was cut short before its last try.
 
-        All tries send the same bytes. The courier is told of the tries before the last one as they
-        end.
+        All tries send the same bytes. Each try before the last one is reported to the courier when
+        it ends.
         """
         parts, flight = self._parts, self._flight
         began = due = trio.current_time()
@@ -100,9 +100,9 @@ class NudgeTask:
         return self._flight.cut.is_set()
 
     async def _hand_in(self, end: TryDone | NudgeCut) -> None:
-        """Return once the courier has handled `end`, or could not while the service stops.
+        """Send `end` to the courier; return once it is handled, or if the service stops.
 
-        The count of failures and the nudge's in-flight slot depend on it, so it is handed in again
+        The count of failures and the nudge's in-flight slot depend on `end`, so it is sent again
         while the courier has no room or the partner rests.
         """
         while True:
@@ -111,8 +111,8 @@ class NudgeTask:
             except (Overloaded, Degraded):
                 pass
             except Crashed:
-                # The courier broke on the outcome and may have recorded it. Do not record it twice:
-                # free the in-flight slot, and no more.
+                # The courier broke on the outcome and may have recorded it. Do not record it twice,
+                # only free the in-flight slot.
                 end = NudgeCut(end.nudge_id)
             if self._parts.deliveries.draining:
                 return

@@ -28,7 +28,7 @@ def refuse_test(
 ) -> Refusal | None:
     """Return why no test event may be sent now, or None if one may.
 
-    `tested_ms_ago`: milliseconds since the last one was asked for, None if none is known.
+    `tested_ms_ago`: milliseconds since the last test event was asked for, or None.
     """
     if endpoint is None:
         return refuse("webhook_not_configured")
@@ -44,7 +44,7 @@ def refuse_test(
 async def newest_test_ms(parts: Parts, partner_id: str, environment: Environment) -> int | None:
     """Return when the newest test event was sent, in epoch milliseconds.
 
-    One in flight counts, though it is not logged yet. None if there was none within `TEST_EVERY_S`.
+    A test event in flight counts before it is logged. None if there was none within `TEST_EVERY_S`.
     """
     in_flight = parts.deliveries.tested_at_ms((partner_id, environment))
     if in_flight is not None:
@@ -62,7 +62,7 @@ async def seconds_until_test(
     In seconds, from 1 to `TEST_EVERY_S`. `now`: epoch seconds.
     """
     tested_at = await rows.newest_test_at(reader, partner_id, environment, now - TEST_EVERY_S)
-    if tested_at is None:  # it is in flight, and not in the log yet
+    if tested_at is None:  # the test event is in flight and not logged yet
         return TEST_EVERY_S
     return min(max(1, tested_at + TEST_EVERY_S + 1 - now), TEST_EVERY_S)
 
@@ -97,6 +97,6 @@ async def deliver_test_event(
     except (Overloaded, Crashed):
         envelope.fail(Crashed("the test event was sent and could not be logged"))
     finally:
-        # Only the first answer counts, so this one reaches an asker that has none yet.
+        # Only the first answer counts, so this reaches only an asker that has no answer yet.
         envelope.fail(Crashed("the test event broke"))
         parts.deliveries.discard(flight)

@@ -1,14 +1,14 @@
-"""One actor's place: a bounded mailbox that outlives the actor, and a task that runs the actor.
+"""A cell: the bounded mailbox of one actor, which outlives the actor, and the task that runs it.
 
 The rules are those of docs/architecture.md:
 
-- The actor handles one message at a time. A message that was taken from the queue is carried
-  through its commit, even when the asker has gone.
+- The actor handles one message at a time. A message that was taken from the queue is handled to
+  the end, even if the asker has left.
 - No sender waits for room. An ask is answered as overloaded when the mailbox is full, or when its
   deadline passes in the queue.
-- An actor that breaks loses the one message that broke it. The next message finds it rebuilt from
-  rows.
-- Every ask is answered exactly once: on a crash, when the actor closes and when the service stops.
+- When an actor breaks, the message that broke it is lost. For the next message the actor is rebuilt
+  from rows.
+- Every ask is answered exactly once, even if the actor crashes or closes or the service stops.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ IDLE_CLOSE_S = 300.0
 """Seconds without a message after which an actor is closed to free its memory. Its rows stay, so
 the next message opens it again."""
 
-# Errors that end an actor's life but are not its fault: the disk failed, or another actor broke,
-# and the crash was counted for that actor.
+# Errors that end an actor's life but are not counted as its crash: the disk failed, a queue was
+# full, or another actor broke and the crash was counted for that one.
 _NOT_ITS_FAULT = (StoreOutage, WriterFull, Overloaded, Crashed)
 
 
@@ -74,7 +74,7 @@ class Cell:
 
     @property
     def idle_since(self) -> float | None:
-        """When the last message came, in trio's time; None while one is handled or waits."""
+        """When the last message came, in trio's time; None while a message is handled or waits."""
         busy = self._queue or self._deferred or (self._running and self._parked is None)
         return None if busy else self._active_at
 
@@ -83,8 +83,8 @@ class Cell:
     def post(self, envelope: Envelope, reserve: int = 0) -> None:
         """Queue a message, and make sure that a task handles it.
 
-        There is room for `reserve` messages beyond the mailbox's limit. Raises `Overloaded` when it
-        is full or the service is stopping, and `Degraded` while the partner rests.
+        There is room for `reserve` messages beyond the mailbox's limit. Raises `Overloaded` when
+        there is no room or the service is stopping, and `Degraded` while the partner rests.
         """
         if self.retired:
             raise RuntimeError(f"{self.name} was closed; resolve the actor anew for every message")
@@ -128,7 +128,7 @@ class Cell:
     # --- from outside
 
     def tend(self, now: float) -> None:
-        """Answer what has waited past its deadline; close an actor that has long been idle."""
+        """Refuse queued messages past their deadline; close the actor if it has long been idle."""
         self._drop_expired(now)
         idle = self.idle_since
         if idle is not None and now - idle >= IDLE_CLOSE_S:
@@ -136,11 +136,11 @@ class Cell:
             self._wake()
 
     def close_soon(self) -> None:
-        """End the task once the mailbox is empty. A later message finds the actor loaded anew."""
+        """End the task once the mailbox is empty. A later message makes the actor load again."""
         self._closing = True
 
     def stop(self) -> None:
-        """Refuse what is queued; end the task after the message in hand, or `STOP_GRACE_S`."""
+        """Refuse queued messages; end the task after the current one, or after `STOP_GRACE_S`."""
         self._closing = True
         self._refuse_queued()
         self._work_until = min(self._work_until, trio.current_time() + STOP_GRACE_S)
@@ -160,7 +160,7 @@ class Cell:
             self.system.leave(self)
 
     async def _live(self) -> bool:
-        """Run one life of the actor, from its loading on; return whether to begin another one."""
+        """Run one life of the actor, beginning with `load`; return whether to begin another."""
         if self._closing and not self._queue:
             return False
         try:
@@ -184,7 +184,7 @@ class Cell:
         return False
 
     async def _open(self) -> Actor | None:
-        """Return the actor with its state loaded, or None if the time to stop ran out first."""
+        """Return the actor with its state loaded, or None if `STOP_GRACE_S` ran out first."""
         with self._bounded():
             actor = self._make(self)
             await actor.load()
@@ -192,7 +192,7 @@ class Cell:
         return None
 
     async def _take(self) -> Envelope | None:
-        """Return the next message; None when the actor is to close and there is none."""
+        """Return the next message; None when the queue is empty and the actor must close."""
         while not self._queue:
             if self._closing:
                 return None
@@ -200,7 +200,7 @@ class Cell:
         return self._queue.popleft()
 
     async def _handle(self, actor: Actor, envelope: Envelope) -> bool:
-        """Answer one message; return False if the time to stop ran out first.
+        """Answer one message; return False if `STOP_GRACE_S` ran out first.
 
         Raises the errors that end this life of the actor.
         """
@@ -243,10 +243,10 @@ class Cell:
     # --- failures
 
     def _refused(self, error: Exception, envelope: Envelope) -> bool:
-        """Fail an ask on which nothing was done: no room for it, or a write that failed.
+        """Fail an ask that changed nothing, because there was no room or the write failed.
 
         Returns False for any other error, and for any error of an event: such an error ends this
-        life of the actor. The event is then lost; what it was about can only be read from rows.
+        life of the actor. The event is then lost; only the rows show the change that it reported.
         """
         if not envelope.is_ask:
             return False
@@ -262,7 +262,7 @@ class Cell:
         return True
 
     def _broke(self, error: Exception, envelope: Envelope | None, *, counts: bool) -> None:
-        """Answer everybody who waits for this life of the actor; `counts`: record a crash."""
+        """Fail the message and all deferred asks. `counts`: also record a crash."""
         outage = isinstance(error, StoreOutage)
         message = type(envelope.message).__name__ if envelope else None
         self.system.report(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pgs.actors.kernel.mail import Crashed, Envelope, Message
 
 Handler = Callable[[Any, Any, Envelope], Awaitable[object]]
-"""A method of the actor: takes the message and its envelope, returns the reply or `LATER`."""
+"""Takes the actor, the message and its envelope; returns the reply or `LATER`."""
 
 
 class Stale(Exception):
@@ -25,7 +25,7 @@ class UnknownMessage(TypeError):
 
 
 class DispatchingActor(ABC):
-    """An actor whose messages are handled by the methods that its `HANDLERS` table names."""
+    """An actor whose `HANDLERS` table names the handler of each type of message."""
 
     HANDLERS: ClassVar[Mapping[type[Message], Handler]]
 

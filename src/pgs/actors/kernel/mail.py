@@ -1,4 +1,4 @@
-"""What passes between actors: messages, envelopes, and how an ask can fail."""
+"""What actors send each other: messages in envelopes. Also the errors with which an ask fails."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ R = TypeVar("R", covariant=True)
 
 
 class Message(msgspec.Struct, frozen=True):
-    """What an actor is told. It has no reply."""
+    """A message to an actor. It has no reply unless it is a `Command`."""
 
 
 class Command(Message, Generic[R], frozen=True):
-    """What an actor is asked. `R` is the type of its reply."""
+    """A message that an actor replies to. `R` is the type of the reply."""
 
 
 class Overloaded(Exception):
-    """Nothing was done.
+    """The message was refused and nothing was done.
 
     The mailbox or the writer was full, the deadline passed in the queue, or the service is
     stopping.
@@ -28,7 +28,7 @@ class Overloaded(Exception):
 
 
 class Crashed(Exception):
-    """The actor broke on this message, and the caller cannot know what it did.
+    """The actor broke on this message, and the caller cannot know what was done.
 
     `noun` names the rows whose reading failed, if that was the cause.
     """
@@ -89,7 +89,7 @@ class Envelope:
             trio.lowlevel.reschedule(task, result)
 
     def keep_in(self, deferred: set[Envelope]) -> None:
-        """Add this envelope to a set, which it leaves when it is answered."""
+        """Keep this envelope in `deferred` until it is answered."""
         if not self.answered:
             self._kept_in = deferred
             deferred.add(self)
@@ -109,11 +109,11 @@ class Envelope:
 
 
 class Actor(Protocol):
-    """State with one owner. `receive` handles one message at a time; `load` reads rows.
+    """The owner of some state. `receive` handles one message at a time; `load` reads rows.
 
-    The exception of `receive` decides what follows. `Overloaded`, `WriterFull` and `WriteFailed`
-    on an ask say that nothing was done and that the state is intact: they fail that ask alone.
-    Any other exception ends this life of the actor.
+    If `receive` raises `Overloaded`, `WriterFull` or `WriteFailed` on an ask, nothing was done and
+    the state is intact: only that ask fails. Any other exception, and any exception on an event,
+    ends this life of the actor.
     """
 
     async def load(self) -> None:
@@ -121,5 +121,5 @@ class Actor(Protocol):
         ...
 
     async def receive(self, message: Any, envelope: Envelope) -> object:
-        """Handle a message; return its answer, or `LATER` and answer the envelope in time."""
+        """Handle a message; return its answer, or return `LATER` and answer the envelope later."""
         ...

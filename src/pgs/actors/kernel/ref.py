@@ -1,4 +1,4 @@
-"""The address of an actor: how others ask it, or tell it something."""
+"""The address of an actor, through which others send it commands and messages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pgs.actors.kernel.system import System
 R = TypeVar("R")
 
 TELL_RESERVE = 4096
-"""Messages beyond MAILBOX_LIMIT that are kept for events, because their senders cannot be told to
-try again."""
+"""Messages without a reply that a mailbox takes beyond MAILBOX_LIMIT, because their senders cannot
+be told to try again."""
 
 ASK_DEADLINE_S = 5.0
 """Seconds that an ask may wait in a mailbox. After that it is answered as overloaded with nothing
@@ -42,17 +42,17 @@ class Ref:
     async def ask(self, command: Command[R], within: float = ASK_DEADLINE_S) -> R:
         """Return the actor's reply to `command`.
 
-        `within` is how long, in seconds, the command may wait in the queue. Raises `Overloaded`
-        when nothing was done, and `Crashed` when it is unknown what was done.
+        `within`: seconds that the command may wait in the queue. Raises `Overloaded` when nothing
+        was done, and `Crashed` when it is unknown what was done.
         """
         envelope = Envelope(command, trio.current_time() + within)
         self._mailbox.post(envelope)
         return cast(R, await envelope.wait())
 
     def tell(self, message: Message) -> bool:
-        """Leave a message; return whether there was room for it.
+        """Send a message without waiting; return whether it was queued.
 
-        Without room the message is logged and lost; what it was about can only be read from rows.
+        Otherwise the message is logged and lost; only the rows show the change that it reported.
         """
         try:
             self._mailbox.post(Envelope(message, is_ask=False), TELL_RESERVE)

@@ -1,4 +1,4 @@
-"""How often something may break before it rests: the limit, and the count."""
+"""Counts crashes, and limits how many may happen before a rest."""
 
 from collections import deque
 
@@ -9,16 +9,16 @@ class RestartLimit(msgspec.Struct, frozen=True):
     """How often one partner's actors, or one chore, may break before they rest."""
 
     restarts: int = 3
-    """Crashes within the time below that are followed by a restart at once; one more begins a rest.
+    """Crashes within `within_s` that are followed by a restart at once; one more begins a rest.
     One bad message may break an actor; four breaks in a row are a pattern."""
 
     within_s: float = 30.0
-    """Seconds in which those crashes are counted. A fault that every retry meets shows within this
-    time."""
+    """Seconds in which those crashes are counted. A permanent fault causes enough crashes within
+    this time."""
 
     cool_down_s: float = 30.0
-    """Seconds of a rest. Long enough to spare the others, short enough that a passing fault costs
-    little."""
+    """Seconds of a rest. Long enough that a broken partner does not slow the others, short enough
+    that a passing fault costs little."""
 
 
 RESTART_LIMIT = RestartLimit()
@@ -33,7 +33,7 @@ class RestartCounter:
         self._rests_until = float("-inf")
 
     def crashed(self, now: float) -> bool:
-        """Record a crash; return whether a rest begins with it. A rest counts no crashes."""
+        """Record a crash; return whether it begins a rest. Crashes during a rest do not count."""
         if self.degraded(now):
             return False
         self._crashes.append(now)

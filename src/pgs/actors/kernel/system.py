@@ -1,4 +1,4 @@
-"""The tasks of all actors: started here, tended, and stopped together."""
+"""The system of actors: it starts, tends and stops the tasks of all actors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import trio
 from pgs.actors.kernel.mail import Overloaded
 
 TEND_S = 1.0
-"""Seconds between two looks through the mailboxes. An ask is answered at most this long after its
-deadline."""
+"""Seconds between two checks of all mailboxes. An ask that waits past its deadline is refused at
+most this much later."""
 
 STOP_GRACE_S = 3.5
-"""Seconds that the message in hand may still run when the service stops. Part of the 15 s that a
-stop may take."""
+"""Seconds that an actor may still spend on its current message when the service stops. Part of the
+15 s that a stop may take."""
 
 log = structlog.get_logger("pgs.actors")
 
@@ -29,18 +29,19 @@ class RunningActor(Protocol):
     name: str
 
     def tend(self, now: float) -> None:
-        """Answer the asks whose deadline has passed; end the task of an idle actor."""
+        """Refuse the asks whose deadline has passed; end the task of an idle actor."""
         ...
 
     def stop(self) -> None:
-        """Refuse what is queued; end the task after the message in hand."""
+        """Refuse queued messages; end the task after the current one."""
         ...
 
 
 class System:
-    """The nursery in which all actors run. It must run `refuse_when_cancelled`, and call `tend`.
+    """Runs all actors in one nursery.
 
-    `cells` are the actors with a task.
+    Start `refuse_when_cancelled` in that nursery, and call `tend` every `TEND_S`. `cells` are the
+    actors with a task.
     """
 
     def __init__(
@@ -51,12 +52,12 @@ class System:
         self.cells: set[RunningActor] = set()
         self.stopping = False
         self._empty = trio.Event()
-        # A task starts in its caller's context variables. An actor's task lives on, and must not
-        # keep those of the request that happened to open it.
+        # A new task inherits its caller's context variables. An actor's task outlives the request
+        # that opened it, so it must not keep that request's variables.
         self._context = copy_context()
 
     def spawn(self, work: Callable[..., Awaitable[None]], *args: Any) -> None:
-        """Start a child task. An error in it is logged and counted, and ends nothing else."""
+        """Start a child task unless the service is stopping. Its errors are logged and counted."""
         if not self.stopping:
             self._context.run(lambda: self.nursery.start_soon(self._guarded, work, args))
 
@@ -82,7 +83,7 @@ class System:
             self._empty.set()
 
     def report(self, event: str, error: Exception | None = None, **fields: object) -> None:
-        """Count and log what went wrong. It never raises."""
+        """Count and log an event, with its error if there is one. Never raises."""
         with suppress(Exception):
             self.on_event(event)
             if error is None:
@@ -91,13 +92,13 @@ class System:
                 log.error(event, exc_info=error, **fields)
 
     def tend(self) -> None:
-        """Answer the asks whose deadline passed in a queue; close actors that have been idle."""
+        """Refuse the asks whose deadline passed in a queue; close actors that have been idle."""
         now = trio.current_time()
         for cell in tuple(self.cells):
             cell.tend(now)
 
     async def refuse_when_cancelled(self) -> None:
-        """Wait until the nursery is cancelled; then refuse new messages and bound running ones.
+        """Wait until the nursery is cancelled; then begin to stop, as `stop` does.
 
         Start it in the system's nursery, which may be cancelled without a call of `stop`.
         """
@@ -107,9 +108,9 @@ class System:
             self._refuse_from_now_on()
 
     async def stop(self) -> None:
-        """Refuse what is queued or still comes, and end every task.
+        """Refuse queued and new messages, and end every task.
 
-        Messages in hand have `STOP_GRACE_S` to finish.
+        Each actor has `STOP_GRACE_S` to finish its current message.
         """
         try:
             self._refuse_from_now_on()
@@ -129,7 +130,7 @@ class System:
 async def open_system(
     on_event: Callable[[str], None] = lambda name: None,
 ) -> AsyncIterator[System]:
-    """Give a system of actors for a block, and stop it at the end."""
+    """Yield a system of actors, and stop it at the end of the block."""
     async with trio.open_nursery() as nursery:
         system = System(nursery, on_event)
         nursery.start_soon(system.refuse_when_cancelled)

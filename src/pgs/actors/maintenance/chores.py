@@ -26,15 +26,15 @@ REPAIR_S = 60.0
 """Seconds between two searches for work that a crash or an outage left undone."""
 
 PRUNE_S = 3600.0
-"""Seconds between two prunings. Old tries are not shown, so that their rows may stay an hour."""
+"""Seconds between two prunings. Old tries are not shown, so their rows may stay another hour."""
 
 COUNT_S = 60.0
 """Seconds between two counts of open charges and payouts. They are told of after a day, so a minute
 is early enough."""
 
 CHECK_SOCKETS_S = 1.0
-"""Seconds between two checks of the registry's age. Nothing else closes sockets when it is too
-old."""
+"""Seconds between two checks of the registry's age. Nothing else closes sockets when the registry
+is too old."""
 
 CHORES = (
     # The actors.
@@ -45,7 +45,7 @@ CHORES = (
         every_s=CLOSE_IDLE_S,
         first_after_s=CLOSE_IDLE_S,
     ),
-    # What is due. The backlog may be long, so no call waits until it has been worked off.
+    # Due rows and alarms. The backlog may be long, so the service is ready before it is done.
     Chore(
         name="tell_due",
         work=tell_due,
@@ -59,7 +59,7 @@ CHORES = (
         wait=lambda parts: parts.alarms.wait(),
         every_s=0.0,
     ),
-    # What every call looks at. It is read once before the chores start.
+    # The snapshots that every call reads. They are first read before the chores start.
     Chore(
         name="refresh_registry",
         work=refresh_registry,
@@ -87,7 +87,7 @@ CHORES = (
         first_after_s=ROUND_S,
         failed="key_uses_unwritten",
     ),
-    # What a crash or an outage left undone; the first run repairs what earlier processes left.
+    # Repairs of what a crash or an outage left undone, in this process or an earlier one.
     Chore(
         name="close_switched_off",
         work=close_switched_off,
@@ -122,7 +122,7 @@ CHORES = (
         every_s=REPAIR_S,
         failed="failing_endpoints_unreadable",
     ),
-    # The calendar.
+    # Old rows.
     Chore(
         name="count_open_money",
         work=count_open_money,

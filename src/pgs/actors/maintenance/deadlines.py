@@ -1,4 +1,4 @@
-"""Tells the owners of rows whose deadline has come."""
+"""Tells actors that a deadline of theirs has come."""
 
 import trio
 
@@ -9,31 +9,31 @@ from pgs.actors.parts import Parts
 from pgs.storage import seats as rows
 
 PAGE = 500
-"""Rows in one page. A mailbox holds several pages, so a backlog does not fill it at once."""
+"""Rows in one page. A mailbox has room for several pages, so a backlog does not fill it at once."""
 
 PAGE_PAUSE_S = 0.05
-"""Seconds between pages, in which the actors work: at most 10,000 rows a second are told."""
+"""Seconds of pause after a page, so that the actors can work: at most 10,000 messages a second."""
 
 SEARCH_AT_LEAST_S = 60
 """The rows are searched at least this often, in seconds.
 
-After a commit of unknown outcome, rows may be due that nobody noted: a payout that was never asked
-for, for example.
+After a commit of unknown outcome a row may be due although nobody noted its deadline. One example
+is a payout that was never asked for.
 """
 
 SEARCH_AGAIN_S = 1.0
-"""Rows that were told and are still due are told again after this many seconds."""
+"""The owner of a row that stays due is told again after this many seconds."""
 
 RING_AGAIN_S = 1.0
-"""A table that cannot be told now is told again after this many seconds."""
+"""A table whose mailbox has no room is told again after this many seconds."""
 
 
 async def tell_due(parts: Parts, directory: PartnerDirectory) -> None:
-    """Tell owners of every seat and match that is due. Raises `StoreOutage`.
+    """Tell the seats actors of every seat and match that is due. Raises `StoreOutage`.
 
-    Due are seats that found no opponent, matches that nobody joined, and charges and payouts
-    without an answer. Each page begins after the last row told. So the rows of a resting partner,
-    which stay due, do not hide those after them.
+    A seat is due if it found no opponent or its charge has no answer. A match is due if nobody
+    joined it, its table is late, or its payouts have no answer. Each page begins after the last row
+    of the page before. So the rows of a resting partner, which stay due, do not hide later rows.
     """
     reader, now = parts.database.reader, parts.clock.now()
     for find, message in ((rows.due_seats, SeatDue), (rows.due_matches, MatchDue)):
@@ -54,7 +54,7 @@ async def ring_alarms(parts: Parts, directory: PartnerDirectory) -> None:
     """Tell every table whose alarm is due to look at its clock."""
     alarms, now = parts.alarms, trio.current_time()
     while (key := alarms.find_due(now)) is not None:
-        alarms.set(key, now + RING_AGAIN_S)  # first, because telling the table may fail
+        alarms.set(key, now + RING_AGAIN_S)  # set first, because telling the table may fail
         partner_id, match_id = key
         if directory.partner(partner_id).table(match_id).tell(LookAgain()):
             alarms.drop(key)

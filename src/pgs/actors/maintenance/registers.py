@@ -1,4 +1,4 @@
-"""Short chores: each calls its register, and does what follows from the answer."""
+"""Short chores: each calls one register and acts on the result."""
 
 import trio
 
@@ -11,7 +11,7 @@ from pgs.domain.play import UNREADABLE
 
 
 async def tend_actors(parts: Parts, _: PartnerDirectory) -> None:
-    """Answer the asks whose deadline passed in a queue; close the actors that have been idle."""
+    """Refuse the asks whose deadline passed in a queue; close the actors that have been idle."""
     parts.system.tend()
 
 
@@ -23,8 +23,8 @@ async def close_idle_partners(_: Parts, directory: PartnerDirectory) -> None:
 async def refresh_registry(parts: Parts, directory: PartnerDirectory) -> None:
     """Read every account anew. Raises `StoreOutage`.
 
-    If something else has written an account, its actor is told to reload it; if that switched the
-    account off, its open play is closed.
+    If something else has written an account, its actor is told to reload it. If the account is off
+    now, its open play is closed.
     """
     for partner_id in await parts.registry.refresh():
         partner = directory.partner(partner_id)

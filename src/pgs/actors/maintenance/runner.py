@@ -30,7 +30,7 @@ class Chore(msgspec.Struct, frozen=True, kw_only=True):
     `first_after_s`: when the first run comes, in seconds after the start.
     `wait`: for work that events trigger; each run begins when it returns.
     `failed`: the event that is logged and counted when a run ends in an expected error.
-    `once`: it runs until its first success only.
+    `once`: it does not run again after its first success.
     `required`: the service is not ready before its first success.
     """
 
@@ -45,10 +45,10 @@ class Chore(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChoreRunner:
-    """Runs chores side by side, and knows how their runs ended.
+    """Runs chores side by side, and counts how their runs ended.
 
-    An expected error is logged, and the chore runs again after its pause. So does any other error;
-    a chore that breaks more often than the limit allows rests for the limit's cool-down.
+    After any error the chore runs again after its pause. An unexpected error also counts as a
+    crash; after too many crashes the chore rests for the limit's cool-down.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class ChoreRunner:
             nursery.start_soon(self._run, chore, name=f"chore {chore.name}")
 
     def not_yet_run(self) -> list[str]:
-        """Return the names of the required chores without a success."""
+        """Return the names of the required chores that have not succeeded yet."""
         return [
             chore.name
             for chore in self._chores

@@ -13,13 +13,14 @@ KEEP_ATTEMPTS_S = 30 * 24 * 3600
 """Seconds that the attempt log keeps a try: the 30 days that the interface promises."""
 
 PAGE = 500
-"""Rows in one page, and at most in one transaction, which takes the writer a few milliseconds."""
+"""Rows in one page, and thus the most in one transaction. The writer needs a few milliseconds for
+them."""
 
 
 async def prune_attempts(parts: Parts, _: PartnerDirectory) -> None:
     """Delete tries that are `KEEP_ATTEMPTS_S` old, the oldest first. Raises what the store raises.
 
-    A transaction deletes the rows of one partner.
+    Each transaction deletes rows of one partner.
     """
     until = parts.clock.now() - KEEP_ATTEMPTS_S
     while oldest := await read_in_bulk(
@@ -33,7 +34,7 @@ async def prune_attempts(parts: Parts, _: PartnerDirectory) -> None:
 async def wake_failing_couriers(parts: Parts, directory: PartnerDirectory) -> None:
     """Wake the couriers of enabled endpoints that have failed too often. Raises `StoreOutage`.
 
-    A crash after the last failure, before the endpoint was switched off, leaves such an endpoint.
+    A crash between the last failure and the switching off leaves such an endpoint.
     """
     for partner_id, environment in await read_in_bulk(
         parts.database, lambda reader: failing_endpoints(reader, FAILURES_TO_DISABLE, PAGE)

@@ -1,4 +1,4 @@
-"""What the catalogue actor is asked, and what it replies."""
+"""Commands to the catalogue actor, and its replies."""
 
 import msgspec
 
@@ -8,13 +8,13 @@ from pgs.domain.errors import BadRequest, Refusal
 
 
 class TierSet(msgspec.Struct, frozen=True):
-    """The tier's current revision, which is the old one if no number has changed."""
+    """The tier's current revision, which is the old one if nothing has changed."""
 
     revision: int
 
 
 class SetTier(Command[TierSet | BadRequest], frozen=True):
-    """Make a tier, or a new revision of one. Equal numbers make no revision.
+    """Make a tier, or a new revision of a tier if its name or numbers change.
 
     `name` None keeps the tier's name.
     """
@@ -27,7 +27,7 @@ class SetTier(Command[TierSet | BadRequest], frozen=True):
 
 
 class TierLocked(msgspec.Struct, frozen=True):
-    """The tier is locked, or unlocked, as asked. `changed`: it was not before."""
+    """The tier is locked or unlocked as asked. `changed`: whether it was different before."""
 
     changed: bool
 

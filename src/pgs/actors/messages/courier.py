@@ -7,7 +7,7 @@ from pgs.storage.attempts import Attempt
 
 
 class Nudge(Message, frozen=True):
-    """The partner's results feed holds something new about a match: tell the partner."""
+    """The results feed has news about a match: send the partner a nudge."""
 
     match_id: str
 
@@ -42,8 +42,8 @@ class EndpointChanged(Message, frozen=True):
 class SendTest(Command[Attempt | Refusal], frozen=True):
     """Send one test event; the reply is the attempt.
 
-    `if_revision`: the revision of the account that the caller has seen. With any other the reply
-    is the refusal `partner_changed`.
+    `if_revision`: the revision of the account that the caller has seen. If it has changed since,
+    the reply is the refusal `partner_changed`.
     """
 
     if_revision: int | None = None

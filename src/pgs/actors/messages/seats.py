@@ -1,4 +1,4 @@
-"""What the seats actor of a partner and environment is asked and told, and its replies."""
+"""Messages to the seats actor of one partner and environment, and its replies."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from pgs.domain.seats import Seat, SeatRequest
 
 
 class Seated(msgspec.Struct, frozen=True):
-    """A seat as it now is. `replayed`: an earlier call with the same idempotency key took it."""
+    """A seat in its current state. `replayed`: an earlier call with the same key took the seat."""
 
     seat: Seat
     replayed: bool
@@ -24,13 +24,13 @@ class Closed(msgspec.Struct, frozen=True):
 
 
 class NextWave(msgspec.Struct, frozen=True):
-    """When the pulse asks for the next wave, in seconds from now. None: the pulse ends."""
+    """Seconds until the pulse must ask for the next wave. None: the pulse must end."""
 
     after_s: float | None
 
 
 class StakeSeat(Command[Seated | Refusal], frozen=True):
-    """Take a paid seat, once for each idempotency key, and pair it.
+    """Take a paid seat, once for each idempotency key.
 
     `request_id`: of the call, for the log.
     """
@@ -49,7 +49,7 @@ class DecideMatch(Command[MatchWithSeats | Refusal | BadRequest], frozen=True):
 
 
 class CloseSeats(Command[Closed], frozen=True):
-    """Of these seats, end those that wait, each in a match of its own, and count them.
+    """End those of the seats that wait, each in a match of its own. The reply counts them.
 
     A seat whose stake is pending is marked: it ends as soon as its stake is confirmed.
     """
@@ -59,7 +59,7 @@ class CloseSeats(Command[Closed], frozen=True):
 
 
 class CloseMatches(Command[Closed], frozen=True):
-    """Of these matches, end those that run, as no contest, and count them."""
+    """End those of the matches that run, as no contest. The reply counts them."""
 
     match_ids: tuple[str, ...]
     end_reason: str
@@ -126,7 +126,8 @@ class ResolvePayout(Command[bool], frozen=True):
 class Wave(Command[NextWave], frozen=True):
     """Pair the seats that wait in live. `pulse` is the `Pulse` that asks.
 
-    With None the message only opens the actor, which then starts a pulse if it has seats to pair.
+    None asks for no wave. The command then only opens the actor, which starts a pulse if it has
+    seats to pair.
     """
 
     pulse: object

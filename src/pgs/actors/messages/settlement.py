@@ -1,4 +1,4 @@
-"""What the settlement actor of a partner is told."""
+"""Messages to the settlement actor of a partner."""
 
 from pgs.actors.kernel.mail import Message
 from pgs.domain.environments import Environment
@@ -7,7 +7,7 @@ from pgs.domain.seats import Seat, SettlementSide
 
 
 class AskCharge(Message, frozen=True):
-    """Ask settlement for a seat's stake. Asking again is harmless.
+    """Ask settlement to charge a seat's stake. Asking again is harmless.
 
     `again`: nobody waits for the answer. `request_id`: of the call that waits, for the log.
     """

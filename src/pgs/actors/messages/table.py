@@ -1,4 +1,4 @@
-"""What the table of a match is asked and told, and its replies."""
+"""Messages to the table of a match, and its replies."""
 
 import msgspec
 
@@ -24,7 +24,7 @@ ActionReply = ActionTaken | ActionRefused
 class JoinTable(Command[Snapshot | Refusal], frozen=True):
     """Take part in a match. The reply is the match as the player sees it.
 
-    `player_socket`, if any, is sent the same snapshot ahead of everything that happens later.
+    `player_socket`, if any, gets the same snapshot before any later message.
     """
 
     player_id: str

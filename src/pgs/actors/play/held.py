@@ -1,7 +1,7 @@
 """Commands that a table holds back until the end of its match is on disk.
 
 A table can decide an end that is in no row yet: a resignation, a turn clock that ran out, a void. A
-crash would undo it. A command that arrives in between is answered only once the end is written.
+crash would undo that end, so commands that arrive meanwhile are answered only after it is written.
 """
 
 from collections.abc import Sequence

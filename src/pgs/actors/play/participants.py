@@ -14,9 +14,9 @@ from pgs.domain.play import Move
 class Participants:
     """Tells both players of one match what happens in it.
 
-    A player is told once their socket has joined the match. Every message carries a number, `seq`,
-    that rises within the match. It starts at `now_ms`, so that the numbers of a table that was
-    loaded again are higher than those of the table before it.
+    A player gets messages after their socket has joined the match. Every message carries a number,
+    `seq`, that rises within the match. It starts at `now_ms`, so that it also rises when the table
+    is loaded again.
     """
 
     def __init__(self, presence: PresenceRegister, state: MatchState, now_ms: int) -> None:
@@ -63,13 +63,13 @@ class Participants:
         socket.connection.send(frames.encode(self.snapshot(side, now_ms)))
 
     def greet_again(self, match_id: str, now_ms: int) -> None:
-        """Send the snapshot again, after a crash of the table, to the sockets that had joined."""
+        """Send the snapshot again to the sockets that had joined before the table was loaded."""
         for side, socket in enumerate(self.sockets()):
             if socket is not None and match_id in socket.joined:
                 self.join(side, socket, match_id, now_ms)
 
     def greet_waiting(self, match_id: str, now_ms: int) -> None:
-        """Send the snapshot to the sockets that wait for any match. They count as joined."""
+        """Send the snapshot to the sockets that wait for any match. They count as joined then."""
         for side, socket in enumerate(self.sockets()):
             if socket is not None and socket.waiting:
                 self.join(side, socket, match_id, now_ms)
@@ -117,7 +117,7 @@ class Participants:
                 socket.connection.send(frames.encode(frame))
 
     def tell_end(self, match_id: str, status: str, end_reason: str | None) -> None:
-        """Tell the players, once each, that the match has ended."""
+        """Tell each player, only once, that the match has ended."""
         self._seq += 1
         for side, socket in enumerate(self.sockets()):
             if socket is None:

@@ -1,4 +1,4 @@
-"""The position of a match after its moves, and the time that its game gives.
+"""The position of a match after its moves, and the thinking time that its game gives.
 
 These functions are pure. They are not in `domain` because `domain` does not import the games.
 """
@@ -26,14 +26,14 @@ class Position(msgspec.Struct, frozen=True):
 
 
 def position_of(rules: Rules, state: Any) -> Position:
-    """Return the position for a game's `state`, computed by its rules."""
+    """Return the position for a game's `state`."""
     outcome = rules.outcome(state)
     legal = () if outcome is not None else rules.legal_moves(state)
     return Position(state, rules.turn(state), legal, outcome)
 
 
 def replay(rules: Rules, moves: Sequence[Move]) -> Position:
-    """Return the position after all moves. Raises `ValueError` where the rules do not allow one."""
+    """Return the position after all moves. Raises `ValueError` if the rules forbid one of them."""
     state = rules.initial()
     for move in moves:
         state = rules.apply(state, move.move)
@@ -41,7 +41,7 @@ def replay(rules: Rules, moves: Sequence[Move]) -> Position:
 
 
 def allowance_of(rules: Rules | None) -> Allowance:
-    """Return the time that a game gives each side; no time for a game that is not installed."""
+    """Return the time that a game gives each side: no time if the game is not installed."""
     if rules is None:
         return Allowance(0)
     clock = rules.clock

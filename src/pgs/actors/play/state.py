@@ -15,18 +15,18 @@ from pgs.domain.seats import Seat
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1
-"""Seconds by which a match's row falls due after the alarm of its table, because rows hold whole
-seconds."""
+"""Seconds from the alarm of a table to the `due_at` of its match's row. They are added because rows
+hold whole seconds."""
 
 log = structlog.get_logger("pgs.table")
 
 
 class MatchState:
-    """One match as its table sees it. The table alone changes it, after each commit.
+    """One match as its table sees it. Only the table changes it.
 
-    `match` is None where there is no such match. `rules` is None where its game cannot be played:
-    it is not installed, or its rules no longer allow the moves that were played. `ending` is an end
-    that the table has decided or that follows from the moves; the match's row may not show it yet.
+    `match` is None if there is no such match. `rules` is None if the game cannot be played: it is
+    not installed, or its rules no longer allow the moves that were played. `ending` is an end that
+    the table has decided or that follows from the moves; the match's row may not show it yet.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class MatchState:
 
     @property
     def is_over(self) -> bool:
-        """Whether the match is over on disk: by its row, or by its moves, which are rows too."""
+        """Whether the match is over on disk, as its row or its moves show."""
         by_moves = self.ending is not None and self.ending.end_reason == "completed"
         return not self.runs or by_moves
 
@@ -98,14 +98,14 @@ class MatchState:
         return None if due is None else max(due, self._wait_until_ms)
 
     def row_due_at(self, attendance: Attendance, clock: MatchClock, turn: int, now_ms: int) -> int:
-        """Return the match row's `due_at`: the epoch second at which a missing table is opened."""
+        """Return the match row's `due_at`, in epoch seconds. A closed table is opened then."""
         due_ms = clock.deadline(turn) or self.start_due_ms(attendance) or now_ms
         return -(-due_ms // 1000) + DUE_SLACK_S
 
     def next_look_ms(self) -> int | None:
-        """Return when the clocks need a look without a message, in epoch milliseconds, or None."""
+        """Return when the clocks must be checked next, in epoch milliseconds, or None."""
         deadline = self.clock.deadline(self.position.turn)
-        # A move in the last millisecond is in time, so the look comes one millisecond later.
+        # A move in the last millisecond is in time, so the check comes one millisecond later.
         return self.start_due_ms() if deadline is None else deadline + 1
 
     def completed(self, outcome: games.Outcome) -> MatchDecision:

@@ -1,12 +1,11 @@
 """The table: the actor of one match while it is played.
 
-The first message for it opens it, and it lives until the match has ended. Everything it knows is in
-rows, except which sockets are open, so it can be dropped at any moment and comes back with the same
-position. Each move is one transaction, which also writes when the match falls due. If the table is
-gone by then, it is opened again.
+The first message opens the table, and it stays open until the match has ended. The position is in
+rows, so a table that crashes is loaded again with the same position. Each move is one transaction,
+which also writes when the match falls due. If the table is closed by then, it is opened again.
 
-The table does not end its match itself. It asks the seats actor, which handles the money. It learns
-of every end in the same way: it is told to look again, and reads the rows.
+The table does not end its match itself. It asks the seats actor, which handles the money. After
+every end the seats actor sends `LookAgain`, and the table reads the rows.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ ASK_AGAIN_S = 10.0
 seats actor may have a thousand matches to end."""
 
 END_GRACE_S = 30
-"""Seconds after its last move at which a completed match falls due, in case its table has not ended
-it by then."""
+"""Seconds after its last move at which a completed match falls due. Then it ends even if its table
+is gone."""
 
 log = structlog.get_logger("pgs.table")
 
@@ -149,7 +148,7 @@ class TableActor(DispatchingActor):
     async def _admit(self, player_id: str, name: str | None = None) -> int | None:
         """Return the side of a player who sent a command, after `_catch_up`.
 
-        None for somebody without a seat in it. Raises `Ending` while a decided end is not on disk.
+        None if the player has no seat. Raises `Ending` while a decided end is not on disk.
         """
         side = self._state.side_of(player_id)
         if side is not None:
@@ -171,8 +170,8 @@ class TableActor(DispatchingActor):
             left = state.allowance.after_move(left, side, now_ms - since_ms)
         clock = MatchClock(left, None if since_ms is None or ends else now_ms)
         made = Move(len(state.moves), side, move, now_ms, left)
-        # After the last move the match falls due soon: if this process stops before the match has
-        # ended, the next one ends it.
+        # After the last move the match falls due soon. If this process stops before the match has
+        # ended, the next process ends it.
         due_at = (
             now_ms // 1000 + END_GRACE_S
             if ends
@@ -187,7 +186,7 @@ class TableActor(DispatchingActor):
             self._end(state.ending)
 
     async def _catch_up(self, side: int | None = None, name: str | None = None) -> None:
-        """Bring the match up to date: who has come, whether clocks start, whether one ran out.
+        """Update attendance and clocks; end a match that ran out of time or cannot be played.
 
         `side` counts as present even without an open socket.
         """
@@ -246,7 +245,7 @@ class TableActor(DispatchingActor):
         self._parts.deadlines.note(due_at)
 
     def _set_alarm(self) -> None:
-        """Set the alarm for the next look without a message; close the table of an ended match."""
+        """Set the alarm for the next check of the clocks; close the table of an ended match."""
         key, state = (self._partner_id, self._match_id), self._state
         if not state.runs:
             self._parts.alarms.drop(key)
@@ -274,7 +273,7 @@ class TableActor(DispatchingActor):
         seats.tell(EndPlay(self._match_id, state.ending))
 
     def _announce_end(self) -> None:
-        """Tell the players that the match has ended, once its row says so."""
+        """Tell the players that the match has ended, if its row says so."""
         match = self._state.match
         if match is not None and not self._state.runs:
             self._state.stop_play()
@@ -283,7 +282,7 @@ class TableActor(DispatchingActor):
     async def _answer_held(self) -> None:
         """Answer the held commands if the end is on disk; until then, only fail expired ones.
 
-        A failing command is answered with its failure; the commands after it are still answered.
+        If a command fails, only that command gets the error.
         """
         if self._state.is_ending:
             self._held.expire()

@@ -44,7 +44,10 @@ async def _ask_for_charge_again(seats: Seating, seat: Seat) -> None:
 
 
 async def _end_if_nobody_came(seats: Seating, match: Match) -> None:
-    """End a match to which nobody has come. If a player has come, its table's clocks decide."""
+    """End a match to which nobody has come or whose game is not installed.
+
+    If a player has come, the clocks of the match's table decide.
+    """
     installed = match.game_id in seats.parts.games
     if installed and await seats.has_attendance(match):
         seats.partner.table(match.match_id).tell(LookAgain())

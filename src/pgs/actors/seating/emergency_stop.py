@@ -1,7 +1,7 @@
 """The emergency stop of an environment.
 
-First the mark that ends every session token is committed, then all open play is closed. This goes
-on even if the caller leaves. After a crash, `finish_stops` completes the stop.
+The stop first commits a mark that invalidates every session token, then closes all open play. It
+goes on even if the caller leaves. After a crash, `finish_stops` completes it.
 """
 
 import msgspec
@@ -19,7 +19,7 @@ from pgs.domain.errors import BadRequest, Refusal
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.stops import find_stop, unfinished_stops
 
-EMERGENCY = "emergency_stop"  # why a match ended, as its rows say
+EMERGENCY = "emergency_stop"  # the end reason in the rows of matches and seats
 
 
 class Stopped(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ NOT_A_PLAYER = BadRequest("winnerPlayerId must name a player of this match, or b
 async def decide_match(
     seats: Seating, command: DecideMatch, _: Envelope
 ) -> MatchWithSeats | Refusal | BadRequest:
-    """Return the match as decided. The same decision again returns the match as it is."""
+    """Decide a match and return it. Repeating the same decision returns the match unchanged."""
     match = await seats.match(command.match_id)
     if match is None:
         return refuse("match_not_found")
@@ -46,7 +46,7 @@ async def end_play(seats: Seating, message: EndPlay, _: Envelope) -> None:
 async def end_match(
     seats: Seating, record: MatchWithSeats, decision: MatchDecision
 ) -> MatchWithSeats:
-    """Commit a running match's end, ask for its payouts, and return it as it then is."""
+    """Commit a running match's end, ask for its payouts, and return the ended match."""
     plan = seats.plan()
     ended = await _plan_end(seats, plan, record, decision)
     await seats.commit(plan)
@@ -55,7 +55,7 @@ async def end_match(
 
 
 async def close_matches(seats: Seating, command: CloseMatches, _: Envelope) -> Closed:
-    """End the running ones of the matches as no contest, in one transaction."""
+    """End those of the matches that run, as no contest, in one transaction."""
     plan = seats.plan()
     decision = MatchDecision("no_contest", None, command.end_reason)
     closed = []
@@ -70,7 +70,7 @@ async def close_matches(seats: Seating, command: CloseMatches, _: Envelope) -> C
 
 
 async def close_seats(seats: Seating, command: CloseSeats, _: Envelope) -> Closed:
-    """Close the waiting ones of the seats in one transaction.
+    """Close those of the seats that wait, in one transaction.
 
     Seats whose stake is pending are marked, to be closed when the stake is confirmed.
     """

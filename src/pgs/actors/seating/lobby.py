@@ -9,10 +9,10 @@ from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
 
 PAGE = 100
-"""Pairs in one transaction. Stakes and moves of the same partner are handled in between."""
+"""Pairs in one transaction. Stakes and moves of the same partner are handled between two pages."""
 
 SPARE_RATINGS = 1000
-"""Ratings kept in memory beyond those of waiting players. Most players come back."""
+"""Ratings kept in memory beyond those of waiting players, because most players come back."""
 
 
 class Lobby:
@@ -35,7 +35,7 @@ class Lobby:
 
     @property
     def crowded(self) -> bool:
-        """Whether a wave may find a pair: at least two seats wait for the same thing."""
+        """Whether a wave may find a pair: at least two seats wait in the same pool."""
         return any(len(queue) > 1 for queue in self._pools.values())
 
     @property
@@ -44,7 +44,7 @@ class Lobby:
         return bool(self._paired)
 
     def place(self, seat: Seat) -> None:
-        """Put a waiting seat into its queue, and take any other seat out."""
+        """Add a seat to its pool if it waits; otherwise remove it."""
         pool = pool_of(seat)
         if seat.status == "waiting":
             self._enter(pool, seat)
@@ -81,7 +81,7 @@ class Lobby:
         queue[seat.seat_id] = seat
         self._joined.setdefault(seat.seat_id, self._waves[pool])
         if newest is not None and newest.seq > seat.seq:
-            # Its stake was confirmed after a later seat's. The queue is in the order of sequences.
+            # A seat with a higher sequence was confirmed first: sort the queue by sequence again.
             in_order = sorted(queue.values(), key=lambda other: other.seq)
             self._pools[pool] = {other.seat_id: other for other in in_order}
 

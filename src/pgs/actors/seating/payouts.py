@@ -1,4 +1,4 @@
-"""The money of an ended match: settlement is asked to pay, and its confirmation is recorded."""
+"""The money of an ended match: asks settlement to pay, and records its confirmation."""
 
 from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import PaidOut
@@ -33,7 +33,7 @@ def side_of(record: MatchWithSeats) -> SettlementSide:
 
 
 async def paid_out(seats: Seating, message: PaidOut, _: Envelope) -> None:
-    """Record payouts, refunds and rake on the seats of a match, and empty its escrow."""
+    """Record payouts, refunds and rake on the seats of a match, and book its settlement."""
     match = await seats.match(message.match_id)
     if match is None or match.money != "due":
         return

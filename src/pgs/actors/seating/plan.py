@@ -1,4 +1,4 @@
-"""A plan: the row changes of one decision and the feed positions they take, in one transaction."""
+"""A plan: the row changes and feed positions of one decision, written in one transaction."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ from pgs.storage.transactions import Stmt, Tx
 class Plan:
     """What one decision writes, in the order in which it is added.
 
-    `seats`, `matches` and `ratings` (by game and player) are as they will be after the commit.
+    `seats`, `matches` and `ratings` (by game and player) hold the states after the commit.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Plan:
         return self.head.seat_seq
 
     def save(self, was: Seat | None, seat: Seat) -> Seat:
-        """Add a seat as it will be, and return it. `was`: its row so far, None for a new seat.
+        """Add the new state of a seat, and return it. `was`: the current row, None for a new seat.
 
         A seat that is in a match takes the next position of the feed.
         """
@@ -71,18 +71,18 @@ class Plan:
         self._stmts.append(rows.insert_match(match))
 
     def update_match(self, was: Match, match: Match) -> None:
-        """Add a match as it will be."""
+        """Add the new state of a match. `was`: the current row."""
         self.matches.append(match)
         self._stmts.append(rows.update_match(was, match))
 
     def update_all(self, was: MatchWithSeats, record: MatchWithSeats) -> MatchWithSeats:
-        """Add a match and its seats as they will be, and return them."""
+        """Add the new states of a match and its seats, and return them."""
         self.update_match(was.match, record.match)
         pairs = zip(was.seats, record.seats, strict=True)
         return MatchWithSeats(record.match, tuple(self.save(old, new) for old, new in pairs))
 
     def rate(self, game_id: str, player_id: str, was: Rating, rating: Rating) -> None:
-        """Add a player's rating at a game as it will be."""
+        """Add a player's new rating at a game."""
         self.ratings[game_id, player_id] = rating
         self._stmts.append(
             save_rating(self._partner_id, self._environment, game_id, player_id, was, rating)

@@ -13,10 +13,10 @@ notice the wait."""
 
 
 class Pulse:
-    """Asks for waves until the actor says that there is nobody to pair.
+    """Asks for waves until the actor replies that there is nobody to pair.
 
-    It belongs to the actor that started it. After a restart the actor starts a new pulse, and tells
-    the old one to end when it asks.
+    A pulse belongs to the actor that started it. After a restart the actor starts a new pulse, and
+    tells the old one to end when the old one asks.
     """
 
     def __init__(self, partner: PartnerActors, environment: Environment) -> None:
@@ -24,7 +24,7 @@ class Pulse:
         self._environment: Environment = environment
 
     async def beat(self) -> None:
-        """Ask for one wave after the other; ask again if the actor could not answer."""
+        """Ask for one wave after another; ask again if the actor could not answer."""
         wait_s: float | None = WAVE_S
         while wait_s is not None:
             await trio.sleep(wait_s)

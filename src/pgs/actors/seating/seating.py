@@ -108,7 +108,7 @@ class Seating(DispatchingActor):
         return Plan(self.partner_id, self.environment, self._head, self.parts.clock.now())
 
     async def commit(self, plan: Plan) -> None:
-        """Write a plan; then bring the memory up to date and tell everybody whom it concerns.
+        """Write a plan, update the memory, and tell tables, subscribers and the courier.
 
         Raises `Stale` if rows have changed since they were read, and what the writer raises.
         """

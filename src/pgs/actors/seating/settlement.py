@@ -1,7 +1,7 @@
 """Charges and payouts: a child task asks settlement for each and tells the seats actor the answer.
 
-The embedded settlement confirms every charge at once. The stake is then charged in the transaction
-that writes the seat, without this actor.
+The embedded settlement confirms every charge at once. With it, the stake is charged in the
+transaction that writes the seat, without this actor.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class EmbeddedSettlement:
         return "confirmed"
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return `confirmed`, after the delay, which lets a demo show a payout that is due."""
+        """Return `confirmed` after the delay. The delay lets a demo show a payout that is due."""
         await trio.sleep(self._payout_delay_s)
         return "confirmed"
 
@@ -53,7 +53,7 @@ class SettlementActor(DispatchingActor):
         self._asks = partner.parts.settlements.asks
 
     async def load(self) -> None:
-        """Do nothing. Seats and matches that wait for settlement ask again when they fall due."""
+        """Do nothing. The seats actor repeats each request that got no answer."""
 
     async def _ask_charge(self, message: AskCharge, _: Envelope) -> None:
         port, seat = self._settlements.port(message.seat.settlement), message.seat

@@ -33,7 +33,7 @@ class Placed(msgspec.Struct, frozen=True):
 async def stake_seat(
     seats: Seating, command: StakeSeat, envelope: Envelope
 ) -> Seated | Refusal | Later:
-    """Return the seat that a request takes, or the one that its idempotency key took before."""
+    """Take a seat and return it, or return the seat that the idempotency key took before."""
     request = command.request
     known = await seats.seat_by_key(request.idempotency_key)
     if known is not None:
@@ -83,7 +83,7 @@ def _check_contradiction(seats: Seating, seat: Seat, message: ChargeAnswered) ->
 
 
 def find_price(seats: Seating, request: SeatRequest) -> SeatPrice | Refusal:
-    """Return the price of the seat, or the refusal by the first rule that forbids it."""
+    """Return the price of the seat, or why it cannot be taken."""
     account = seats.active_account
     if account is None:
         return refuse("partner_inactive")

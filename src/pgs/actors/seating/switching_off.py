@@ -1,8 +1,8 @@
-"""Switching a partner's account off and on: its seats and matches end as no contest.
+"""Switches accounts off and on. Switching off ends the account's seats and matches as no contest.
 
-Everything that switches play off calls `switch_off`, which returns how many seats and matches it
-ended. If it fails or the process dies, `close_switched_off` closes the rest. `void_removed_games`
-ends the matches of games that are no longer installed.
+Deactivations and emergency stops call `switch_off`, which returns how many seats and matches it
+ended. If a deactivation fails or the process dies, `close_switched_off` closes the rest.
+`void_removed_games` ends the matches of games that are no longer installed.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -28,7 +28,8 @@ from pgs.storage.accounts import switched_off_with_open_play
 from pgs.storage.bulk import read_in_bulk
 
 PAGE = 50
-"""Seats or matches closed in one transaction. Stakes of the same partner are handled in between."""
+"""Seats or matches closed in one transaction. Stakes of the same partner are handled between two
+pages."""
 
 log = structlog.get_logger("pgs.closing")
 
@@ -38,7 +39,7 @@ T = TypeVar("T")
 
 
 class SwitchedOff(msgspec.Struct, Generic[R], frozen=True):
-    """The account actor's reply, and how many seats and matches were ended: 0 after a refusal."""
+    """The account actor's reply, and how many seats and matches were ended (0 after a refusal)."""
 
     reply: R
     ended: int
@@ -56,9 +57,9 @@ async def switch_off(
 ) -> SwitchedOff[R]:
     """Switch play off and close what is open.
 
-    `mark` is the command whose commit forbids new play, such as `SwitchAccount`. Once it
-    is committed no new play starts, even if this raises. Play that an inactive account still has
-    then is closed within a minute by `close_switched_off`.
+    `mark` is the command whose commit forbids new play, such as `SwitchAccount`. After that commit
+    no new play starts, even if this function raises. Within a minute, `close_switched_off` closes
+    play that an inactive account still has.
     """
 
     def wanted() -> bool:  # an account that was switched on again keeps its open play
@@ -83,7 +84,7 @@ async def deactivate(partner: PartnerActors, command: SwitchAccount) -> Switched
 async def carry_through(partner: PartnerActors, work: Callable[[], Awaitable[T]]) -> T:
     """Return what `work` returns, or raise what it raises.
 
-    `work` runs as a task of the actor system, so it goes on when the caller is cancelled.
+    `work` runs as a task of the actor system, so cancelling the caller does not stop it.
     """
     done = trio.Event()
     result: list[Value[T] | Error] = []
@@ -106,9 +107,9 @@ async def carry_through(partner: PartnerActors, work: Callable[[], Awaitable[T]]
 
 
 async def switch_on(partner: PartnerActors, mark: Command[R]) -> R:
-    """Return the account actor's reply to `mark`, the command that switches an account on.
+    """Close play that an interrupted `switch_off` left open, then switch the account on.
 
-    Play that an interrupted `switch_off` left open is closed first.
+    `mark` is the command that switches it on. Returns the account actor's reply.
     """
     with partner.parts.closings.begun(partner.partner_id, ENVIRONMENTS):
         if _is_off(partner.parts, partner.partner_id):
@@ -130,9 +131,9 @@ async def close_play(
 ) -> int:
     """Close all open play in one environment; return how many seats and matches were ended.
 
-    Call it after the commit of the mark that forbids new play. It pages through the rows by id. The
-    seats actor skips what others have closed in the meantime. `wanted` is called before each page
-    is read; when it returns False, the closing stops.
+    Call this after the commit of the mark that forbids new play. The seats actor skips seats and
+    matches that have ended since a page was read. `wanted` is called before each page is read; when
+    it returns False, the closing stops.
     """
     reader = partner.parts.database.reader
     # A seat that was accepted before the mark may not be written yet. The actor handles one message
@@ -160,7 +161,7 @@ async def close_play(
 async def close_what_is_off(partner: PartnerActors, environment: Environment) -> None:
     """Close the play of an account that is off.
 
-    It stops when the account is switched on, or when another closing of it is under way.
+    Stops when the account is switched on, or when another closing of the play begins.
     """
     parts, partner_id = partner.parts, partner.partner_id
 
@@ -174,8 +175,8 @@ async def close_what_is_off(partner: PartnerActors, environment: Environment) ->
 async def close_switched_off(parts: Parts, directory: PartnerDirectory) -> None:
     """Close the open play of accounts that are off. Raises `StoreOutage`.
 
-    `switch_off` closes an account's play itself. This closes what it left open after a crash, a
-    failed write or a full mailbox.
+    `switch_off` closes the play of an account itself. This chore closes what `switch_off` left open
+    after a crash, a failed write or a full mailbox.
     """
 
     async def close(partner_id: str, environment: Environment) -> None:
@@ -190,9 +191,9 @@ async def close_switched_off(parts: Parts, directory: PartnerDirectory) -> None:
 async def void_removed_games(parts: Parts, directory: PartnerDirectory) -> None:
     """End the running matches of games that are not installed. Raises `StoreOutage`.
 
-    Matches that stay open, because a write failed, a mailbox was full, an actor had crashed too
-    often or another closing was under way, are left to the next run. So are the matches of seats
-    that were waiting when the game was removed.
+    The next run ends the matches that this run could not end, because a write failed, a mailbox was
+    full, the partner rested or another closing was under way. Waiting seats of a removed game can
+    still be paired; a later run ends their matches.
     """
     for game_id in await read_in_bulk(parts.database, rows.running_games):
         if game_id not in parts.games:
@@ -217,7 +218,7 @@ async def _void(parts: Parts, directory: PartnerDirectory, game_id: str) -> None
             try:
                 await directory.partner(partner_id).seats(environment).ask(command)
             except (Overloaded, Crashed) as error:
-                # This partner's matches are left to the next run, so that the others need not wait.
+                # Leave this partner's matches to the next run, so that other partners do not wait.
                 put_off.add((partner_id, environment))
                 parts.on_event("void_put_off")
                 log.warning(

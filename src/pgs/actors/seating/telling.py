@@ -19,9 +19,9 @@ def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -
 
 
 def tell_tables(partner: PartnerActors, plan: Plan) -> None:
-    """Tell the tables of matches that have ended, and of new ones whose player is present.
+    """Tell the open tables of matches that have ended, and the tables of new matches.
 
-    No table is opened for a match whose players are absent.
+    The table of a new match is opened only if a player of the match is present.
     """
     for match in plan.matches:
         if match.status == "started":
@@ -34,7 +34,7 @@ def tell_tables(partner: PartnerActors, plan: Plan) -> None:
 
 
 def nudge(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
-    """Tell the courier of each match with a changed seat, once for both of its seats.
+    """Tell the courier of each match with a changed seat, once for each match.
 
     A partner whose account or webhook is off gets no nudges.
     """

@@ -1,8 +1,8 @@
 """Activity events: what happens in an account right now, for subscribers of the live stream.
 
-An event is published after the commit that it tells of, and is not stored. Nothing is described
-while nobody subscribes. A subscriber who falls behind loses the oldest events and is told how many;
-nobody ever waits for a subscriber.
+An event is published after the commit that it reports, and is not stored. No event is built while
+an account has no subscriber. A subscriber who falls behind loses the oldest events and is told how
+many; publishing never waits for a subscriber.
 """
 
 from collections import deque
@@ -34,7 +34,7 @@ class ActivityEvent(msgspec.Struct, frozen=True):
 
 
 class Subscriber:
-    """One subscriber's backlog: the events since it was last read."""
+    """One subscriber's backlog: the events since the last `take`."""
 
     def __init__(self) -> None:
         self._backlog: deque[ActivityEvent] = deque(maxlen=BACKLOG_LIMIT)
@@ -42,7 +42,7 @@ class Subscriber:
         self._lost = 0
 
     def tell(self, event: ActivityEvent) -> None:
-        """Add an event; without room, drop the oldest one."""
+        """Add an event. If the backlog is full, drop the oldest one."""
         if len(self._backlog) == BACKLOG_LIMIT:
             self._lost += 1
         self._backlog.append(event)
@@ -51,7 +51,7 @@ class Subscriber:
     async def take(self, until: float) -> tuple[list[ActivityEvent], int]:
         """Return the events since the last call, and how many older ones were lost.
 
-        Waits for an event until `until`, in trio's time; then there may be none.
+        Waits for an event until `until`, in trio's time, and then may return none.
         """
         with trio.move_on_at(until):
             await self._news.wait()
@@ -69,7 +69,7 @@ class Activity:
         self._subscribers: dict[tuple[str, Environment], set[Subscriber]] = {}
 
     def has_subscribers(self, partner_id: str, environment: Environment) -> bool:
-        """Return whether there is a subscriber; without one, an event need not be described."""
+        """Return whether there is a subscriber. If not, callers need not build events."""
         return (partner_id, environment) in self._subscribers
 
     def tell(self, partner_id: str, environment: Environment, event: ActivityEvent) -> None:
@@ -79,7 +79,7 @@ class Activity:
 
     @contextmanager
     def subscribed(self, partner_id: str, environment: Environment) -> Iterator[Subscriber | None]:
-        """Give a subscriber for a block; None when the partner has as many as it may."""
+        """Yield a subscriber for a block; None if the partner has `SUBSCRIBERS_LIMIT` already."""
         if (
             sum(
                 len(subscribers)

@@ -1,7 +1,7 @@
 """Rate admission: one bucket for each partner, one for all unknown keys, one for the process.
 
-An answer is pure arithmetic on the bucket's own state, without an await: calls are admitted one
-after another although no lock is held.
+Admission is arithmetic on the state of a bucket, without an await. So calls are admitted one after
+another without a lock.
 """
 
 from typing import Literal
@@ -43,7 +43,7 @@ class ProcessAdmission:
         return self._process.take(now)
 
     def admit_unknown(self, now: float) -> Taken:
-        """Draw from the bucket that all unknown keys share, and from no other."""
+        """Draw from the bucket that all unknown keys share, but not from the process bucket."""
         return self._unknown.take(now)
 
 
@@ -55,7 +55,7 @@ class PartnerAdmission:
         self._bucket = Bucket(PARTNER_POLICY)
 
     def admit(self, account: Account, now: float) -> Admission:
-        """Draw from the partner's bucket and, only when that agrees, from the process bucket."""
+        """Draw from the partner's bucket and, if it admits the call, from the process bucket."""
         policy = policy_of(account)
         bucket = self._bucket
         if bucket.policy != policy:

@@ -7,7 +7,7 @@ import trio
 FAR_S = 240.0
 """A table is woken at least this often, in seconds.
 
-It is less than an actor may be idle, so that a table with a slow clock is not closed.
+This is less than `IDLE_CLOSE_S`, so that a table whose clock is slow is not closed.
 """
 
 NEVER = float("inf")
@@ -16,14 +16,14 @@ Key = tuple[str, str]  # partner id, match id
 
 
 class Alarms:
-    """When each open table is to look at its clock again, in trio's time. A table has one alarm."""
+    """When each open table must check its clock again, in trio's time. A table has one alarm."""
 
     def __init__(self) -> None:
         self._at: dict[Key, float] = {}
-        # A later alarm leaves the table's earlier entry in the heap. When that entry comes up,
-        # the table is queued again for its real time. So a table has few entries at any time.
+        # When an alarm moves to a later time, its earlier entry stays in the heap. When that entry
+        # comes up, the table is queued again for the later time. So a table has few entries.
         self._heap: list[tuple[float, Key]] = []
-        self._queued: dict[Key, float] = {}  # the one heap entry of each table that is valid
+        self._queued: dict[Key, float] = {}  # the one valid heap entry of each table
         self._next = NEVER
         self._changed = trio.Event()
 
@@ -42,7 +42,7 @@ class Alarms:
         return len(self._at)
 
     async def wait(self) -> None:
-        """Return once a heap entry is due. Its table may have moved its alarm since."""
+        """Return once a heap entry is due. The alarm of its table may have moved since."""
         await trio.lowlevel.checkpoint()
         while True:
             self._changed = trio.Event()
@@ -53,7 +53,7 @@ class Alarms:
                 await self._changed.wait()
 
     def find_due(self, now: float) -> Key | None:
-        """Return a table whose alarm is due, or None. It stays due until set anew or dropped."""
+        """Return a table whose alarm is due, or None. The alarm stays due until set or dropped."""
         while self._heap and self._heap[0][0] <= now:
             entry, key = self._heap[0]
             at = self._at.get(key)

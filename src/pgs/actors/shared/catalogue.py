@@ -1,4 +1,4 @@
-"""The published catalogue: the tiers, their locks and the rake terms on offer, for every call."""
+"""The published catalogue that every call reads: tiers, their locks, the rake terms on offer."""
 
 import trio
 
@@ -34,7 +34,7 @@ class PublishedCatalogue:
         self._revision += 1
 
     async def refresh(self) -> None:
-        """Read the catalogue anew. Raises `StoreOutage`, and leaves the catalogue as it was."""
+        """Read the catalogue again. Raises `StoreOutage`; the catalogue then stays as it was."""
         read_at, revision = trio.current_time(), self._revision
         catalogue = await read_in_bulk(self._database, rows.read_catalogue)
         if revision == self._revision:  # else a newer one was published during the read

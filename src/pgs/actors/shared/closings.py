@@ -1,4 +1,7 @@
-"""Which partners' seats and matches are being closed right now, and by how many callers."""
+"""Which partners' play is being closed right now, and by how many callers.
+
+Play means the open seats and running matches of a partner in one environment.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,8 +13,8 @@ from pgs.domain.environments import Environment
 class Closings:
     """The closings under way.
 
-    While one is under way, maintenance leaves that play alone: the caller who switched it off
-    reports how many seats and matches were ended, and that count must be right.
+    While a closing is under way, maintenance does not close the same play: the caller reports how
+    many seats and matches the closing ended, and that count must be right.
     """
 
     def __init__(self) -> None:
@@ -22,7 +25,7 @@ class Closings:
     def begun(self, partner_id: str, environments: Sequence[Environment]) -> Iterator[None]:
         """Mark a closing as under way for a block.
 
-        Enter it before the commit that forbids new play.
+        Enter the block before the commit that forbids new play.
         """
         plays = [(partner_id, environment) for environment in environments]
         self._under_way.update(plays)
@@ -33,12 +36,12 @@ class Closings:
             self._under_way = +self._under_way  # drops the plays whose count is zero
 
     def under_way(self, partner_id: str, environment: Environment) -> bool:
-        """Return whether a caller who switched the partner's play off is closing it."""
+        """Return whether a closing of the partner's play is under way."""
         return self._under_way[partner_id, environment] > 0
 
     @contextmanager
     def finishing(self, partner_id: str, environment: Environment) -> Iterator[None]:
-        """Mark that maintenance closes the play for a block."""
+        """Mark, for a block, that maintenance is closing the play."""
         play = (partner_id, environment)
         self._finishing.add(play)
         try:

@@ -1,4 +1,4 @@
-"""When to search the rows next for seats and matches that are due."""
+"""When the rows are next searched for seats and matches that are due."""
 
 import trio
 
@@ -20,7 +20,7 @@ class Deadlines:
             self._changed.set()
 
     def searched(self, next_at: int) -> None:
-        """Note that everything due was found; the next search is due at `next_at`."""
+        """Note that a search is complete, and that the next one is due at `next_at`."""
         self._next_at = next_at
 
     async def wait(self) -> None:

@@ -1,6 +1,7 @@
 """The nudges in flight of all endpoints.
 
-A stop waits for them, and a courier that broke finds the ones it had sent.
+A stop of the service waits for them. A courier that loads again after a crash finds its nudges
+here.
 """
 
 import trio
@@ -12,16 +13,16 @@ DRAIN_S = 5.25
 class Flight:
     """One nudge in flight, or one test event.
 
-    A nudge passes through these states. It is in flight in the second and the third one, and holds
+    A nudge passes through these states. In the second and the third one it is in flight and holds
     one of the courier's in-flight slots.
 
     1. Waiting: in the courier's queue. It is lost if the courier ends.
     2. Trying: its task is making a try at the partner's endpoint.
-    3. Between tries: the last try failed in a way that may pass, and the next one is not due yet.
+    3. Between tries: the latest try failed in a way that may pass, and the next one is not due yet.
     4. Completed: it was delivered, or refused for good, or all tries failed. The courier logs the
-       last try and changes the endpoint's run of failures, if `counts` is true.
+       last try. If `counts` is true, it also changes the endpoint's run of failures.
     5. Cut short: its endpoint was saved again or switched off, its courier broke, or the service
-       stops. A try that is being made still finishes and is logged. No further try begins.
+       stops. A running try still finishes and is logged. No further try begins.
 
     A test event has no match. It takes no in-flight slot and never changes the run of failures.
 
@@ -44,10 +45,7 @@ class Flight:
         self.counts = True
 
     def cut_short(self) -> None:
-        """Begin no further try, and do not count the outcome.
-
-        It would say nothing about the endpoint as it is now.
-        """
+        """Begin no further try, and do not count the outcome in the endpoint's run of failures."""
         self.counts = False
         self.cut.set()
 
@@ -66,13 +64,13 @@ class Deliveries:
         return self._draining_until is not None
 
     def add(self, flight: Flight) -> None:
-        """Add a nudge. Once draining has begun, it is cut before its first try."""
+        """Add a flight. Once draining has begun, it is cut before its first try."""
         self._flights.add(flight)
         if self.draining:
             flight.cut.set()
 
     def discard(self, flight: Flight) -> None:
-        """Remove a nudge that has ended. Removing it again changes nothing."""
+        """Remove a flight that has ended. Removing it again changes nothing."""
         self._flights.discard(flight)
         if not self._flights:
             self._all_ended.set()
@@ -81,9 +79,9 @@ class Deliveries:
         return len(self._flights)
 
     def cut_short(self, endpoint: tuple[str, str]) -> list[Flight]:
-        """Return the nudges in flight to an endpoint, all of them now cut short.
+        """Cut short all nudges in flight to an endpoint, and return them.
 
-        They may have been sent by a courier that has broken since. Test events go on.
+        A courier that has broken since may have sent them. Test events go on.
         """
         found = [
             flight
@@ -107,17 +105,17 @@ class Deliveries:
         return max(times, default=None)
 
     def begin_drain(self) -> None:
-        """Begin no further try, and give those that run `DRAIN_S`. Another call changes nothing."""
+        """Begin no further try; running tries get `DRAIN_S`. Another call changes nothing."""
         if self._draining_until is None:
             self._draining_until = trio.current_time() + DRAIN_S
             for flight in self._flights:
-                # Not `cut_short`: a nudge that completes with the try it is in still counts.
+                # Not `cut_short`: a nudge that completes with its running try still counts.
                 flight.cut.set()
 
     async def drain(self) -> None:
         """Return once every running try has ended and is logged, or `DRAIN_S` have passed.
 
-        The time runs from the beginning of the draining.
+        The time runs from the first call of `begin_drain`.
         """
         self.begin_drain()
         if self._flights and self._draining_until is not None:

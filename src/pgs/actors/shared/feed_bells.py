@@ -1,4 +1,4 @@
-"""Who waits for news in a results feed."""
+"""The held calls that wait for news in a results feed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,12 +8,12 @@ import trio
 from pgs.domain.environments import Environment
 
 LONG_POLLS_LIMIT = 32
-"""Calls of one partner that are held at once. A further one is answered at once, so the
+"""Calls of one partner that are held at the same time. A further one is answered at once, so the
 partner only has to poll again."""
 
 
 class ResultsBells:
-    """A bell for each feed. The seats actor rings it after a commit; held calls wait for it."""
+    """A bell for each feed. Actors ring it after a commit; held calls wait for it."""
 
     def __init__(self) -> None:
         self._waiting: dict[tuple[str, Environment], trio.Event] = {}
@@ -39,9 +39,9 @@ class ResultsBells:
 
     @contextmanager
     def hold(self, partner_id: str) -> Iterator[bool]:
-        """Count a held call for a block; gives False when the call must not be held.
+        """Count a held call for a block; yield False if the call must not be held.
 
-        That is so when the partner has as many as it may, or the service is stopping.
+        A call must not be held if the partner has `LONG_POLLS_LIMIT` already or the service stops.
         """
         held = self._held.get(partner_id, 0)
         if held >= LONG_POLLS_LIMIT or self.stopped:

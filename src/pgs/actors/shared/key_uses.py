@@ -1,6 +1,7 @@
 """When keys were last used.
 
-Every call notes it in memory, and a chore writes it to rows, so that no call waits for a commit.
+Every call notes the time in memory. A chore writes the times to rows, so no call waits for a
+commit.
 """
 
 from collections.abc import Callable
@@ -18,17 +19,18 @@ ROUND_S = 60.0
 nobody sees the delay."""
 
 FLUSH_S = 1.0
-"""Seconds that a stop gives the last write of uses. If it fails, at most the uses of the last hour
-are lost."""
+"""Seconds that a stop gives the last write of uses. If that write fails, at most the uses of the
+last hour are lost."""
 
 COARSE_S = 3600
-"""Seconds between two writes of the same key's row. A crash loses at most the uses of this time."""
+"""Seconds between two writes of the same key's row. A crash loses at most the uses of the last
+hour."""
 
 log = structlog.get_logger("pgs.key_uses")
 
 
 class KeyUses:
-    """The last use of every key: exact for uses since the start, else as of its row."""
+    """The last use of every key: exact if it was since the start, else as the key's row says."""
 
     def __init__(self, database: Database, clock: Clock, on_event: Callable[[str], None]) -> None:
         self._database = database
@@ -36,7 +38,7 @@ class KeyUses:
         self._on_event = on_event
         self._used: dict[
             tuple[str, str], int
-        ] = {}  # partner and key → epoch seconds, of keys used since the start
+        ] = {}  # partner id and key id → epoch seconds, for keys used since the start
         self._written: dict[tuple[str, str], int] = {}
 
     def note(self, partner_id: str, key_id: str) -> None:

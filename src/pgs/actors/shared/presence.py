@@ -1,7 +1,7 @@
 """Presence: every player with an open game socket.
 
-A call of the register takes effect before it returns. Each player has one socket: a newer one
-closes the older. Publishing a deactivated account or an emergency stop closes the sockets at once.
+Each method of the register takes effect before it returns. A player has one socket: opening another
+closes the first. Publishing a deactivated account or an emergency stop closes its sockets at once.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ Player = tuple[str, Environment, str]  # partner, environment, player
 
 
 class SocketPort(Protocol):
-    """What a `PlayerSocket` sends through. Neither call waits."""
+    """The connection of a `PlayerSocket`. No method of it waits."""
 
     def send(self, text: str) -> bool:
         """Queue a message; return False if the socket has ended."""
@@ -27,7 +27,7 @@ class SocketPort(Protocol):
 
 
 class PlayerSocket:
-    """One open socket of a player. `generation` is its token's count of emergency stops."""
+    """One open socket of a player. `generation`: the count of emergency stops in its token."""
 
     __slots__ = ("connection", "generation", "joined", "name", "player", "tables", "waiting")
 
@@ -38,7 +38,7 @@ class PlayerSocket:
         self.generation = generation
         self.name = name
         self.connection = connection
-        self.waiting = False  # it was told to wait: the next match that starts greets it
+        self.waiting = False  # told to wait: the next match that starts sends it a snapshot
         self.joined: set[str] = set()  # matches whose messages it gets
         self.tables: set[str] = set()  # tables that count it as present
 
@@ -50,7 +50,7 @@ class PresenceRegister:
         self._here: dict[str, dict[Player, PlayerSocket]] = {}  # by partner
 
     def enter(self, player_socket: PlayerSocket) -> None:
-        """Let a player in; an older socket of the same player is closed."""
+        """Register a player's socket, and close the older one if there is one."""
         partner = self._here.setdefault(player_socket.player[0], {})
         older = partner.get(player_socket.player)
         partner[player_socket.player] = player_socket
@@ -76,7 +76,7 @@ class PresenceRegister:
         return None if partner is None else partner.get(player)
 
     def account_changed(self, account: Account) -> None:
-        """Close the sockets that an account's new state no longer admits."""
+        """Close the sockets that may not stay open under the account's new state."""
         for player_socket in list(self._here.get(account.partner_id, {}).values()):
             if not admits(account, player_socket):
                 player_socket.connection.close(PUT_OUT)
@@ -96,7 +96,7 @@ class PresenceRegister:
 
 
 def admits(account: Account, player_socket: PlayerSocket) -> bool:
-    """Return whether a socket may stay open under an account's present state."""
+    """Return whether a socket may stay open under the account's current state."""
     return (
         account.active and account.generations[player_socket.player[1]] == player_socket.generation
     )

@@ -1,8 +1,8 @@
-"""The registry: every account, key and member as last read or written, for every call to read.
+"""The registry that every call reads: every account, key and member as last read or written.
 
-An account actor publishes what it has committed in the same step, so a change is effective in this
-process at once. Every minute a chore reads all rows again, which finds what something else has
-written. While that fails the last good reading is used, until it is too old to answer from.
+An account actor publishes each change right after its commit, so the change is effective in this
+process at once. Every minute a chore reads all rows again, to find changes that something else has
+written. While that fails, the last good reading is used until it is too old.
 """
 
 from collections.abc import Callable
@@ -22,14 +22,14 @@ log = structlog.get_logger("pgs.registry")
 
 
 class KnownKey(msgspec.Struct, frozen=True):
-    """A key, with its account as it now is."""
+    """A key, with its account as last published."""
 
     account: Account
     key: ApiKey
 
 
 class KnownMember(msgspec.Struct, frozen=True):
-    """A member, with their account as it now is."""
+    """A member, with their account as last published."""
 
     account: Account
     member: Member
@@ -38,7 +38,7 @@ class KnownMember(msgspec.Struct, frozen=True):
 class Registry:
     """Accounts by id, keys by hash and members by uid.
 
-    Looking something up has no side effects. `publish` is for the actor that has just committed an
+    Look-ups have no side effects. An account actor calls `publish` after it has committed the
     account.
     """
 
@@ -60,17 +60,17 @@ class Registry:
         return self.age.seconds(now)
 
     def find_key(self, key_hash: str) -> KnownKey | None:
-        """Return the key of that hash with its account, revoked or not."""
+        """Return the key with that hash and its account, even if the key is revoked."""
         return self._keys.get(key_hash)
 
     def member(self, uid: str) -> KnownMember | None:
-        """Return the member with that uid and their account; None for a uid that is no member."""
+        """Return the member with that uid and their account, or None."""
         account = self._accounts.get(self._member_of.get(uid, ""))
         member = None if account is None else account.members.get(uid)
         return None if account is None or member is None else KnownMember(account, member)
 
     def account(self, partner_id: str) -> Account | None:
-        """Return an account."""
+        """Return the account, or None."""
         return self._accounts.get(partner_id)
 
     def accounts(self) -> list[Account]:
@@ -89,16 +89,16 @@ class Registry:
         for uid in was.members if was else ():
             if (
                 self._member_of.get(uid) == account.partner_id
-            ):  # by now they may be another account's
+            ):  # by now the member may belong to another account
                 del self._member_of[uid]
         for uid in account.members:
             self._member_of[uid] = account.partner_id
         self._on_publish(account)
 
     async def refresh(self) -> list[str]:
-        """Read every account anew; return the partners whose rows something else has written.
+        """Read every account again; return the partners whose rows something else has written.
 
-        Raises `StoreOutage`, and leaves the snapshot as it was.
+        Raises `StoreOutage`; the snapshot then stays as it was.
         """
         read_at = trio.current_time()
         written_by_others: list[str] = []

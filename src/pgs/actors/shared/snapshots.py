@@ -1,12 +1,12 @@
 """The age of a published snapshot, and when it is too old to answer from."""
 
 REFRESH_S = 60.0
-"""Seconds between two readings of what is published. A change by this process is published at once;
-this finds any other."""
+"""Seconds between two readings of a published snapshot. A change by this process is published at
+once; a reading finds the changes by others."""
 
 STALE_S = 600.0
-"""Seconds after its reading at which a snapshot is too old to answer from. The interface promises
-10 minutes."""
+"""Seconds after its reading at which a snapshot is too old to answer from: the 10 minutes that the
+interface promises."""
 
 
 class Age:
@@ -16,11 +16,11 @@ class Age:
         self._read_at: float | None = None
 
     def renew(self, read_at: float) -> None:
-        """Count from a reading that began at `read_at`, in trio's time."""
+        """Count the age from a reading that began at `read_at`, in trio's time."""
         self._read_at = read_at
 
     def seconds(self, now: float) -> float:
-        """Return the age in seconds; infinite when nothing was read yet."""
+        """Return the age in seconds; infinity if nothing has been read yet."""
         return float("inf") if self._read_at is None else now - self._read_at
 
     def is_closed(self, now: float) -> bool:

@@ -1,6 +1,6 @@
 // @ts-check
-// The page of a partner. It calls its own backend, and uses the service's helper for frames. It
-// never sees a key.
+// The page of a partner. It calls the partner's backend, and mounts frames with the service's
+// helper. It never sees a key.
 
 /** @typedef {{ players: string[], match: { gameId: string, matchId: string } | null }} Table */
 

@@ -1,6 +1,6 @@
-"""The admin API: what a partner's people manage, signed in with an identity token.
+"""The admin API: how a partner's members, signed in with an identity token, manage the account.
 
-One module for each noun.
+Each noun has a module with its endpoints and handlers.
 """
 
 from pgs.http.admin import (

@@ -17,7 +17,7 @@ from pgs.http.api.endpoint import Answer
 
 
 class Pins(msgspec.Struct, frozen=True):
-    """The version on which each environment's calls are answered."""
+    """The API version to which each environment is pinned."""
 
     live: int
     test: int
@@ -26,7 +26,8 @@ class Pins(msgspec.Struct, frozen=True):
 class StepUp(msgspec.Struct, frozen=True, rename="camel"):
     """The windows and the lock of the caller's authenticator.
 
-    Epoch seconds at which each ends; absent while the window is closed or nothing is locked.
+    The times are the ends of the windows and of the lock, in epoch seconds. A time is absent while
+    its window is closed or nothing is locked.
     """
 
     enrolled: bool
@@ -36,7 +37,7 @@ class StepUp(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
-    """The rake terms on offer, and those that the account has agreed to; absent if none."""
+    """The rake terms on offer, and the agreed ones; fields are absent if there are none."""
 
     offered_version: int | UnsetType = UNSET
     agreed_version: int | UnsetType = UNSET
@@ -60,7 +61,7 @@ class AccountRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class NewDomain(msgspec.Struct, frozen=True):
-    """The domain in which the addresses of future members must lie."""
+    """The domain that the email addresses of future members must have."""
 
     domain: str
 
@@ -71,7 +72,7 @@ def pins(account: Account) -> Pins:
 
 
 async def account_record(call: AdminCall, account: Account) -> AccountRecord:
-    """Return the account's record for the caller, with the caller's own step-up as it is now."""
+    """Return the account's record for the caller, with the caller's present step-up."""
     parts, caller = call.services.parts, call.principal
     step_up = standing(await factor_of(call.services, caller.known), parts.clock.now())
     catalogue = parts.catalogue.published(trio.current_time())

@@ -13,14 +13,14 @@ from pgs.http.api.endpoint import Answer
 
 
 class NewPin(msgspec.Struct, frozen=True):
-    """The environment, and the version on which its calls are to be answered."""
+    """An environment, and the API version to pin it to."""
 
     environment: Environment
     version: SafeInt
 
 
 async def move_pin(call: AdminCall) -> Answer:
-    """Move a pin, forwards or backwards; return both."""
+    """Move a pin, forwards or backwards; return the pins of both environments."""
     body: NewPin = call.body
     reply = await change(call, SetPin, body.environment, body.version)
     return pins(reply) if isinstance(reply, Account) else reply

@@ -28,7 +28,7 @@ class StopRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def stop_sessions(call: AdminCall) -> Answer:
-    """Kill every session token of an environment, end its open play and give the stakes back."""
+    """Invalidate every session token of an environment, end its open play and refund the stakes."""
     body: StopRequest = call.body
     command = build(call, EmergencyStop, body.environment)
     reply = await emergency_stop(

@@ -1,4 +1,4 @@
-"""How every module of the admin API declares its calls."""
+"""Functions with which the modules of the admin API declare their calls."""
 
 from typing import Final, Literal
 
@@ -36,7 +36,7 @@ def admin_read(
 def admin_list(
     path: str, handler: Handler, response: type[msgspec.Struct], summary: str
 ) -> Endpoint:
-    """Return a `GET` that answers a page of a list, by `cursor` and `limit`."""
+    """Return a `GET` that takes `cursor` and `limit` and answers with a page of a list."""
     return admin_read(
         path, handler, response, summary, query=LIST_QUERY, errors=("invalid_cursor",)
     )
@@ -57,8 +57,7 @@ def admin_write(
 ) -> Endpoint:
     """Return a write of the admin API. `path` is what follows `/partner/admin/`.
 
-    `errors` are the refusals of this call. `partner_changed` is added, since every write can get
-    it.
+    `errors` are the refusals of this call; `partner_changed` is added, which any write can get.
     """
     return Endpoint(
         method=method,

@@ -32,7 +32,7 @@ _KIND = "admin.events"
 
 
 async def list_events(call: AdminCall) -> Answer:
-    """Return a page of the log. Callers who may not read invites get no entries about them."""
+    """Return a page of the log. Callers who may not see invites get no entries about invites."""
     wanted = wanted_page(call, _KIND)
     if not isinstance(wanted, Wanted):
         return wanted

@@ -1,4 +1,4 @@
-"""The games that the account may run, and the steps towards a licence."""
+"""The games of the platform, the account's licences for them, and the steps of a licence."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ from pgs.http.api.endpoint import Answer, Endpoint
 
 
 class GameRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A game and the account's licence for it. `note` is the platform's note on its last step."""
+    """A game and the account's licence. `note` is the platform's note on its last decision."""
 
     game_id: str
     name: str
@@ -27,7 +27,7 @@ class GameRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class GamePage(msgspec.Struct, frozen=True, rename="camel"):
-    """A page of the games that the platform runs, by id."""
+    """A page of the games that the platform runs, in the order of their ids."""
 
     games: list[GameRecord]
     next_cursor: str | None
@@ -63,9 +63,9 @@ async def list_games(call: AdminCall) -> Answer:
 def _step(
     method: Literal["POST", "DELETE"], path: str, step: Step, summary: str, *errors: str
 ) -> Endpoint:
-    """Return the call that takes a step of a game's licence.
+    """Return the endpoint that takes a step of a game's licence.
 
-    `errors` are the refusals that only this step has.
+    `errors` are the refusals that only this step can get.
     """
 
     async def take_step(call: AdminCall) -> Answer:

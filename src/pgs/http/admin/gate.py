@@ -1,9 +1,9 @@
-"""The gates of the admin API, in the order that it promises: identity, membership, role, step-up.
+"""The gates of the admin API, in the promised order: identity, membership, role, step-up.
 
-If-Match is checked after the gates. Both come before the body is read and before anything is looked
-up, so a write with an old revision of the account is refused first. While a call waits for the
-account actor, its caller may be removed or somebody else may write. The actor therefore checks
-gates and revision again; `change` gives it the rule and the revision.
+If-Match is checked after the gates, and before the body is read and before the path's record is
+looked up. A stale revision is therefore refused before any fault of the body or the path. While a
+call waits for the account actor, its caller may be removed, or somebody else may write. The actor
+therefore checks gates and revision again; `change` passes the rule and the revision to it.
 """
 
 import re
@@ -43,8 +43,8 @@ _BAD_REVISION: Final = BadRequest(
 class Caller(msgspec.Struct, frozen=True):
     """Who calls the admin API.
 
-    `known` is None for somebody who is not a member of any account; only accepting an invite lets
-    them through. `seen` is the revision that a write names in If-Match, None if it names none.
+    `known` is None for somebody who is not a member of any account; they may only accept an invite.
+    `seen` is the revision that a write names in If-Match, None if it names none.
     """
 
     identity: Identity
@@ -54,7 +54,7 @@ class Caller(msgspec.Struct, frozen=True):
 
     @property
     def uid(self) -> str:
-        """The user id: the subject of the caller's token."""
+        """The caller's user id: the subject of the token."""
         return self.identity.uid
 
     @property
@@ -89,12 +89,12 @@ class Verifier(Protocol):
     """Verifies identity tokens, as `pgs.http.identity.verifier.IdentityVerifier` does."""
 
     async def verify(self, token: str) -> Identity | Refusal:
-        """Return whom the token identifies, or the refusal."""
+        """Return the person whom the token identifies, or the refusal."""
         ...
 
 
 class IdentityAuthenticator:
-    """Admits callers of the admin API. Without a verifier, all are told to sign in."""
+    """Admits callers of the admin API. Without a verifier, all get `sign_in_required`."""
 
     def __init__(self, verifier: Verifier | None) -> None:
         self._verifier = verifier
@@ -136,9 +136,9 @@ async def _admit(services: Services, identity: Identity, rule: AdminRule) -> Cal
 
 
 async def may_go_on(call: AdminCall) -> bool:
-    """Return whether a long answer may go on.
+    """Return whether a stream may go on.
 
-    It may while its token has not expired and its caller would be admitted to the same account.
+    It may while the caller's token is valid and would still admit the caller to the same account.
     """
     services, caller = call.services, call.principal
     if services.parts.clock.now_ms() >= caller.identity.expires_at * 1000:
@@ -148,7 +148,7 @@ async def may_go_on(call: AdminCall) -> bool:
 
 
 async def factor_of(services: Services, known: KnownMember | None) -> Factor:
-    """Return a member's authenticator from its row; `Factor()` for somebody who is no member."""
+    """Return a member's authenticator as stored; `Factor()` for somebody who is no member."""
     if known is None:
         return Factor()
     return await find_factor(
@@ -159,8 +159,8 @@ async def factor_of(services: Services, known: KnownMember | None) -> Factor:
 def _with_revision(caller: Caller, headers: Headers) -> Caller | Refusal | BadRequest:
     """Return the caller with the revision that If-Match names, or the refusal of a stale one.
 
-    For accepting an invite, only the actor of the invite's account compares the revision: the
-    caller is not a member of that account yet.
+    When an invite is accepted, only the actor of the invite's account compares the revision,
+    because the caller is not a member of that account yet.
     """
     given = [value for name, value in headers if name == b"if-match"]
     if not given:
@@ -196,7 +196,7 @@ async def change(
 def build(
     call: AdminCall, kind: Callable[Concatenate[str, P], C], /, *args: P.args, **kwargs: P.kwargs
 ) -> C:
-    """Return the command of a call, with the revision its caller has seen and the gates passed."""
+    """Return the command of a call, with the caller's revision and the rule of its gates."""
     command = kind(call.principal.uid, *args, **kwargs)
     if isinstance(command, AccountCommand):
         return msgspec.structs.replace(
@@ -206,13 +206,13 @@ def build(
 
 
 async def locked(services: Services, known: KnownMember | None, refusal: Refusal) -> Reply:
-    """Return a `step_up_locked` with the seconds to wait."""
+    """Return `refusal`, a `step_up_locked`, with the seconds to wait as Retry-After."""
     factor = await factor_of(services, known)
     return Reply(refusal, overloaded(lock_left(factor, services.parts.clock.now())))
 
 
 def account_now(call: AdminCall) -> Account:
-    """Return the caller's account as the registry has it at this moment."""
+    """Return the caller's account as the registry has it now."""
     return (
         call.services.parts.registry.account(call.principal.account.partner_id)
         or call.principal.account

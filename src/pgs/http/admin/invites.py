@@ -21,7 +21,7 @@ class NewInvite(msgspec.Struct, frozen=True):
 
 
 class InviteRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """An invite. `status` is of this moment; `expires_at` in epoch seconds."""
+    """An invite. `status` is the present one; `expires_at` in epoch seconds."""
 
     invite_id: str
     email: str

@@ -1,4 +1,4 @@
-"""API keys. The call that makes one shows it, and no call shows it again."""
+"""API keys. Only the call that makes a key shows its text."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -26,9 +26,10 @@ class NewKey(msgspec.Struct, frozen=True):
 
 
 class KeyRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """What is known of a key, without the key. Times in epoch seconds.
+    """A key without its text. Times in epoch seconds.
 
-    `revokes_at`: when it stops or stopped working. `last_used_at`: its latest use, to the hour.
+    `revokes_at`: when the key stops or stopped working. `last_used_at`: its latest use, to within
+    an hour.
     """
 
     key_id: str
@@ -135,7 +136,7 @@ async def mint_key(call: AdminCall) -> Answer:
 
 
 async def rotate_key(call: AdminCall) -> Answer:
-    """Make a key that replaces another, which works for seven more days."""
+    """Replace a key. The old key works for seven more days."""
     reply = await change(call, RotateKey, call.path["key_id"])
     if not isinstance(reply, KeyRotated):
         return reply

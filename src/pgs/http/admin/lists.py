@@ -14,14 +14,14 @@ from pgs.http.api.query import int_param
 T = TypeVar("T")
 
 LIMIT_DEFAULT: Final = 100
-"""Entries on a page of a list whose call names no `limit`, as the interface promises."""
+"""Entries on a page of a list if the call names no `limit`, as the interface promises."""
 
 LIMIT_MAX: Final = 500
 """Entries on the longest page of a list, as the interface promises."""
 
 
-# Every cursor names an environment. The lists of the account itself have no environment and use
-# this one; their kind keeps their cursors apart.
+# Every cursor names an environment. Lists that belong to no environment use this one in their
+# cursors; the kind of a cursor still keeps it from being used for another list.
 OF_THE_ACCOUNT: Final[Environment] = "live"
 
 
@@ -66,10 +66,10 @@ def cut(
     position: Callable[[T], str | int],
     environment: Environment = OF_THE_ACCOUNT,
 ) -> tuple[Sequence[T], Page]:
-    """Return the entries of the page, and the cursor of the next.
+    """Return the entries of the page, and the cursor of the next page.
 
-    `found` are the entries after the position, at least one more than `limit` if there are more.
-    `position` returns an entry's position.
+    `found` are the entries after the wanted position: at least one more than `limit` if there are
+    that many. `position` returns an entry's position.
     """
     shown = found[: wanted.limit]
     if len(found) <= wanted.limit:
@@ -85,9 +85,9 @@ def cut(
 
 
 def follow(entries: Sequence[T], wanted: Wanted, position: Callable[[T], str]) -> Sequence[T]:
-    """Return the entries after the position in a list that is in memory.
+    """Return the entries of a list in memory that come after the wanted position.
 
-    All of them if the entry at the position is no longer there.
+    Return all entries if the one at that position is gone.
     """
     if wanted.after is None:
         return entries

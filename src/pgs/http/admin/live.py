@@ -1,8 +1,8 @@
 """`GET live`: a stream of an environment's activity events, as `text/event-stream`.
 
-Each event has its kind as `event` and a JSON object as `data`. The stream is not a record: it
-begins now. It ends after `LIFE_S`, so that its subscriber asks again with a valid token; when the
-token expires; and within a second after the subscriber would no longer be admitted. Nothing is
+Each event has its kind as `event` and a JSON object as `data`. The stream contains no events from
+before the call. It ends after `LIFE_S`, so that its subscriber asks again with a valid token. It
+also ends when the token expires, and within a second after the subscriber loses access. Nothing is
 written after that.
 """
 
@@ -25,15 +25,15 @@ LIFE_S: Final = 50.0
 the page asks again before that."""
 
 LOOK_S: Final = 1.0
-"""Seconds between two looks at the rate limit's level, and at whether the reader may still read."""
+"""Seconds between two checks of the rate limit's level and of the subscriber's access."""
 
 COME_AGAIN_MS: Final = 500
-"""Milliseconds after which a page asks again for a stream that has ended, so that it misses no more
-than half a second."""
+"""Milliseconds that a page waits before it asks again for a stream that has ended. It misses only
+the events of that time."""
 
 BUSY_RETRY_S: Final = 10
-"""Seconds that a reader is told to wait when the account has as many streams as it may have. One of
-them ends soon."""
+"""Seconds that a subscriber is told to wait while the account has as many streams as it may have.
+One of them ends soon."""
 
 
 class Live(msgspec.Struct, frozen=True):

@@ -5,5 +5,5 @@ from pgs.http.admin.gate import AdminCall
 
 
 def environment_of(call: AdminCall) -> Environment:
-    """Return the environment of the path's `{env}`. No route matches any other word there."""
+    """Return the environment of the path's `{env}`, where routes match only `live` and `test`."""
     return "live" if call.path["env"] == "live" else "test"

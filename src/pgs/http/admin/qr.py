@@ -1,4 +1,4 @@
-"""QR codes, which bring a secret from a screen to a phone."""
+"""QR codes, with which a phone reads a secret from a screen."""
 
 import io
 

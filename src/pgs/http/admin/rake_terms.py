@@ -13,7 +13,7 @@ from pgs.storage.terms import offered_terms
 
 
 class TermsRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """The terms on offer, as Markdown, and those agreed to. Fields are absent if there are none."""
+    """The terms on offer, with their text in Markdown, and the agreed ones; absent if none."""
 
     offered_version: int | UnsetType = UNSET
     text: str | UnsetType = UNSET

@@ -15,7 +15,7 @@ from pgs.http.api.endpoint import Answer
 class EnrolmentRecord(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
     """A new authenticator's secret, shown once.
 
-    As text, as the URI that apps read, and as that URI's QR code, an SVG document.
+    It is given as text, as the URI that apps read, and as that URI's QR code in SVG.
     """
 
     SECRETS = frozenset({"secret", "otpauth_uri", "qr_svg"})
@@ -34,14 +34,14 @@ class Code(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class SteppedUp(msgspec.Struct, frozen=True, rename="camel"):
-    """The epoch seconds at which the windows close."""
+    """When the windows close, in epoch seconds."""
 
     step_up_until: int
     fresh_until: int
 
 
 async def enrol(call: AdminCall) -> Answer:
-    """Begin a new authenticator, which is in force from its first code on."""
+    """Return a new authenticator's secret. The authenticator takes effect with its first code."""
     reply = await change(call, EnrollTotp)
     if isinstance(reply, Enrolment):
         return EnrolmentRecord(reply.secret, reply.otpauth_uri, qr_svg(reply.otpauth_uri))

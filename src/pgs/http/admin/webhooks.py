@@ -35,7 +35,7 @@ class WebhookUrl(msgspec.Struct, frozen=True):
 class WebhookState(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
     """An environment's endpoint, absent if there is none.
 
-    `signing_secret` is there only in the answer to the call that minted it.
+    `signing_secret` is present only in the answer to the call that minted it.
     """
 
     SECRETS = frozenset({"signing_secret"})
@@ -100,7 +100,7 @@ async def read_webhook(call: AdminCall) -> Answer:
 
 
 async def save_webhook(call: AdminCall) -> Answer:
-    """Save the URL, and switch the endpoint on."""
+    """Save the URL and switch the endpoint on. The first save also mints the signing secret."""
     body: WebhookUrl = call.body
     reply = await change(call, SaveWebhook, environment_of(call), body.url)
     if not isinstance(reply, WebhookSaved):

@@ -1,6 +1,6 @@
 """Authenticates calls with an API key, in the order of checks that the contract promises.
 
-Nothing here waits, so that nothing changes between two checks.
+Nothing here waits, so nothing changes between two checks.
 """
 
 import msgspec
@@ -36,7 +36,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def overloaded(retry_after: int) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the header that goes with a 429."""
+    """Return the `Retry-After` header of a 429: at least one second."""
     return ((b"retry-after", b"%d" % max(1, retry_after)),)
 
 
@@ -56,21 +56,21 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     now = trio.current_time()
     registry = services.parts.registry
 
-    # 1. The header and the key's format. What cannot be a key is not looked up.
+    # 1. The header and the key's format. A text that cannot be a key is not looked up.
     given = [value for name, value in headers if name == b"authorization"]
     text = parse_bearer(given[0]) if len(given) == 1 else None
     if text is None or parse_key(text) is None:
         return Verdict(_INVALID_KEY, unauthorised(services))
 
-    # 2. A registry that could not be read for too long gives no verdict on any key.
+    # 2. The registry. If its last successful read is too long ago, no key is judged.
     if registry.is_closed(now):
         process = services.parts.process_admission.admit(now)
         if not process.allowed:
             return Verdict(_RATE_LIMITED, current + overloaded(process.retry_after))
         return Verdict(refuse("registry_unavailable"), current)
 
-    # 3. Rates. A known key draws from its partner's bucket, whatever the verdict on it will be;
-    # unknown keys share a bucket.
+    # 3. Rates. A known key draws from its partner's bucket, even if a later check refuses it.
+    # Unknown keys share a bucket.
     known = registry.find_key(hash_key(text))
     if known is None:
         unknown = services.parts.process_admission.admit_unknown(now)
@@ -108,7 +108,7 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
 
 
 def _chosen_version(services: Services, headers: Headers, pin: int) -> int | Refusal:
-    """Return the version that the call asks for, else the pinned one, or why it is refused."""
+    """Return the version that the call asks for, else the pinned one; or the refusal."""
     named = [value for name, value in headers if name == VERSION_HEADER]
     if len(named) > 1:
         return refuse("unsupported_api_version")
@@ -131,7 +131,7 @@ def _wrong_environment(
 
 
 def recheck(services: Services, principal: Principal) -> Refusal | BadRequest | None:
-    """Return why a call that was held for a while is refused now, or None where it is not."""
+    """Return the refusal of a call that was held for a while, or None if it may go on."""
     registry = services.parts.registry
     if registry.is_closed(trio.current_time()):
         return refuse("registry_unavailable")

@@ -1,10 +1,10 @@
 """Reads a request's body into a typed value, or into a plain 400 that names the field at fault.
 
-The message never repeats what the client sent. msgspec 0.22 accepts the following, and this module
-refuses it: `\\u0000` in texts, a repeated name, integers without a bound. Two errors of msgspec are
-not of its own error class: RecursionError for deep nesting, and UnicodeDecodeError for broken
-UTF-8. msgspec itself refuses NaN, infinities, lone surrogates, a byte order mark, UTF-16, and
-`100.0`, `1e2` or `true` for an integer.
+Apart from names of fields, the message repeats nothing that the client sent. msgspec 0.22 accepts
+the following, but this module refuses it: `\\u0000` in texts, repeated names, and integers of any
+size. msgspec raises two errors that are not of its own class: RecursionError for deep nesting, and
+UnicodeDecodeError for broken UTF-8. It refuses by itself NaN, infinities, lone surrogates, a byte
+order mark, UTF-16, and `100.0`, `1e2` or `true` for an integer.
 """
 
 import json
@@ -21,15 +21,16 @@ from pgs.http.transport.asgi import ClientGone, Receive
 T = TypeVar("T")
 
 MAX_DIGITS: Final = 1000
-"""Digits of an integer that is read: far more than any field takes, and fewer than `int` and
-msgspec refuse."""
+"""Digits of the longest integer that is read. Every field takes far fewer, and `int` and msgspec
+read more."""
 
 MAX_SAFE_INTEGER: Final = 2**53
-"""Units of the largest integer in a body. Up to here every JSON reader holds every integer exactly
+"""Units of the largest integer in a body. Every JSON reader holds integers up to this one exactly
 (RFC 8259, section 6)."""
 
 SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
-"""An integer field of a request: what JSON carries exactly, and what a bigint column holds."""
+"""An integer field of a request. JSON carries its values exactly, and a bigint column holds them.
+"""
 
 Cents = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An amount in whole US cents. The rules check its sign and its limits."""
@@ -89,12 +90,12 @@ def decode_object(raw: bytes) -> dict[str, object] | BadRequest:
         return _NOT_JSON
     if not isinstance(decoded, dict):
         return _NOT_AN_OBJECT
-    # Every name is followed by a colon, so as many colons as names mean that no name was repeated.
-    # Counting colons costs 0.1 µs, reading the names of a seat's body 2 µs. Only a body that has
-    # a colon in a text, an inner object or a repeated name is read a second time.
+    # Every name is followed by a colon. If the body has as many colons as the object has names,
+    # no name was repeated. Counting colons costs 0.1 µs, reading the names of a seat's body 2 µs.
+    # Only a body with a colon in a text, an inner object or a repeated name is read a second time.
     if raw.count(b":") != len(decoded) and (fault := _second_look(raw)) is not None:
         return fault
-    # NUL and surrogates are always escaped: JSON forbids a bare NUL, UTF-8 a bare surrogate.
+    # NUL and surrogates can only be escaped: JSON forbids a bare NUL, UTF-8 a bare surrogate.
     if b"\\u" in raw and not _clean(decoded):
         return _BAD_TEXT
     return decoded
@@ -103,7 +104,7 @@ def decode_object(raw: bytes) -> dict[str, object] | BadRequest:
 def convert(obj: object, kind: type[T]) -> T | BadRequest:
     """Return `obj`, a decoded JSON value, as a `kind`.
 
-    Where a field is missing or does not fit, return a message that names the first such field.
+    If a field is missing or does not fit, return a message that names the first such field.
     """
     try:
         return msgspec.convert(obj, kind, strict=True)
@@ -114,9 +115,10 @@ def convert(obj: object, kind: type[T]) -> T | BadRequest:
 
 
 def unify_spellings(body: dict[str, object], spellings: Mapping[str, str]) -> BadRequest | None:
-    """Put values given under another accepted spelling of a field under the field's own name.
+    """Rename the fields of `body` that are given in another accepted spelling.
 
-    Returns a refusal where two spellings of one field are given and their values differ.
+    `spellings` maps these to the fields' own names. Return a refusal if two spellings of one field
+    are given with different values, else None.
     """
     for other, name in spellings.items():
         if other not in body:
@@ -136,7 +138,7 @@ class _Found(Exception):
 
 
 def _second_look(raw: bytes) -> BadRequest | None:
-    """Return the fault of a body with a repeated name or a number too large to read, else None."""
+    """Return the fault of a body: a repeated name, or a number too large to read; else None."""
     try:
         _LOOK.decode(raw.decode())
     except _Found as found:
@@ -159,7 +161,7 @@ def _look(pairs: list[tuple[str, object]]) -> None:
 
 
 def _field(name: str) -> str:
-    """Return how a message names a client's field: by its name if that could be one of ours."""
+    """Return how a message names a client's field: by its name if the name looks like ours."""
     return f"Field `{name}`" if _NAME.fullmatch(name) else "A field of the body"
 
 
@@ -183,7 +185,7 @@ def _clean(decoded: object) -> bool:
 def _sentence(problem: str) -> str:
     """Return msgspec's message in the words of this interface.
 
-    msgspec's own may quote the client's text, so only names and bounds are taken from it.
+    msgspec's message may quote the client's text, so only names and bounds are taken from it.
     """
     at = _AT.search(problem)
     place = at.group(1) if at else ""

@@ -49,8 +49,8 @@ class Dispatcher:
     """An ASGI application that serves the endpoint table and the WebSockets by path.
 
     `fallback` serves every other plain request. `authenticators` has one for each credential of the
-    table but `partner_key`; ValueError where one is missing. `sockets` are handed to the handlers
-    of WebSockets, for a stop to close; a plain GET of such a path is told to upgrade.
+    table but `partner_key`; ValueError if one is missing. `sockets` is passed to the handlers of
+    WebSockets, so that a stop can close them. A plain GET of a WebSocket's path is answered 426.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Dispatcher:
             raise ValueError(f"no authenticator for: {unknown}")
 
     def end_streams(self) -> None:
-        """End every answer that has no end of its own, now and from now on: the service stops."""
+        """End all streams, those that are open and those that begin later: the service stops."""
         self._streams.end_all()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -122,7 +122,7 @@ class Dispatcher:
             await self._fallback(scope, receive, send)
 
     async def _authenticate(self, request: Request) -> Verdict:
-        """2. Who calls, or why the call goes no further."""
+        """2. Return who calls, or why the call goes no further."""
         credential = request.endpoint.credential
         if credential is None:
             return Verdict(None)
@@ -134,7 +134,7 @@ class Dispatcher:
     async def _answer(
         self, request: Request, verdict: Verdict, query_string: bytes, receive: Receive
     ) -> Answer:
-        """Steps 3 to 5, for a caller who passed: read, check, handle. Raises `ClientGone`."""
+        """Steps 3 to 5, if the caller is admitted: read, check, handle. Raises `ClientGone`."""
         principal, endpoint = verdict.outcome, request.endpoint
         if isinstance(principal, Refusal | BadRequest | Plain | Reply | Internal):
             return principal
@@ -150,7 +150,7 @@ class Dispatcher:
     def _check(
         self, request: Request, principal: object, query_string: bytes, raw: bytes
     ) -> CallBy[object] | Refusal | BadRequest:
-        """4. The call as its handler sees it, or its first fault: query, launch, fields."""
+        """4. Return the call for its handler, or the first fault of query, launch and fields."""
         endpoint = request.endpoint
         query = parse_query(query_string, endpoint.query)
         if isinstance(query, BadRequest):
@@ -181,7 +181,7 @@ class Dispatcher:
     def _check_launch(
         self, principal: object, body: dict[str, object]
     ) -> Refusal | BadRequest | None:
-        """The first fault of a launch: its game's licence comes before its player's id."""
+        """Return the first fault of a launch, or None. The licence comes before the player's id."""
         if not isinstance(principal, Principal):
             return None
         game_id = body.get("gameId")
@@ -200,7 +200,7 @@ class Dispatcher:
     async def _guarded(
         self, request: Request, principal: object, work: Awaitable[Answer]
     ) -> Answer:
-        """What `work` returns, or the answer that goes with what it raised."""
+        """Return what `work` returns, or the answer for the exception that it raised."""
         on_event, endpoint = self._services.parts.on_event, request.endpoint
         where = {"request_id": request.request_id, "path": endpoint.path}
         try:
@@ -224,7 +224,7 @@ class Dispatcher:
         return refuse(endpoint.crash) if endpoint.crash else Internal()
 
     def _tell(self, endpoint: Endpoint, verdict: Verdict, answer: Answer) -> None:
-        """6. Tell the account's live stream of a refusal, whichever step refused a known key."""
+        """6. Tell the account's live stream of a refusal by any step, if the key is known."""
         refusal = answer.body if isinstance(answer, Reply) else answer
         if verdict.known is not None and isinstance(refusal, Refusal):
             partner_id, environment = (
@@ -253,7 +253,7 @@ class Dispatcher:
         response = render(endpoint, answer)
         if response.event is not None:
             self._services.parts.on_event(response.event)
-        if response.status == 401:  # perhaps of a key that was revoked while its call was held
+        if response.status == 401:  # the key may have been revoked while its call was held
             headers = unauthorised(self._services)
         await send_json(send, response.status, response.body, headers)
         return response.status

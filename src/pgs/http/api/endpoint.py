@@ -19,7 +19,7 @@ P = TypeVar("P")
 
 
 class Principal(msgspec.Struct, frozen=True):
-    """Who calls with an API key, and the API version on which the call is answered.
+    """Who calls with an API key, and the API version of the answer.
 
     The account and the key are as they were when the call was admitted.
     """
@@ -42,9 +42,10 @@ class Principal(msgspec.Struct, frozen=True):
 class CallBy(HidesSecrets, msgspec.Struct, Generic[P], frozen=True):
     """One call as its handler sees it, after every check of its `Endpoint` row.
 
-    `principal` is what the authenticator of the endpoint's credential returned, None where the
-    endpoint takes none. `path` holds the template's names, percent-decoded and never empty; `body`
-    is of the row's `request` type; `headers` are the request's, with lower-case names.
+    `principal` is what the authenticator of the endpoint's credential returned, None if the
+    endpoint takes none. `path` holds the values of the path's names, percent-decoded and never
+    empty. `body` is of the row's `request` type. `headers` are the request's, with lower-case
+    names.
     """
 
     SECRETS = frozenset({"headers", "body"})
@@ -63,7 +64,7 @@ Call = CallBy[Principal]
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """A record or a refusal with headers of its own."""
+    """A record or a refusal, with headers to add to the response."""
 
     body: msgspec.Struct
     headers: tuple[tuple[bytes, bytes], ...] = ()
@@ -77,17 +78,17 @@ class Plain(msgspec.Struct, frozen=True):
 
 
 class Internal(msgspec.Struct, frozen=True):
-    """Something broke inside: a 500 that gives no reason."""
+    """A 500 without a reason code: something broke inside."""
 
 
 Write = Callable[[bytes], Awaitable[None]]
 
 
 class Stream(msgspec.Struct, frozen=True):
-    """A 200 of no stated length.
+    """A 200 without a stated length.
 
-    `produce` is given a function that sends a piece. It is cancelled when the client leaves or the
-    service stops.
+    `produce` is given a function that sends a piece. It is cancelled when the client leaves, and
+    when the service stops.
     """
 
     content_type: str
@@ -154,13 +155,13 @@ class Endpoint(msgspec.Struct, frozen=True):
     """What the caller authenticates with. None: the call is open to everybody."""
 
     only_key: Environment | None = None
-    """The only environment whose keys may make the call. None: the keys of both may."""
+    """The only environment whose keys may make the call. None: keys of both may."""
 
     query: frozenset[str] = frozenset()
     """The query parameters that the call knows. Others are ignored."""
 
     request: type[msgspec.Struct] | None = None
-    """The type of the body. None: a body is not read."""
+    """The type of the body. None: the body is not read."""
 
     may_lack_body: bool = False
     """An empty body is accepted; the handler gets None."""
@@ -169,7 +170,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The body names a game and a player, which are checked before its other fields."""
 
     spellings: Mapping[str, str] = {}
-    """From other accepted names of a body's fields to the fields' own names."""
+    """Maps other accepted names of a body's fields to the fields' own names."""
 
     body_bytes: int | None = None
     """Bytes that a body may have, if the usual bound is too small. Applies to the whole path."""
@@ -178,11 +179,11 @@ class Endpoint(msgspec.Struct, frozen=True):
     """The call may be kept waiting. It is cancelled when its client leaves."""
 
     errors: tuple[str, ...] = ()
-    """The reasons that are particular to this call."""
+    """The reason codes that this call can answer with, besides those that all calls share."""
 
     crash: str | None = None
-    """The reason that a client is told when something broke inside. None: a 500 without reason."""
+    """The reason code of the answer when something broke inside. None: a 500 without one."""
 
     elsewhere: tuple[str, ...] = ()
-    """Reasons that this call answers with their alternate status. Calls with a session token answer
-    every reason so."""
+    """Reason codes that this call answers with their alternate status. Calls with a session token
+    use the alternate status of every reason that has one."""

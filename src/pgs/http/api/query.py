@@ -11,7 +11,7 @@ MAX_PARAMETERS: Final = 32
 length."""
 
 UNREADABLE_CURSOR: Final = "\N{REPLACEMENT CHARACTER}"
-"""Stands for a cursor that is not valid text. The call refuses it with its own reason, like every
+"""Stands for a cursor that is not valid text. The call refuses it with `invalid_cursor`, like every
 other cursor that was not issued here."""
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -62,8 +62,8 @@ def int_param(
 ) -> int | BadRequest:
     """Return parameter `name` as an integer from `lo` to `hi`, both included.
 
-    Returns `default` where the parameter is absent. It must be 1 to 6 ASCII digits: no sign, space
-    or full-width digit, all of which `int` would take.
+    Return `default` if the parameter is absent. Its value must be 1 to 6 ASCII digits. Signs,
+    spaces and full-width digits, which `int` would accept, are refused.
     """
     text = params.get(name)
     if text is None:
@@ -74,7 +74,7 @@ def int_param(
 
 
 def _text(raw: bytes) -> str | None:
-    """Return the decoded text of a name or a value; None where it is not valid text."""
+    """Return the decoded text of a name or a value; None if it is not valid text."""
     if _BAD_ESCAPE.search(raw):
         return None
     try:

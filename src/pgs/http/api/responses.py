@@ -17,7 +17,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Response(msgspec.Struct, frozen=True):
-    """A status, what its JSON holds, and the event under which a refusal is counted."""
+    """A status, the value to send as JSON, and the name under which a refusal is counted."""
 
     status: int
     body: object
@@ -25,7 +25,7 @@ class Response(msgspec.Struct, frozen=True):
 
 
 def render(endpoint: Endpoint, answer: msgspec.Struct) -> Response:
-    """Return the response that an endpoint makes of a record or of a refusal."""
+    """Return the response to send for an endpoint's record or refusal."""
     if isinstance(answer, Refusal):
         kind = ERRORS[answer.reason]
         second = endpoint.credential == "session" or answer.reason in endpoint.elsewhere

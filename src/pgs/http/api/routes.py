@@ -13,7 +13,7 @@ Methods = Mapping[str, Endpoint]
 class Routes:
     """The endpoint table, indexed by path.
 
-    Paths are split before they are decoded, so that an encoded slash is part of a word.
+    Paths are split before they are decoded, so that an encoded slash does not split a word.
     """
 
     def __init__(self, table: Iterable[Endpoint]) -> None:
@@ -36,7 +36,7 @@ class Routes:
     def find(self, raw_path: bytes) -> tuple[Methods, dict[str, str]] | None:
         """Return a path's endpoints by method, and the values of its names, none of them empty.
 
-        Returns None where there is no such path. `{env}` only matches an environment.
+        Return None if there is no such path. `{env}` only matches `live` and `test`.
         """
         fixed = self._fixed.get(raw_path)
         if fixed is not None:
@@ -60,9 +60,9 @@ class Routes:
 
 
 def body_limits(table: Iterable[Endpoint], default: int) -> Callable[[str], int]:
-    """Return a function from a path to the bytes that its body may have.
+    """Return a function that takes a path and returns the bytes that its body may have.
 
-    That is the greatest `body_bytes` of the path's endpoints, else `default`.
+    That is the greatest `body_bytes` of the path's endpoints, or `default` if they have none.
     """
     greatest: dict[str, int] = {}
     for endpoint in table:

@@ -1,4 +1,4 @@
-"""What handlers work with: the core, and how this deployment presents itself."""
+"""What handlers work with: the core, and this deployment's address and settings."""
 
 from collections.abc import Callable
 
@@ -17,8 +17,8 @@ def _ignore(endpoint: str, status: int, seconds: float) -> None:
 class Services(msgspec.Struct, frozen=True):
     """Everything that a handler may use.
 
-    `restricted_to` is the environment of a deployment that serves only one. `on_request` is told of
-    every answered call: the endpoint's path as declared, the status, the seconds.
+    `restricted_to` is the environment of a deployment that serves only one. `on_request` is called
+    for every answered call with the endpoint's path as declared, the status and the seconds.
     """
 
     core: Core

@@ -8,14 +8,14 @@ from pgs.http.transport.asgi import ClientGone, Receive, Send, unless_gone
 
 
 class OpenStreams:
-    """The streams of a service that are being sent."""
+    """The streams that are being sent."""
 
     def __init__(self) -> None:
         self._open: set[trio.CancelScope] = set()
         self._stopping = False
 
     def end_all(self) -> None:
-        """End every stream, now and from now on: the service stops."""
+        """End all streams, those that are open and those that begin later: the service stops."""
         self._stopping = True
         for scope in self._open:
             scope.cancel()

@@ -1,6 +1,7 @@
-"""Everything under `/embed`.
+"""Serves everything under `/embed`.
 
-A failure is only a status, so that nobody learns from it which partners exist.
+A failure is answered with a status and no body. An unknown partner and one that is switched off get
+the same answer.
 """
 
 from base64 import urlsafe_b64encode
@@ -141,7 +142,7 @@ class EmbedApp:
     def _admit(self, partner_id: str, environment: Environment) -> Account | Bare:
         """Return the account whose frame may be served now, or the refusal.
 
-        A 404 uses up no partner's rate limit, since its path belongs to no partner.
+        A 404 does not draw from any partner's rate limit.
         """
         services, now = self._services, trio.current_time()
         restricted = services.restricted_to is not None and environment != services.restricted_to
@@ -161,10 +162,7 @@ class EmbedApp:
 
 
 def _takes_gzip(accepted: bytes) -> bool:
-    """Return whether a client accepts gzip: it names it, with a weight above 0.
-
-    See RFC 9110 section 12.5.3.
-    """
+    """Return whether a client lists gzip with a weight above 0 (RFC 9110, section 12.5.3)."""
     for part in accepted.lower().split(b","):
         coding, _, weight = part.partition(b";")
         if coding.strip() == b"gzip":

@@ -1,6 +1,6 @@
-"""The files that scripts/web has built, as they are served.
+"""The files that scripts/web builds, as they are served.
 
-They are the document's template, and what documents and host pages load.
+They are the document's template, and the files that documents and host pages load.
 """
 
 import gzip
@@ -13,10 +13,10 @@ from typing import Final
 import msgspec
 
 HELPER: Final = "pgs-embed.js"
-"""The script for host pages. Partners write its address into their pages, so that its name has no
-hash."""
+"""The script for host pages. Its name has no hash, since partners write its address into their
+pages."""
 
-# No name can be a partner's id, which has no dot.
+# Every file's name has a dot. A partner's id has none, so the two cannot be confused.
 _HASHED: Final = re.compile(r"pgs-frame-[\w-]{8,}\.(js|css)", re.ASCII)
 _TYPES: Final = {"js": b"text/javascript; charset=utf-8", "css": b"text/css; charset=utf-8"}
 _FOR_EVER: Final = b"public, max-age=31536000, immutable"
@@ -32,7 +32,7 @@ class Asset(msgspec.Struct, frozen=True):
 
 
 class Assets(msgspec.Struct, frozen=True):
-    """The build. `template` is the document with its marks; None where nothing was built.
+    """The build. `template` is the document with its marks, None if nothing was built.
 
     `files` are served under their names.
     """
@@ -42,7 +42,7 @@ class Assets(msgspec.Struct, frozen=True):
 
 
 def read_assets(folder: Traversable | None = None) -> Assets:
-    """Return the build in `folder` (default: the package's own), empty where there is none."""
+    """Return the build in `folder` (default: the package's own), empty if there is none."""
     folder = folder or files("pgs").joinpath("web", "frame")
     document = folder.joinpath("frame.html")
     if not document.is_file():

@@ -1,6 +1,6 @@
-"""Where the frame's document comes from: the package, or an upstream that the operator named.
+"""The sources of the frame's document: the package, or an upstream that the operator configured.
 
-Either is a template with two marks, `NONCE_MARK` and `DATA_MARK` of `pgs.http.embed.policy`.
+Each gives a template with the marks `NONCE_MARK` and `DATA_MARK` of `pgs.http.embed.policy`.
 """
 
 from typing import Final, Protocol
@@ -11,12 +11,12 @@ import trio
 from pgs.http.outbound.fetch import NotFetched
 
 FRESH_S: Final = 30.0
-"""Seconds for which a fetched frame document is served. A new one shows soon, and a burst of
-players costs its upstream one call."""
+"""Seconds for which a fetched frame document is served. A new document shows soon, and a burst of
+players costs the upstream one call."""
 
 RETRY_S: Final = 1.0
-"""Seconds until the next try after a failed one, so that an upstream which is down is not called
-for every player."""
+"""Seconds between a failed try and the next, so that an upstream that is down is not called for
+every player."""
 
 log = structlog.get_logger("pgs.embed")
 
@@ -47,7 +47,7 @@ class BundledFrame:
 
 
 class Fetcher(Protocol):
-    """The part of a client that is needed here."""
+    """The part of `JsonClient` that is used here."""
 
     async def fetch(self, url: str, *, accept: str = ...) -> tuple[int, bytes]:
         """Return status and body. Raises NotFetched."""
@@ -70,7 +70,7 @@ class UpstreamFrame:
     async def template(self) -> str:
         """Return the document with its marks.
 
-        Raises NotFetched. For `RETRY_S` after a failure, it does so without trying again.
+        Raises NotFetched. For `RETRY_S` after a failure, it raises the same error again at once.
         """
         if trio.current_time() >= self._until:
             if self._fetched is not None:

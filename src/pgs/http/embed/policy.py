@@ -1,4 +1,4 @@
-"""The document for one partner and environment, and its Content-Security-Policy. Pure."""
+"""Makes the document for one partner and environment, and its Content-Security-Policy."""
 
 import html
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ DATA_MARK: Final = "%PGS_FRAME%"
 
 
 class FrameData(msgspec.Struct, frozen=True, rename="camel"):
-    """What the document tells its script. Nothing of it is secret."""
+    """What the document tells its script. None of it is secret."""
 
     partner_id: str
     environment: Environment
@@ -33,9 +33,9 @@ def fill(template: str, nonce: str, data: FrameData) -> str:
 def content_security_policy(nonce: str, origins: Sequence[str], base_url: str) -> str:
     """Return the policy's header value.
 
-    Only `origins` may frame the document, only what carries the nonce runs, and it connects only to
-    this service. Older browsers do not count a WebSocket to the same host as `'self'`, so that the
-    WebSocket's address is named too.
+    Only `origins` may frame the document, and only scripts and style sheets with the nonce are
+    used. The document connects only to this service. Its WebSocket address is named too, because
+    older browsers do not count it as `'self'`.
     """
     socket = base_url.replace("http", "ws", 1)
     return "; ".join(

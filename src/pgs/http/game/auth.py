@@ -1,4 +1,4 @@
-"""Authentication of players by their session tokens. No function here suspends."""
+"""Authenticates players by their session tokens. No function here waits."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,12 +16,12 @@ from pgs.http.api.endpoint import Plain, Reply, Request
 from pgs.http.api.services import Services
 from pgs.http.transport.asgi import Headers
 
-TOKEN_PREFIX: Final = "pgs.token."  # noqa: S105  of the subprotocol that carries one
+TOKEN_PREFIX: Final = "pgs.token."  # noqa: S105  begins a subprotocol's name, no secret
 UNKNOWN: Final = Plain(401, "This session token is not valid, or it has expired. Mint a new one.")
 
 
 class Session(msgspec.Struct, frozen=True):
-    """A player with a valid token, and the account as it stood when the call was admitted."""
+    """A player with a valid token, and the account as it was when the call was admitted."""
 
     account: Account
     claims: SessionClaims
@@ -38,9 +38,9 @@ class Session(msgspec.Struct, frozen=True):
 
 
 def token_of(headers: Headers, subprotocols: Sequence[str] = ()) -> str | None:
-    """Return the token of a call, or None unless it carries exactly one.
+    """Return the token of a call, or None if the call does not carry exactly one.
 
-    It is in the `Authorization` header or, from a browser's WebSocket, in a subprotocol's name.
+    The `Authorization` header carries it; for a browser's WebSocket, a subprotocol's name does.
     """
     given = [value for name, value in headers if name == b"authorization"]
     if given:
@@ -69,7 +69,7 @@ def judge(services: Services, token: str | None) -> Session | Refusal | Plain | 
     if not process.allowed:
         return Reply(refuse("rate_limited"), overloaded(process.retry_after))
 
-    # 3. The account as it is now. An emergency stop since the minting invalidates the token.
+    # 3. The account as it is now. An emergency stop invalidates tokens that were minted before it.
     if parts.registry.is_closed(now):
         return refuse("registry_unavailable")
     account = parts.registry.account(claims.partner_id)

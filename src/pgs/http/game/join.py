@@ -12,7 +12,7 @@ from pgs.storage.seats import find_match_with_seats
 
 
 async def check_own(services: Services, session: Session, match_id: str) -> Refusal | None:
-    """Return the refusal if a match is not one of the player's, else None."""
+    """Return None if the player has a seat in the match, else the refusal."""
     if not ids.is_id(ids.MATCH, match_id):
         return refuse("match_not_found")
     reader = services.parts.database.reader
@@ -25,7 +25,7 @@ async def check_own(services: Services, session: Session, match_id: str) -> Refu
 
 
 async def join_match(call: GameCall) -> Answer:
-    """Return the match as the player sees it. The player counts as having come."""
+    """Record that the player has come, and return the match as the player sees it."""
     services, session, match_id = call.services, call.principal, call.path["match_id"]
     fault = await check_own(services, session, match_id)
     if fault is not None:

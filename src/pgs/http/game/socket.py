@@ -1,6 +1,6 @@
 """`GET /game/socket`: the player's WebSocket.
 
-It passes the player's messages to the tables. The tables send their own messages to the socket.
+It passes the player's messages to the tables. Tables send their messages straight to the socket.
 """
 
 from typing import Final, assert_never
@@ -32,12 +32,12 @@ from pgs.storage.transactions import StoreOutage, WriterFull
 
 PROTOCOL: Final = "pgs.game.v1"
 LIMITS: Final = SocketLimits(abuse_code=ABUSE)
-"""Limits of the game socket: the defaults, with its own close code for a breach."""
+"""Limits of the game socket: the defaults, with the Game API's close code for a breach."""
 
 
 OWN_MAX: Final = 256
-"""Matches that a socket remembers as its player's. When they are full, it forgets all and looks
-them up again."""
+"""Matches that a socket remembers as its player's. Beyond that number it forgets them all, and
+looks each one up again."""
 
 log = structlog.get_logger("pgs.http")
 _decoder: msgspec.json.Decoder[frames.FromClient] = msgspec.json.Decoder(frames.FromClient)
@@ -81,14 +81,14 @@ class NotJson(Exception):
 
 
 class Talk:
-    """One open socket of a player: reads its messages, acts on them, and answers."""
+    """Serves one open socket of a player: reads its messages, acts on them, and answers."""
 
     def __init__(self, services: Services, session: Session) -> None:
         self._services = services
         self._parts = services.parts
         self._session = session
         self._player_id = session.claims.player_id
-        self._own: set[str] = set()  # ids of matches that were checked to be the player's
+        self._own: set[str] = set()  # ids of matches that are known to be the player's
 
     async def run(self, socket: AcceptedSocket) -> None:
         """Serve the socket until the token expires, or until this is cancelled."""
@@ -98,7 +98,7 @@ class Talk:
         )
         account = parts.registry.account(claims.partner_id)
         if account is None or not admits(account, player_socket):
-            # The account has changed during the handshake.
+            # The account changed during the handshake.
             socket.close(PUT_OUT)
             return
         parts.presence.enter(player_socket)
@@ -164,7 +164,8 @@ class Talk:
 
     async def _join(self, match_id: str | None, player_socket: PlayerSocket) -> str | None:
         if match_id is None:
-            # Set before the rows are read: a match that starts meanwhile then greets this socket.
+            # Set before the rows are read, so that a match that starts meanwhile sends its
+            # snapshot to this socket.
             player_socket.waiting = True
             reader, player = self._parts.database.reader, self._session.player
             own = await open_seats_of_player(reader, *player, LISTED_MAX)
@@ -194,7 +195,7 @@ class Talk:
             return fault
         joined = message.match_id in player_socket.joined
         if not joined and await self._runs(message.match_id):
-            # A player who acts in a match gets its messages here, even after joining by HTTP only.
+            # A player who acts in a match gets its messages here, even if they joined by HTTP.
             fault = await self._join(message.match_id, player_socket)
             if fault is not None:
                 return fault
@@ -237,7 +238,7 @@ def _remember(matches: set[str], match_id: str) -> None:
 
 
 def _read(text: str) -> frames.FromClient | None:
-    """Return a client's message, or None if the JSON is not one. Raises `NotJson`."""
+    """Return a client's message, or None if the JSON is not a message. Raises `NotJson`."""
     try:
         return _decoder.decode(text)
     except (msgspec.ValidationError, RecursionError):

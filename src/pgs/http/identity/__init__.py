@@ -1,1 +1,1 @@
-"""Identity tokens of an OpenID Connect issuer, verified with the keys that it publishes."""
+"""Verifies the identity tokens of an OpenID Connect issuer with the issuer's published keys."""

@@ -1,4 +1,4 @@
-"""Where an issuer publishes its keys, by OpenID Connect Discovery 1.0."""
+"""Finds where an issuer publishes its keys, by OpenID Connect Discovery 1.0."""
 
 from typing import Final
 
@@ -9,14 +9,17 @@ WELL_KNOWN: Final = "/.well-known/openid-configuration"
 
 
 def is_issuer(text: str) -> bool:
-    """Return whether `text` can be an issuer: a service's URL to which a path can be appended."""
+    """Return whether `text` can be an issuer: a service's URL without a query.
+
+    The path of the discovery document is appended to it.
+    """
     return parse_service_url(text) is not None and "?" not in text
 
 
 def may_hold_keys(url: str, issuer: str) -> bool:
     """Return whether the issuer's keys may be fetched from `url`.
 
-    They may over https, and over http on this machine if the issuer itself is there.
+    https is always allowed. http on this machine is allowed only if the issuer's URL is http too.
     """
     target, source = parse_service_url(url), parse_service_url(issuer)
     return target is not None and source is not None and (target.secure or not source.secure)
@@ -25,8 +28,8 @@ def may_hold_keys(url: str, issuer: str) -> bool:
 async def discover(issuer: str, fetch: Fetch) -> str:
     """Return the URL of the issuer's key set. Raises NotFetched.
 
-    The document must name exactly this issuer (section 4.3). Otherwise the server of one issuer's
-    document could stand in for another issuer.
+    The document must name exactly this issuer (section 4.3), so that one issuer cannot pose as
+    another.
     """
     document = await fetch(issuer.rstrip("/") + WELL_KNOWN)
     if document.get("issuer") != issuer:

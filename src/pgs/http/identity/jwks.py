@@ -1,6 +1,6 @@
 """An issuer's published keys (RFC 7517): parsed strictly and cached.
 
-They are fetched again when they are old, and when a token names an unknown one.
+They are fetched again when they are old, and when a token names an unknown key.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -17,29 +17,29 @@ from pgs.http.outbound.fetch import Json, NotFetched
 from pgs.http.transport.asgi import OnEvent, ignore_event
 
 REFETCH_S: Final = 30.0
-"""Seconds between two fetches of the issuer's keys while there are some. Tokens that name unknown
-keys cost the issuer no more than this."""
+"""Seconds between two fetches of the issuer's keys while some are cached. Tokens that name unknown
+keys cause no more fetches than that."""
 
 RETRY_S: Final = 2.0
-"""Seconds between two fetches while there are no keys. Nobody can sign in meanwhile, so it is
-short."""
+"""Seconds between two fetches while no keys are cached. The pause is short, since nobody can sign
+in meanwhile."""
 
 FRESH_S: Final = 300.0
-"""Seconds after which keys are fetched again in any case, so that a key which the issuer withdrew
-is not trusted for ever."""
+"""Seconds after which keys are fetched again, so that a key that the issuer has withdrawn is not
+trusted for ever."""
 
 KEYS_MAX: Final = 32
 """Keys of one set that are kept. An issuer that rotates its keys publishes two or three."""
 
 RSA_BITS: Final = range(2048, 8192 + 1)
-"""Bits of an RSA key. RFC 7518, section 3.3, demands the lower bound. The upper one limits what it
-costs to verify a token."""
+"""Bits of an RSA key. RFC 7518, section 3.3, demands the lower bound. The upper bound limits the
+cost of verifying a token."""
 
 _log = structlog.get_logger("pgs.identity")
 
 
 class PublicKey:
-    """A key that verifies signatures, by one algorithm."""
+    """A key that verifies signatures of one algorithm."""
 
     def __init__(self, kid: str | None, alg: str, key: Key) -> None:
         self.kid = kid
@@ -57,10 +57,10 @@ class PublicKey:
 
 
 def read_keys(document: Mapping[str, object]) -> tuple[PublicKey, ...]:
-    """Return the keys of a set that can verify our algorithms, perhaps none.
+    """Return the keys of a set that this service can use, perhaps none.
 
-    All others are ignored (RFC 7517, section 5): symmetric and private keys, other curves, keys for
-    encryption, RSA keys that are too short. One bad key does not spoil the rest.
+    Other keys are ignored (RFC 7517, section 5): symmetric and private keys, other curves, keys for
+    encryption, RSA keys that are too short or too long. A malformed key does not affect the others.
     """
     listed = document.get("keys")
     read = (
@@ -90,7 +90,7 @@ def _read_key(jwk: Json) -> PublicKey | None:
 
 
 def _algorithm(kty: object, crv: object) -> str | None:
-    """Return the one algorithm for a type of key, so that no token can use a key for another."""
+    """Return the only algorithm that a type of key may be used for, or None for other types."""
     if kty == "RSA":
         return "RS256"
     if kty == "EC" and crv == "P-256":
@@ -99,9 +99,9 @@ def _algorithm(kty: object, crv: object) -> str | None:
 
 
 def _import(alg: str, jwk: Json) -> Key | None:
-    """Return the key made of the members that its algorithm needs, or None if one is unusable.
+    """Return the key built from the members that its algorithm needs, or None if one is unusable.
 
-    joserfc gets no other member: neither certificates nor anything that could change its checks.
+    joserfc gets no other members, such as certificates, so that none can change its checks.
     """
     names = {
         "RS256": ("kty", "n", "e"),
@@ -126,9 +126,9 @@ def _import(alg: str, jwk: Json) -> Key | None:
 class KeyCache:
     """The issuer's keys as last fetched. `load` fetches them in bounded time; it raises NotFetched.
 
-    All callers who need the keys at once share one fetch, which goes on when the caller who began
-    it has left. While the issuer cannot be reached, or publishes no usable key, the last good keys
-    stay, however old. Counts `identity_keys_fetched` and `identity_keys_failed`.
+    Callers who need the keys at the same time share one fetch. It goes on even if the caller who
+    began it is cancelled. While the issuer cannot be reached, or publishes no usable key, the last
+    good keys stay in use, however old. Counts `identity_keys_fetched` and `identity_keys_failed`.
     """
 
     def __init__(
@@ -142,10 +142,10 @@ class KeyCache:
         self._fresh_until = float("-inf")
 
     async def find(self, alg: str, kid: str | None) -> Sequence[PublicKey] | None:
-        """Return the keys that may have signed, usually one or none; None while there are none.
+        """Return the keys that may have signed a token, usually one; None while none are cached.
 
-        Without a `kid`, the algorithm must have exactly one key (OpenID Connect Core, section
-        10.1).
+        Without a `kid`, return none unless exactly one key is for the algorithm (OpenID Connect
+        Core, section 10.1).
         """
         if not self._keys or (kid is not None and all(key.kid != kid for key in self._keys)):
             self._fetch_if_due()
@@ -164,7 +164,7 @@ class KeyCache:
             trio.lowlevel.spawn_system_task(self._fetch, self._flight)
 
     async def _fetch(self, flight: trio.Event) -> None:
-        """Fetch the keys. This is a system task: an error that leaves it would end the process."""
+        """Fetch the keys. This is a system task, so an error that escaped would end the process."""
         try:
             keys = tuple(await self._load())
             if not keys:

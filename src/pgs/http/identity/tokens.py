@@ -1,7 +1,7 @@
-"""Parsing an identity token, and checking its claims. The signature is checked elsewhere.
+"""Parses identity tokens and checks their claims. Their signatures are checked in `verifier`.
 
-Parsing is strict: canonical base64url, no two members of one name, no `NaN` or `Infinity`. Where
-the standards (RFC 7515, 7519, 8725) allow both ignoring and refusing, this refuses.
+Parsing is strict: canonical base64url, no repeated names, no `NaN` or `Infinity`. What the
+standards (RFC 7515, 7519, 8725) allow a reader to ignore or to refuse, this module refuses.
 """
 
 import json
@@ -22,23 +22,24 @@ TOKEN_MAX: Final = 8 * 1024
 with many groups have about 6,000."""
 
 NOT_BEFORE_LEEWAY_S: Final = 5
-"""Seconds that `nbf` may be in the future. An issuer writes it by its own clock; synchronized
-clocks differ by less than one second, and rounding adds another. `exp` has no leeway: there, a
-wrong clock only costs the last seconds of a token."""
+"""Seconds that `nbf` may be in the future, because the issuer writes it by its own clock.
+Synchronized clocks differ by less than one second, and rounding adds another. `exp` has no leeway:
+a wrong clock only makes a token expire some seconds early."""
 
 ALGORITHMS: Final = frozenset({"RS256", "ES256", "EdDSA"})
 
-# A key that a token brings along or links to proves nothing, and our issuer sends none.
+# Headers that carry a key or link to one. A token that has one is refused, since a key that comes
+# with a token proves nothing.
 _OWN_KEY: Final = frozenset({"jku", "jwk", "x5u", "x5c"})
 # An issuer may sign other tokens with the same key (logout tokens, security events). Those name
-# their type (RFC 8725, section 3.11).
+# another type (RFC 8725, section 3.11) and are refused.
 _TYPES: Final = frozenset({"jwt", "at+jwt", "application/jwt", "application/at+jwt"})
 _UID = re.compile(rf"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{{1,{UID_MAX}}}")
 _EMAIL = re.compile(r"[^\x00-\x20\x7f-\xa0\ud800-\udfff@]+@[^\x00-\x20\x7f-\xa0\ud800-\udfff@]+")
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """A person with a verified token. `uid` is its `sub`; `email` is as the issuer spells it.
+    """A person with a verified token. `uid` is the token's `sub`; `email` is spelled as in it.
 
     `expires_at` is the time in epoch seconds at which the token expires.
     """
@@ -64,7 +65,7 @@ class ParsedToken(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 def parse_token(text: str) -> ParsedToken | None:
-    """Return the parsed token, or None if it could never be accepted. Takes any string."""
+    """Return the parsed token, or None if no key could make it valid. Takes any string."""
     parts = text.split(".") if len(text) <= TOKEN_MAX else []
     if len(parts) != 3:
         return None
@@ -73,7 +74,7 @@ def parse_token(text: str) -> ParsedToken | None:
     if header is None or claims is None or not signature:
         return None
     alg, kid, kind = header.get("alg"), header.get("kid"), header.get("typ", "JWT")
-    # This code understands no extension, so none may be critical.
+    # No extension is supported, so none may be critical.
     if (
         "crit" in header
         or not _OWN_KEY.isdisjoint(header)
@@ -97,10 +98,10 @@ def parse_token(text: str) -> ParsedToken | None:
 def check_claims(
     claims: Mapping[str, object], issuer: str, audience: str, now: int
 ) -> Identity | None:
-    """Return whom the claims identify, or None if they may not be accepted.
+    """Return the person whom the claims identify, or None if the claims cannot be accepted.
 
-    They must be of this issuer and for this audience, valid at `now` (epoch seconds), and about
-    somebody with a verified address.
+    They must name this issuer and this audience, be valid at `now` (epoch seconds), and state a
+    verified email address.
     """
     if claims.get("iss") != issuer or not _is_for(claims.get("aud"), audience):
         return None
@@ -125,7 +126,7 @@ def check_claims(
 
 
 def _is_date(value: object) -> TypeGuard[int | float]:
-    """Return whether this is a NumericDate: finite seconds. Python counts `true` as an `int`."""
+    """Return whether `value` is a finite number. A bool, which is an `int` in Python, is not."""
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)
@@ -138,7 +139,7 @@ def _is_for(aud: object, audience: str) -> bool:
 
 
 def _object(part: str) -> dict[str, object] | None:
-    """Return the JSON object of a part of a token, or None. `TOKEN_MAX` bounds the work."""
+    """Return the JSON object that a part of a token encodes, or None for any other text."""
     raw = base64url.decode(part)
     if raw is None:
         return None
@@ -152,9 +153,9 @@ def _object(part: str) -> dict[str, object] | None:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the members as a dict. ValueError if two have one name.
+    """Return the members as a dict. Raises ValueError if a name is repeated.
 
-    The parser is the standard library's, because msgspec's does not report repeated names.
+    The standard library's parser is used because msgspec's does not report repeated names.
     """
     members = dict(pairs)
     if len(members) != len(pairs):

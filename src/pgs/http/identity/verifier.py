@@ -1,4 +1,4 @@
-"""Verifying an identity token."""
+"""Verifies identity tokens."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,8 +12,8 @@ from pgs.http.outbound.fetch import Fetch
 from pgs.http.transport.asgi import OnEvent, ignore_event
 
 _SIGN_IN_REQUIRED: Final = refuse("sign_in_required")
-# Without the issuer's keys no token can be verified. That is an outage, and it is answered like an
-# account registry that cannot be read.
+# Without the issuer's keys no token can be verified. This outage has the same reason code as a
+# registry of accounts that cannot be read.
 _UNAVAILABLE: Final = refuse("registry_unavailable")
 
 
@@ -21,8 +21,9 @@ class IdentityVerifier:
     """Verifies the tokens of one issuer for one audience.
 
     `issuer` is spelled as in its tokens. Its keys are fetched from `jwks_url`; if that is None,
-    from the URL that its discovery document names. ValueError for a URL that is neither https nor
-    http on this machine. `fetch` is `JsonClient.get` or a stand-in.
+    from the URL that its discovery document names. `fetch` is `JsonClient.get` or a stand-in.
+    Raises ValueError for an empty audience, and for URLs that `is_issuer` or `may_hold_keys`
+    refuses.
     """
 
     def __init__(
@@ -52,12 +53,12 @@ class IdentityVerifier:
         self._keys = KeyCache(self._load_keys, on_event)
 
     async def verify(self, token: str) -> Identity | Refusal:
-        """Return whom the token identifies, or the refusal. Takes any string and never raises.
+        """Return the person whom the token identifies, or the refusal. Never raises.
 
-        `sign_in_required` refuses a token that is not valid. `registry_unavailable` means that no
-        keys of the issuer have been fetched since the start; a token that no key could make valid
-        is `sign_in_required` even then. Claims are checked before the signature: that costs least,
-        and a forged token causes a fetch only if it names our issuer and audience.
+        `sign_in_required` means that the token is not valid. `registry_unavailable` means that the
+        signature cannot be checked, because the issuer's keys have not been fetched since the
+        start. Claims are checked before the signature. That is cheaper, and a forged token causes a
+        fetch only if it names our issuer and audience.
         """
         parsed = parse_token(token)
         if parsed is None:

@@ -1,7 +1,7 @@
 """One connection of one try, made to an address that the address rule allows.
 
 The name is looked up once, every address of the answer is checked, and the connection is made to
-one of those addresses. How much may be read is bounded at every layer.
+one of those addresses. Every layer limits how much is read.
 """
 
 import socket
@@ -30,15 +30,15 @@ HEAD_MAX: Final = 32 * 1024
 servers allow."""
 
 WIRE_MAX: Final = 256 * 1024
-"""Bytes that a try takes from its socket, TLS included. A long certificate chain, a full head and a
-full body fit several times."""
+"""Bytes that a try reads from its socket, TLS included. That is several times a long certificate
+chain, a full head and a full body together."""
 
 _READ_BYTES: Final = 4096
-"""Bytes that one read may take beyond the head: a typical response fits in one read."""
+"""Bytes of one read: a typical response fits. A read goes beyond the head by less than that."""
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """The network of one try, as httpcore uses it. It makes one connection; `close` closes it.
+    """The network of one try, for httpcore. It makes one connection, and `close` closes it.
 
     `connect_by`: when the look-up, TCP and the TLS handshake must be done, on trio's clock.
     `is_allowed`: the address rule.
@@ -73,7 +73,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
     def expect_body(self, size: int) -> None:
         """Treat what follows as the body and read at most `size` more bytes of it.
 
-        A later call can lower that number and not raise it.
+        A later call can lower that number but not raise it.
         """
         if self._stream is not None:
             self._stream.expect_body(size)
@@ -87,8 +87,8 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 async def _connect(addresses: Sequence[str], port: int, by: float) -> trio.socket.SocketType:
     """Return a socket connected to the first address that accepts a connection.
 
-    Each address gets an equal share of the time that is left. One that swallows packets then leaves
-    time for the others. Raises NoResponse.
+    Each address gets an equal share of the time that is left, so that an address that swallows
+    packets leaves time for the others. Raises NoResponse.
     """
     for index, address in enumerate(addresses):
         left = len(addresses) - index
@@ -129,7 +129,7 @@ class PinnedStream(httpcore.AsyncNetworkStream):
     def expect_body(self, size: int) -> None:
         """Treat what follows as the body: at most `size` more bytes, and its end is no error.
 
-        A later call can lower that number and not raise it.
+        A later call can lower that number but not raise it.
         """
         self._left = min(self._left, size) if self._in_body else size
         self._in_body = True
@@ -139,9 +139,9 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         max_bytes: int,
         timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
     ) -> bytes:
-        """Return what has arrived, b"" at the end of a body. Sends first what was written.
+        """Send what was written, and return what has arrived; b"" at the end of a body.
 
-        Raises NoResponse if the connection ends before the body or sends more than is allowed.
+        Raises NoResponse if the connection breaks, ends before the body or sends too much.
         """
         if self._left <= 0:
             raise NoResponse(TOO_LONG)
@@ -164,8 +164,8 @@ class PinnedStream(httpcore.AsyncNetworkStream):
     ) -> None:
         """Keep the bytes until the first read, which sends the request in one piece.
 
-        httpcore writes head and body apart. An endpoint that answers the head and closes would make
-        the second send fail, and its response would be lost.
+        httpcore writes head and body separately. If an endpoint answered the head and closed, the
+        second send would fail, and the response would be lost.
         """
         self._unsent += buffer
 
@@ -183,9 +183,9 @@ class PinnedStream(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
     ) -> httpcore.AsyncNetworkStream:
-        """Return this connection with TLS on it. The certificate is valid for `server_hostname`.
+        """Return this connection after its TLS handshake.
 
-        Raises NoResponse.
+        Raises NoResponse, also if the certificate is not valid for `server_hostname`.
         """
         with trio.move_on_at(self._connect_by):
             try:

@@ -1,6 +1,6 @@
-"""Why there was no response: all texts that the attempt log may show as an error.
+"""The reasons why a try got no response, as the attempt log shows them.
 
-None of them contains anything that an endpoint sent.
+No text contains anything that an endpoint sent.
 """
 
 from typing import Final

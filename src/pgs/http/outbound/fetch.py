@@ -1,6 +1,6 @@
-"""Calls to services that the operator has named, such as an identity issuer.
+"""Calls services that the operator has configured, such as an identity issuer.
 
-Every call is bounded in time and in size. The answers are JSON as a rule.
+Every call is bounded in time and in size. Most answers are JSON.
 """
 
 import ssl
@@ -19,15 +19,15 @@ from pgs.http.outbound.errors import NOT_HTTP, NoResponse
 from pgs.http.outbound.trust import trusted_roots
 
 CONNECT_TIMEOUT_S: Final = 2.0
-"""Seconds for look-up, TCP and TLS handshake together. A healthy issuer or upstream needs a
-fraction of them."""
+"""Seconds for look-up, TCP and TLS handshake together. A healthy service needs a fraction of
+that."""
 
 TIMEOUT_S: Final = 4.0
-"""Seconds for a whole call. Discovery and keys of an issuer are two calls, which fit into the grace
-that a stop gives a request."""
+"""Seconds for a whole call. Two calls, for an issuer's discovery document and keys, fit into the
+grace period that a stop gives to requests."""
 
 BODY_MAX: Final = 128 * 1024
-"""Bytes of a response. Key sets that carry certificate chains come near a quarter of it."""
+"""Bytes of a response. Key sets that carry certificate chains have about a quarter of that."""
 
 USER_AGENT: Final = "Partner-Game-Service/1"
 
@@ -61,8 +61,9 @@ class Fetched(msgspec.Struct, frozen=True):
 class JsonClient:
     """Calls services at URLs that `parse_service_url` accepts.
 
-    Each call uses a connection of its own. Redirects and proxies are not followed. Over http it
-    connects to loopback addresses only, whatever the name resolves to. `ssl_context` is for tests.
+    Each call uses a new connection. Redirects are not followed, and proxies are not used. Over http
+    it connects to loopback addresses only, whatever the name resolves to. `ssl_context` is for
+    tests.
     """
 
     def __init__(self, ssl_context: ssl.SSLContext | None = None) -> None:
@@ -71,7 +72,8 @@ class JsonClient:
     async def get(self, url: str) -> Json:
         """Return the JSON object at `url`.
 
-        Raises NotFetched, also for any status but 200, and ValueError as `fetch_json` does.
+        Raises NotFetched, also for any status but 200, and ValueError for a URL that may not be
+        called.
         """
         fetched = await self.fetch_json(url)
         if fetched.status != 200:
@@ -91,8 +93,8 @@ class JsonClient:
         """Return the answer of one call, a JSON object with any status.
 
         The call takes at most `timeout_s`, and the answer has at most `max_bytes`. `body` is JSON
-        text. `headers` are added to Host, User-Agent, Accept and those of the body. Raises
-        NotFetched, and ValueError for a URL that may not be called.
+        text. `headers` are sent in addition to the usual ones. Raises NotFetched, and ValueError
+        for a URL that may not be called.
         """
         status, raw = await self.fetch(
             url, method=method, headers=headers, body=body, timeout_s=timeout_s, max_bytes=max_bytes
@@ -113,9 +115,9 @@ class JsonClient:
         timeout_s: float = TIMEOUT_S,
         max_bytes: int = BODY_MAX,
     ) -> tuple[int, bytes]:
-        """Return the status and the body of one call; the rest is as in `fetch_json`.
+        """Return the status and the body of one call. The body need not be JSON.
 
-        The body may be anything.
+        Parameters and errors are those of `fetch_json`.
         """
         target = parse_service_url(url)
         if target is None:
@@ -159,8 +161,8 @@ class _Reader:
         self.status = response.status
         self.backend.expect_body(self._max_bytes)
         raw = bytearray()
-        # The stream is read to its end or to an error. An asynchronous generator that is left in
-        # the middle would have to be cleaned up by the garbage collector.
+        # The loop runs to the end of the stream or to an error. If it stopped earlier, the garbage
+        # collector would have to clean up the generator.
         async for part in response.aiter_stream():
             raw += part[: self._max_bytes + 1 - len(raw)]
         if len(raw) > self._max_bytes:

@@ -1,4 +1,4 @@
-"""Name look-ups, in threads of their own and within limits of their own."""
+"""Looks up host names in a limited number of threads that nothing else uses."""
 
 import socket
 from collections import OrderedDict
@@ -12,27 +12,27 @@ import trio
 from pgs.http.outbound.errors import NOT_LOOKED_UP, NoResponse
 
 LOOKUPS_AT_ONCE: Final = 32
-"""Threads for look-ups that somebody waits for. They are apart from all other threads, so a slow
-name server delays only the calls that need a look-up."""
+"""Threads for look-ups that somebody waits for. Nothing else uses them, so a slow name server
+delays only the calls that need a look-up."""
 
 LOOKUPS_LEFT: Final = 64
 """Threads for look-ups that nobody waits for any more. glibc gives up an unanswered look-up after
 10 to 30 s, long after its try has ended."""
 
 LOOKUPS_PER_HOST: Final = 4
-"""Threads for look-ups of one name. A name server that never answers must not hold everybody's
+"""Threads for look-ups of one name. A name server that never answers must not hold all of the
 threads."""
 
 LOOKUPS_OF_SLOW: Final = 8
-"""Threads of LOOKUPS_AT_ONCE that may look up names known to be slow. Such a name gets one thread
-until a look-up of it is quick again."""
+"""Threads of LOOKUPS_AT_ONCE that may look up names known to be slow. Each such name gets one
+thread until one of its look-ups is quick again."""
 
 SLOW_S: Final = 1.0
-"""Seconds after which a name counts as slow: its last look-up took that long, or was given up
-after that long."""
+"""Seconds of a look-up after which its name counts as slow, whether the look-up ended or was given
+up."""
 
 SLOW_HOSTS_MAX: Final = 1024
-"""Names that are remembered as slow. Beyond that number the one that has been slow longest is
+"""Names that are remembered as slow. Beyond that number, the name that has been slow longest is
 forgotten."""
 
 # The errors with which getaddrinfo says that a name has no address. Some systems lack the last two.
@@ -45,8 +45,8 @@ _NO_ADDRESS: Final = frozenset(
 async def look_up(host: str, port: int) -> list[str]:
     """Return the addresses of a name in the resolver's order, after exactly one look-up.
 
-    The list is empty if the name has no address. An address that is bound to an interface of this
-    machine has its zone (`%`). Raises NoResponse when the look-up fails.
+    The list is empty if the name has no address. A link-local address ends with its zone (`%2`).
+    Raises NoResponse if the look-up fails.
     """
     try:
         found = await trio.socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -65,7 +65,7 @@ def _address(sockaddr: tuple[Any, ...]) -> str:
 
 
 class _Lookup:
-    """A running look-up. It holds its slots until its thread has ended, even if nobody waits."""
+    """One look-up: its name, the slots that it holds, and its result."""
 
     def __init__(self, host: bytes | None) -> None:
         self.host = host
@@ -88,16 +88,16 @@ class _Lookup:
 
     @property
     def is_slow(self) -> bool:
-        """Whether it has been running for `SLOW_S`."""
+        """Whether the look-up has been running for at least `SLOW_S`."""
         return trio.current_time() - self.began_at >= SLOW_S
 
 
 class ResolverStatistics(msgspec.Struct, frozen=True):
     """What a resolver is doing.
 
-    `names`: names that are being looked up or waited for. `waited_for`, `of_slow` and `left`:
-    threads in use by look-ups that somebody waits for, by those of slow names among them, and by
-    look-ups that nobody waits for any more. `slow_names`: oldest first.
+    `names`: names with a look-up that runs or waits for a thread. `waited_for`: threads of look-ups
+    that somebody waits for. `of_slow`: those of them that look up slow names. `left`: threads of
+    look-ups that nobody waits for any more. `slow_names`: the longest slow first.
     """
 
     names: int
@@ -108,14 +108,14 @@ class ResolverStatistics(msgspec.Struct, frozen=True):
 
 
 class LimitedResolver(trio.abc.HostnameResolver):
-    """The system's resolver, run in threads of its own.
+    """The system's resolver, run in a limited number of threads.
 
     The application installs it with `trio.socket.set_custom_hostname_resolver`.
 
     - At most `threads` look-ups that somebody waits for run at once, and `per_host` of one name.
       Others wait, and can be cancelled.
-    - A look-up that is cancelled while it runs frees its thread slot for another one, as long as
-      at most `left` such look-ups are running. It keeps its name's slot until its thread ends.
+    - A look-up that is cancelled while it runs frees its thread slot for another one, unless `left`
+      such look-ups are running already. It keeps its name's slot until its thread ends.
     - A name that is known to be slow gets one thread, and all slow names together get `of_slow` of
       the `threads`.
 
@@ -178,7 +178,7 @@ class LimitedResolver(trio.abc.HostnameResolver):
     async def getnameinfo(
         self, sockaddr: tuple[str, int] | tuple[str, int, int, int], flags: int
     ) -> tuple[str, str]:
-        """Return what `socket.getnameinfo` returns. trio demands this method; nothing calls it."""
+        """Return what `socket.getnameinfo` returns. trio requires this method; nothing calls it."""
         return await trio.to_thread.run_sync(
             socket.getnameinfo, sockaddr, flags, abandon_on_cancel=True, limiter=self._threads
         )
@@ -188,8 +188,8 @@ class LimitedResolver(trio.abc.HostnameResolver):
     ) -> None:
         """Run a look-up in its thread, then free its slots.
 
-        This is a system task: it outlives a cancelled caller, and the slots are freed when the
-        thread ends.
+        This is a system task, so it outlives a cancelled caller and frees the slots when the thread
+        ends.
         """
         try:
             # The slots limit the threads already, so trio gets a limiter that never blocks. Only
@@ -205,7 +205,7 @@ class LimitedResolver(trio.abc.HostnameResolver):
             self._release(lookup, slots)
 
     def _leave(self, lookup: _Lookup) -> None:
-        """Free the thread slots of a look-up that nobody waits for any more, if `left` allows it.
+        """Free the thread slots of a look-up that nobody waits for any more, if `left` has room.
 
         If it has run for `SLOW_S`, its name is marked as slow.
         """

@@ -1,8 +1,8 @@
 """TLS on one connection that one task uses: a handshake, then writing and reading.
 
-`trio.SSLStream` can do more, and makes some twenty objects for it that refer to each other. The
-garbage collector has to free them, with OpenSSL's buffers. With a hundred hanging tries its passes
-became long enough to delay everything else measurably.
+`trio.SSLStream` can do more, but it makes about twenty objects that refer to each other. Only the
+garbage collector can free them and their OpenSSL buffers. With a hundred hanging tries, its passes
+took long enough to delay everything else measurably.
 """
 
 import ssl

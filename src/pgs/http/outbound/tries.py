@@ -18,12 +18,12 @@ CONNECT_TIMEOUT_S: Final = 2.0
 """Seconds for a try's look-up, TCP and TLS handshake together, as the interface promises."""
 
 TRY_TIMEOUT_S: Final = 5.0
-"""Seconds from a try's look-up to the head of the response, as the interface promises. The body is
-read within them, too."""
+"""Seconds from a try's look-up to the head of the response, as the interface promises. The body
+must arrive within the same time."""
 
 BODY_MAX: Final = 4096
-"""Bytes of a response's body that are read. The first 200 characters are kept, and they take at
-most 800."""
+"""Bytes of a response's body that are read. Only the first 200 characters are kept, which take at
+most 800 bytes."""
 
 USER_AGENT: Final = "Partner-Game-Service-Webhook/1"
 
@@ -37,9 +37,9 @@ _STORED_URL = re.compile(
 class Outbound:
     """Delivers to webhook endpoints, over TLS and to public addresses only.
 
-    Each try uses a connection of its own. Proxies and redirects are not followed. `ssl_context` and
-    `is_allowed` (the address rule) are for tests and the demo, which deliver on this machine; no
-    setting changes them.
+    Each try uses a new connection. Redirects are not followed, and proxies are not used.
+    `ssl_context` and `is_allowed` (the address rule) are for tests and the demo, which deliver on
+    this machine; no setting changes them.
     """
 
     def __init__(
@@ -53,11 +53,10 @@ class Outbound:
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> TryOutcome:
         """Return the outcome of one try, after at most `TRY_TIMEOUT_S`.
 
-        Nothing that name servers or the endpoint do makes it raise. `url` is as
-        `normalise_webhook_url` returned it (else ValueError). `headers` are added to those of every
-        request: Host, User-Agent, Content-Type (JSON), Content-Length and Connection. Once the head
-        has arrived in time its status counts, whatever happens to the body. The body is not
-        decoded, whatever its Content-Encoding.
+        Whatever name servers and the endpoint do, this does not raise. `url` must be as
+        `normalise_webhook_url` returns it, else ValueError. `headers` are sent in addition to Host,
+        User-Agent, Content-Type (JSON), Content-Length and Connection. If the head arrives in time,
+        its status counts, whatever happens to the body. A Content-Encoding is not decoded.
         """
         target = _target(url)
         began = trio.current_time()
@@ -90,8 +89,8 @@ class Outbound:
         response.status = answer.status
         backend.expect_body(BODY_MAX)
         async for part in answer.aiter_stream():
-            # The stream is read to its end or to an error. An asynchronous generator that is left
-            # in the middle would have to be cleaned up by the garbage collector.
+            # The loop runs to the end of the stream or to an error. If it stopped earlier, the
+            # garbage collector would have to clean up the generator.
             response.body += part[: BODY_MAX - len(response.body)]
             backend.expect_body(BODY_MAX - len(response.body))
 

@@ -1,4 +1,4 @@
-"""The partner API, which takes API keys. Each noun has a module with its endpoints and handlers."""
+"""The partner API, called with API keys. Each noun has a module with its endpoints and handlers."""
 
 from pgs.http.api.endpoint import Endpoint
 from pgs.http.partner import decide, matches, me, results, seats, sessions, tiers

@@ -12,14 +12,14 @@ from pgs.http.partner.matches import MatchRecord, match_record
 
 
 class Decide(msgspec.Struct, frozen=True, rename="camel"):
-    """How the match ends. `ended` requires `winner_player_id`, where null means drawn."""
+    """How the match ends. `ended` requires `winner_player_id`; null means a draw."""
 
     outcome: Literal["ended", "no_contest"]
     winner_player_id: str | UnsetType | None = UNSET
 
 
 async def decide_match(call: Call) -> Answer:
-    """Return the match as decided; deciding it again in the same way changes nothing."""
+    """Return the decided match. Deciding it again in the same way changes nothing."""
     request: Decide = call.body
     winner: str | None = None
     if request.outcome == "ended":

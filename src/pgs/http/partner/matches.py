@@ -20,7 +20,10 @@ class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MatchRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A match as it is now. Times in epoch seconds; a match without an opponent never started."""
+    """A match as it is now. Times in epoch seconds.
+
+    `started_at` is absent if a seat found no opponent, since such a match never started.
+    """
 
     match_id: str
     environment: str

@@ -1,7 +1,7 @@
 """`GET /partner/results`: the results feed.
 
-The feed is a log in which a row that changes moves to the end. A reader that follows the cursors
-sees every change.
+When a row of the feed changes, it moves to the end. A reader that follows the cursors therefore
+sees every changed row.
 """
 
 import msgspec
@@ -19,22 +19,22 @@ from pgs.storage.seats import feed_page
 CURSOR_KIND = "results"
 
 LIMIT_DEFAULT = 100
-"""Rows on a page of the feed whose call names no `limit`, as the interface promises."""
+"""Rows on a page of the feed if the call names no `limit`, as the interface promises."""
 
 LIMIT_MAX = 500
 """Rows on the longest page of the feed, as the interface promises."""
 
 
 WAIT_MAX_S = 25
-"""Seconds that a call for the feed is held, as the interface promises. Common proxies close a
+"""Seconds that a call for the feed can be held, as the interface promises. Common proxies close a
 silent connection after 30."""
 
 
 class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
     """The outcome of a match for one player.
 
-    Amounts in US cents; they are absent until all amounts of the match are recorded. Times in epoch
-    seconds.
+    Amounts in US cents; payout, refund and rake are absent until the match's money is recorded.
+    Times in epoch seconds.
     """
 
     match_id: str
@@ -60,7 +60,7 @@ class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ResultsPage(msgspec.Struct, frozen=True, rename="camel"):
-    """A page of the feed. The next page begins at `next_cursor`, now or later."""
+    """A page of the feed. `next_cursor` leads to the next page, even if that has no rows yet."""
 
     environment: str
     results: list[ResultRow]

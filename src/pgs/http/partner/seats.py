@@ -19,7 +19,7 @@ REPLAYED = ((b"idempotent-replayed", b"true"),)
 class TakeSeat(msgspec.Struct, frozen=True, rename="camel"):
     """A player's stake on a game and tier.
 
-    `stake_usd_cents` is what the partner expects the seat to cost.
+    `stake_usd_cents` is the price that the partner expects.
     """
 
     player_id: str
@@ -72,7 +72,7 @@ def seat_record(seat: Seat, pairing: str | None = None) -> SeatRecord:
 
 
 async def take_seat(call: Call) -> Answer:
-    """Return the idempotency key's seat, taken by this call or by an earlier one."""
+    """Return the seat of the idempotency key, which this call or an earlier one has taken."""
     request: TakeSeat = call.body
     if not is_idempotency_key(request.idempotency_key):
         return BadRequest(

@@ -1,4 +1,4 @@
-"""`POST /partner/sessions`: a session token for a player's frame. It takes no seat."""
+"""`POST /partner/sessions`: a session token for a player's frame. The call takes no seat."""
 
 from typing import Annotated
 
@@ -37,9 +37,10 @@ class ResumableMatch(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
-    """A session token, and what else a host page needs.
+    """A session token, and the other data that a host page needs.
 
-    Times in epoch seconds. `resume` lists the player's oldest running matches.
+    Times in epoch seconds. `resume` lists the player's running matches, the oldest first, up to
+    `LISTED_MAX`.
     """
 
     SECRETS = frozenset({"session_token"})

@@ -11,7 +11,8 @@ from pgs.http.api.endpoint import Answer, Call, Endpoint
 class TierRecord(msgspec.Struct, frozen=True, rename="camel"):
     """A tier on offer.
 
-    `entry_usd_cents` is what a seat costs at this partner; `priced`, whether the partner set it.
+    `entry_usd_cents` is the price of a seat at this partner; `priced` tells whether the partner has
+    set it.
     """
 
     tier_id: str
@@ -23,7 +24,7 @@ class TierRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class TierLadder(msgspec.Struct, frozen=True, rename="camel"):
-    """The tiers on offer for a game, by what they cost, then by id."""
+    """The tiers on offer for a game, in the order of their prices, then of their ids."""
 
     game_id: str
     environment: str

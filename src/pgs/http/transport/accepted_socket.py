@@ -1,7 +1,6 @@
 """One accepted WebSocket as its handler sees it.
 
-One task reads it and another one writes to it. Everything that a client may use of the service is
-bounded.
+One task reads it and another one writes to it. A client's use of time and memory is bounded.
 """
 
 from collections import deque
@@ -15,7 +14,7 @@ import trio
 from pgs.http.transport.asgi import OnEvent, Receive, Send, ignore_event
 
 NORMAL: Final = 1000
-"""Close code of a conversation that has ended as it should (RFC 6455, section 7.4.1)."""
+"""Close code of a socket whose handler has finished normally (RFC 6455, section 7.4.1)."""
 
 OVERLOADED: Final = 1013
 """Close code of a server that cannot keep up, or whose client cannot (IANA's WebSocket registry:
@@ -23,10 +22,10 @@ try again later)."""
 
 
 class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one socket may take.
+    """The limits of one socket.
 
-    A message that is too long or binary, or one too many in a second, closes it with `abuse_code`;
-    a full queue closes it with `OVERLOADED`.
+    A message that is too long or binary, or one too many in a second, closes the socket with
+    `abuse_code`; a full queue closes it with `OVERLOADED`.
     """
 
     abuse_code: int
@@ -41,21 +40,22 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     inbox_messages: int = 100
     """Messages from a client that wait for the handler: five seconds at full rate, as long as an
-    actor may keep an ask."""
+    ask to an actor may take."""
 
     inbox_chars: int = 64 * 1024
-    """Characters of those messages together: four messages of the greatest size."""
+    """Characters of all messages that wait for the handler: four messages of the greatest size."""
 
     outbox_messages: int = 64
-    """Messages to a client that wait to be written. A game has one for each move, so a client that
-    is this far behind does not read."""
+    """Messages to a client that wait to be written. A game sends one for each move, so a client
+    this far behind is not reading."""
 
     outbox_chars: int = 256 * 1024
-    """Characters of those messages together: 4,096 for each, more than any snapshot has."""
+    """Characters of all messages that wait to be written: 4,096 for each, more than any snapshot
+    has."""
 
     flush_s: float = 2.0
-    """Seconds for queued messages to leave before a close frame. Less than the grace of a stop, so
-    that the frame still fits into it."""
+    """Seconds for queued messages to be sent before a close frame. Less than the grace period of a
+    stop, so that the frame is sent within it."""
 
     drain_s: float = 1.0
     """Seconds for the handler to take what a client sent just before it left, so that a last move
@@ -63,14 +63,14 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Backlog:
-    """A queue of at most `messages` texts with `chars` characters together. `put` never waits."""
+    """A queue of at most `messages` texts and `chars` characters in total. `put` never waits."""
 
     def __init__(self, messages: int, chars: int) -> None:
         self._in, self._out = trio.open_memory_channel[str](messages)
         self._room = chars
 
     def put(self, text: str) -> bool:
-        """Return whether there was room for it."""
+        """Queue a text if there is room; return whether there was."""
         if len(text) > self._room:
             return False
         try:
@@ -95,10 +95,11 @@ class Backlog:
 
 
 class AcceptedSocket:
-    """One accepted socket. Its handler may hand it on, to an actor for example.
+    """One accepted socket. Its handler may pass it on, to an actor for example.
 
     Once this side has closed the socket, the handler is cancelled where it next waits. Once the
-    client has left, it is cancelled where it next calls `receive`, or after `drain_s`.
+    client has left, the handler can still receive what the client sent before. The next `receive`
+    after that cancels it, and so does the end of `drain_s`.
     """
 
     def __init__(self, limits: SocketLimits, on_event: OnEvent = ignore_event) -> None:
@@ -119,8 +120,8 @@ class AcceptedSocket:
     async def receive(self) -> str:
         """Return the client's next message.
 
-        Call it only from the handler and tasks in its nurseries: once the client has left, it
-        cancels the handler.
+        Call this only from the handler and tasks in its nurseries, because it cancels the handler
+        once the client has left.
         """
         text = await self._inbox.take()
         if text is None:
@@ -132,8 +133,8 @@ class AcceptedSocket:
         """Return whether the text was queued for the client.
 
         It is not queued if the socket is closing or gone, or if the client is too far behind; the
-        latter closes the socket. This never waits, so an actor may call it in the middle of a step;
-        a loop of sends needs a checkpoint of its own.
+        latter closes the socket. This never waits, so an actor may call it in the middle of a step.
+        A loop of sends must add a checkpoint.
         """
         if self._over:
             return False
@@ -143,7 +144,7 @@ class AcceptedSocket:
         return True
 
     def close(self, code: int = NORMAL) -> None:
-        """Close the socket once everything sent before has left, at the latest after `flush_s`.
+        """Close the socket once everything that is queued has been sent, or after `flush_s`.
 
         Only the first close counts.
         """
@@ -226,4 +227,4 @@ class AcceptedSocket:
 
 
 Handler = Callable[[AcceptedSocket], Awaitable[None]]
-"""Serves one socket. Returning closes it with `NORMAL`."""
+"""Serves one socket, which is closed with `NORMAL` when the handler returns."""

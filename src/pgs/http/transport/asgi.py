@@ -1,4 +1,4 @@
-"""Types of ASGI, and work that is cancelled when its client leaves."""
+"""Types of ASGI, and a way to cancel work when its client leaves."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeVar
@@ -32,7 +32,7 @@ async def unless_gone(work: Awaitable[T], receive: Receive) -> T:
     Raises `ClientGone`, and cancels `work`, when the client leaves first.
     """
     results: list[T] = []
-    # Collected here, since a nursery would raise it inside an exception group.
+    # Collected here, since a nursery would raise them inside an exception group.
     failures: list[Exception] = []
 
     async with trio.open_nursery() as nursery:

@@ -1,16 +1,16 @@
-"""hypercorn 0.18's connection handling with the faults fixed that were seen when it was run.
+"""hypercorn 0.18's connection handling, with fixes for faults that it showed when it was run.
 
-A misbehaving client costs only its own connection, and that for a bounded time. `GuardedServer`
+A misbehaving client affects only its own connection, and only for a bounded time. `GuardedServer`
 replaces `hypercorn.trio.tcp_server.TCPServer`. The faults:
 
-- An exception out of the protocol ended the process; a WebSocket upgrade with a body raised one.
-  `run` lets none out.
+- An exception of the protocol ended the process; a WebSocket upgrade with a body raised one. Here
+  `run` catches it.
 - Writes were shielded without a limit: a client that never reads kept its handler beyond any
-  timeout and any stop. Each write is bounded here.
-- The idle timer was a task, started inside the application's cancelled scope, and so never ran
-  after a request of quart-trio. Here the reader has a deadline, set without a checkpoint.
-- A request that was pipelined behind one in flight when a stop began left the reader waiting until
-  the stop's grace was over.
+  timeout and any stop. Here each write is bounded.
+- The idle timer was a task that was started inside the application's cancelled scope, so it never
+  ran after a request to quart-trio. Here the reader has a deadline, set without a checkpoint.
+- If a request was pipelined behind one in flight when a stop began, the reader waited until the
+  stop's grace period was over.
 - Closing with unread input makes the kernel send a reset, which can destroy the response on its
   way. Here a closing connection is read for a short while.
 """
@@ -36,8 +36,8 @@ from pgs.http.transport.listener_config import GuardedConfig
 _log = structlog.get_logger("pgs.http")
 
 SEND_CHUNK: Final = 64 * 1024
-"""Bytes of one timed write. With 5 s for each, a client must take 13 kB/s. Any line that is good
-enough for playing does."""
+"""Bytes of one timed write. With 5 s for each, a client must take 13 kB/s. Any line that is fit for
+playing is faster."""
 
 
 class _Http1Only(ProtocolWrapper):
@@ -100,8 +100,8 @@ class GuardedServer(TCPServer):
             )
             self.protocol = _Http1Only(protocol)
             self._phase = _Phase.IDLE
-            # A new connection gets the time of a head, which is shorter than the time of an idle
-            # connection: no client's pool opens one before it has a request.
+            # A new connection has `head_s`, which is shorter than `keep_alive_s`: no client's pool
+            # opens a connection before it has a request.
             self._deadline = trio.current_time() + self._guarded.limits.head_s
             self._reading = trio.CancelScope()
             self._handling = trio.CancelScope()
@@ -145,7 +145,7 @@ class GuardedServer(TCPServer):
             self._guarded.on_event(name)
 
     async def protocol_send(self, event: Event) -> None:
-        """Carry out what the protocol decided: write, close, or become idle or busy."""
+        """Do what the protocol decided: write, close, or become idle or busy."""
         if isinstance(event, RawData):
             if event.data:
                 await self._write(event.data)
@@ -158,7 +158,7 @@ class GuardedServer(TCPServer):
             self._handling.cancel()
 
     def _become(self, phase: _Phase) -> None:
-        """Enter a phase. Becoming idle starts the idle time again, unless a stop has begun."""
+        """Enter a phase. An idle connection gets `keep_alive_s`, or ends if a stop has begun."""
         if self._phase is _Phase.CLOSING:
             return
         self._phase = phase
@@ -177,7 +177,8 @@ class GuardedServer(TCPServer):
     def begin_stop(self) -> None:
         """End the connection for a stop.
 
-        An idle one ends at once, one amid a head after `linger_s`, a write with the grace period.
+        An idle connection ends at once. One that is receiving a head ends after `linger_s`. A write
+        ends with the grace period.
         """
         self._writing.deadline = min(self._writing.deadline, self._guarded.grace_ends)
         if self._phase is _Phase.IDLE:
@@ -216,7 +217,7 @@ class GuardedServer(TCPServer):
             await trio.lowlevel.checkpoint()
 
     async def _finish(self) -> None:
-        """Send the end; the reader goes on and drops what is still on its way."""
+        """Send the end of the stream. The reader goes on and drops what still arrives."""
         if self._phase is _Phase.CLOSING:
             return
         self._phase = _Phase.CLOSING

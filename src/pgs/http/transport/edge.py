@@ -1,8 +1,8 @@
-"""The outermost layer. Every request passes it before the application, every response after.
+"""The outermost layer, which every request and every response passes.
 
-It refuses malformed heads and bodies that are too long or too slow, gives each request its id,
-stamps responses, turns an exception into a 500 that tells no detail, and writes the access log.
-Every response of its own is in the error shape.
+It refuses malformed heads and bodies that are too long or too slow, gives each request its id, adds
+headers to responses, turns an exception into a 500 without details, and writes the access log. The
+body of its own responses is JSON: `{"error": message}`.
 """
 
 import re
@@ -28,13 +28,12 @@ map, has a few KiB."""
 
 BODY_S: Final = 10.0
 """Seconds for a body to arrive: enough for 64 KiB over a slow mobile line. A client that keeps
-sending slowly gets no more."""
+sending slowly gets no more time."""
 
 LOGGED_PATH_CHARS: Final = 200
 """Characters of a path in the log. The longest route with its ids has about 120."""
 
-# Hides keys, tokens and cursors that a client has put into a path. Every proxy on the way has seen
-# them, but this log does not show them.
+# Hides keys, tokens and cursors that a client has put into a path.
 _CREDENTIAL = re.compile(r"(pgs_live_|pgs_test_|pgs1\.|pgc1\.|whsec_)[^/]+")
 
 _access = structlog.get_logger("pgs.access")
@@ -49,10 +48,10 @@ class Edge:
     """An ASGI application around another one. Lifespan events pass through untouched.
 
     `new_request_id` makes the id of each request, which the application finds in
-    `scope["state"]["request_id"]`. `current_version` is the API version that stamps a response
-    which the application left unstamped. `on_event` is told of `refused` (a malformed head),
+    `scope["state"]["request_id"]`. `current_version` is the API version in the header of responses
+    for which the application has set none. `on_event` is told of `refused` (a malformed head),
     `body_refused` (too long or too slow) and `crash`. `body_limit` returns the bytes that a path's
-    body may have; `body_s` is its time in seconds.
+    body may have; `body_s` is the number of seconds for a body to arrive.
     """
 
     def __init__(
@@ -101,8 +100,9 @@ class Edge:
     def refuse(self, method: str, path: str, status: int) -> tuple[int, Headers, bytes]:
         """Return status, headers and body for a request that the server's parser refused.
 
-        `status` is the parser's. The answer's is 431 for a head that is too large and 400 for
-        everything else: an unknown transfer coding would be a 501, but it is the client's fault.
+        `status` is the parser's. The answer has 431 for a head that is too large, and 400 for
+        everything else. For an unknown transfer coding the parser's is 501, but the client is at
+        fault.
         """
         request_id = self._new_request_id()
         fault = UNREAD.get(status, NOT_HTTP)

@@ -33,14 +33,14 @@ _UNEXPECTED: Final = 1011
 
 
 class BodyRefused(Exception):
-    """Raised by `receive` inside the application where a request's body is refused.
+    """Raised by the application's `receive` if the request's body is refused.
 
     The edge answers the request, whatever the application does with this exception.
     """
 
 
 def answer_to(fault: Fault, *, close: bool) -> tuple[Headers, bytes]:
-    """Return headers and body of a response in the error shape.
+    """Return headers and body of a response whose body is `{"error": message}`.
 
     With `close`, the connection ends after it.
     """
@@ -63,7 +63,7 @@ class EdgeSettings(msgspec.Struct, frozen=True):
 class Exchange(ABC):
     """What HTTP and WebSocket exchanges have in common.
 
-    `status` is the response's; 0 until there is one, and for good where the client leaves first.
+    `status` is the response's, and 0 before it starts. It stays 0 if the client leaves first.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Exchange(ABC):
         self._gone = False
 
     async def run(self, app: App) -> None:
-        """Refuse the request, or have `app` answer it; where `app` fails, answer in its place."""
+        """Refuse the request, or have `app` answer it; if `app` fails, answer in its place."""
         if isinstance(self._head, Fault):
             self._settings.on_event("refused")
             await self._answer(self._head, close=True)
@@ -121,7 +121,7 @@ class Exchange(ABC):
         )
 
     async def _answer(self, fault: Fault, *, close: bool) -> None:
-        """Send a whole response in the error shape."""
+        """Send a whole response with the fault's status and message."""
         headers, body = answer_to(fault, close=close)
         prefix = "http" if self._scope["type"] == "http" else "websocket.http"
         self.status = fault.status
@@ -145,7 +145,7 @@ class Exchange(ABC):
 
 
 class HttpExchange(Exchange):
-    """A plain request: its body is counted and timed, its response stamped."""
+    """A plain request. Its body is counted and timed, and its response gets the usual headers."""
 
     _taken = 0
     _body_ended = False
@@ -157,7 +157,7 @@ class HttpExchange(Exchange):
     async def run(self, app: App) -> None:
         """Refuse a body whose stated length is too long; otherwise let `app` answer.
 
-        A body that proves too long or too slow later is answered in place of the application.
+        If the body proves too long or too slow later, the edge answers in place of `app`.
         """
         if isinstance(self._head, Head):
             self._body_ended = not self._head.has_body
@@ -219,8 +219,8 @@ class HttpExchange(Exchange):
 
     async def _guarded_send(self, message: Message) -> None:
         if self._refusal is not None:
-            # The request was answered already: drop what the application sends. The checkpoint
-            # lets other tasks run in between.
+            # The edge has answered already: drop what the application sends. The checkpoint lets
+            # other tasks run in between.
             await trio.lowlevel.checkpoint()
             return
         if message["type"] == "http.response.start":
@@ -239,7 +239,7 @@ class HttpExchange(Exchange):
     async def _drain(self) -> None:
         """Read the rest of an answered request's body, within `DRAIN_S` and the body's limit.
 
-        Where a task of the application is reading it, wait for that task.
+        If a task of the application is reading it, wait for that task.
         """
         with trio.move_on_after(DRAIN_S):
             while not self._body_ended and self._taken <= self._limit:
@@ -251,7 +251,10 @@ class HttpExchange(Exchange):
 
 
 class WebSocketExchange(Exchange):
-    """A WebSocket: its handshake is stamped, and it closes with 1011 if the application fails."""
+    """A WebSocket. Its handshake's answer gets the usual headers.
+
+    The socket is closed with 1011 if the application fails.
+    """
 
     _accepted = False
     _closed = False
@@ -280,7 +283,7 @@ class WebSocketExchange(Exchange):
             message = {**message, "headers": self._stamped(list(message.get("headers", [])))}
         elif kind == "websocket.close":
             if not self._answered():
-                # The server's own refusal would carry nothing of ours.
+                # hypercorn's own refusal would lack our headers and body.
                 await self._answer(_NO_SOCKET, close=True)
                 return
             self._closed = True

@@ -1,19 +1,19 @@
-"""hypercorn 0.18's tasks and HTTP/1 protocol with the faults fixed that were seen when it was run.
+"""hypercorn 0.18's tasks and HTTP/1 protocol, with fixes for faults that it showed when it was run.
 
 `pgs.http.transport.connection` does the same for the socket below, `websocket_guard` for the
 WebSocket stream above. The faults:
 
-- An answer to a request whose body was still queued deadlocked: the disconnect waited for room in
-  the full queue of the task that sent it.
+- Answering a request whose body was still queued deadlocked: the task that sent the answer had to
+  put a disconnect into its own queue, which was full.
 - A send on a closed connection returned without a checkpoint, so that a loop of sends froze every
   other task.
-- HTTP/2 was accepted in clear text, by upgrade and by prior knowledge, past every rule of ours.
+- HTTP/2 was accepted in clear text, by upgrade and by prior knowledge, and bypassed all our checks.
 - A WebSocket handshake with a body or an 8-bit header ended in an exception.
-- Bytes behind the last request of a connection were an error at once, which cut off the answer that
+- Bytes after the last request of a connection were an error at once, which cut off the answer that
   was being sent.
-- A head that h11 refuses, or a WebSocket handshake that wsproto refuses, was answered without an id
-  and a body; a method in lower case was served as if it were in upper case. The edge makes these
-  answers now.
+- A head that h11 refuses, or a WebSocket handshake that wsproto refuses, was answered without a
+  request id and a body. Now the edge makes these answers.
+- A method in lower case was served as if it were in upper case. Now it is refused.
 """
 
 from collections.abc import Awaitable, Callable
@@ -36,7 +36,7 @@ from pgs.http.transport.websocket_guard import GuardedSocket
 class GuardedTasks(TaskGroup):
     """hypercorn's task group of one connection.
 
-    Its applications always learn of a disconnect, and never delay the task that tells them.
+    Applications always learn of a disconnect, and never delay the task that tells them.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class GuardedTasks(TaskGroup):
         scope: Scope,
         send: Callable[[ASGISendEvent | None], Awaitable[None]],
     ) -> Callable[[ASGIReceiveEvent], Awaitable[None]]:
-        """Start the application on one request; return what takes the request's events."""
+        """Start the application on one request; return the function that takes its events."""
         events, inbox = trio.open_memory_channel[ASGIReceiveEvent](config.max_app_queue_size)
         self._inputs.add(events)
 
@@ -103,11 +103,11 @@ class GuardedTasks(TaskGroup):
         finally:
             inbox.close()
             self._inputs.discard(events)
-            with trio.CancelScope(shield=True):  # Bounded: each write in it is.
+            with trio.CancelScope(shield=True):  # Bounded, since every write is.
                 await send(None)
 
     def spawn(self, func: Callable[..., Awaitable[Any]], *args: Any) -> None:
-        """Start a task that ends with the reader: hypercorn's pings of a WebSocket, for one."""
+        """Start a task that ends with the reader, such as hypercorn's pings of a WebSocket."""
         if self._nursery is None:
             raise RuntimeError("a connection's tasks start inside its task group")
         self._nursery.start_soon(self._run_side, func, args)
@@ -129,10 +129,10 @@ class GuardedTasks(TaskGroup):
 
 
 class PatientConnection(h11.Connection):
-    """An h11 connection that reads nothing behind a request while that request is being answered.
+    """An h11 connection that reads nothing after a request while it answers that request.
 
-    `head` is the input in which the latest request line was looked for. A method in lower case is
-    refused, since methods are case-sensitive (RFC 9110 section 9.1) and hypercorn would turn it
+    `head` is the input that was buffered when the latest head was parsed. A method in lower case is
+    refused, since methods are case-sensitive (RFC 9110, section 9.1) and hypercorn would turn it
     into upper case.
     """
 
@@ -153,7 +153,7 @@ class PatientConnection(h11.Connection):
 class GuardedH11(H11Protocol):
     """hypercorn's HTTP/1.1 protocol that never switches to HTTP/2.
 
-    It ends a connection whose WebSocket hypercorn has closed without telling it.
+    It ends the connection once hypercorn has closed its WebSocket, which hypercorn itself omits.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -187,7 +187,7 @@ class GuardedH11(H11Protocol):
             return
         method, path = _request_line(cast("PatientConnection", self.connection).head)
         status, headers, content = answer(method, path, status_code)
-        if method == "HEAD":  # h11 does not know the method of what it refused
+        if method == "HEAD":  # h11 does not know the method of a request that it refused
             headers, content = [item for item in headers if item[0] != b"content-length"], b""
         await self._send_h11_event(h11.Response(status_code=status, headers=headers))
         await self._send_h11_event(h11.Data(data=content))
@@ -202,7 +202,7 @@ class GuardedH11(H11Protocol):
 
 
 def _request_line(head: bytes) -> tuple[str, str]:
-    """Return the method and decoded path of a refused head; both empty where it has none."""
+    """Return the method and decoded path of a refused head; both are empty if it has none."""
     words = head.lstrip(b"\r\n").partition(b"\n")[0].split()
     if len(words) != 3:
         return "", ""
@@ -221,5 +221,5 @@ def _spoils_handshake(name: bytes, value: bytes) -> bool:
     )
 
 
-# hypercorn looks its WebSocket class up in this module, and offers no setting for it.
+# hypercorn looks up its WebSocket class in its own module, and offers no setting for it.
 vars(hypercorn.protocol.h11).update(WSStream=GuardedSocket)

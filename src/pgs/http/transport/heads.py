@@ -1,4 +1,4 @@
-"""Checks the heads of requests before anything else reads them, and completes those of responses.
+"""Checks the heads of requests before anything else reads them, and completes response headers.
 
 The rules keep two readers of one request, a proxy and this service for example, from reading it
 differently.
@@ -6,9 +6,9 @@ differently.
 hypercorn's parser (h11 0.16) refuses the following by itself, and has the edge answer
 (`Edge.refuse`): a request line or header that is not HTTP, a Content-Length that is not a number,
 several that differ (equal ones it merges), any Transfer-Encoding but one `chunked`, a missing or
-second Host in HTTP/1.1, control and 8-bit characters in the target. It lets pass everything else
-that is refused here. This module checks all of it again, since the edge may stand behind another
-parser.
+second Host in HTTP/1.1, control and 8-bit characters in the target. It lets everything else pass
+that this module refuses. This module checks the parser's rules again, since the edge may be used
+with another parser.
 """
 
 import re
@@ -27,14 +27,14 @@ MAX_HEAD_BYTES: Final = 16 * 1024
 proxies."""
 
 MAX_TARGET_BYTES: Final = 8 * 1024
-"""Bytes of path and query. The 8,000 octets that RFC 9110, section 4.1, asks for fit."""
+"""Bytes of path and query. RFC 9110, section 4.1, asks for at least 8,000."""
 
 MAX_METHOD_CHARS: Final = 16
 """Characters of a method. The longest method in use here has 6; the longest in the registry,
 UPDATEREDIRECTREF, is not served."""
 
 PRIVATE_PREFIX: Final = b"x-pgs-"
-"""The prefix of headers that are reserved for this service. In a request they are dropped."""
+"""The prefix of headers that are reserved for this service. They are removed from requests."""
 
 REQUEST_ID: Final = b"x-request-id"
 API_VERSION: Final = b"x-service-api-version"
@@ -53,9 +53,9 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Head(HidesSecrets, msgspec.Struct, frozen=True):
-    """A head that is accepted: its headers without the private ones, and what body follows.
+    """An accepted head: its headers without the private ones, and which body follows.
 
-    `content_length` is None for a chunked body.
+    `content_length` is None if the head states none, as for a chunked body.
     """
 
     SECRETS = frozenset({"headers"})
@@ -78,7 +78,7 @@ NOT_HTTP: Final = Fault(
     400, "The request is not well-formed HTTP/1.1, or its method is not in capitals."
 )
 UNREAD: Final = {431: _TOO_LARGE, 501: _FRAMING}
-"""The fault to answer with where the parser refused with this status; else `NOT_HTTP`."""
+"""The fault to answer with, by the status of the parser's refusal; `NOT_HTTP` for all others."""
 
 
 def check_head(scope: Scope) -> Head | Fault:
@@ -144,11 +144,11 @@ def is_under(path: str, root: str) -> bool:
 
 
 def stamp(headers: Headers, *, path: str, request_id: str, current_version: int) -> Headers:
-    """Return a response's headers with those that every response carries.
+    """Return a response's headers together with those that every response carries.
 
     The request id is always the edge's. Under `/partner` and `/embed` the API version is the
-    application's, else the current one; on other paths there is none, even if the application set
-    it. Below `/partner` caches store nothing unless the application said otherwise.
+    application's, else the current one. On other paths it is removed. Under `/partner`, caches
+    store nothing unless the application has set Cache-Control.
     """
     partner = is_under(path, "/partner")
     versioned = partner or is_under(path, "/embed")

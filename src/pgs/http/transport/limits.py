@@ -1,12 +1,12 @@
-"""What one client may take of a listener: time, bytes, connections."""
+"""The limits of a listener: the time, bytes and connections that clients may take."""
 
 from typing import Final
 
 import msgspec
 
 RESERVED_FILES: Final = 256
-"""Descriptors of files that connections may not take: the database, the log, outgoing calls and the
-internal listener need some."""
+"""Descriptors of files that connections may not take, because the database, the log, outgoing calls
+and the internal listener need some."""
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,20 +16,20 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     max_connections: int = 10_000
-    """Connections open at once. At about 35 kB for an idle WebSocket this is 350 MB. Fewer where
-    the process may open fewer files."""
+    """Connections open at once. At about 35 kB for an idle WebSocket they take 350 MB. If the
+    process may not open that many files, fewer are accepted."""
 
     backlog: int = 512
-    """Connections that the kernel holds until they are accepted: half a second of the rush after a
-    start."""
+    """Connections that the kernel holds until they are accepted: as many as arrive in half a second
+    of the rush after a start."""
 
     head_bytes: int = 16 * 1024
     """Bytes in which a request's head must be complete. A target of 8 KiB and the headers of common
     proxies fit."""
 
     head_s: float = 10.0
-    """Seconds from the first byte of a head (of a new connection: from its start) to the last,
-    however slowly a client sends it."""
+    """Seconds for a head to arrive, counted from its first byte. On a new connection they are
+    counted from the connection's start."""
 
     keep_alive_s: float = 75.0
     """Seconds between two requests of a connection. Longer than the 60 s of common proxies and
@@ -40,7 +40,7 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     poll (25 s) and than two pings."""
 
     websocket_ping_s: float | None = 20.0
-    """Seconds between two pings of an open WebSocket. The pongs of a client that is there reset
+    """Seconds between two pings of an open WebSocket. Each pong from the client restarts
     `read_s`."""
 
     websocket_message_chars: int = 64 * 1024
@@ -48,32 +48,31 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     the application sees the breach and answers it."""
 
     websocket_flood_chars: int = 1024 * 1024
-    """Characters after which the rest of a WebSocket message is not awaited. The client is
-    flooding, so its connection ends."""
+    """Characters of a WebSocket message after which the connection ends, because the client is
+    flooding."""
 
     requests_per_connection: int = 10_000
     """Requests after which a connection is closed, so that a load balancer in front can spread
     clients anew."""
 
     send_s: float = 5.0
-    """Seconds for 64 KiB to leave towards the client. Any line fit for playing is faster."""
+    """Seconds for 64 KiB to be sent to the client. Any line that is fit for playing is faster."""
 
     linger_s: float = 2.0
     """Seconds for which a closing connection's input is still read, so that a reset does not
     overtake the answer."""
 
     linger_bytes: int = 2 * 1024 * 1024
-    """Bytes of a closing connection's input that are read: twice the largest body that is ever
-    accepted."""
+    """Bytes of a closing connection's input that are read: 32 times the default limit of a
+    body."""
 
     grace_s: float = 8.0
-    """Seconds for requests in flight when a stop begins. Longer than an ask's 5 s and its
-    commit."""
+    """Seconds that requests in flight have when a stop begins. That is longer than the 5 s of an
+    ask and its commit together."""
 
     startup_s: float = 30.0
-    """Seconds for the application behind the listener to start. It takes milliseconds; more is a
-    fault."""
+    """Seconds for the application behind the listener to start. A sound one takes milliseconds."""
 
     shutdown_s: float = 2.0
-    """Seconds for the application to shut down after its last connection. Part of the 15 s that a
-    stop may take."""
+    """Seconds for the application to shut down after its last connection. They are part of the 15 s
+    that a stop may take."""

@@ -26,7 +26,7 @@ async def listening(
 ) -> AsyncIterator[Listener]:
     """Serve an application on a bound socket for a block; at its end, stop it and wait.
 
-    The block's exception is raised as it is, and not in the group of a nursery.
+    An exception of the block is raised as it is, not inside an exception group.
     """
     stop, failure = trio.Event(), None
     async with trio.open_nursery() as nursery:
@@ -44,6 +44,6 @@ async def listening(
 
 
 def address_of(sock: socket.socket) -> str:
-    """Return where a socket listens, as a URL writes it: host:port."""
+    """Return the address at which a socket listens, as in a URL: host:port."""
     host, port, *_ = sock.getsockname()
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -25,8 +25,8 @@ returns the response's status, headers and body."""
 class GuardedConfig(Config):
     """hypercorn's configuration for one listener, and the state that its connections share.
 
-    `open` are the connections that are open; `stopping` tells that a stop has begun, and
-    `grace_ends` when, in trio's time, it stops waiting for requests in flight.
+    `open`: the open connections. `stopping`: whether a stop has begun. `grace_ends`: when, on
+    trio's clock, the stop no longer waits for requests in flight.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class GuardedConfig(Config):
         self.websocket_max_message_size = limits.websocket_message_chars
 
     def begin_stop(self) -> None:
-        """End idle connections now, and give those with a request in flight the grace period."""
+        """End idle connections now, and give requests in flight the grace period."""
         self.stopping = True
         self.grace_ends = trio.current_time() + self.limits.grace_s
         for connection in self.open:

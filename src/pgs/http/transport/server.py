@@ -1,4 +1,4 @@
-"""A listener: hypercorn in a nursery of ours, with a `GuardedServer` for every connection."""
+"""Runs a listener: hypercorn with a `GuardedServer` for every connection."""
 
 import resource
 import socket
@@ -23,10 +23,8 @@ _log = structlog.get_logger("pgs.http")
 def bind(listen: str, *, backlog: int = ServerLimits().backlog) -> socket.socket:
     """Return a socket that listens on `host:port`, `[v6]:port` or `name:port`.
 
-    Port 0 takes a free one.
-
-    Raises ValueError where `listen` has none of these forms, and OSError where the address cannot
-    be taken, because another process listens there for example.
+    Port 0 means any free port. Raises ValueError if `listen` has none of these forms, and OSError
+    if the address cannot be taken, for example because another process listens there.
     """
     host, separator, port = listen.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
@@ -61,12 +59,12 @@ async def serve(
 ) -> None:
     """Serve the ASGI application on sockets from `bind` until `stop` is set.
 
-    The application's lifespan starts first and ends last; one that fails to start raises out of
-    here. `task_status` is given the base URLs once requests are accepted.
+    The application's lifespan starts first and ends last. If the application fails to start, its
+    error is raised here. `task_status` is given the base URLs once requests are accepted.
 
-    Once `stop` is set no connection is accepted, idle ones close at once, and requests in flight
-    have `limits.grace_s`, so that this returns in bounded time whatever clients do. The caller
-    closes WebSockets. `on_event` is told of `connection_refused`, `connection_crash`,
+    Once `stop` is set, no new connection is accepted, idle connections close at once, and requests
+    in flight have `limits.grace_s`. This therefore returns in bounded time, whatever clients do.
+    The caller closes WebSockets. `on_event` is told of `connection_refused`, `connection_crash`,
     `head_timeout`, `read_timeout`, `send_timeout` and `lifespan_timeout`.
     """
     limits = limits or ServerLimits()
@@ -81,7 +79,7 @@ async def serve(
         await stop.wait()
         config.begin_stop()
 
-    # worker_serve looks the class up in its own module.
+    # worker_serve looks up the class in its own module.
     vars(hypercorn.trio.run).update(TCPServer=GuardedServer)
     try:
         await hypercorn.trio.run.worker_serve(
@@ -99,7 +97,7 @@ async def serve(
 def _room_for(connections: int) -> int:
     """Return how many connections may be open at once.
 
-    `connections`, or fewer where the system does not allow the process that many files.
+    That is `connections`, or fewer if the system does not allow the process that many files.
     """
     wanted = connections + RESERVED_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,15 +1,15 @@
-"""WebSockets: how a handshake is answered, and how a stop closes every open socket.
+"""Answers the handshakes of WebSockets, and closes every open socket at a stop.
 
-The faults of hypercorn 0.18 and Quart 0.22 that this replaces, as seen when they were run:
+It avoids these faults, which hypercorn 0.18 and Quart 0.22 showed when they were run:
 
 - A subprotocol that the client had not offered was accepted, and the client hung or left. Here that
   handshake is refused.
-- A handler that was not reading did not learn of a disconnect. Here a task of its own reads, and
-  ends the handler.
-- A send waited for the client, and its caller with it. Here sending only queues, one task writes,
-  and a full queue closes the socket.
+- A handler that was not reading did not learn of a disconnect. Here a separate task reads, and ends
+  the handler.
+- A send waited for the client, and so did its caller. Here a send only queues, one task writes, and
+  a full queue closes the socket.
 - Open sockets were not told of a stop. Here they are registered and told (`OpenSockets.close_all`).
-- Message sizes were counted in characters, here in bytes.
+- Message sizes were counted in characters. Here they are counted in bytes.
 
 An exception of a handler passes through: `pgs.http.transport.edge` logs it and closes with 1011.
 """
@@ -28,8 +28,8 @@ GOING_AWAY: Final = 1001
 """Close code of a server that stops (RFC 6455, section 7.4.1)."""
 
 TELL_S: Final = 0.25
-"""Seconds that a stop waits for open sockets to be told. Clients that read are told within
-milliseconds; the others have the grace of the stop."""
+"""Seconds that a stop waits until open sockets have been told. Clients that read are told within
+milliseconds; the others have the grace period of the stop."""
 
 _NOT_OFFERED: Final = "The handshake must offer the subprotocol `{}`."
 
@@ -50,7 +50,7 @@ class OpenSockets:
 
     @contextmanager
     def hold(self, socket: AcceptedSocket) -> Iterator[None]:
-        """Count a socket as open for a block. After `close_all` it is closed at once."""
+        """Count a socket as open during a block. After `close_all`, close it at once."""
         self._open.add(socket)
         if self._closing is not None:
             socket.close(self._closing)
@@ -88,8 +88,8 @@ async def serve_socket(
 ) -> None:
     """Serve one `websocket` scope whose caller is already known, from the handshake to the close.
 
-    `subprotocol` is what the server chooses; where the client did not offer it, the handshake is
-    refused with 400. To refuse a handshake for another reason, call `refuse_handshake` instead.
+    `subprotocol` is the one that the server chooses. If the client did not offer it, the handshake
+    is refused with 400. To refuse a handshake for another reason, call `refuse_handshake` instead.
     """
     if (await receive())["type"] != "websocket.connect":
         return

@@ -1,4 +1,4 @@
-"""hypercorn 0.18's WebSocket stream with the faults fixed that were seen when it was run.
+"""hypercorn 0.18's WebSocket stream, with fixes for faults that it showed when it was run.
 
 - A frame before the accept left the handler waiting for ever, without its disconnect.
 - A message over the limit kept growing in memory after the close frame, and reached the application
@@ -6,8 +6,8 @@
 - A frame that breaks the protocol, such as text that is not UTF-8, ended the connection without a
   close frame.
 - A segment full of empty frames was processed without letting another task run.
-- Compressed messages have no bound on what they unpack to (58 kB became 172 MB): the compression
-  extension is never agreed to.
+- Compressed messages were unpacked without a limit (58 kB became 172 MB). Here the compression
+  extension is never accepted.
 """
 
 from dataclasses import replace
@@ -30,11 +30,11 @@ work."""
 
 
 class CutBuffer(WebsocketBuffer):
-    """Assembles a message of at most `limit` characters and one more.
+    """Assembles a message of at most `limit` + 1 characters.
 
-    The one more shows the application that the message is too long, so that it closes the socket
-    with its own code. Such a message is `full` before it has ended. Further input is counted and
-    not kept; past `flood` characters the connection is closed with 1009.
+    The extra character shows the application that the message is too long, so that the application
+    closes the socket with its own code. Such a message is `full` before it has ended. Further input
+    is counted but not kept. After `flood` characters the connection is closed with 1009.
     """
 
     def __init__(self, limit: int, flood: int) -> None:
@@ -64,8 +64,8 @@ class CutBuffer(WebsocketBuffer):
 class GuardedSocket(WSStream):
     """hypercorn's WebSocket with bounded messages.
 
-    A frame that comes before the handshake was answered marks the stream as closed first and is
-    refused then, so that the application cannot accept in between.
+    A frame that arrives before the handshake is answered is refused. The stream is marked as closed
+    before that, so that the application cannot accept in between.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -129,7 +129,7 @@ class GuardedSocket(WSStream):
             self.buffer.clear()
 
 
-# hypercorn looks this function up in the module, and offers no setting for it.
+# hypercorn looks up this function in its own module, and offers no setting for it.
 vars(hypercorn.protocol.ws_stream).update(
     server_extensions_handshake=lambda *_args, **_kwargs: None
 )

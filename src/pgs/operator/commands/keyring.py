@@ -6,7 +6,7 @@ from pgs.operator.records import Keyring
 
 
 async def rotate_the_keyring(core: Core, args: NoArgs) -> Keyring:
-    """Add a new key that is used from now on. What older keys signed or sealed stays valid."""
+    """Add a new key, which is used from then on. Older keys stay valid."""
     ring = core.parts.keys.rotate()
     return Keyring(str(core.parts.keys.path), [key.kid for key in ring.keys])
 

@@ -25,7 +25,7 @@ from pgs.operator.records import (
 )
 
 PAGE = 10_000
-"""Partners in one answer: it has a few MB and takes less than a second."""
+"""Partners in one answer: such an answer has a few MB and takes less than a second."""
 
 Rate = Annotated[int, Meta(ge=-BUCKET_MAX, le=BUCKET_MAX)]
 
@@ -70,7 +70,7 @@ class MemberOf(Args, frozen=True):
 
 
 async def create_partner(core: Core, args: NewPartner) -> PartnerCreated | Refusal | BadRequest:
-    """Open an account with an invite for its first admin."""
+    """Open an account, and invite its first admin."""
     reply = (
         await core.directory.partner(args.partner_id)
         .account()

@@ -1,4 +1,4 @@
-"""The schema and its history: numbered SQL files, applied once each, in order."""
+"""The schema and its history: numbered SQL files, each of which is applied once, in order."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ class SchemaNewer(Exception):
 def migrate(connection: sqlite3.Connection, folder: Path = FOLDER) -> list[str]:
     """Apply the migrations that are missing, and return their names in order.
 
-    Each runs in a transaction of its own, together with the row that records it. Raises
-    `SchemaNewer`, and whatever a migration raises.
+    Each runs in its own transaction, together with the row that records it. Raises `SchemaNewer`,
+    and whatever a migration raises.
     """
     connection.execute("create table if not exists migration (name text primary key)")
     done = {name for (name,) in connection.execute("select name from migration")}

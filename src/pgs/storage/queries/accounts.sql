@@ -1,5 +1,5 @@
--- Accounts, their keys, licences, origins and prices. Column order is that of the structs in
--- pgs.domain.accounts.
+-- Accounts, their keys, licences, origins and prices. Columns are selected in the order of the
+-- fields in pgs.domain.accounts.
 
 -- name: insert_partner!
 insert into partner ({columns of partner})

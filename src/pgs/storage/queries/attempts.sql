@@ -1,4 +1,4 @@
--- The webhook's delivery attempt log.
+-- The log of webhook delivery attempts.
 
 -- name: insert_attempt!
 insert into attempt (

@@ -1,4 +1,4 @@
--- What a restored backup needs before anything is read from it.
+-- Raises the heads of a restored backup before anything else is read or written.
 
 -- name: add_missing_heads!
 insert into head (partner_id, environment, seat_seq, feed_position)

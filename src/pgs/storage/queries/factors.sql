@@ -1,4 +1,4 @@
--- Members' authenticators. Column order is that of the struct in pgs.domain.stepup.
+-- Members' authenticators. Columns are selected in the order of the fields in pgs.domain.stepup.
 
 -- name: find_factor^
 select sealed_secret, last_step, wrong_codes, locked_until, opened_at, pending_sealed_secret

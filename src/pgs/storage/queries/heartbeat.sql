@@ -1,4 +1,4 @@
--- The readiness probe.
+-- The write of the readiness check.
 
 -- name: beat!
 insert into heartbeat (name, beats) values ('readiness', 1)

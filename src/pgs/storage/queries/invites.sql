@@ -1,4 +1,4 @@
--- Invites. Column order is that of the struct in pgs.domain.invites.
+-- Invites. Columns are selected in the order of the fields in pgs.domain.invites.
 
 -- name: insert_invite!
 insert into invite (partner_id, invite_id, email, role, created_at, expires_at, accepted_by,

@@ -1,4 +1,4 @@
--- When keys last authenticated.
+-- When keys were last used.
 
 -- name: put_key_use!
 insert into key_use (partner_id, key_id, used_at) values (:partner_id, :key_id, :used_at)

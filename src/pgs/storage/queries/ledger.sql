@@ -21,7 +21,7 @@ group by environment, account
 order by environment, account;
 
 -- name: open_escrow^
--- The stakes that escrow should hold: those that are confirmed and whose money is not recorded yet.
+-- The stakes that escrow should hold: those that are confirmed and not yet settled.
 select cast(coalesce(sum(stake_usd_cents), 0) as bigint)
 from seat
 where stake_status = 'confirmed' and rake_usd_cents is null;
@@ -42,7 +42,8 @@ limit :page_size;
 
 -- name: seats_settled_other_than_booked
 -- Seats whose payout, refund or rake differs from the lines of their match's settlement, whose
--- escrow was not emptied by it, or whose match does not exist.
+-- settlement has not emptied their escrow, whose stake status contradicts the time of confirmation,
+-- or whose match does not exist.
 select s.partner_id, s.seat_id
 from seat s
 left join match m on m.partner_id = s.partner_id and m.match_id = s.match_id
@@ -65,8 +66,10 @@ order by s.partner_id, s.seat_id
 limit :page_size;
 
 -- name: matches_that_do_not_add_up
--- Before a match's money is recorded, its seats have none. Afterwards the stakes equal payouts,
--- refunds and rake together: either the winner has the whole prize, or every stake was refunded.
+-- Matches that break one of these rules. Every match has seats, and their environment and status
+-- agree with it. Before its money is recorded, its seats have no payout, refund or rake. Afterwards
+-- the stakes equal payouts, refunds and rake together: either the winner has the whole prize, or
+-- every stake was refunded.
 select m.partner_id, m.match_id
 from match m
 left join seat s on s.partner_id = m.partner_id and s.match_id = m.match_id

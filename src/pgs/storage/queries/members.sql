@@ -1,4 +1,4 @@
--- Members of accounts. Column order is that of the struct in pgs.domain.members.
+-- Members of accounts. Columns are selected in the order of the fields in pgs.domain.members.
 
 -- name: members
 select partner_id, uid, email, role, joined_at from member order by partner_id, joined_at, uid;

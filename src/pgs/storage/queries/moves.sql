@@ -1,4 +1,4 @@
--- Running matches: who has joined, the moves, and when a match with a closed table needs attention.
+-- Running matches: who has joined, the moves, and when a match next needs attention.
 
 -- name: put_attendance!
 insert into presence (partner_id, match_id, came_0_ms, came_1_ms, clocks_ms, name_0, name_1)

@@ -1,4 +1,4 @@
--- Ratings. Column order is that of pgs.domain.ratings.Rating.
+-- Ratings. Columns are selected in the order of the fields in pgs.domain.ratings.
 
 -- name: find_rating^
 select mu, sigma, matches, last_opponent

@@ -1,4 +1,4 @@
--- Rake terms, every version.
+-- All versions of the rake terms.
 
 -- name: newest_terms^
 select version, text, published_at from terms order by version desc limit 1;

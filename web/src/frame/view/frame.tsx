@@ -17,7 +17,7 @@ export function Frame({ controller, framed }: FrameProps) {
   const theme = play.session?.theme;
   useEffect(() => applyTheme(theme), [theme]);
   const { socket, match } = play;
-  // Screen readers say a text only if it differs from the last: every other one ends with a space.
+  // Screen readers repeat a text only if it has changed: every second one ends with a space.
   const spoken = announced.text + (announced.count % 2 === 1 ? '\u00a0' : '');
 
   return (

@@ -1,4 +1,4 @@
-"""What every command to the account actor has in common, and the message that its rows changed.
+"""The base of every command to the account actor, and the message that an account's rows changed.
 
 The commands themselves are in the other modules of this package, by noun.
 """
@@ -17,15 +17,14 @@ AccountReply = Account | Refusal | BadRequest
 
 
 class AccountCommand(Command[R], Generic[R], frozen=True, kw_only=True):
-    """Changes an account.
+    """A command that changes an account.
 
     Its first field is always `by`: the uid of the member who acts, or `platform`. The event log
-    names them.
+    shows it.
 
-    `if_revision`: the account's revision that the caller has seen. If it has another one by now,
-    the reply is `partner_changed`. `rule`: the gates that `by` has passed in the admin API. The
-    actor checks them again, so that a member who was removed or demoted a moment ago changes
-    nothing.
+    `if_revision`: the account's revision that the caller has seen. If the account has another one
+    by now, the reply is `partner_changed`. `rule`: the gates that `by` has passed in the admin API.
+    The actor checks them again, so that a member who was just removed or demoted changes nothing.
     """
 
     if_revision: int | None = None
@@ -33,4 +32,4 @@ class AccountCommand(Command[R], Generic[R], frozen=True, kw_only=True):
 
 
 class AccountChangedInRows(Message, frozen=True):
-    """Somebody else has written the account's rows: they differ from what was published."""
+    """The account's rows were written by something other than its actor: load them again."""

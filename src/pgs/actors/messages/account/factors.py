@@ -21,24 +21,24 @@ class Enrolment(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class EnrollTotp(AccountCommand[Enrolment | Refusal | BadRequest], frozen=True):
-    """Begin a new authenticator for the caller.
+    """Enrol a new authenticator for the caller.
 
     To replace one, the caller needs a fresh step-up window. The old authenticator stays in force
-    until the first code of the new one.
+    until the first code of the new one is verified.
     """
 
     by: str
 
 
 class SteppedUp(msgspec.Struct, frozen=True):
-    """A code was right. The open and the fresh window end at these epoch seconds."""
+    """A code was right. `until` and `fresh_until`: epoch seconds at which the windows end."""
 
     until: int
     fresh_until: int
 
 
 class VerifyTotp(HidesSecrets, AccountCommand[SteppedUp | Refusal | BadRequest], frozen=True):
-    """Check the caller's code. The attempt is counted as wrong before the code is looked at."""
+    """Check the caller's code. The attempt is counted as wrong before the code is checked."""
 
     SECRETS = frozenset({"code"})
 
@@ -47,9 +47,9 @@ class VerifyTotp(HidesSecrets, AccountCommand[SteppedUp | Refusal | BadRequest],
 
 
 class ResetFactor(AccountCommand[Member | Refusal | BadRequest], frozen=True):
-    """Drop the authenticator of a member who has lost it; the reply is the member.
+    """Delete the authenticator of a member who has lost it; the reply is the member.
 
-    Only the platform may.
+    Only the platform may do this.
     """
 
     by: str

@@ -27,7 +27,7 @@ class MintKey(AccountCommand[KeyMinted | Refusal | BadRequest], frozen=True):
 
 
 class KeyRotated(HidesSecrets, msgspec.Struct, frozen=True):
-    """The new key's record, its text, which the service does not keep, and the old key's record.
+    """The new key's record and text, and the old key's record. The service does not keep the text.
 
     `previous.revokes_at` is the time at which the old key stops working.
     """

@@ -24,7 +24,7 @@ class CreatePartner(Command[PartnerCreated | Refusal | BadRequest], frozen=True)
 
 
 class SwitchAccount(AccountCommand[AccountReply], frozen=True):
-    """Switch an account on or off. The caller must then close its open seats and matches."""
+    """Switch an account on or off. After switching it off, the caller must close its open play."""
 
     by: str
     active: bool
@@ -33,7 +33,7 @@ class SwitchAccount(AccountCommand[AccountReply], frozen=True):
 class StopMarked(msgspec.Struct, frozen=True):
     """An emergency stop is on disk.
 
-    Session tokens of an earlier generation are dead. What is open must be closed now.
+    Session tokens of an earlier generation are invalid. The caller must now close all open play.
     """
 
     account: Account
@@ -43,9 +43,9 @@ class StopMarked(msgspec.Struct, frozen=True):
 
 
 class EmergencyStop(AccountCommand[StopMarked | Refusal | BadRequest], frozen=True):
-    """Kill every session token of an environment, and mark its open play for closing.
+    """Invalidate every session token of an environment, and mark its open play for closing.
 
-    `pgs.actors.seating.emergency_stop` then closes it.
+    `pgs.actors.seating.emergency_stop` then closes that play.
     """
 
     by: str
@@ -53,9 +53,9 @@ class EmergencyStop(AccountCommand[StopMarked | Refusal | BadRequest], frozen=Tr
 
 
 class StopFinished(Command[None], frozen=True):
-    """Forget the mark of an emergency stop: everything that was open at that stop is closed.
+    """Delete the mark of an emergency stop, because all play that was open at the stop is closed.
 
-    `generation` says which stop. Changes nothing else.
+    `generation` identifies the stop. Nothing else changes.
     """
 
     environment: Environment

@@ -23,9 +23,9 @@ class RevokeInvite(AccountCommand[Invite | Refusal | BadRequest], frozen=True):
 
 
 class AcceptInvite(AccountCommand[Invite | Refusal | BadRequest], frozen=True):
-    """Make `by`, who signed in with the verified address `email`, a member.
+    """Make `by` a member. `email` is the verified address with which they signed in.
 
-    The reply is the invite as accepted.
+    The reply is the accepted invite.
     """
 
     by: str

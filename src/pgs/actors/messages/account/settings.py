@@ -6,7 +6,7 @@ from pgs.domain.licences import Step
 
 
 class ChangeLicence(AccountCommand[AccountReply], frozen=True):
-    """Take a step with a game's licence: one of the partner's own steps, or of the platform's."""
+    """Take a step of a game's licence, on behalf of the partner or the platform."""
 
     by: str
     game_id: str
@@ -22,9 +22,9 @@ class AgreeTerms(AccountCommand[AccountReply], frozen=True):
 
 
 class EndTerms(AccountCommand[AccountReply], frozen=True):
-    """End the agreement in force. Only the platform may.
+    """End the agreement in force. Only the platform may do this.
 
-    No seat is taken until the partner agrees to the terms on offer.
+    New seats are refused until the partner agrees to the terms on offer.
     """
 
     by: str
@@ -55,7 +55,7 @@ class RemoveOrigin(AccountCommand[AccountReply], frozen=True):
 
 
 class SetPin(AccountCommand[AccountReply], frozen=True):
-    """Set the API version, one that is served, on which an environment's calls are answered."""
+    """Pin the calls of an environment to an API version that is served."""
 
     by: str
     environment: Environment
@@ -71,7 +71,7 @@ class SetRate(AccountCommand[AccountReply], frozen=True):
 
 
 class SetDomain(AccountCommand[AccountReply], frozen=True):
-    """Set the admin domain, once. `email` is the caller's verified address; it must lie in it."""
+    """Set the admin domain, once. `email`: the caller's verified address, which must be in it."""
 
     by: str
     email: str

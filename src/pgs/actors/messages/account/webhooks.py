@@ -19,7 +19,7 @@ class WebhookSaved(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class SaveWebhook(AccountCommand[WebhookSaved | Refusal | BadRequest], frozen=True):
-    """Save a webhook's URL and switch the endpoint on. The first one gets a signing secret."""
+    """Save a webhook's URL and switch the endpoint on. The first save mints a signing secret."""
 
     by: str
     environment: Environment
@@ -36,7 +36,7 @@ class WebhookSecretRotated(HidesSecrets, msgspec.Struct, frozen=True):
 
 
 class RotateWebhookSecret(AccountCommand[WebhookSecretRotated | Refusal | BadRequest], frozen=True):
-    """Replace the signing secret, and change nothing else."""
+    """Replace the signing secret. Nothing else changes."""
 
     by: str
     environment: Environment

@@ -1,5 +1,5 @@
--- Accounts, keys, tiers, seats, matches, the feed and the ledger. Written in the
--- subset of SQL that SQLite and PostgreSQL share. Every key begins with the partner.
+-- Accounts, keys, tiers, seats, matches, the feed and the ledger. Written in the subset of SQL that
+-- SQLite and PostgreSQL share. The primary keys of partners' records begin with the partner's id.
 
 create table partner (
   partner_id text primary key,
@@ -32,7 +32,7 @@ create table api_key (
   primary key (partner_id, key_id)
 );
 
--- Unique across partners: a hash names one key of one partner.
+-- Finds the partner of a key. Hashes are unique across partners.
 create table key_index (
   key_hash text primary key,
   partner_id text not null,
@@ -102,7 +102,8 @@ create table event (
   primary key (partner_id, seq)
 );
 
--- Tiers belong to the platform. Every revision stays, since seats keep the one they were taken at.
+-- Tiers belong to the platform. Every revision is kept, since seats refer to the revision at which
+-- they were taken.
 create table tier (
   environment text not null check (environment in ('test', 'live')),
   tier_id text not null,
@@ -131,8 +132,8 @@ create table terms (
 insert into terms (version, text, published_at) values (1,
 'Rake terms, version 1. Of the stakes of a match the winner receives the prize of its tier; what remains is the rake. A drawn match and a match without a result return every stake in full. Rake is invoiced once a month for each environment.', 0);
 
--- A row for each partner and environment: the last seat sequence, and the last position of the
--- results feed.
+-- A row for each partner and environment: the last sequence number of a seat, and the last position
+-- in the results feed.
 create table head (
   partner_id text not null,
   environment text not null check (environment in ('test', 'live')),
@@ -216,8 +217,8 @@ create table match (
 create index match_due on match (due_at) where due_at is not null;
 create index match_running on match (partner_id, environment, match_id) where status = 'started';
 
--- Double entry: the lines of one transfer sum to zero. The id of a charge
--- holds its seat's, the id of a settlement its match's.
+-- Double entry: the lines of one transfer sum to zero. The id of a charge contains the seat's id,
+-- and the id of a settlement contains the match's id.
 create table ledger (
   partner_id text not null,
   transfer_id text not null,
@@ -231,7 +232,7 @@ create table ledger (
   primary key (partner_id, transfer_id, line)
 );
 
--- Written when readiness is asked for: only a commit proves that the disk still takes one.
+-- Written by the readiness check, because only a commit proves that the disk still accepts commits.
 create table heartbeat (
   name text primary key,
   beats bigint not null

@@ -1,4 +1,4 @@
--- The webhook's delivery attempt log: one row for each try, numbered per partner and environment.
+-- The log of webhook delivery attempts: one row for each try, numbered per partner and environment.
 
 create table attempt (
   partner_id text not null,

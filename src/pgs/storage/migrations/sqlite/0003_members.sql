@@ -9,13 +9,13 @@ create table member (
   primary key (partner_id, uid)
 );
 
--- Unique across partners: one uid is a member of one account.
+-- Finds the account of a member. A uid is a member of at most one account.
 create table member_index (
   uid text primary key,
   partner_id text not null
 );
 
--- Unique across partners: whoever accepts an invite knows only its id.
+-- Finds the account of an invite, since a person who accepts an invite sends only the invite's id.
 create table invite_index (
   invite_id text primary key,
   partner_id text not null
@@ -23,13 +23,13 @@ create table invite_index (
 
 insert into invite_index (invite_id, partner_id) select invite_id, partner_id from invite;
 
--- An invite's place in its list: the sequence of the event that issued it. Older invites were
--- issued together with their accounts.
+-- An invite's place in the list of invites: the sequence number of the event that issued it. The
+-- invites that exist before this migration were issued by the first event of their account.
 alter table invite add column seq bigint not null default 1;
 
 create unique index invite_sequence on invite (partner_id, seq);
 
--- A member's authenticator, with everything that the step-up rules store. Its secrets are sealed.
+-- A member's authenticator, with everything that the step-up rules store. The secrets are sealed.
 create table factor (
   partner_id text not null,
   uid text not null,
@@ -42,7 +42,7 @@ create table factor (
   primary key (partner_id, uid)
 );
 
--- An emergency stop whose open play is not closed yet: whoever finishes it removes the row.
+-- An emergency stop whose open play is not closed yet. The row is removed once the play is closed.
 create table stop (
   partner_id text not null,
   environment text not null check (environment in ('test', 'live')),
@@ -51,7 +51,7 @@ create table stop (
   primary key (partner_id, environment)
 );
 
--- When a key last authenticated, to within an hour.
+-- When a key was last used, to within an hour.
 create table key_use (
   partner_id text not null,
   key_id text not null,
@@ -59,5 +59,5 @@ create table key_use (
   primary key (partner_id, key_id)
 );
 
--- The first terms ship as a file of the package, and are put on offer where there are none.
+-- The first terms are now a file of the package, which is inserted if there are no terms.
 delete from terms where version = 1 and published_at = 0;

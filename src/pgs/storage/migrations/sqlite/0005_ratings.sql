@@ -1,5 +1,5 @@
--- Players' skill by game, from the live matches that ended with a result. Mean and deviation in
--- millionths of a point.
+-- Players' skill by game, computed from live matches that ended with a result. `mu` (the mean) and
+-- `sigma` (the deviation) are in millionths of a point.
 
 create table rating (
   partner_id text not null,

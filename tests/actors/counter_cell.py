@@ -1,4 +1,4 @@
-"""An actor that tests drive by hand: a counter on rows, and a desk with short ways to ask it."""
+"""An actor that tests drive by hand: a counter on rows, and its cell with short ways to ask it."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -8,20 +8,20 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from pgs.actors.kernel.cell import MAILBOX_LIMIT, Cell
-from pgs.actors.kernel.mail import LATER, Command, Crashed, Envelope, Message
+from pgs.actors.kernel.mail import LATER, Actor, Command, Crashed, Envelope, Message
 from pgs.actors.kernel.ref import ASK_DEADLINE_S
 from pgs.actors.kernel.restarts import RestartCounter
 from pgs.actors.kernel.system import System
 
 
 class Add(Command[int], frozen=True):
-    """Add to the total; answers the new total."""
+    """Add to the total. The answer is the new total."""
 
     amount: int = 1
 
 
 class Do(Command[object], frozen=True):
-    """Call something inside the actor; answers what it returns."""
+    """Call something inside the actor. The answer is what it returns."""
 
     call: Callable[[], Awaitable[object]]
 
@@ -33,7 +33,7 @@ class Defer(Command[str], frozen=True):
 
 
 class Resolve(Message, frozen=True):
-    """Answer those who wait for a key."""
+    """Answer the ask that waits for a key."""
 
     key: str
     answer: str
@@ -104,23 +104,24 @@ def raises(error: Exception) -> Callable[[], Awaitable[object]]:
     return call
 
 
-class Desk:
-    """One cell with its rows, and short ways to ask it."""
+class CounterCell:
+    """A cell with a counter, or with another actor, and short ways to ask it."""
 
     def __init__(
         self,
         system: System,
         restarts: RestartCounter | None = None,
         limit: int = MAILBOX_LIMIT,
-        name: str = "desk",
+        name: str = "counter",
+        actor: Actor | None = None,
     ) -> None:
         self.rows = Rows()
         self.restarts = restarts or RestartCounter()
-        self.cell = Cell(name, system, self.restarts, lambda _: Counter(self.rows), limit)
+        self.cell = Cell(name, system, self.restarts, lambda _: actor or Counter(self.rows), limit)
         self._system = system
 
     def later(self, command: Command[Any], within: float = ASK_DEADLINE_S) -> Asked:
-        """Put an ask into the mailbox now, and wait for its answer in a task of its own."""
+        """Put an ask into the mailbox now, and wait for its answer in a separate task."""
         asked, envelope = Asked(), Envelope(command, trio.current_time() + within)
         self.cell.post(envelope)
 

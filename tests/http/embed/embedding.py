@@ -18,7 +18,7 @@ ROUTES: Final[tuple[tuple[Environment, str], ...]] = (("live", "/embed/"), ("tes
 
 
 @asynccontextmanager
-async def embedding(folder: Path, **settings: Any) -> AsyncIterator[Service]:
+async def embedding_service(folder: Path, **settings: Any) -> AsyncIterator[Service]:
     """Run a service with two partners: `acme` has an origin in each environment, `bare` none."""
     async with in_process(folder, **settings) as service:
         await service.partner("acme")
@@ -29,7 +29,7 @@ async def embedding(folder: Path, **settings: Any) -> AsyncIterator[Service]:
 
 
 def policy(header: str | None) -> dict[str, list[str]]:
-    """Return a content security policy as the sources of each directive."""
+    """Return the sources of each directive of a content security policy."""
     assert header is not None
     directives = [directive.split() for directive in header.split("; ")]
     assert len({words[0] for words in directives}) == len(directives), "a directive comes twice"

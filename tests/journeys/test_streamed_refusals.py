@@ -1,4 +1,4 @@
-"""Every refusal of a call with a known key reaches the live stream, whichever check refused it."""
+"""Every refusal of a call with a known key reaches the live stream, whichever check refuses it."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.journeys.service import Service, in_process
 DECIDE = "/partner/test/matches/{match_id}/decide"
 
 
-async def told(
+async def refuse_and_stream(
     service: Service,
     partner: Partner,
     environment: Environment,
@@ -23,7 +23,7 @@ async def told(
     path: str = "/partner/me",
     headers: HeaderList = (),
 ) -> tuple[str | None, list[tuple[object, object]]]:
-    """Return a refused call's reason, and path and reason of each refusal in the live stream."""
+    """Make a call that is refused. Return its reason, and the streamed refusals (path, reason)."""
     activity = service.core.parts.activity
     with activity.subscribed(partner.partner_id, environment) as subscriber:
         assert subscriber is not None
@@ -40,7 +40,7 @@ async def test_a_refused_version_reaches_the_live_stream(tmp_path: Path) -> None
         partner = await service.partner()
         version = [("x-service-api-version", "99")]
         reason = "unsupported_api_version"
-        assert await told(service, partner, "test", headers=version) == (
+        assert await refuse_and_stream(service, partner, "test", headers=version) == (
             reason,
             [("/partner/me", reason)],
         )
@@ -51,14 +51,20 @@ async def test_a_refusal_of_an_inactive_account_reaches_the_live_stream(tmp_path
         partner = await service.partner()
         await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, active=False))
         reason = "partner_inactive"
-        assert await told(service, partner, "live") == (reason, [("/partner/me", reason)])
+        assert await refuse_and_stream(service, partner, "live") == (
+            reason,
+            [("/partner/me", reason)],
+        )
 
 
 async def test_a_key_of_the_other_environment_reaches_the_live_stream(tmp_path: Path) -> None:
     async with in_process(tmp_path, restrict_environment="live") as service:
         partner = await service.partner()
         reason = "test_key_against_live"
-        assert await told(service, partner, "test") == (reason, [("/partner/me", reason)])
+        assert await refuse_and_stream(service, partner, "test") == (
+            reason,
+            [("/partner/me", reason)],
+        )
 
 
 async def test_a_revoked_key_reaches_the_live_stream(tmp_path: Path) -> None:
@@ -67,7 +73,10 @@ async def test_a_revoked_key_reaches_the_live_stream(tmp_path: Path) -> None:
         revoke = RevokeKey(PLATFORM, partner.key_ids["test"])
         await account(service.core, partner.partner_id, revoke)
         reason = "invalid_key"
-        assert await told(service, partner, "test") == (reason, [("/partner/me", reason)])
+        assert await refuse_and_stream(service, partner, "test") == (
+            reason,
+            [("/partner/me", reason)],
+        )
 
 
 async def test_a_live_key_on_a_call_for_test_keys_reaches_the_live_stream(tmp_path: Path) -> None:
@@ -75,14 +84,17 @@ async def test_a_live_key_on_a_call_for_test_keys_reaches_the_live_stream(tmp_pa
         partner = await service.partner()
         reason = "test_key_required"
         path = DECIDE.format(match_id="mat_x")
-        assert await told(service, partner, "live", "POST", path) == (reason, [(DECIDE, reason)])
+        assert await refuse_and_stream(service, partner, "live", "POST", path) == (
+            reason,
+            [(DECIDE, reason)],
+        )
 
 
 async def test_a_refusal_of_the_handler_reaches_the_live_stream_once(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         reason = "match_not_found"
-        assert await told(service, partner, "test", path="/partner/matches/mat_x") == (
+        assert await refuse_and_stream(service, partner, "test", path="/partner/matches/mat_x") == (
             reason,
             [("/partner/matches/{match_id}", reason)],
         )

@@ -1,4 +1,4 @@
-"""A service with an account, members in any state, and an issuer that signs anybody in."""
+"""A client of the admin API, with a service, the account `acme` and an identity issuer."""
 
 import re
 from collections.abc import AsyncIterator
@@ -27,17 +27,17 @@ from tests.journeys.client import NOTHING, HeaderList, Reply, ok
 from tests.journeys.service import Service, in_process
 
 Standing = Literal["none", "closed", "stale", "fresh"]
-"""A member's authenticator: none, or with a window that is closed, stale (open) or fresh."""
+"""A member's authenticator: none enrolled, or its step-up window closed, stale (open) or fresh."""
 
 STANDINGS: Final[tuple[Standing, ...]] = ("none", "closed", "stale", "fresh")
 BOSS: Final = "boss"
 """The uid of the account's first admin, who has a fresh window until a test changes it."""
 
-SETTLED_S: Final = 60  # seconds; no step-up window of a test opens or closes within them
+SETTLED_S: Final = 60  # seconds since a closed window, or the fresh part of a stale one, ended
 
 
 def person(uid: str) -> Person:
-    """Return a person with an address of `acme`, as the issuer knows them."""
+    """Return a person as the issuer knows them, with an address at `acme.example`."""
     return Person(uid, uid.title(), f"{re.sub('[^a-z-]', '', uid)}@acme.example")
 
 
@@ -49,8 +49,8 @@ def factor_standing(standing: Standing, now: int) -> Factor:
     return Factor(sealed_secret="sealed", opened_at=now - age)
 
 
-class Office(msgspec.Struct, frozen=True):
-    """A service with the account `acme`."""
+class AdminClient(msgspec.Struct, frozen=True):
+    """Calls the admin API of a service, as members of the account `acme`."""
 
     service: Service
     issuer: DevelopmentIssuer
@@ -65,35 +65,35 @@ class Office(msgspec.Struct, frozen=True):
         headers: HeaderList = (),
         content: bytes | None = None,
     ) -> Reply:
-        """Return the answer to a call of the admin API. `path` follows `/partner/admin/`."""
+        """Return the answer to a call of the admin API. `path` is relative to `/partner/admin/`."""
         token = self.issuer.mint_token(person(who))
         return await self.service.public.call(
             method, f"/partner/admin/{path}", token, body, headers=headers, content=content
         )
 
-    async def done(self, method: str, path: str, body: object = NOTHING, **how: Any) -> Any:
-        """Return the record of a call that must succeed."""
+    async def call_ok(self, method: str, path: str, body: object = NOTHING, **how: Any) -> Any:
+        """Return the body of the answer to a call, which must be a 200."""
         return ok(await self.call(method, path, body, **how))
 
     async def command(self, command: Any, partner_id: str = "acme") -> Any:
         """Return the account actor's reply to a command."""
         return await self.service.core.directory.partner(partner_id).account().ask(command)
 
-    async def invited(self, uid: str, role: Role) -> Invite:
-        """Return a new invite. It is made without the gates of the admin API."""
+    async def invite(self, uid: str, role: Role) -> Invite:
+        """Return a new invite. The gates of the admin API do not apply to it."""
         invite = await self.command(CreateInvite(PLATFORM, person(uid).email, role))
         assert isinstance(invite, Invite), invite
         return invite
 
-    async def join(self, uid: str, role: Role, standing: Standing = "fresh") -> str:
-        """Make a member; return the uid."""
-        invite = await self.invited(uid, role)
+    async def add_member(self, uid: str, role: Role, standing: Standing = "fresh") -> str:
+        """Add a member with an authenticator in that state; return the uid."""
+        invite = await self.invite(uid, role)
         accepted = await self.command(AcceptInvite(uid, invite.email, invite.invite_id))
         assert isinstance(accepted, Invite), accepted
-        await self.stand(uid, standing)
+        await self.set_standing(uid, standing)
         return uid
 
-    async def stand(self, uid: str, standing: Standing) -> None:
+    async def set_standing(self, uid: str, standing: Standing) -> None:
         """Write the state of a member's authenticator to its row."""
         parts = self.service.core.parts
         factor = factor_standing(standing, parts.clock.now())
@@ -102,16 +102,16 @@ class Office(msgspec.Struct, frozen=True):
     async def enrol(self, uid: str) -> str:
         """Enrol an authenticator for a member who has none; return its secret.
 
-        Its current code is not used up.
+        Its current code can still be used: enrolling uses the previous code.
         """
-        secret = (await self.done("POST", "totp/enroll", who=uid))["secret"]
+        secret = (await self.call_ok("POST", "totp/enroll", who=uid))["secret"]
         now = self.service.core.parts.clock.now()
-        await self.done("POST", "totp/verify", {"code": code_at(secret, now - STEP_S)}, who=uid)
+        await self.call_ok("POST", "totp/verify", {"code": code_at(secret, now - STEP_S)}, who=uid)
         return str(secret)
 
 
 @asynccontextmanager
-async def open_office(folder: Path, **how: Any) -> AsyncIterator[Office]:
+async def open_admin(folder: Path, **how: Any) -> AsyncIterator[AdminClient]:
     """Run a service and an issuer for a block, with the account `acme` and its first admin."""
     async with (
         development_issuer([], SystemClock(), SystemRng()) as issuer,
@@ -119,25 +119,27 @@ async def open_office(folder: Path, **how: Any) -> AsyncIterator[Office]:
             folder, identity_issuer=issuer.issuer, identity_client_id=issuer.client_id, **how
         ) as service,
     ):
-        office = Office(service, issuer)
-        created = await office.command(CreatePartner("Acme", person(BOSS).email))
-        accepted = await office.command(AcceptInvite(BOSS, person(BOSS).email, created.invite_id))
+        admin = AdminClient(service, issuer)
+        created = await admin.command(CreatePartner("Acme", person(BOSS).email))
+        accepted = await admin.command(AcceptInvite(BOSS, person(BOSS).email, created.invite_id))
         assert isinstance(accepted, Invite), accepted
-        await office.stand(BOSS, "fresh")
-        yield office
+        await admin.set_standing(BOSS, "fresh")
+        yield admin
 
 
 @asynccontextmanager
-async def hooked_office(folder: Path, **how: Any) -> AsyncIterator[tuple[Office, Inbox]]:
-    """Run the same with an endpoint for the account's nudges, over real TLS.
+async def open_admin_with_webhook(
+    folder: Path, **how: Any
+) -> AsyncIterator[tuple[AdminClient, Inbox]]:
+    """Like `open_admin`, with an inbox that receives the account's nudges over real TLS.
 
-    The host of its URL resolves to this machine.
+    The host of the inbox's URL resolves to this machine.
     """
     clock = SystemClock()
     authority = Authority(clock.now())
     outbound, resolver = loopback_outbound(authority), LoopbackResolver(HOOKS_HOST)
     async with (
         open_inbox(authority, clock) as inbox,
-        open_office(folder, outbound=outbound, resolver=resolver, **how) as office,
+        open_admin(folder, outbound=outbound, resolver=resolver, **how) as admin,
     ):
-        yield office, inbox
+        yield admin, inbox

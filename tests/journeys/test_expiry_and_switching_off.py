@@ -32,7 +32,7 @@ async def _seat(service: Service, key: str, player_id: str, idempotency_key: str
 
 
 async def _close_play(service: Service, partner: Partner) -> int:
-    """Close a partner's play in both environments; return how much was closed."""
+    """Close a partner's play in both environments; return how many seats and matches ended."""
     actors = service.core.directory.partner(partner.partner_id)
     return sum([await close_play(actors, each, "account_inactive") for each in ENVIRONMENTS])
 
@@ -51,7 +51,7 @@ async def _rows_once_paid(service: Service, key: str, count: int) -> dict[str, d
     return rows
 
 
-async def test_a_seat_that_finds_nobody_ends_in_a_match_of_its_own_and_is_refunded(
+async def test_a_seat_without_an_opponent_ends_in_a_match_of_its_own_and_is_refunded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(WAIT_S, "live", 1)
@@ -79,7 +79,7 @@ async def test_a_seat_that_finds_nobody_ends_in_a_match_of_its_own_and_is_refund
         assert (await check_ledger(service.core.parts.database.reader)).sound
 
 
-async def test_a_match_nobody_comes_to_is_no_contest_and_refunded(
+async def test_a_match_that_neither_player_joins_is_no_contest_and_refunded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ABSENCE_S, "test", 1)
@@ -126,7 +126,7 @@ async def test_a_deactivation_ends_what_is_open_even_when_the_process_dies_right
         assert ok(await _seat(service, partner.test, "erin", "e"))["status"] == "waiting"
 
 
-async def test_a_key_whose_revocation_falls_due_ends_its_long_poll(tmp_path: Path) -> None:
+async def test_a_long_poll_ends_when_its_keys_revocation_falls_due(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
         parts = service.core.parts
@@ -153,7 +153,7 @@ async def test_a_key_whose_revocation_falls_due_ends_its_long_poll(tmp_path: Pat
 
 
 @pytest.mark.parametrize("environment", ["test", "live"])
-async def test_a_session_is_opaque_text_with_addresses_of_this_service(
+async def test_a_session_has_an_opaque_token_and_the_urls_of_this_service(
     tmp_path: Path, environment: str
 ) -> None:
     async with in_process(
@@ -184,19 +184,19 @@ async def test_a_session_is_opaque_text_with_addresses_of_this_service(
         assert one["sessionToken"] != two["sessionToken"]
 
 
-class Gate:
-    """A settlement that answers only when the test lets it."""
+class HeldSettlement:
+    """A settlement that confirms stakes once `released` is set."""
 
     instant = False
 
     def __init__(self) -> None:
-        self.opened = trio.Event()
+        self.released = trio.Event()
         self.asked = 0
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return `confirmed`, once opened."""
+        """Return `confirmed`, once `released` is set."""
         self.asked += 1
-        await self.opened.wait()
+        await self.released.wait()
         return "confirmed"
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
@@ -204,9 +204,11 @@ class Gate:
         return "confirmed"
 
 
-async def test_two_calls_at_once_wait_for_one_answer_of_settlement(tmp_path: Path) -> None:
-    gate = Gate()
-    async with in_process(tmp_path, settlement=gate) as service:
+async def test_simultaneous_calls_with_one_key_wait_for_one_answer_of_settlement(
+    tmp_path: Path,
+) -> None:
+    held = HeldSettlement()
+    async with in_process(tmp_path, settlement=held) as service:
         key = (await service.partner()).test
         replies: list[Reply] = []
 
@@ -217,10 +219,10 @@ async def test_two_calls_at_once_wait_for_one_answer_of_settlement(tmp_path: Pat
             for _ in range(3):
                 nursery.start_soon(seat)
             actor = service.core.directory.partner("acme")
-            await until(lambda: gate.asked == 1)
+            await until(lambda: held.asked == 1)
             await until(lambda: len(actor._cells["seats.test"]._deferred) == 3)
-            gate.opened.set()
-        assert gate.asked == 1
+            held.released.set()
+        assert held.asked == 1
         assert len({ok(reply)["seatId"] for reply in replies}) == 1
         assert {ok(reply)["status"] for reply in replies} == {"waiting"}
         assert sorted(reply.header("idempotent-replayed") or "" for reply in replies) == [
@@ -230,31 +232,31 @@ async def test_two_calls_at_once_wait_for_one_answer_of_settlement(tmp_path: Pat
         ]
 
 
-async def test_a_settlement_that_says_nothing_in_time_leaves_the_seat_pending(
+async def test_a_settlement_that_does_not_answer_in_time_leaves_the_seat_pending(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
-    gate = Gate()
-    async with in_process(tmp_path, settlement=gate) as service:
+    held = HeldSettlement()
+    async with in_process(tmp_path, settlement=held) as service:
         key = (await service.partner()).test
         for _ in range(2):
             check_refusal(await _seat(service, key, "alice", "one"), 503, "settlement_unavailable")
-        gate.opened.set()
+        held.released.set()
         reply = await _seat(service, key, "alice", "one")
         assert (ok(reply)["status"], reply.header("idempotent-replayed")) == ("waiting", "true")
         assert (await check_ledger(service.core.parts.database.reader)).sound
 
 
-@pytest.mark.slow  # a pending stake is asked about again after 5 s
+@pytest.mark.slow  # settlement is asked again about a pending stake after 5 s
 async def test_a_pending_stake_is_confirmed_by_recovery_without_a_retry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settlement, "ANSWER_S", 0.2)
-    gate = Gate()
-    async with in_process(tmp_path, settlement=gate) as service:
+    held = HeldSettlement()
+    async with in_process(tmp_path, settlement=held) as service:
         key = (await service.partner()).test
         check_refusal(await _seat(service, key, "alice", "one"), 503, "settlement_unavailable")
-        gate.opened.set()
+        held.released.set()
         with trio.fail_after(PATIENCE_S):
             assert (await _seat(service, key, "bob", "two")).status in (200, 503)
             rows: list[dict[str, object]] = []

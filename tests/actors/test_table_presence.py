@@ -1,0 +1,129 @@
+"""Who is present at a table: sockets that come, go, replace each other, or are closed."""
+
+from pathlib import Path
+from unittest import mock
+
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from pgs.actors.messages.account.lifecycle import EmergencyStop
+from pgs.domain.frames import Snapshot
+from tests.actors.playing import Player, alone_at_table, at_table, match_row, play
+from tests.actors.ready_core import at, ready_core, settle, until
+
+
+async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        await s.seat("ann")
+        ann, idle = await Player(s, "ann").enter(), await Player(s, "bob").enter()
+        ann.player_socket.waiting = True
+        await s.seat("bob")
+        await settle()
+        (snapshot,) = ann.take()
+        assert (snapshot["type"], snapshot["you"], snapshot["turn"], snapshot["ply"]) == (
+            "snapshot",
+            0,
+            0,
+            0,
+        )
+        assert snapshot["opponent"] == {"playerId": "bob", "connected": True}
+        assert snapshot["deadlineAtMs"] == at(30) * 1000, "both are here, so the clock runs"
+        assert idle.take() == [], "this one has not asked to take part"
+
+
+async def test_a_player_is_told_when_the_other_comes_and_goes(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        _, ann = await alone_at_table(s, "ann")
+        (snapshot,) = ann.take()
+        assert snapshot["opponent"] == {"playerId": "bob", "connected": False}
+        assert "deadlineAtMs" not in snapshot
+        bob = await Player(s, "bob", name="Bob").enter()
+        await settle()
+        bob.leave()
+        await settle()
+        came, went = ann.take()
+        opponent = {"playerId": "bob", "displayName": "Bob"}
+        assert (came["type"], came["seq"], came["opponent"]) == (
+            "presence",
+            snapshot["seq"] + 1,
+            {**opponent, "connected": True},
+        )
+        assert came["deadlineAtMs"] == at(30) * 1000
+        assert (went["type"], went["seq"], went["opponent"]) == (
+            "presence",
+            snapshot["seq"] + 2,
+            {**opponent, "connected": False},
+        )
+
+
+async def test_a_newer_socket_takes_the_place_of_the_older(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        match_id, ann, bob = await at_table(s)
+        newer = await Player(s, "bob").enter()
+        assert bob.socket.code == 4409
+        bob.leave()
+        await settle()
+        assert ann.take() == [], "the player has been here all the time"
+        assert newer.take() == []
+        await newer.join(match_id)
+        await play(match_id, (ann, newer), "a1", "b1")
+        assert newer.kinds() == ["snapshot", "moved", "moved"]
+        assert bob.take() == []
+
+
+async def test_a_lost_connection_resumes_with_a_snapshot(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        match_id, ann, bob = await at_table(s)
+        await play(match_id, (ann, bob), "a1", "b1")
+        seq = bob.take()[-1]["seq"]
+        bob.leave()
+        await play(match_id, (ann, bob), "a2", ply=2)
+        again = await Player(s, "bob").enter()
+        snapshot = await again.join(match_id)
+        assert isinstance(snapshot, Snapshot)
+        assert (snapshot.ply, snapshot.turn, snapshot.you) == (3, 1, 1)
+        assert snapshot.seq == seq + 3, "one message each for leaving, moving and coming back"
+        assert await again.move(match_id, 3, "b2") is None
+
+
+async def test_an_account_that_is_switched_off_closes_its_sockets_at_once(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        match_id, ann, bob = await at_table(s)
+        idle = await Player(s, "idle").enter()
+        await s.switch(False)
+        assert [player.socket.code for player in (ann, bob, idle)] == [4403] * 3
+        await settle()
+        assert (await match_row(s, match_id)).end_reason == "account_inactive"
+        assert await ann.move(match_id, 0, "a1") == "match_over"
+
+
+async def test_an_emergency_stop_closes_the_sockets_of_its_environment(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        here = [await Player(s, "ann").enter(), await Player(s, "ann", "live").enter()]
+        await s.partner().account().ask(EmergencyStop("ops", "test"))
+        assert [player.socket.code for player in here] == [4403, None]
+
+
+async def test_sockets_close_once_the_registry_has_been_unreadable_too_long(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        ann = await Player(s, "ann").enter()
+        with mock.patch.object(s.parts.registry, "refresh", trio.sleep_forever):
+            await until(599)
+            assert ann.socket.code is None
+            await until(602)
+            assert ann.socket.code == 4503
