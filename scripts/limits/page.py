@@ -30,8 +30,11 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Accounts, members and sign-in", ("shared/activity.py",)),
     ("Accounts, members and sign-in", ("http/outbound/fetch.py",)),
     ("Webhooks", ("actors/delivery/", "domain/nudges.py", "domain/addresses.py", "domain/urls.py")),
+    ("Money", ("http/outbound/settlement.py",)),
     ("Webhooks", ("http/outbound/", "shared/deliveries.py", "domain/secrets.py")),
     ("Webhooks", ("actors/maintenance/webhooks.py",)),
+    ("Money", ("actors/seating/asking.py", "shared/breaker.py", "shared/asks.py")),
+    ("Money", ("shared/settlements.py", "shared/open_money.py", "maintenance/settlement.py")),
     (
         "Seats and pairing",
         ("actors/seating/", "domain/live_pairing.py", "domain/matches.py", "domain/seats.py"),

@@ -60,7 +60,10 @@ class Metrics:
         observe(seconds)
 
     def on_settlement_call(self, kind: str, outcome: str, seconds: float) -> None:
-        """Record one call to the settlement server. All three words of each are fixed ones."""
+        """Record one call to the settlement server.
+
+        `kind`: `charge` or `payout`. `outcome`: its published answer, or `unanswered`.
+        """
         self._settlement_calls.labels(kind, outcome).observe(seconds)
 
     def watch(

@@ -84,12 +84,7 @@ async def running(
     read_suffixes()
     trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
     with _bound(config) as (public, internal):
-        inside = InternalApp(
-            ready=readiness.why_not,
-            scrape=metrics.scrape,
-            refresh=lambda: _refresh(readiness),
-            notes=readiness.notes,
-        )
+        inside = _make_internal_app(metrics, readiness)
         # The internal listener opens before the core and closes after it, so that readiness can
         # answer `starting` and `draining`.
         async with (
@@ -126,6 +121,15 @@ async def running(
             finally:
                 internal_listener.stop.set()  # before the core closes, because metrics read it
     log.info("stopped")
+
+
+def _make_internal_app(metrics: Metrics, readiness: Readiness) -> InternalApp:
+    return InternalApp(
+        ready=readiness.why_not,
+        scrape=metrics.scrape,
+        refresh=lambda: _refresh(readiness),
+        notes=readiness.notes,
+    )
 
 
 def _edges(versions: ServedVersions, metrics: Metrics) -> Callable[[App], Edge]:
