@@ -1,7 +1,7 @@
 """Money torture: a settlement server with faults, and kill -9 on both sides, under many seats.
 
 Every seat must end settled exactly once, and both ledgers must say so. `TORTURE_SEATS` sets the
-number of seats.
+number of seats, `TORTURE_PENDING_S` for how long a charge or payout may be pending.
 """
 
 import os
@@ -33,6 +33,7 @@ from reference_settlement.books import Books
 pytestmark = pytest.mark.torture
 
 SEATS = int(os.environ.get("TORTURE_SEATS", "1500"))
+PENDING_S = int(os.environ.get("TORTURE_PENDING_S", "20"))
 PARTNERS, WORKERS, KILL_EVERY = 4, 16, 150
 OPEN = (
     "select (select count(*) from seat where status = 'pending')"
@@ -44,7 +45,7 @@ FAULTS = (
     "garbage=0.05",
     "cut-before=0.05",
     "cut-after=0.05",
-    "pending=0.05:20",
+    f"pending=0.05:{PENDING_S}",
     "decline=0.02",
     "out-of-order=0.1",
     "twice=0.1",
@@ -131,7 +132,7 @@ async def test_every_seat_is_settled_once_whatever_the_settlement_server_does_an
     settlement.start()
     server.start()
     kills = 0
-    with trio.fail_after(120 + SEATS):
+    with trio.fail_after(120 + SEATS + 2 * PENDING_S):
         async with trio.open_nursery() as nursery:
             done = trio.Event()
             nursery.start_soon(_play_all, server, play, done)
