@@ -228,3 +228,12 @@ def test_a_valid_issuer_or_frame_is_accepted(settings: dict[str, str], audience:
     config = load_config(None, {f"PGS_{name.upper()}": value for name, value in settings.items()})
     assert {name: getattr(config, name) for name in settings} == settings
     assert config.token_audience == audience
+
+
+def test_the_settlement_server_may_have_a_private_address_and_a_path(tmp_path: Path) -> None:
+    config = from_file(
+        tmp_path,
+        '[pgs]\nsettlement_url = "https://10.0.0.5:8443/settle/"\nsettlement_token_file = "token"\n',
+    )
+    assert config.settlement_url == "https://10.0.0.5:8443/settle/"
+    assert config.settlement_token_file == tmp_path / "token"

@@ -277,3 +277,12 @@ async def test_the_commands_work_with_a_service_and_without(tmp_path: Path, runn
         await nursery.start(serve_operator, core, tmp_path)
         await check()
         nursery.cancel_scope.cancel()
+
+
+async def test_a_retry_of_all_passes_over_a_partner_whose_actors_rest(tmp_path: Path) -> None:
+    async with a_core(tmp_path, scripted(cleo=["pending"])) as core:
+        await take(core, "cleo")
+        await until_answered(core, 1)
+        while not core.directory.partner("acme").restarts.crashed(trio.current_time()):
+            pass
+        assert await c.retry(core, c.Item()) == Asked(0, busy=1)

@@ -141,8 +141,9 @@ def _table(items: list[OpenItem]) -> RenderableType:
 
 def _asked(asked: Asked) -> RenderableType:
     unset = f" {asked.unset} cannot be: their settlement is not set." if asked.unset else ""
+    busy = f" {asked.busy} could not be, their partner is busy: try again." if asked.busy else ""
     outcome = f" {asked.outcome}" if asked.outcome else ""
-    return _cell(f"Asked for: {asked.asked}.{unset}{outcome}")
+    return _cell(f"Asked for: {asked.asked}.{unset}{busy}{outcome}")
 
 
 def _resolved(resolved: Resolved) -> RenderableType:

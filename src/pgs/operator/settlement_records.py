@@ -44,12 +44,14 @@ class OpenPage(Record, frozen=True):
 class Asked(Record, frozen=True):
     """How many open charges, and matches with open payouts, were asked for.
 
-    `unset`: those that were not, since their settlement is not set. `outcome`: what has become of
-    the one that was named.
+    `unset`: those that were not, since their settlement is not set. `busy`: those that were not,
+    since their partner's actors rest or are overloaded. `outcome`: what has become of the one that
+    was named.
     """
 
     asked: int
     unset: int = 0
+    busy: int = 0
     outcome: str | None = None
 
 

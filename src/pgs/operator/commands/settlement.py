@@ -6,6 +6,7 @@ import trio
 from msgspec import Meta
 
 from pgs.actors.core import Core
+from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.actors.messages import seats as m
 from pgs.actors.messages.account.settlement import NoteResolution
 from pgs.actors.seating.asking import ANSWER_S
@@ -72,7 +73,7 @@ async def retry(core: Core, args: Item) -> Asked | BadRequest:
     core.parts.settlements.breaker.reset()
     if args.item_id is not None:
         return await _retry_one(core, args.item_id)
-    asked = unset = 0
+    asked = unset = busy = 0
     after: After | None = After()
     while after is not None:
         found = await page_of(core, after, PAGE)
@@ -80,10 +81,13 @@ async def retry(core: Core, args: Item) -> Asked | BadRequest:
         for one in ones:
             if core.parts.settlements.port(_side(one)) is None:
                 unset += 1
-            else:
+                continue
+            try:
                 asked += await _ask_now(core, one)
+            except (Overloaded, Crashed):  # one partner that rests must not end it for the others
+                busy += 1
         after = found.next_after
-    return Asked(asked, unset)
+    return Asked(asked, unset, busy)
 
 
 async def resolve(core: Core, args: Decision) -> Resolved | Refusal | BadRequest:
