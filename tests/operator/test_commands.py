@@ -33,6 +33,7 @@ from pgs.operator.commands.partner import (
     PartnerRate,
     PartnersAfter,
 )
+from pgs.operator.commands.settlement import Decision, Item, ItemsAfter
 from pgs.operator.commands.tier import (
     TIER_LIST,
     TIER_SET,
@@ -75,6 +76,9 @@ async def test_a_mistyped_folder_is_not_created(
         LicenceStep: LicenceStep("acme", "chess", "grant"),
         TierOfGame: TierOfGame("test", "bronze", "chess"),
         MatchId: MatchId("mat_0"),
+        ItemsAfter: ItemsAfter(),
+        Item: Item(),
+        Decision: Decision("sea_0", "declined"),
         BackupFolder: BackupFolder("/nowhere"),
     }
     with pytest.raises(NoDatabase):
