@@ -233,7 +233,8 @@ def test_a_valid_issuer_or_frame_is_accepted(settings: dict[str, str], audience:
 def test_the_settlement_server_may_have_a_private_address_and_a_path(tmp_path: Path) -> None:
     config = from_file(
         tmp_path,
-        '[pgs]\nsettlement_url = "https://10.0.0.5:8443/settle/"\nsettlement_token_file = "token"\n',
+        '[pgs]\nsettlement_url = "https://10.0.0.5:8443/settle/"\n'
+        'settlement_token_file = "token"\n',
     )
     assert config.settlement_url == "https://10.0.0.5:8443/settle/"
     assert config.settlement_token_file == tmp_path / "token"
