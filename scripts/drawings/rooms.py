@@ -22,6 +22,7 @@ ACTORS = {
     "seating": "seats, pairing, matches, money",
     "play": "a match while it is played",
     "delivery": "webhooks and their tries",
+    "billing": "invoices",
     "account": "what a partner manages",
     "catalogue": "tiers and rake terms",
     "partners": "one partner's actors, on demand",

@@ -83,12 +83,12 @@ async def ledger_faults(folder: Path, pairs: Sequence[Pair], rows: Sequence[Row]
         report = await check_ledger(database.reader)
     finally:
         database.close()
-    if not report.sound or report.sum_usd_cents != 0 or report.escrow_usd_cents != 0:
+    if not report.sound or any(totals.open_usd_cents for totals in report.totals):
         return [f"the ledger is not sound: {report}"]
-    players = -sum(cents for _, account, cents, _ in report.balances if account == "player")
+    rake = sum(totals.rake_usd_cents for totals in report.totals)
     kept = 200 * len(pairs) - sum(row["payoutUsdCents"] + row["refundUsdCents"] for row in rows)
     return (
         []
-        if players == kept
-        else [f"players paid {players} cents net by the ledger, {kept} by the feed"]
+        if rake == kept
+        else [f"{rake} cents of rake were kept by the ledger, {kept} by the feed"]
     )

@@ -19,7 +19,7 @@ is stale. Limits that an operator can change are settings: [operations.md](opera
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     (
         "The results feed and lists",
-        ("http/partner/results.py", "http/admin/lists.py", "feed_bells"),
+        ("http/partner/results.py", "http/api/lists.py", "feed_bells"),
     ),
     ("Requests and connections", ("http/transport/", "http/api/", "http/internal.py")),
     ("Calls and keys of a partner", ("domain/rate.py", "domain/keys.py", "domain/names.py")),
@@ -43,6 +43,8 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Players, matches and the frame", ("domain/play.py", "domain/sessions.py", "domain/clocks")),
     ("Players, matches and the frame", ("shared/alarms.py", "shared/presence.py")),
     ("Money", ("domain/tiers.py", "actors/catalogue.py", "domain/ledger.py")),
+    ("Money", ("domain/days.py", "domain/invoices.py", "http/billing/", "actors/billing/")),
+    ("Money", ("actors/maintenance/billing.py", "storage/ledger.py", "storage/invoices.py")),
     ("Actors and background work", ("actors/",)),
     ("Storage", ("storage/", "domain/keyring.py", "domain/sealed.py")),
     (

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 SOURCE = "src/pgs"
-_LEDGER = ("tests/storage/test_ledger.py", "tests/storage/test_ledger_tampering.py")
+_LEDGER = ("tests/storage/test_ledger*.py",)
 _WRITER = "tests/storage/test_writer_*.py"
 
 # Tests by module. For a module in `domain`, the test file of the same name runs before these.

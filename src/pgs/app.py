@@ -8,6 +8,7 @@ from ssl import SSLContext
 import trio
 
 from pgs.actors.account.actor import AccountActor
+from pgs.actors.billing.actor import BillingActor
 from pgs.actors.catalogue import CatalogueActor
 from pgs.actors.core import Core
 from pgs.actors.delivery.courier import CourierActor
@@ -49,6 +50,8 @@ MAKERS = Makers(
     roles={
         "account": AccountActor,
         "settlement": SettlementActor,
+        "billing.test": lambda partner: BillingActor(partner, "test"),
+        "billing.live": lambda partner: BillingActor(partner, "live"),
         "seats.test": lambda partner: SeatsActor(partner, "test"),
         "seats.live": lambda partner: SeatsActor(partner, "live"),
         "courier.test": lambda partner: CourierActor(partner, "test"),

@@ -12,7 +12,7 @@ from pgs.actors.core import Core
 from pgs.actors.maintenance.registers import refresh_registry
 from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.app import open_core
-from pgs.clock import SystemRng
+from pgs.clock import Clock, SystemRng
 from pgs.config import Config
 from pgs.domain.hosts import read_suffixes
 from pgs.domain.ids import ENTROPY_BYTES, REQUEST, new_id
@@ -69,18 +69,17 @@ async def running(
     outbound: NudgePort | None = None,
     resolver: trio.abc.HostnameResolver | None = None,
     versions: ServedVersions = VERSIONS,
+    clock: Clock | None = None,
     limits: ServerLimits | None = None,
     lines: Lines | None = None,
 ) -> AsyncIterator[RunningService]:
     """Give the service with its listeners open; on leaving, drain and stop it.
 
-    The metrics count the lost lines of `lines`, the log. `outbound` replaces the client that calls
-    partners' endpoints, and `resolver` the look-ups of their hosts; no setting can. Raises what
-    binding and opening the data folder raise.
+    No setting can replace what `outbound` and `resolver` do. Raises what binding the listeners and
+    opening the data folder raise.
     """
     metrics, readiness = Metrics(), Readiness()
-    sockets = OpenSockets(metrics.on_event)
-    edge = _edges(versions, metrics)
+    sockets, edge = OpenSockets(metrics.on_event), _edges(versions, metrics)
     read_suffixes()
     trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
     with _bound(config) as (public, internal):
@@ -96,6 +95,7 @@ async def running(
                 settlement=settlement,
                 outbound=outbound,
                 versions=versions,
+                clock=clock,
                 on_event=metrics.on_event,
                 on_settlement_call=metrics.on_settlement_call,
             ) as core,

@@ -12,7 +12,7 @@ from trio.testing import MockClock
 
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.actors.messages import seats as m
-from pgs.domain.ledger import charge
+from pgs.actors.seating.plan import Plan
 from pgs.storage import seats as rows
 from pgs.storage.ratings import find_rating
 from tests.actors.ready_core import FLOOR, ReadyCore, at, money, ready_core, tend_every, until
@@ -158,6 +158,7 @@ async def test_a_settlement_that_outlives_the_crash_is_asked_again_and_moves_no_
         "insert into match",
         "update seat set",
         "insert into ledger",
+        "insert into totals",
         "insert into head",
     ],
 )
@@ -296,11 +297,13 @@ async def test_a_seat_written_past_the_actor_is_seen_before_the_next_decision(
             await twin.seat("zoe", "z2")
             foreign = await twin.by_key("z2")
         head = await s.head()
-        await s.write_past_the_actors(
-            rows.insert_seat(foreign),
-            *rows.book("acme", "test", charge(foreign), at(0)),
-            rows.move_head("acme", "test", head, rows.Head(2, 0)),
-        )
+        plan = Plan("acme", "test", head, at(0))
+        plan.next_seq()
+        plan.charge(foreign)
+        plan.save(None, foreign)
+        tx = plan.tx()
+        assert tx is not None
+        await s.write_past_the_actors(*tx.stmts)
         bob = await s.seat("bob")
         assert (bob.seq, bob.match_id) == (3, (await s.row(alice)).match_id)
         assert (await s.seat("carol")).match_id == (await s.by_key("z2")).match_id

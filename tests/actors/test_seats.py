@@ -40,10 +40,7 @@ async def test_a_stake_confirmed_in_time_waits_and_is_charged(
         )
         assert (seat.seated_at, seat.confirmed_at, seat.expires_at) == (at(0), at(0), at(3600))
         assert await s.row(seat) == seat
-        assert await s.reader.all("ledger.balances") == [
-            ("test", "escrow", FLOOR, 1),
-            ("test", "player", -FLOOR, 1),
-        ]
+        assert await s.reader.all("ledger.sums") == [("test", 1, FLOOR, 0, 0, 0, FLOOR)]
         assert await s.feed() == []
         await s.check_money()
 

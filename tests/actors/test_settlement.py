@@ -51,7 +51,7 @@ async def test_without_an_answer_the_call_is_refused_at_ten_seconds_and_the_seat
             seat.match_id,
             money(seat),
             await s.feed(),
-            await s.reader.all("ledger.balances"),
+            await s.reader.all("ledger.sums"),
         ) == (
             None,
             (None, None, None),
@@ -184,7 +184,7 @@ async def test_a_pending_stake_that_is_declined_later_is_never_played(
         late = await s.ask_seat("alice")
         assert isinstance(late, m.Seated)
         assert (late.seat.status, late.replayed) == ("declined", True)
-        assert (await s.feed(), await s.reader.all("ledger.balances")) == ([], [])
+        assert (await s.feed(), await s.reader.all("ledger.sums")) == ([], [])
         assert (await s.row(late.seat)).due_at is None
 
 

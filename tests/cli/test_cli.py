@@ -12,7 +12,7 @@ from typer.testing import Result
 from pgs.cli import tables
 from pgs.cli.errors import plain
 from pgs.config import Config
-from pgs.storage.ledger import LedgerReport
+from pgs.storage.ledger import LedgerReport, LedgerTotals
 from pgs.storage.reader import Reader
 from tests.cli.support import NEW, json_of, pgs, process
 from tests.operator.support import prepare, serving
@@ -201,7 +201,9 @@ def test_terms_must_be_utf_8_of_a_bounded_length(tmp_path: Path) -> None:
 async def test_an_unsound_ledger_exits_with_1_and_is_still_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unsound = LedgerReport([("test", "escrow", 5, 1)], 5, ["acme sea_1"], [], [], [], [], 5, 0)
+    fault = "acme test: row 2 is altered"
+    totals = LedgerTotals("test", 2, 205, 0, 0, 0, 205)
+    unsound = LedgerReport([totals], [fault], [], [], [], [], [])
 
     async def check_ledger(reader: Reader) -> LedgerReport:
         return unsound
@@ -212,7 +214,19 @@ async def test_an_unsound_ledger_exits_with_1_and_is_still_printed(
         lambda: pgs("ledger", "check", "--json", "--data", tmp_path)
     )
     assert result.exit_code == 1
-    assert msgspec.json.decode(result.stdout_bytes)["unbalancedTransfers"] == ["acme sea_1"]
+    printed = msgspec.json.decode(result.stdout_bytes)
+    assert printed["brokenChains"] == [fault]
+    assert printed["totals"] == [
+        {
+            "environment": "test",
+            "rows": 2,
+            "stakesUsdCents": 205,
+            "payoutsUsdCents": 0,
+            "refundsUsdCents": 0,
+            "rakeUsdCents": 0,
+            "openUsdCents": 205,
+        }
+    ]
     assert "not sound" in result.stderr
 
 

@@ -38,7 +38,7 @@ def test_every_call_is_in_the_table_once_and_below_the_admin_prefix() -> None:
 
 def test_the_parameters_in_the_paths_are_exactly_these() -> None:
     names = {name for rule in ADMIN_RULES for name in re.findall(r"\{(\w+)\}", rule.path)}
-    assert names == {"env", "key_id", "uid", "invite_id", "game_id", "invoice_id"}
+    assert names == {"env", "key_id", "uid", "invite_id", "game_id", "invoice_id", "line_id"}
 
 
 def test_an_admin_may_make_every_call() -> None:
@@ -67,6 +67,7 @@ def test_the_reads_are_exactly_these() -> None:
         "invoices",
         "invoices/{invoice_id}",
         "invoices/{invoice_id}/lines",
+        "invoices/{invoice_id}/lines/{line_id}/matches",
         "live",
         "events",
     }

@@ -16,6 +16,7 @@ import trio
 
 from pgs.actors.core import Core
 from pgs.actors.ports import NudgePort, SettlementPort
+from pgs.clock import Clock
 from pgs.config import Config
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.serve import running
@@ -85,6 +86,7 @@ async def in_process(
     outbound: NudgePort | None = None,
     resolver: trio.abc.HostnameResolver | None = None,
     versions: ServedVersions = VERSIONS,
+    clock: Clock | None = None,
     **settings: Any,
 ) -> AsyncIterator[Service]:
     """Run a service for a block. It gets the tests' tiers if its folder has none."""
@@ -96,6 +98,7 @@ async def in_process(
             outbound=outbound,
             resolver=resolver,
             versions=versions,
+            clock=clock,
         ) as service:
             if not (await service.core.parts.catalogue.current()).tiers["test"]:
                 await make_tiers(service.core)

@@ -21,6 +21,7 @@ from pgs.operator.command import Args, NoArgs, OperatorCommand
 from pgs.operator.commands import COMMANDS
 from pgs.operator.commands.db import DB_MIGRATE, BackupFolder
 from pgs.operator.commands.game import LicenceStep
+from pgs.operator.commands.invoice import InvoiceId, InvoicesAfter, LinesAfter, Month
 from pgs.operator.commands.match import MatchId
 from pgs.operator.commands.partner import (
     PARTNER_CREATE,
@@ -76,6 +77,10 @@ async def test_a_mistyped_folder_is_not_created(
         LicenceStep: LicenceStep("acme", "chess", "grant"),
         TierOfGame: TierOfGame("test", "bronze", "chess"),
         MatchId: MatchId("mat_0"),
+        Month: Month("202701"),
+        InvoicesAfter: InvoicesAfter(),
+        LinesAfter: LinesAfter("inv_0"),
+        InvoiceId: InvoiceId("inv_0"),
         ItemsAfter: ItemsAfter(),
         Item: Item(),
         Decision: Decision("sea_0", "declined"),

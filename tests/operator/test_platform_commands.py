@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from pgs.operator.command import NoArgs
@@ -26,6 +27,7 @@ from pgs.operator.commands.tier import (
     TierOfGame,
 )
 from pgs.storage.connections import connect
+from pgs.storage.ledger import LedgerTotals
 from pgs.storage.reader import Reader
 from tests.operator.support import Operator, prepare, serving
 
@@ -103,18 +105,37 @@ async def _running_match(folder: Path) -> str:
     return str(match_id)
 
 
-async def test_a_sound_ledger_is_reported_with_its_balances(operator: Operator) -> None:
+async def test_a_sound_ledger_is_reported_with_its_totals(operator: Operator) -> None:
     report = await operator.done(LEDGER_CHECK, NoArgs())
     assert report.sound
-    assert (report.escrow_usd_cents, report.open_stakes_usd_cents, report.sum_usd_cents) == (
-        300,
-        300,
-        0,
-    )
-    assert {balance.account: balance.amount_usd_cents for balance in report.balances} == {
-        "escrow": 300,
-        "player": -300,
-    }
+    assert report.totals == [
+        LedgerTotals(
+            "test",
+            rows=3,
+            stakes_usd_cents=300,
+            payouts_usd_cents=0,
+            refunds_usd_cents=0,
+            rake_usd_cents=0,
+            open_usd_cents=300,
+        )
+    ]
+    found = [value for name, value in msgspec.structs.asdict(report).items() if name != "totals"]
+    assert found == [True, [], [], [], [], []]
+
+
+async def test_a_row_that_is_missing_from_the_ledger_is_reported(
+    tmp_path: Path, served: bool
+) -> None:
+    await prepare(tmp_path, "alice", "bob", "carol")
+    with closing(sqlite3.connect(tmp_path / "pgs.db", isolation_level=None)) as connection:
+        connection.execute("delete from ledger where seq = 2")
+    async with AsyncExitStack() as stack:
+        if served:
+            await stack.enter_async_context(serving(tmp_path))
+        report = await Operator(tmp_path).done(LEDGER_CHECK, NoArgs())
+    assert not report.sound
+    assert report.broken_chains == ["acme test: row 2 is missing"]
+    assert len(report.seats_booked_otherwise) == 1
 
 
 async def test_a_sound_database_is_reported_without_problems(operator: Operator) -> None:

@@ -1,173 +1,225 @@
-"""The report on the ledger names every fault, and is sound when there is none.
+"""The report on the ledgers is sound at every step of play, and says what they come to.
 
-`test_ledger_tampering.py` tests that the report finds rows that were changed after real play.
+`test_ledger_chain.py` and `test_ledger_tampering.py` test that it finds what was changed.
 """
 
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pgs.domain import ledger
-from pgs.domain.ledger import Line, Transfer
-from pgs.domain.matches import MatchDecision, MatchWithSeats, end, start
-from pgs.domain.payouts import record_money
-from pgs.domain.seats import Seat, confirm
+from pgs.domain.environments import Environment
+from pgs.domain.ledger import LedgerRow, Transfer
+from pgs.storage import ledger as checked
 from pgs.storage import seats as rows
 from pgs.storage.database import Database
-from pgs.storage.ledger import SHOWN_LIMIT, LedgerReport, check_ledger
-from pgs.storage.transactions import Stmt, Tx
-from tests.making import seat
-
-
-async def commit(database: Database, *stmts: Stmt) -> None:
-    await database.writer.submit(Tx("acme", stmts))
-
-
-def book(transfer: Transfer) -> list[Stmt]:
-    return list(rows.book("acme", "test", transfer, 1))
-
-
-def waiting(number: int) -> Seat:
-    return confirm(seat(number, status="pending", stake_status="pending"), 50)
-
-
-def settled() -> MatchWithSeats:
-    running = start(waiting(1), waiting(2), "mat_1", "{}", 60)
-    return record_money(end(running, MatchDecision("ended", "p1", "resigned"), 70), 80)
-
-
-def insert(*seats: Seat) -> list[Stmt]:
-    return [rows.insert_seat(msgspec.structs.replace(each, position=None)) for each in seats]
-
-
-async def test_an_empty_ledger_is_sound(database: Database) -> None:
-    report = await check_ledger(database.reader)
-    assert report.sound
-    assert report.balances == []
-
-
-async def test_a_ledger_is_sound_at_every_step_of_a_match(database: Database) -> None:
-    await commit(database, *insert(waiting(3)), *book(ledger.charge(waiting(3))))
-    report = await check_ledger(database.reader)
-    assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (True, 100, 100)
-    record = settled()
-    match, pair = record.match, record.seats
-    charges = [stmt for each in pair for stmt in book(ledger.charge(each))]
-    await commit(
-        database,
-        rows.insert_match(match),
-        *insert(*pair),
-        *charges,
-        *book(ledger.settlement(match.match_id, pair)),
-    )
-    report = await check_ledger(database.reader)
-    assert report.sound
-    assert report.balances == [
-        ("test", "escrow", 100, 5),
-        ("test", "player", -120, 4),
-        ("test", "rake", 20, 1),
-    ]
-    await commit(
-        database,
-        *insert(seat(4, status="declined", stake_status="declined")),
-        *insert(seat(5, status="pending", stake_status="pending")),
-    )
-    assert (await check_ledger(database.reader)).sound
-
-
-async def test_a_transfer_out_of_balance_is_named(database: Database) -> None:
-    await commit(
-        database,
-        *book(Transfer("odd", "charge", (Line("player", "sea_1", -5), Line("rake", "sea_1", 6)))),
-    )
-    report = await check_ledger(database.reader)
-    assert (report.sound, report.sum_usd_cents, report.unbalanced_transfers) == (
-        False,
-        1,
-        ["acme odd"],
-    )
-
-
-async def test_two_faults_that_cancel_out_are_both_named(database: Database) -> None:
-    await commit(
-        database,
-        *book(Transfer("a", "charge", (Line("player", "sea_1", -5),))),
-        *book(Transfer("b", "charge", (Line("player", "sea_1", 5),))),
-    )
-    report = await check_ledger(database.reader)
-    assert (report.sound, report.sum_usd_cents, report.unbalanced_transfers) == (
-        False,
-        0,
-        ["acme a", "acme b"],
-    )
-
-
-async def test_a_stake_without_a_charge_and_a_charge_without_a_stake_are_named(
-    database: Database,
-) -> None:
-    await commit(database, *insert(waiting(1)))
-    report = await check_ledger(database.reader)
-    assert (report.sound, report.seats_charged_other_than_once, report.open_stakes_usd_cents) == (
-        False,
-        ["acme sea_001"],
-        100,
-    )
-    await commit(database, *book(ledger.charge(waiting(1))))
-    assert (await check_ledger(database.reader)).sound
-    pending = seat(2, status="pending", stake_status="pending")
-    await commit(database, *insert(pending), *book(ledger.charge(pending)))
-    report = await check_ledger(database.reader)
-    assert (report.sound, report.seats_charged_other_than_once) == (False, ["acme sea_002"])
-
-
-async def test_a_charge_of_another_amount_is_named(database: Database) -> None:
-    cheap = msgspec.structs.replace(waiting(1), stake_usd_cents=90)
-    await commit(database, *insert(waiting(1)), *book(ledger.charge(cheap)))
-    report = await check_ledger(database.reader)
-    assert (report.sound, report.seats_charged_other_than_once) == (False, ["acme sea_001"])
-
-
-async def test_a_ledger_whose_escrow_differs_from_the_open_stakes_is_not_sound(
-    database: Database,
-) -> None:
-    pair = settled().seats
-    await commit(
-        database, *insert(*pair), *[stmt for each in pair for stmt in book(ledger.charge(each))]
-    )
-    # The seats record payouts, but no settlement is booked.
-    report = await check_ledger(database.reader)
-    assert (report.sound, report.escrow_usd_cents, report.open_stakes_usd_cents) == (False, 200, 0)
-
-
-async def test_a_report_lists_a_bounded_number_of_faults(database: Database) -> None:
-    await commit(
-        database,
-        *(
-            stmt
-            for n in range(SHOWN_LIMIT + 5)
-            for stmt in book(Transfer(f"t{n}", "charge", (Line("rake", "s", 1),)))
-        ),
-    )
-    assert len((await check_ledger(database.reader)).unbalanced_transfers) == SHOWN_LIMIT
-
-
-SOUND = LedgerReport([("test", "escrow", 0, 2)], 0, [], [], [], [], [], 100, 100)
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"sum_usd_cents": -1},
-        {"unbalanced_transfers": ["acme charge:sea_1"]},
-        {"seats_charged_other_than_once": ["acme sea_1"]},
-        {"seats_settled_other_than_booked": ["acme sea_1"]},
-        {"matches_that_do_not_add_up": ["acme mat_1"]},
-        {"stray_lines": ["acme charge:sea_1, line 0"]},
-        {"escrow_usd_cents": 99},
-        {"open_stakes_usd_cents": 101},
-    ],
+from pgs.storage.ledger import (
+    SHOWN_LIMIT,
+    LedgerReport,
+    LedgerTotals,
+    check_ledger,
+    insert_row,
 )
-def test_any_one_fault_makes_a_ledger_unsound(fault: dict[str, Any]) -> None:
+from pgs.storage.transactions import Outcome
+from tests.making import seat
+from tests.storage.played import Played, commit
+from tests.virtual import Faults, open_store
+
+AT = 1_800_000_000
+SOUND = LedgerReport([LedgerTotals("test", 1, 100, 0, 0, 0, 100)], [], [], [], [], [], [])
+
+
+def _row(number: int, transfer: Transfer, partner_id: str = "acme") -> LedgerRow:
+    return ledger.row_after(
+        number - 1, "before", transfer, partner_id=partner_id, environment="test", at=AT
+    )
+
+
+async def _sound(database: Database) -> list[LedgerTotals]:
+    """Return the totals of ledgers that must be sound."""
+    report = await check_ledger(database.reader)
+    assert report.sound, report
+    return report.totals
+
+
+async def test_an_empty_ledger_is_sound_and_has_no_totals(database: Database) -> None:
+    assert await _sound(database) == []
+
+
+async def test_the_ledger_is_sound_at_every_step_of_a_match(database: Database) -> None:
+    play = Played(database)
+    running = await play.start(AT, stakes=(150, 110), prize=200)
+    assert await _sound(database) == [LedgerTotals("test", 2, 260, 0, 0, 0, 260)]
+    ended = await play.end(running, "bob", AT + 60)
+    assert await _sound(database) == [LedgerTotals("test", 2, 260, 0, 0, 0, 260)]
+    await play.pay(ended, AT + 90)
+    assert await _sound(database) == [LedgerTotals("test", 5, 260, 200, 0, 60, 0)]
+
+
+async def test_the_ledger_is_sound_after_every_kind_of_end(database: Database) -> None:
+    play = Played(database)
+    await play.match("ann", AT)
+    await play.match("bob", AT, stakes=(170, 20), prize=100)  # bob's rake exceeds ann's stake
+    await play.match("ann", AT, prize=200)  # no rake
+    await play.match(None, AT, stakes=(150, 110))
+    await play.match(None, AT, contest=False)
+    await play.alone(AT, stake_usd_cents=123)
+    await play.seat(AT, stake_usd_cents=77)
+    stakes = 200 + 190 + 200 + 260 + 200 + 123 + 77
+    payouts, refunds, rake = 180 + 100 + 200, 260 + 200 + 123, 20 + 90
+    (totals,) = await _sound(database)
+    assert msgspec.structs.astuple(totals)[2:] == (stakes, payouts, refunds, rake, 77)
+
+
+async def test_seats_without_a_confirmed_stake_are_not_in_the_ledger(database: Database) -> None:
+    declined = seat(4, status="declined", stake_status="declined")
+    pending = seat(5, status="pending", stake_status="pending")
+    await commit(database, rows.insert_seat(declined), rows.insert_seat(pending))
+    assert await _sound(database) == []
+
+
+async def test_each_environment_has_totals_over_all_partners(database: Database) -> None:
+    for partner in ("acme", "bravo"):
+        await Played(database, partner).match("ann", AT)
+        await Played(database, partner, "live").alone(AT)
+    assert await _sound(database) == [
+        LedgerTotals("live", 4, 200, 0, 200, 0, 0),
+        LedgerTotals("test", 10, 400, 360, 0, 40, 0),
+    ]
+
+
+async def test_the_rows_of_each_partner_and_environment_count_from_one_and_are_chained(
+    database: Database,
+) -> None:
+    plays = [Played(database), Played(database, "bravo"), Played(database, "acme", "live")]
+    for _ in range(3):  # taking turns
+        for play in plays:
+            await play.match("ann", AT)
+    ledgers: list[tuple[str, Environment]] = [("acme", "test"), ("bravo", "test"), ("acme", "live")]
+    for partner_id, environment in ledgers:
+        found = await database.reader.all(
+            "ledger.page", partner_id=partner_id, environment=environment, after=0, page_size=99
+        )
+        written = [LedgerRow(*row) for row in found]
+        assert [row.seq for row in written] == list(range(1, 16))
+        before = ledger.FIRST_HASH
+        for row in written:
+            assert row.hash == ledger.hash_of(row, before)
+            before = row.hash
+        head = await rows.find_head(database.reader, partner_id, environment)
+        assert (head.ledger_seq, head.ledger_hash) == (15, before)
+
+
+async def test_every_field_of_a_row_is_read_as_it_was_written(database: Database) -> None:
+    full = LedgerRow("acme", "live", 3, 5, "prize", "a", "b", "sea_1", "mat_1", 2**53, "hash")
+    assert await commit(database, insert_row(full)) is Outcome.COMMITTED
+    found = await database.reader.all(
+        "ledger.page", partner_id="acme", environment="live", after=2, page_size=9
+    )
+    assert [LedgerRow(*row) for row in found] == [full]
+
+
+async def test_a_transfer_of_a_seat_is_booked_once(database: Database) -> None:
+    charge = ledger.charge(seat(1))
+    assert await commit(database, insert_row(_row(1, charge))) is Outcome.COMMITTED
+    assert await commit(database, insert_row(_row(2, charge))) is Outcome.CONFLICT
+    assert await commit(database, insert_row(_row(2, charge, "other"))) is Outcome.COMMITTED
+
+
+async def test_a_row_takes_a_place_of_its_own(database: Database) -> None:
+    assert await commit(database, insert_row(_row(1, ledger.charge(seat(1))))) is Outcome.COMMITTED
+    assert await commit(database, insert_row(_row(1, ledger.charge(seat(2))))) is Outcome.CONFLICT
+    assert await commit(database, insert_row(_row(2, ledger.charge(seat(2))))) is Outcome.COMMITTED
+
+
+async def test_two_writers_cannot_both_add_the_next_row(database: Database) -> None:
+    """The second one's rows follow a row that is not the last any more."""
+    await Played(database).seat(AT)
+    was = await rows.find_head(database.reader, "acme", "test")
+    for number, outcome in ((2, Outcome.COMMITTED), (3, Outcome.CONFLICT)):
+        row = _row(was.ledger_seq + number, ledger.charge(seat(number)))
+        head = msgspec.structs.replace(was, ledger_seq=row.seq, ledger_hash=row.hash)
+        stmts = insert_row(row), rows.move_head("acme", "test", was, head)
+        assert await commit(database, *stmts) is outcome
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 5, 7, 10, 11])
+async def test_a_sound_ledger_is_sound_with_pages_of_any_size(
+    page: int, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checked, "PAGE", page)
+    for partner in ("acme", "bravo"):
+        play = Played(database, partner)
+        await play.match("ann", AT)
+        await play.match("bob", AT)
+    (totals,) = await _sound(database)
+    assert totals.rows == 20
+
+
+async def test_the_check_never_reads_more_rows_of_a_ledger_than_a_page(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checked, "PAGE", 4)
+    play = Played(database)
+    for _ in range(3):
+        await play.match("ann", AT)
+    sizes = []
+    read_all = database.reader.all
+
+    async def count(name: str, **params: Any) -> list[Any]:
+        found = await read_all(name, **params)
+        if name == "ledger.page":
+            sizes.append(len(found))
+        return found
+
+    monkeypatch.setattr(database.reader, "all", count)
+    await _sound(database)
+    assert sizes == [4, 4, 4, 3, 0]
+
+
+async def test_a_report_lists_a_bounded_number_of_faults_of_each_kind(database: Database) -> None:
+    numbers = range(1, SHOWN_LIMIT + 6)
+    strays = [insert_row(_row(1, ledger.charge(seat(n)), f"partner-{n:03}")) for n in numbers]
+    seats = [rows.insert_seat(seat(n, confirmed_at=AT)) for n in numbers]
+    await commit(database, *strays, *seats)
+    report = await check_ledger(database.reader)
+    for found in (report.stray_rows, report.broken_chains, report.seats_booked_otherwise):
+        assert len(found) == SHOWN_LIMIT
+    assert report.stray_rows[0] == "partner-001 test 1"
+
+
+@pytest.mark.parametrize("name", LedgerReport.__struct_fields__[1:])
+def test_any_one_fault_makes_a_ledger_unsound(name: str) -> None:
     assert SOUND.sound
-    assert not msgspec.structs.replace(SOUND, **fault).sound
+    assert not msgspec.structs.replace(SOUND, **{name: ["acme x"]}).sound
+
+
+ends = st.sampled_from(["ann", "bob", None, "no contest", "alone", "running", "due", "waiting"])
+
+
+@given(st.lists(st.tuples(ends, st.sampled_from([(100, 100), (170, 20), (90, 110)])), max_size=8))
+@settings(max_examples=25, deadline=None)
+async def test_the_ledger_is_sound_after_any_play(
+    tmp_path_factory: pytest.TempPathFactory, matches: list[tuple[str | None, tuple[int, int]]]
+) -> None:
+    with open_store(tmp_path_factory.mktemp("any"), Faults()) as database:
+        play = Played(database)
+        held = 0
+        for number, (how, stakes) in enumerate(matches):
+            at = AT + number * 40_000  # about two matches a day
+            if how == "alone":
+                await play.alone(at)
+            elif how == "waiting":
+                held += (await play.seat(at)).stake_usd_cents
+            elif how in ("running", "due"):
+                running = await play.start(at, stakes=stakes, prize=sum(stakes) - 20)
+                held += sum(stakes)
+                if how == "due":
+                    await play.end(running, "ann", at + 86_400)
+            else:
+                winner, contest = (how, True) if how != "no contest" else (None, False)
+                await play.match(winner, at, contest=contest, stakes=stakes, prize=100)
+        assert sum(of.open_usd_cents for of in await _sound(database)) == held

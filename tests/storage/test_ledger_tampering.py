@@ -1,25 +1,27 @@
 """The report on the ledger names every row that was changed in the database after real play."""
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import msgspec
 import pytest
 from trio.testing import MockClock
 
+from pgs.domain.days import day_of
+from pgs.domain.totals import Totals
 from pgs.storage.database import Database
 from pgs.storage.ledger import LedgerReport, check_ledger
-from tests.actors.ready_core import FLOOR, PRIZE, ready_core, until
+from tests.actors.ready_core import FLOOR, GAME, PRIZE, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
-from tests.virtual import Faults
+from tests.virtual import START, Faults
 
-SEATS, MATCHES, CHARGES, STRAY, TRANSFERS = (
-    "seats_settled_other_than_booked",
+CHAINS, SEATS, MATCHES, STRAY, DAYS = (
+    "broken_chains",
+    "seats_booked_otherwise",
     "matches_that_do_not_add_up",
-    "seats_charged_other_than_once",
-    "stray_lines",
-    "unbalanced_transfers",
+    "stray_rows",
+    "days_that_do_not_add_up",
 )
 WON, LOST, DRAWN, ALONE, PLAYING, WAITING, PENDING, DECLINED = (
     "won",
@@ -55,8 +57,21 @@ async def _play(folder: Path) -> None:
         await s.check_money()
 
 
-async def _tampered(folder: Path, sql: str) -> LedgerReport:
-    await _play(folder)
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a service in which the first of these tests played."""
+    return tmp_path_factory.mktemp("played") / "data"
+
+
+def _is_played(folder: Path) -> bool:
+    return (folder / "pgs.db").exists()
+
+
+async def _tampered(played: Path, folder: Path, sql: str) -> LedgerReport:
+    """Return the report on a copy of the played service whose database was changed."""
+    if not _is_played(played):
+        await _play(played)
+    shutil.copytree(played, folder, dirs_exist_ok=True)
     with closing(sqlite3.connect(folder / "pgs.db", isolation_level=None)) as connection:
         connection.executescript(sql)
         assert connection.total_changes > 0, "the statement changed nothing"
@@ -67,12 +82,9 @@ async def _tampered(folder: Path, sql: str) -> LedgerReport:
         database.close()
 
 
-def _lists(report: LedgerReport) -> dict[str, int]:
-    return {
-        name: len(found)
-        for name, found in msgspec.structs.asdict(report).items()
-        if name != "balances" and isinstance(found, list)
-    }
+def _found(report: LedgerReport) -> set[str]:
+    """Return the names of the lists that name a fault."""
+    return {name for name in (CHAINS, SEATS, MATCHES, STRAY, DAYS) if getattr(report, name)}
 
 
 async def test_the_ledger_is_sound_after_play_of_every_kind(
@@ -85,56 +97,69 @@ _SEAT = "update seat set {} where idempotency_key = '{}'"
 _MATCH = (
     "update match set {} where match_id = (select match_id from seat where idempotency_key = '{}')"
 )
-_CHARGE = "transfer_id = (select 'charge:' || seat_id from seat where idempotency_key = '{}')"
-_SETTLED = "transfer_id = (select 'settlement:' || match_id from seat where idempotency_key = '{}')"
-_LINE = (
-    "insert into ledger (partner_id, transfer_id, line, environment, kind, account, seat_id, "
-    "amount_usd_cents, at) "
-    "select partner_id, {transfer}, {line}, environment, '{kind}', '{account}', seat_id, "
-    "{cents}, 1 "
-    "from seat where idempotency_key = '{key}';"
+_ROW = (
+    "update ledger set {} where kind = '{}' "
+    "and seat_id = (select seat_id from seat where idempotency_key = '{}')"
 )
-
-
-def _lines(change: str, of: str, key: str) -> str:
-    """Return a statement that changes the lines of one transfer of a seat."""
-    return " ".join([change, of.format(key)])
+_NO_ROW = (
+    "delete from ledger where kind = '{}' "
+    "and seat_id = (select seat_id from seat where idempotency_key = '{}')"
+)
+_MORE_ROWS = (
+    "insert into ledger (partner_id, environment, seq, at, kind, debit, credit, seat_id, match_id, "
+    "amount_usd_cents, hash) "
+    "select partner_id, environment, 900, 1, '{}', '{}', '{}', seat_id, match_id, 5, 'x' "
+    "from seat where idempotency_key = '{}'"
+)
+_TOTALS = "update totals set {} where environment = 'test' and tier_id = 'bronze'"
 
 
 @pytest.mark.parametrize(
     ("found", "sql"),
     [
         # a seat whose money differs from the ledger
-        ({SEATS, MATCHES}, _SEAT.format("payout_usd_cents = payout_usd_cents + 1", WON)),
-        ({SEATS, MATCHES}, _SEAT.format("payout_usd_cents = 5", LOST)),
-        ({SEATS, MATCHES}, _SEAT.format("rake_usd_cents = rake_usd_cents - 1", LOST)),
-        ({SEATS, MATCHES}, _SEAT.format("refund_usd_cents = refund_usd_cents - 1", DRAWN)),
-        ({SEATS, MATCHES}, _SEAT.format("refund_usd_cents = 0, rake_usd_cents = 100", ALONE)),
+        ({MATCHES}, _SEAT.format("payout_usd_cents = payout_usd_cents + 1", WON)),
+        ({MATCHES}, _SEAT.format("payout_usd_cents = 5", LOST)),
+        ({SEATS, MATCHES, DAYS}, _SEAT.format("rake_usd_cents = rake_usd_cents - 1", LOST)),
+        ({SEATS, MATCHES, DAYS}, _SEAT.format("refund_usd_cents = refund_usd_cents - 1", DRAWN)),
         (
-            {MATCHES},
+            {SEATS, MATCHES, DAYS},
+            _SEAT.format("refund_usd_cents = 0, rake_usd_cents = 100", ALONE),
+        ),
+        (
+            {SEATS, MATCHES, DAYS},
             _SEAT.format("payout_usd_cents = refund_usd_cents, refund_usd_cents = 0", DRAWN),
         ),
-        ({MATCHES}, _SEAT.format("payout_usd_cents = 0, refund_usd_cents = payout_usd_cents", WON)),
-        ({SEATS, CHARGES, MATCHES}, _SEAT.format("stake_usd_cents = stake_usd_cents + 1", WON)),
-        ({CHARGES}, _SEAT.format("stake_usd_cents = stake_usd_cents + 1", WAITING)),
         (
-            {SEATS, MATCHES},
+            {SEATS, MATCHES, DAYS},
+            _SEAT.format("payout_usd_cents = 0, refund_usd_cents = payout_usd_cents", WON),
+        ),
+        (
+            {SEATS, MATCHES, DAYS},
+            _SEAT.format("stake_usd_cents = stake_usd_cents + 1", WON),
+        ),
+        ({SEATS, DAYS}, _SEAT.format("stake_usd_cents = stake_usd_cents + 1", WAITING)),
+        (
+            {SEATS, MATCHES, DAYS},
             _SEAT.format(
                 "payout_usd_cents = null, refund_usd_cents = null, rake_usd_cents = null", LOST
             ),
         ),
-        ({MATCHES}, _SEAT.format("refund_usd_cents = null", WON)),
+        ({MATCHES, DAYS}, _SEAT.format("refund_usd_cents = null", WON)),
         (
-            {SEATS, MATCHES},
+            {SEATS, MATCHES, DAYS},
             _SEAT.format(
                 "payout_usd_cents = 0, refund_usd_cents = 100, rake_usd_cents = 0", PLAYING
             ),
         ),
         (
-            {SEATS},
+            {SEATS, DAYS},
             _SEAT.format("payout_usd_cents = 0, refund_usd_cents = 0, rake_usd_cents = 0", WAITING),
         ),
         ({SEATS}, _SEAT.format("payout_usd_cents = 100", PENDING)),
+        ({SEATS}, _SEAT.format("payout_usd_cents = 0", WAITING)),
+        ({SEATS}, _SEAT.format("refund_usd_cents = 0", PENDING)),
+        ({SEATS}, _SEAT.format("rake_usd_cents = 0", DECLINED)),
         # the winner, the match, and which match a seat belongs to
         (
             {SEATS, MATCHES},
@@ -142,153 +167,135 @@ def _lines(change: str, of: str, key: str) -> str:
             + ";"
             + _SEAT.format("payout_usd_cents = 0, rake_usd_cents = 20", WON),
         ),
-        ({MATCHES}, _MATCH.format("winner_player_id = 'bob'", WON)),
+        ({MATCHES, STRAY}, _MATCH.format("winner_player_id = 'bob'", WON)),
         ({MATCHES}, _MATCH.format("winner_player_id = null", WON)),
         ({MATCHES}, _MATCH.format("winner_player_id = 'alice'", DRAWN)),
         ({MATCHES}, _MATCH.format("prize_usd_cents = 200", WON)),
-        ({MATCHES}, _MATCH.format("money = 'due'", WON)),
-        ({MATCHES}, _MATCH.format("money = 'recorded'", PLAYING)),
-        ({MATCHES}, _MATCH.format("status = 'no_contest'", WON)),
+        ({MATCHES, DAYS}, _MATCH.format("money = 'due'", WON)),
+        ({MATCHES, DAYS}, _MATCH.format("money = 'recorded'", PLAYING)),
+        ({MATCHES, DAYS}, _MATCH.format("status = 'no_contest'", WON)),
         (
-            {SEATS},
+            {SEATS, MATCHES, DAYS},
+            _SEAT.format("rake_usd_cents = 0, refund_usd_cents = 20", LOST),
+        ),
+        ({MATCHES}, _MATCH.format("money = 'due'", PLAYING)),
+        ({MATCHES, DAYS}, _MATCH.format("money = 'none'", WON)),
+        ({MATCHES}, _MATCH.format("environment = 'live'", PLAYING)),
+        (
+            {MATCHES},
+            _MATCH.format("status = 'ended'", PLAYING)
+            + ";"
+            + _SEAT.format("status = 'ended'", PLAYING)
+            + ";"
+            + _SEAT.format("status = 'ended'", "playing-2"),
+        ),
+        ({MATCHES}, _MATCH.format("status = 'ended', money = 'due'", PLAYING)),
+        (
+            {MATCHES},
+            "insert into match (partner_id, environment, match_id, game_id, tier_id, "
+            "tier_revision, prize_usd_cents, status, money) "
+            "values ('acme', 'test', 'mat_x', 'chess', 'gold', 1, 180, 'started', 'none')",
+        ),
+        ({DAYS}, _MATCH.format("ended_at = ended_at + 86400", WON)),
+        ({DAYS}, _MATCH.format("tier_id = 'gold'", WON)),
+        ({DAYS}, _MATCH.format("game_id = 'chess'", DRAWN)),
+        (
+            {SEATS, DAYS},
             "delete from match where match_id = "
             "(select match_id from seat where idempotency_key = 'won')",
         ),
-        ({MATCHES, STRAY}, _SEAT.format("environment = 'test', seq = 900, position = 9000", ALONE)),
-        ({SEATS, MATCHES, STRAY}, _SEAT.format("match_id = 'mat_x'", WON)),
-        ({STRAY, MATCHES}, "delete from seat where idempotency_key = 'lost'"),
-        # the status of the stake
-        ({SEATS}, _SEAT.format("stake_status = 'declined'", WAITING)),
-        ({CHARGES, SEATS}, _SEAT.format("confirmed_at = null", WAITING)),
         (
-            {CHARGES, SEATS},
+            {MATCHES, STRAY, DAYS},
+            _SEAT.format("environment = 'test', seq = 900, position = 9000", ALONE),
+        ),
+        ({SEATS, MATCHES, STRAY, DAYS}, _SEAT.format("match_id = 'mat_x'", WON)),
+        ({STRAY, MATCHES, DAYS}, "delete from seat where idempotency_key = 'lost'"),
+        # a seat's place, and the status of its stake
+        ({DAYS}, _SEAT.format("tier_id = 'bronze'", WAITING)),
+        ({DAYS}, _SEAT.format("confirmed_at = confirmed_at - 86400", WAITING)),
+        ({STRAY}, _SEAT.format("player_id = 'eve'", WAITING)),
+        ({SEATS}, _SEAT.format("stake_status = 'declined'", WAITING)),
+        ({DAYS}, _SEAT.format("stake_status = 'confirmed'", DRAWN)),
+        ({DAYS}, _SEAT.format("stake_status = 'refunded'", WON)),
+        ({SEATS, DAYS}, _SEAT.format("confirmed_at = null", WAITING)),
+        (
+            {SEATS, DAYS},
             _SEAT.format("confirmed_at = 1, stake_status = 'confirmed'", PENDING)
             + ";"
             + _SEAT.format("rake_usd_cents = 0", PENDING),
         ),
-        ({CHARGES}, _SEAT.format("confirmed_at = 1, stake_status = 'confirmed'", DECLINED)),
+        ({SEATS, DAYS}, _SEAT.format("confirmed_at = 1, stake_status = 'confirmed'", DECLINED)),
         # the ledger itself
+        ({CHAINS, SEATS}, _ROW.format("amount_usd_cents = amount_usd_cents + 1", "rake", LOST)),
+        ({CHAINS, SEATS}, _ROW.format("amount_usd_cents = amount_usd_cents + 1", "charge", WON)),
+        ({CHAINS, SEATS}, _ROW.format("amount_usd_cents = 2 * amount_usd_cents", "refund", DRAWN)),
+        ({CHAINS, SEATS}, _NO_ROW.format("charge", WON)),
+        ({CHAINS, SEATS}, _NO_ROW.format("prize", WON)),
+        ({CHAINS, SEATS}, _NO_ROW.format("rake", LOST)),
+        ({CHAINS, SEATS}, _NO_ROW.format("refund", ALONE)),
+        ({CHAINS, SEATS}, _ROW.format("kind = 'refund'", "prize", WON)),
+        ({CHAINS, STRAY}, _ROW.format("credit = 'player:bob'", "prize", WON)),
+        ({CHAINS, STRAY}, _ROW.format("credit = 'player:eve'", "rake", LOST)),
+        ({CHAINS, STRAY}, _ROW.format("credit = 'rake'", "refund", DRAWN)),
+        ({CHAINS, STRAY}, _ROW.format("debit = 'player:bob'", "charge", WON)),
+        ({CHAINS, STRAY}, _ROW.format("debit = 'rake'", "prize", WON)),
+        ({CHAINS, STRAY}, _ROW.format("match_id = 'mat_x'", "prize", WON)),
+        ({CHAINS, STRAY}, _ROW.format("match_id = null", "prize", WON)),
+        ({CHAINS, STRAY}, _ROW.format("match_id = 'mat_x'", "charge", WON)),
+        ({CHAINS, STRAY, SEATS}, _ROW.format("seat_id = 'sea_x'", "charge", WAITING)),
         (
-            {TRANSFERS, SEATS},
-            _lines(
-                "update ledger set amount_usd_cents = amount_usd_cents + 1 "
-                "where account = 'rake' and",
-                _SETTLED,
-                WON,
-            ),
+            {CHAINS, STRAY},
+            _ROW.format("environment = 'live', seq = 900", "charge", WAITING),
         ),
+        ({CHAINS}, _ROW.format("at = at + 1", "charge", WAITING)),
+        ({CHAINS}, _ROW.format("hash = 'x'", "charge", WAITING)),
+        ({CHAINS, SEATS}, _MORE_ROWS.format("rake", "escrow", "rake", DRAWN)),
+        ({CHAINS, SEATS}, _MORE_ROWS.format("refund", "escrow", "player:alice", WON)),
+        ({CHAINS, SEATS}, _MORE_ROWS.format("charge", "player:dave", "escrow", PENDING)),
+        # the head
+        ({CHAINS}, "update head set ledger_seq = ledger_seq - 1 where environment = 'test'"),
+        ({CHAINS}, "update head set ledger_hash = '' where environment = 'live'"),
+        ({CHAINS}, "delete from head where environment = 'live'"),
+        # the totals
+        ({DAYS}, _TOTALS.format("matches = matches + 1")),
+        ({DAYS}, _TOTALS.format("day = day - 1")),
+        ({DAYS}, "delete from totals where environment = 'live'"),
+        ({DAYS}, "delete from totals where tier_id = 'gold'"),
         (
-            {TRANSFERS, CHARGES},
-            _lines(
-                "update ledger set amount_usd_cents = amount_usd_cents + 1 "
-                "where account = 'escrow' and",
-                _CHARGE,
-                WON,
-            ),
-        ),
-        ({CHARGES}, _lines("delete from ledger where", _CHARGE, WON)),
-        ({SEATS}, _lines("delete from ledger where", _SETTLED, WON)),
-        (
-            {SEATS},
-            _lines(
-                "update ledger set amount_usd_cents = 2 * amount_usd_cents where", _SETTLED, DRAWN
-            ),
-        ),
-        (
-            {SEATS, TRANSFERS, STRAY},
-            _lines(
-                "update ledger set transfer_id = 'charge:else' where account = 'player' and",
-                _SETTLED,
-                ALONE,
-            ),
-        ),
-        (
-            {SEATS},
-            _lines(
-                "update ledger set account = 'player' where account = 'rake' and", _SETTLED, WON
-            ),
-        ),
-        ({STRAY}, _lines("update ledger set environment = 'live' where", _CHARGE, WAITING)),
-        (
-            {STRAY},
-            _lines(
-                "update ledger set seat_id = 'sea_x' where account = 'player' and", _CHARGE, WAITING
-            ),
-        ),
-        (
-            {CHARGES},
-            _LINE.format(
-                transfer="'charge:' || seat_id",
-                line=2,
-                kind="charge",
-                account="escrow",
-                cents=FLOOR,
-                key=WAITING,
-            )
-            + _LINE.format(
-                transfer="'charge:' || seat_id",
-                line=3,
-                kind="charge",
-                account="player",
-                cents=-FLOOR,
-                key=WAITING,
-            ),
-        ),
-        (
-            {STRAY},
-            _LINE.format(
-                transfer="'charge:again'",
-                line=0,
-                kind="charge",
-                account="escrow",
-                cents=FLOOR,
-                key=WAITING,
-            )
-            + _LINE.format(
-                transfer="'charge:again'",
-                line=1,
-                kind="charge",
-                account="player",
-                cents=-FLOOR,
-                key=WAITING,
-            ),
-        ),
-        (
-            {STRAY},
-            _LINE.format(
-                transfer="'charge:' || seat_id",
-                line=2,
-                kind="charge",
-                account="rake",
-                cents=10,
-                key=WAITING,
-            )
-            + _LINE.format(
-                transfer="'charge:' || seat_id",
-                line=3,
-                kind="charge",
-                account="player",
-                cents=-10,
-                key=WAITING,
-            ),
+            {DAYS},
+            "insert into totals select partner_id, environment, day, 'chess', 'gold', 0, 0, 0, 0, "
+            "0, 0, 0, 0, 0, 0, 0, 0, 1, null from totals where environment = 'live'",
         ),
     ],
 )
 async def test_a_row_that_was_changed_is_found(
-    found: set[str], sql: str, tmp_path: Path, autojump_clock: MockClock
+    found: set[str], sql: str, played: Path, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    report = await _tampered(tmp_path, sql)
+    report = await _tampered(played, tmp_path, sql)
     assert not report.sound
-    assert {name for name, number in _lists(report).items() if number} == found
+    assert _found(report) == found
 
 
-async def test_a_changed_payout_is_named_by_its_partner_its_seat_and_its_match(
-    tmp_path: Path, autojump_clock: MockClock
+@pytest.mark.parametrize("name", Totals.__struct_fields__)
+async def test_each_figure_of_the_totals_is_checked(
+    name: str, played: Path, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    report = await _tampered(tmp_path, _SEAT.format("payout_usd_cents = payout_usd_cents + 1", WON))
-    ((seat,), (match,)) = report.seats_settled_other_than_booked, report.matches_that_do_not_add_up
-    assert seat.startswith("acme sea_")
+    report = await _tampered(played, tmp_path, _TOTALS.format(f"{name} = {name} + 1"))
+    assert _found(report) == {DAYS}
+    day = day_of(START)
+    assert report.days_that_do_not_add_up == [f"acme test {day} {GAME} bronze"]
+
+
+async def test_a_changed_rake_is_named_by_its_seat_its_match_and_its_day(
+    played: Path, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    report = await _tampered(
+        played, tmp_path, _SEAT.format("rake_usd_cents = rake_usd_cents + 1", LOST)
+    )
+    ((seat,), (match,)) = report.seats_booked_otherwise, report.matches_that_do_not_add_up
+    assert seat.startswith("acme test sea_")
     assert match.startswith("acme mat_")
+    assert report.days_that_do_not_add_up == [f"acme test {day_of(START)} {GAME} bronze"]
 
 
 async def test_a_report_ignores_commits_made_while_it_reads(
@@ -298,9 +305,9 @@ async def test_a_report_ignores_commits_made_while_it_reads(
     faults = Faults()
     database = Database(tmp_path, inline=True, factory=faults.factory)
     try:
-        # The payout changes just before the last query of the report.
-        changed = _SEAT.format("payout_usd_cents = 5", WON)
-        faults.commit_before("select l.partner_id, l.transfer_id", database.path, changed)
+        # The seat changes just before the last query of the report.
+        changed = _SEAT.format("rake_usd_cents = 5", LOST)
+        faults.commit_before("from ( select partner_id, environment, day", database.path, changed)
         assert (await check_ledger(database.reader)).sound
         assert not (await check_ledger(database.reader)).sound
     finally:

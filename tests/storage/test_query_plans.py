@@ -15,7 +15,36 @@ LISTS = [
     "invites.invites_page",
     "attempts.attempts_before",
     "seats.feed_page",
+    "ledger.page",
+    "invoices.page",
+    "invoices.lines",
 ]
+
+# One day of a partner's history: the index that finds it, and what it is looked up by.
+BY_DAY = "partner_id=? AND environment=? AND day>? AND day<?"
+ONE_DAY = {
+    "totals.by_day": ("sqlite_autoindex_totals_1", BY_DAY),
+    "totals.by_tier": ("sqlite_autoindex_totals_1", BY_DAY),
+    "totals.seats_booked": ("sqlite_autoindex_totals_1", BY_DAY),
+    "totals.first_open_day": (
+        "sqlite_autoindex_totals_1",
+        "partner_id=? AND environment=? AND day>?",
+    ),
+    "results.changed": ("seat_changed", BY_DAY.replace("day", "updated_at")),
+    "results.count_changed": ("seat_changed", BY_DAY.replace("day", "updated_at")),
+    "invoices.matches_of_line": (
+        "match_ended",
+        "partner_id=? AND environment=? AND (ended_at,match_id)>(?,?) AND ended_at<?",
+    ),
+}
+
+# Pages over all partners: the index in whose order they are read.
+OF_ALL_PARTNERS = {
+    "invoices.of_all_partners": "invoice_sequence ((partner_id,environment,seq)>(?,?,?))",
+    "invoices.partners_with_unbilled": "totals_unbilled ((partner_id,environment)>(?,?))",
+    "invoices.drafts": "invoice_draft ((partner_id,environment,month)>(?,?,?))",
+    "seats.heads_before": "sqlite_autoindex_head_1 ((partner_id,environment)>(?,?))",
+}
 
 
 def plan_of(connection: sqlite3.Connection, name: str) -> list[str]:
@@ -43,13 +72,58 @@ def test_no_page_needs_a_sort(connection: sqlite3.Connection, name: str) -> None
     assert [step for step in plan_of(connection, name) if "TEMP B-TREE" in step] == []
 
 
-def test_the_tested_pages_include_the_admin_lists_and_the_feed() -> None:
+def test_the_tested_pages_include_the_admin_lists_the_feed_the_ledger_and_the_invoices() -> None:
     assert set(LISTS) <= set(PAGES)
+    assert {"invoices.unbilled", "invoices.matches_of_line"} <= set(PAGES)
+    assert set(ONE_DAY) <= set(OF_A_PARTNER)
     assert len(OF_A_PARTNER) > 30
 
 
-def fill(connection: sqlite3.Connection, table: str, rows: int) -> None:
-    """Insert rows of one partner into a table, with rising numbers and unique texts."""
+@pytest.mark.parametrize("name", ONE_DAY)
+def test_a_query_of_some_days_finds_them_by_an_index(
+    connection: sqlite3.Connection, name: str
+) -> None:
+    index, terms = ONE_DAY[name]
+    assert plan_of(connection, name)[0].endswith(f" USING INDEX {index} ({terms})")
+
+
+@pytest.mark.parametrize("name", OF_ALL_PARTNERS)
+def test_a_page_over_all_partners_is_read_in_the_order_of_an_index(
+    connection: sqlite3.Connection, name: str
+) -> None:
+    (step,) = plan_of(connection, name)
+    assert step.endswith(f" USING INDEX {OF_ALL_PARTNERS[name]}")
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("invoices.find_month", "invoice_month (partner_id=? AND environment=? AND month=?)"),
+        ("invoices.find_line", "invoice_line_id (partner_id=? AND invoice_id=? AND line_id=?)"),
+        ("invoices.unbilled", "totals_unbilled (partner_id=? AND environment=? AND day<?)"),
+        ("invoices.page", "invoice_sequence (partner_id=? AND environment=? AND seq<?)"),
+        (
+            "invoices.lines",
+            "sqlite_autoindex_invoice_line_1 (partner_id=? AND invoice_id=? AND line>?)",
+        ),
+        (
+            "ledger.page",
+            "sqlite_autoindex_ledger_1 (partner_id=? AND environment=? AND seq>?)",
+        ),
+    ],
+)
+def test_an_invoice_its_lines_and_what_is_left_to_bill_are_found_by_an_index(
+    connection: sqlite3.Connection, name: str, index: str
+) -> None:
+    (step,) = plan_of(connection, name)
+    assert step.endswith(f" USING INDEX {index}")
+
+
+def fill(connection: sqlite3.Connection, table: str, rows: int, **same: object) -> None:
+    """Insert rows of one partner into a table, with rising numbers and unique texts.
+
+    `same`: values that all rows have.
+    """
     columns = [(row[1], row[2]) for row in connection.execute(f"pragma table_info({table})")]
     fixed: dict[str, object] = {
         "partner_id": "acme",
@@ -61,6 +135,7 @@ def fill(connection: sqlite3.Connection, table: str, rows: int) -> None:
         "settlement": "embedded",
     }
     fixed |= {"delivered": 0, "test": 0, "accepted_by": None, "revoked_at": None}
+    fixed |= {"kind": "charge", "money": "recorded", **same}
     numbers = count(1)
 
     def row() -> list[object]:
@@ -92,16 +167,27 @@ def steps_of(connection: sqlite3.Connection, name: str, **parameters: object) ->
     return next(steps), found
 
 
+# The table of each list, and what all its rows have in common.
+FILLED: dict[str, tuple[str, dict[str, object]]] = {
+    "events.events_page": ("event", {}),
+    "invites.invites_page": ("invite", {}),
+    "attempts.attempts_before": ("attempt", {}),
+    "seats.feed_page": ("seat", {}),
+    "ledger.page": ("ledger", {}),
+    "invoices.page": ("invoice", {"status": "open"}),
+    "invoices.lines": ("invoice_line", {"invoice_id": "inv_1"}),
+}
+
+
 @pytest.mark.parametrize("name", LISTS)
 def test_a_page_of_a_long_list_takes_as_many_steps_as_one_of_a_short_list(name: str) -> None:
     """Counts steps of SQLite's virtual machine for the first, a middle and the last page."""
-    file = name.partition(".")[0]
-    table = {"events": "event", "invites": "invite", "attempts": "attempt", "seats": "seat"}[file]
+    table, same = FILLED[name]
     taken = []
     for rows in (300, 30_000):
         connection = sqlite3.connect(":memory:", isolation_level=None)
         migrate(connection)
-        fill(connection, table, rows)
+        fill(connection, table, rows, **same)
         for place in (rows, rows // 2, 150):
             edges = {
                 "before": place,
@@ -109,9 +195,34 @@ def test_a_page_of_a_long_list_takes_as_many_steps_as_one_of_a_short_list(name: 
                 "since": 0,
                 "page_size": 100,
                 "with_invites": 0,
+                "first_month": 0,
+                "last_month": rows,
+                "status": "",
+                "invoice_id": "inv_1",
             }
             steps, found = steps_of(connection, name, **edges)
             assert found >= 99
             taken.append(steps / found)
+        connection.close()
+    assert max(taken) < 1.1 * min(taken), taken
+
+
+@pytest.mark.parametrize("name", sorted(set(ONE_DAY) - {"totals.first_open_day"}))
+def test_a_day_of_a_long_history_takes_as_many_steps_as_one_of_a_short_history(name: str) -> None:
+    """Each row lies on a day, or in a second, of its own: ten rows in the range that is read."""
+    tables = {"totals": ["totals"], "results": ["seat"], "invoices": ["match", "seat"]}
+    same = {"game_id": "chess", "tier_id": "gold"}
+    taken = []
+    for rows in (300, 30_000):
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        migrate(connection)
+        for table in tables[name.partition(".")[0]]:
+            fill(connection, table, rows, **same)
+        first = rows // 2
+        edges = {"first_day": first, "last_day": first + 9, "since": first, "until": first + 10}
+        after = {"after_ended_at": first - 1, "after_match_id": "z", "page_size": 100}
+        steps, found = steps_of(connection, name, **edges, **after, **same)
+        assert found in (1, 10)  # rows, or their sum
+        taken.append(steps)
         connection.close()
     assert max(taken) < 1.1 * min(taken), taken

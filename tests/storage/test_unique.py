@@ -10,6 +10,7 @@ from pgs.domain import ledger
 from pgs.domain.accounts import ApiKey
 from pgs.domain.seats import Seat, confirm
 from pgs.storage import accounts, seats
+from pgs.storage.ledger import insert_row
 from pgs.storage.transactions import Outcome, Stmt, Tx
 from tests.making import match, seat
 from tests.virtual import START, open_store
@@ -30,8 +31,11 @@ def _key(partner_id: str, key_id: str, key_hash: str) -> tuple[Stmt, ...]:
     return accounts.insert_key(partner_id, ApiKey(key_id, "test", "k", key_hash, "last", START))
 
 
-def _charge(seat: Seat) -> tuple[Stmt, ...]:
-    return tuple(seats.book("acme", "test", ledger.charge(seat), START))
+def _charge(seat: Seat, after: int = 0) -> tuple[Stmt, ...]:
+    row = ledger.row_after(
+        after, "hash", ledger.charge(seat), partner_id="acme", environment="test", at=START
+    )
+    return (insert_row(row),)
 
 
 def _match() -> Stmt:
@@ -60,7 +64,8 @@ CASES: dict[str, tuple[Callable[[], tuple[Stmt, ...]], Callable[[], tuple[Stmt, 
         lambda: (seats.insert_seat(_seat(2, position=2, match_id="mat_1", player_id="player-1")),),
     ),
     "a match": (lambda: (_match(),), lambda: (_match(),)),
-    "a seat's charge": (lambda: _charge(_seat(1)), lambda: _charge(_seat(1))),
+    "a seat's charge": (lambda: _charge(_seat(1)), lambda: _charge(_seat(1), after=1)),
+    "a row of the ledger": (lambda: _charge(_seat(1)), lambda: _charge(_seat(2))),
     "a key's hash, across partners": (
         lambda: _key("acme", "key_1", "hash"),
         lambda: _key("bravo", "key_2", "hash"),

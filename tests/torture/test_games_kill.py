@@ -168,7 +168,7 @@ async def test_kills_end_no_match_and_lose_no_move_that_was_shown(server: Server
     report = await check_ledger(database.reader)
     database.close()
     assert report.sound, report
-    assert report.escrow_usd_cents == 0
+    assert [totals.open_usd_cents for totals in report.totals] == [0]
 
 
 async def _feed(connection: Connection, key: str) -> dict[str, dict[str, Any]]:

@@ -242,13 +242,14 @@ async def _compare(folder: Path, books_folder: Path, play: Play, kills: int) -> 
             paid = payouts.pop((seat.match_id or "", seat.seat_id), None)
             assert paid == ((kind, owed, "confirmed") if owed else None), seat
         assert (charges, payouts) == ({}, {}), "the server has more than was asked for"
-        player = {env: cents for env, account, cents, _ in report.balances if account == "player"}
-        assert player == {"test": sum(total["playerUsdCents"] for total in theirs["totals"])}
+        (of,) = report.totals
+        player = of.payouts_usd_cents + of.refunds_usd_cents - of.stakes_usd_cents
+        assert player == sum(total["playerUsdCents"] for total in theirs["totals"])
         print(
             f"{SEATS} seats, {play.decided} matches decided, {kills} kills; "
             f"posted again: {theirs['repeatedCharges']} charges, {theirs['repeatedPayouts']} "
             f"payouts; declined: {theirs['declinedCharges']}; player balance on both sides: "
-            f"{player['test']} cents"
+            f"{player} cents"
         )
     finally:
         database.close()

@@ -53,6 +53,10 @@ class PartnerActors:
         """Return the actor of the webhook endpoint of an environment."""
         return self._ref(f"courier.{environment}")
 
+    def billing(self, environment: Environment) -> Ref:
+        """Return the actor of the invoices of an environment."""
+        return self._ref(f"billing.{environment}")
+
     def settlement(self) -> Ref:
         """Return the actor of charges and payouts."""
         return self._ref("settlement")

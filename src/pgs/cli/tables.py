@@ -9,6 +9,7 @@ from rich.text import Text
 from pgs.cli.errors import plain
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.operator import records as r
+from pgs.operator.invoices import InvoiceSummary, InvoiceWithLines
 
 
 def money(cents: int) -> str:
@@ -209,31 +210,101 @@ def match_voided(match: r.MatchVoided) -> RenderableType:
 
 
 def ledger(report: r.LedgerChecked) -> RenderableType:
-    """Draw the report on the ledger."""
-    balances = _table("Balances", "Environment", "Account", "Amount", "Lines")
-    for balance in report.balances:
+    """Draw the report on the ledgers."""
+    sums = _table(
+        "Ledgers", "Environment", "Rows", "Stakes", "Payouts", "Refunds", "Rake", "Open stakes"
+    )
+    for of in report.totals:
         _row(
-            balances,
-            balance.environment,
-            balance.account,
-            money(balance.amount_usd_cents),
-            balance.lines,
+            sums,
+            of.environment,
+            of.rows,
+            money(of.stakes_usd_cents),
+            money(of.payouts_usd_cents),
+            money(of.refunds_usd_cents),
+            money(of.rake_usd_cents),
+            money(of.open_usd_cents),
         )
     facts: dict[str, object] = {
         "Verdict": "sound" if report.sound else "NOT SOUND",
-        "Sum of all lines": money(report.sum_usd_cents),
-        "Escrow": money(report.escrow_usd_cents),
-        "Open stakes": money(report.open_stakes_usd_cents),
-        "Transfers that do not sum to zero": ", ".join(report.unbalanced_transfers) or "none",
-        "Seats not charged exactly once": ", ".join(report.seats_charged_other_than_once) or "none",
-        "Seats whose money is not what was booked": ", ".join(
-            report.seats_settled_other_than_booked
-        )
-        or "none",
+        "Broken chains": ", ".join(report.broken_chains) or "none",
+        "Seats booked otherwise": ", ".join(report.seats_booked_otherwise) or "none",
         "Matches that do not add up": ", ".join(report.matches_that_do_not_add_up) or "none",
-        "Lines that belong to no seat": ", ".join(report.stray_lines) or "none",
+        "Rows that belong to no seat": ", ".join(report.stray_rows) or "none",
+        "Days that do not add up": ", ".join(report.days_that_do_not_add_up) or "none",
+        "Invoices that do not add up": ", ".join(report.invoices_that_do_not_add_up) or "none",
     }
-    return Group(balances, _facts("Ledger", facts))
+    return Group(sums, _facts("Check", facts))
+
+
+def invoices(listed: list[InvoiceSummary]) -> RenderableType:
+    """Draw a list of invoices."""
+    table = _table(
+        f"Invoices: {len(listed)}",
+        "Partner",
+        "Environment",
+        "Number",
+        "Month",
+        "Status",
+        "Total",
+        "Lines",
+        "Due",
+        "Id",
+    )
+    for each in listed:
+        _row(
+            table,
+            each.partner_id,
+            each.environment,
+            _or_dash(each.number),
+            each.month,
+            each.status,
+            "–" if each.total_usd_cents is None else money(each.total_usd_cents),
+            _or_dash(each.line_count),
+            moment(each.due_at),
+            each.invoice_id,
+        )
+    return table
+
+
+def invoice(record: InvoiceSummary) -> RenderableType:
+    """Draw one invoice."""
+    facts: dict[str, object] = {
+        "Id": record.invoice_id,
+        "Partner": record.partner_id,
+        "Environment": record.environment,
+        "Number": _or_dash(record.number),
+        "Period": f"{record.period_from} to {record.period_to}",
+        "Status": record.status,
+        "Total": "–" if record.total_usd_cents is None else money(record.total_usd_cents),
+        "Finalized": moment(record.finalized_at),
+        "Due": moment(record.due_at),
+        "Paid": moment(record.paid_at),
+        "Voided": moment(record.voided_at),
+    }
+    return _facts("Invoice", facts)
+
+
+def invoice_with_lines(record: InvoiceWithLines) -> RenderableType:
+    """Draw an invoice with its lines."""
+    table = _table(
+        f"Lines: {len(record.lines)}", "Line", "Day", "Game", "Tier", "Matches", "Amount"
+    )
+    for line in record.lines:
+        _row(
+            table,
+            line.line,
+            line.day,
+            line.game_id,
+            line.tier_id,
+            line.matches,
+            money(line.amount_usd_cents),
+        )
+    return Group(invoice(record.invoice), table)
+
+
+def _or_dash(value: int | None) -> object:
+    return "–" if value is None else value
 
 
 def database(report: r.DatabaseChecked) -> RenderableType:

@@ -1,32 +1,86 @@
-"""UTC days, written `yyyymmdd`."""
+"""UTC days and months, and the rule that says when a day is final.
+
+A day is the number of days since 1 January 1970, a month the number of months since then. On the
+wire a day is text, `yyyymmdd`, and a month `yyyymm`.
+"""
 
 import re
 from datetime import date
 from typing import Final
 
-DAY_SECONDS: Final = 86_400
+DAY_S: Final = 86_400
 """Scale of days: seconds in a day. Unix time has no leap seconds, so all days are equally long."""
 
-_EPOCH = date(1970, 1, 1).toordinal()
-_DAY = re.compile(r"[0-9]{8}", re.ASCII)
+FINAL_AFTER_S: Final = 1800
+"""Seconds after its end before a day can be final, as the interface promises. The money of a match
+that ends at midnight is usually recorded by then."""
+
+RANGE_MAX_DAYS: Final = 92
+"""Days that one call may cover, both ends counted, as the interface promises: a quarter."""
+
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_DAY: Final = re.compile(r"[0-9]{8}", re.ASCII)
+_MONTH: Final = re.compile(r"[0-9]{6}", re.ASCII)
 
 
-def day_of(epoch_seconds: int) -> str:
-    """Return the UTC day of a time, as `yyyymmdd`."""
-    day = date.fromordinal(_EPOCH + epoch_seconds // DAY_SECONDS)
-    return f"{day.year:04}{day.month:02}{day.day:02}"
+def day_of(at: int) -> int:
+    """Return the day on which a moment lies."""
+    return at // DAY_S
+
+
+def start_of(day: int) -> int:
+    """Return the first second of a day, in epoch seconds."""
+    return day * DAY_S
 
 
 def parse_day(text: str) -> int | None:
-    """Return the epoch second at which the UTC day `text` begins, or None.
-
-    None means that `text` is not a real date written `yyyymmdd`. `strptime` would also accept seven
-    digits and digits of other scripts.
-    """
-    if _DAY.fullmatch(text) is None:
+    """Return the day that a text names, or None if the calendar has no such day since 1970."""
+    if not _DAY.fullmatch(text):
         return None
     try:
-        day = date(int(text[:4]), int(text[4:6]), int(text[6:]))
+        day = date(int(text[:4]), int(text[4:6]), int(text[6:])).toordinal() - _EPOCH
     except ValueError:
         return None
-    return (day.toordinal() - _EPOCH) * DAY_SECONDS
+    return day if day >= 0 else None
+
+
+def format_day(day: int) -> str:
+    """Return a day as text, `yyyymmdd`."""
+    return date.fromordinal(_EPOCH + day).strftime("%Y%m%d")
+
+
+def parse_month(text: str) -> int | None:
+    """Return the month that a text names, or None if the calendar has no such month since 1970."""
+    first = parse_day(f"{text}01") if _MONTH.fullmatch(text) else None
+    return None if first is None else month_of(first)
+
+
+def format_month(month: int) -> str:
+    """Return a month as text, `yyyymm`."""
+    return format_day(first_day(month))[:6]
+
+
+def month_of(day: int) -> int:
+    """Return the month in which a day lies."""
+    found = date.fromordinal(_EPOCH + day)
+    return (found.year - 1970) * 12 + found.month - 1
+
+
+def first_day(month: int) -> int:
+    """Return the first day of a month."""
+    return date(1970 + month // 12, month % 12 + 1, 1).toordinal() - _EPOCH
+
+
+def last_day(month: int) -> int:
+    """Return the last day of a month."""
+    return first_day(month + 1) - 1
+
+
+def last_final_day(now: int, first_open_day: int | None) -> int:
+    """Return the end of the unbroken run of final days.
+
+    `first_open_day`: the first day on which a seat is booked whose money is not recorded. A match
+    is decided no earlier than its seats are booked, so this covers matches too.
+    """
+    ended = day_of(now - FINAL_AFTER_S) - 1
+    return ended if first_open_day is None else min(ended, first_open_day - 1)

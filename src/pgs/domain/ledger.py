@@ -1,69 +1,130 @@
-"""Double-entry bookkeeping: the lines of every transfer sum to zero.
+"""The ledger: every movement of players' money as one transfer between two accounts.
 
-A transfer's id names its purpose: `charge:` with a seat id or `settlement:` with a match id.
-Accounts: `player` (what the player has paid in or been paid), `escrow` (stakes held for a seat),
-`rake` (the platform's share).
+Accounts: `player:<playerId>` (outside the platform), `escrow` (stakes that are held) and `rake`
+(the platform's share). Each partner and environment has a ledger of its own, whose rows are chained
+by hash.
 """
 
-from collections.abc import Sequence
-from typing import Literal
+import hashlib
+from collections.abc import Iterator
+from typing import Final, Literal
 
 import msgspec
 
+from pgs.domain.environments import Environment
+from pgs.domain.matches import MatchWithSeats
 from pgs.domain.seats import Seat
 
+ESCROW: Final = "escrow"
+RAKE: Final = "rake"
+FIRST_HASH: Final = ""
+"""What the first row of a ledger is chained to."""
 
-class Line(msgspec.Struct, frozen=True):
-    """One line of a transfer: US cents into (positive) or out of (negative) a seat's account."""
-
-    account: Literal["player", "escrow", "rake"]
-    seat_id: str
-    amount_usd_cents: int
+Kind = Literal["charge", "prize", "refund", "rake"]
 
 
 class Transfer(msgspec.Struct, frozen=True):
-    """Lines that are booked together.
+    """An amount in US cents that leaves `debit` and arrives in `credit`.
 
-    `transfer_id` is unique within a partner, so that nothing is booked twice.
+    `seat_id`: the seat whose stake moves. `match_id`: None for a charge. A seat has at most one
+    transfer of each kind.
     """
 
-    transfer_id: str
-    kind: Literal["charge", "settlement"]
-    lines: tuple[Line, ...]
+    kind: Kind
+    debit: str
+    credit: str
+    seat_id: str
+    match_id: str | None
+    amount_usd_cents: int
+
+
+class LedgerRow(msgspec.Struct, frozen=True):
+    """A transfer in its place: the rows of a partner and environment count from 1.
+
+    `hash` covers the row and the hash of the row before it.
+    """
+
+    partner_id: str
+    environment: Environment
+    seq: int
+    at: int
+    kind: Kind
+    debit: str
+    credit: str
+    seat_id: str
+    match_id: str | None
+    amount_usd_cents: int
+    hash: str = ""
 
 
 def charge(seat: Seat) -> Transfer:
-    """Return the transfer that moves a confirmed stake from the player into escrow."""
-    return _balanced(
-        f"charge:{seat.seat_id}",
-        "charge",
-        [
-            Line("player", seat.seat_id, -seat.stake_usd_cents),
-            Line("escrow", seat.seat_id, seat.stake_usd_cents),
-        ],
+    """Return the transfer of a confirmed stake from the player into escrow."""
+    return Transfer(
+        "charge", player(seat.player_id), ESCROW, seat.seat_id, None, seat.stake_usd_cents
     )
 
 
-def settlement(match_id: str, seats: Sequence[Seat]) -> Transfer:
-    """Return the transfer that empties the escrow of a match.
+def settle(record: MatchWithSeats) -> Iterator[Transfer]:
+    """Yield the transfers that empty the escrow of a match whose money is recorded on its seats.
 
-    Payouts, refunds and rake must be recorded on `seats` before.
+    Each stake is refunded, or pays its rake and the rest of it to the winner.
     """
-    lines = []
-    for seat in seats:
-        lines.append(Line("escrow", seat.seat_id, -seat.stake_usd_cents))
-        lines.append(
-            Line(
-                "player", seat.seat_id, (seat.payout_usd_cents or 0) + (seat.refund_usd_cents or 0)
-            )
-        )
-        lines.append(Line("rake", seat.seat_id, seat.rake_usd_cents or 0))
-    return _balanced(f"settlement:{match_id}", "settlement", lines)
+    match_id, winner = record.match.match_id, record.match.winner_player_id
+    for seat in record.seats:
+        rake = seat.rake_usd_cents or 0
+        kind: Kind = "refund" if winner is None else "prize"
+        to = player(seat.player_id if winner is None else winner)
+        if left := seat.stake_usd_cents - rake:
+            yield Transfer(kind, ESCROW, to, seat.seat_id, match_id, left)
+        if rake:
+            yield Transfer("rake", ESCROW, RAKE, seat.seat_id, match_id, rake)
 
 
-def _balanced(
-    transfer_id: str, kind: Literal["charge", "settlement"], lines: Sequence[Line]
-) -> Transfer:
-    if sum(line.amount_usd_cents for line in lines) != 0:
-        raise ValueError(f"{transfer_id} does not sum to zero")
-    return Transfer(transfer_id, kind, tuple(line for line in lines if line.amount_usd_cents))
+def player(player_id: str) -> str:
+    """Return the account of a player."""
+    return f"player:{player_id}"
+
+
+def row_after(
+    seq: int,
+    before: str,
+    transfer: Transfer,
+    *,
+    partner_id: str,
+    environment: Environment,
+    at: int,
+) -> LedgerRow:
+    """Return a transfer as the row that follows row `seq`, whose hash is `before`."""
+    row = LedgerRow(
+        partner_id,
+        environment,
+        seq + 1,
+        at,
+        transfer.kind,
+        transfer.debit,
+        transfer.credit,
+        transfer.seat_id,
+        transfer.match_id,
+        transfer.amount_usd_cents,
+    )
+    return msgspec.structs.replace(row, hash=hash_of(row, before))
+
+
+def hash_of(row: LedgerRow, before: str) -> str:
+    """Return the SHA-256, in hex, of the hash before a row and the row's other fields.
+
+    The row's number is left out, so that a row in the wrong place can be told from an altered one.
+    """
+    fields = (
+        before,
+        row.partner_id,
+        row.environment,
+        row.at,
+        row.kind,
+        row.debit,
+        row.credit,
+        row.seat_id,
+        row.match_id,
+        row.amount_usd_cents,
+    )
+    return hashlib.sha256(msgspec.json.encode(fields)).hexdigest()

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from pgs.domain.environments import Environment
-from pgs.domain.seats import Result, Seat, retry_at
+from pgs.domain.seats import Result, Seat, no_earlier, retry_at
 
 ABSENCE_S: dict[Environment, int] = {"live": 60, "test": 3600}
 """Seconds that a match waits for the first of its players, as the interface promises. In test a key
@@ -65,6 +65,7 @@ class MatchDecision(msgspec.Struct, frozen=True):
 
 def start(older: Seat, newer: Seat, match_id: str, pairing: str, now: int) -> MatchWithSeats:
     """Return the match that two waiting seats start."""
+    at = no_earlier(now, older, newer)
     match = Match(
         partner_id=older.partner_id,
         environment=older.environment,
@@ -74,13 +75,13 @@ def start(older: Seat, newer: Seat, match_id: str, pairing: str, now: int) -> Ma
         tier_revision=older.tier_revision,
         prize_usd_cents=older.prize_usd_cents,
         status="started",
-        started_at=now,
+        started_at=at,
         pairing=pairing,
         due_at=now + ABSENCE_S[older.environment],
     )
     seats = (
-        _matched(older, newer.player_id, match_id, now),
-        _matched(newer, older.player_id, match_id, now),
+        _matched(older, newer.player_id, match_id, at),
+        _matched(newer, older.player_id, match_id, at),
     )
     return MatchWithSeats(match, seats)
 
@@ -103,6 +104,7 @@ def close_alone(seat: Seat, match_id: str, end_reason: str, now: int) -> MatchWi
 
     That match never starts. It only gives the seat a row in the feed and a refund.
     """
+    at = no_earlier(now, seat)
     match = Match(
         partner_id=seat.partner_id,
         environment=seat.environment,
@@ -113,7 +115,7 @@ def close_alone(seat: Seat, match_id: str, end_reason: str, now: int) -> MatchWi
         prize_usd_cents=seat.prize_usd_cents,
         status="no_contest",
         end_reason=end_reason,
-        ended_at=now,
+        ended_at=at,
         money="due",
         due_at=retry_at(now, now),
     )
@@ -122,21 +124,22 @@ def close_alone(seat: Seat, match_id: str, end_reason: str, now: int) -> MatchWi
         status="no_contest",
         match_id=match_id,
         end_reason=end_reason,
-        ended_at=now,
+        ended_at=at,
         due_at=None,
         revision=seat.revision + 1,
-        updated_at=now,
+        updated_at=at,
     )
     return MatchWithSeats(match, (ended,))
 
 
 def end(record: MatchWithSeats, decision: MatchDecision, now: int) -> MatchWithSeats:
     """Return a running match ended by a decision, with its money due."""
+    at = no_earlier(now, *record.seats)
     match = msgspec.structs.replace(
         record.match,
         status=decision.outcome,
         end_reason=decision.end_reason,
-        ended_at=now,
+        ended_at=at,
         winner_player_id=decision.winner_player_id,
         money="due",
         due_at=retry_at(now, now),
@@ -149,9 +152,9 @@ def end(record: MatchWithSeats, decision: MatchDecision, now: int) -> MatchWithS
             result=result_of(seat, decision),
             score=score,
             end_reason=decision.end_reason,
-            ended_at=now,
+            ended_at=at,
             revision=seat.revision + 1,
-            updated_at=now,
+            updated_at=at,
         )
         for seat, score in zip(record.seats, scores, strict=True)
     )

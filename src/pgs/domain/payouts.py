@@ -6,7 +6,7 @@ import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.domain.matches import MatchWithSeats
-from pgs.domain.seats import Seat
+from pgs.domain.seats import Seat, no_earlier
 
 PayoutKind = Literal["prize", "refund"]
 
@@ -44,8 +44,9 @@ def record_money(record: MatchWithSeats, now: int) -> MatchWithSeats:
     The rake is both stakes minus the prize. It is taken from the loser's stake first.
     """
     match = msgspec.structs.replace(record.match, money="recorded", due_at=None)
+    at = no_earlier(now, *record.seats)
     if match.winner_player_id is None:
-        return MatchWithSeats(match, tuple(_refunded(seat, now) for seat in record.seats))
+        return MatchWithSeats(match, tuple(_refunded(seat, at) for seat in record.seats))
     lost_usd_cents = sum(seat.stake_usd_cents for seat in record.seats if seat.result != "won")
     rake = sum(seat.stake_usd_cents for seat in record.seats) - match.prize_usd_cents
     from_loser = min(rake, lost_usd_cents)
@@ -56,7 +57,7 @@ def record_money(record: MatchWithSeats, now: int) -> MatchWithSeats:
             refund_usd_cents=0,
             rake_usd_cents=rake - from_loser if seat.result == "won" else from_loser,
             revision=seat.revision + 1,
-            updated_at=now,
+            updated_at=at,
         )
         for seat in record.seats
     )

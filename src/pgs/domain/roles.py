@@ -114,6 +114,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     ),
     *_reads("webhooks/{env}", "webhooks/{env}/attempts"),
     *_reads("usage/{env}", "invoices", "invoices/{invoice_id}", "invoices/{invoice_id}/lines"),
+    *_reads("invoices/{invoice_id}/lines/{line_id}/matches"),
     # The account itself
     _call("POST", "account/domain", _ADMINS, "open"),
     _call("POST", "account/deactivate", _ADMINS, "open"),

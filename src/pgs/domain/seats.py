@@ -152,6 +152,14 @@ def is_same_request(seat: Seat, request: SeatRequest) -> bool:
     )
 
 
+def no_earlier(now: int, *seats: Seat) -> int:
+    """Return `now`, or the latest confirmation of the seats if the clock was put back since then.
+
+    Nothing may happen to a seat on a day before the one on which its stake is booked.
+    """
+    return max([now, *(seat.confirmed_at or 0 for seat in seats)])
+
+
 def confirm(seat: Seat, now: int) -> Seat:
     """Return the seat with its stake confirmed, waiting for an opponent."""
     expires_at = now + WAIT_S[seat.environment]

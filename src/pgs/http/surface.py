@@ -3,10 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
-from pgs.http import admin, game, partner
+from pgs.http import admin, billing, game, partner
 from pgs.http.api.endpoint import Endpoint, SocketHandler
 
-ENDPOINTS: Final[tuple[Endpoint, ...]] = (*partner.ENDPOINTS, *admin.ENDPOINTS, *game.ENDPOINTS)
+ENDPOINTS: Final[tuple[Endpoint, ...]] = (
+    *partner.ENDPOINTS,
+    *billing.ENDPOINTS,
+    *admin.ENDPOINTS,
+    *game.ENDPOINTS,
+)
 """One row for each JSON call. The dispatcher, the edge's body limits and tests read it."""
 
 WEBSOCKETS: Final[Mapping[str, SocketHandler]] = {**game.SOCKETS}

@@ -12,7 +12,7 @@ from pgs.actors.shared.admission import policy_of
 from pgs.domain.accounts import Account, Webhook
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.tiers import Tier, TierCatalogue, effective_prices
-from pgs.storage.ledger import LedgerReport
+from pgs.storage.ledger import LedgerTotals
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -179,28 +179,17 @@ class MatchVoided(Record, frozen=True):
     end_reason: str | None = None
 
 
-class Balance(Record, frozen=True):
-    """The sum of one ledger account's lines, in US cents."""
-
-    environment: str
-    account: str
-    amount_usd_cents: int
-    lines: int
-
-
 class LedgerChecked(Record, frozen=True):
-    """The ledger's sums, and everything that is wrong with it. Each list holds ids."""
+    """What the ledgers of each environment come to, and everything that is wrong with them."""
 
     sound: bool
-    sum_usd_cents: int
-    escrow_usd_cents: int
-    open_stakes_usd_cents: int
-    balances: list[Balance]
-    unbalanced_transfers: list[str]
-    seats_charged_other_than_once: list[str]
-    seats_settled_other_than_booked: list[str]
+    totals: list[LedgerTotals]
+    broken_chains: list[str]
+    seats_booked_otherwise: list[str]
     matches_that_do_not_add_up: list[str]
-    stray_lines: list[str]
+    stray_rows: list[str]
+    days_that_do_not_add_up: list[str]
+    invoices_that_do_not_add_up: list[str]
 
 
 class DatabaseChecked(Record, frozen=True):
@@ -285,8 +274,3 @@ def tier_record(tier: Tier) -> TierRecord:
         locked_games=sorted(tier.locked_games),
         pays_in=tier.pays_in,
     )
-
-
-def ledger_checked(report: LedgerReport) -> LedgerChecked:
-    """Return the report on the ledger as operators see it."""
-    return LedgerChecked.of(report, balances=[Balance(*balance) for balance in report.balances])

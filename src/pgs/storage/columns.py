@@ -2,12 +2,25 @@
 
 from typing import Final
 
+from pgs.domain.invoices import Invoice
+from pgs.domain.ledger import LedgerRow
 from pgs.domain.matches import Match
 from pgs.domain.seats import Seat
+from pgs.domain.totals import Totals
 
 COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "seat": Seat.__struct_fields__,
     "match": Match.__struct_fields__,
+    "ledger": LedgerRow.__struct_fields__,
+    "invoice": Invoice.__struct_fields__,
+    "totals": (
+        "partner_id",
+        "environment",
+        "day",
+        "game_id",
+        "tier_id",
+        *Totals.__struct_fields__,
+    ),
     "partner": (
         "partner_id",
         "name",
@@ -27,7 +40,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "created_at",
     ),
 }
-"""Every column of a table. The fields of `Seat` and `Match` have these names."""
+"""Every column of a table. The structs of the domain name their fields like that."""
 
 CHANGES: Final[dict[str, tuple[str, ...]]] = {
     "seat": (
@@ -61,6 +74,16 @@ CHANGES: Final[dict[str, tuple[str, ...]]] = {
         "money",
         "due_at",
     ),
+    "invoice": (
+        "status",
+        "number",
+        "total_usd_cents",
+        "line_count",
+        "finalized_at",
+        "due_at",
+        "paid_at",
+        "voided_at",
+    ),
     "partner": tuple(
         name for name in COLUMNS["partner"] if name not in ("partner_id", "created_at")
     ),
@@ -68,11 +91,18 @@ CHANGES: Final[dict[str, tuple[str, ...]]] = {
 """The columns that an update writes. All other columns keep the values of the insert."""
 
 
+SUMS: Final[dict[str, tuple[str, ...]]] = {"totals": Totals.__struct_fields__}
+"""The columns that are added up: those of a change to those of the row, or those of many rows."""
+
+
 def expand(sql: str) -> str:
     """Return a `.sql` file's text with its lists of columns written out.
 
     `{columns of seat}` becomes `partner_id, environment, ...`, `{values of seat}` becomes
     `:partner_id, :environment, ...`, and `{changes of seat}` becomes `status = :status, ...`.
+    `{sums of totals}` adds an insert to the row that is there, `{summed totals}` adds up rows,
+    `{figures of totals}` lists what is added up, and `{unequal totals}` asks for a sum that is not
+    zero.
     """
     for table, columns in COLUMNS.items():
         sql = sql.replace(f"{{columns of {table}}}", ", ".join(columns))
@@ -80,4 +110,12 @@ def expand(sql: str) -> str:
     for table, columns in CHANGES.items():
         changes = ", ".join(f"{name} = :{name}" for name in columns)
         sql = sql.replace(f"{{changes of {table}}}", changes)
+    for table, columns in SUMS.items():
+        sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in columns)
+        summed = ", ".join(f"cast(coalesce(sum({name}), 0) as bigint)" for name in columns)
+        sql = sql.replace(f"{{sums of {table}}}", sums)
+        unequal = " or ".join(f"sum({name}) <> 0" for name in columns)
+        sql = sql.replace(f"{{summed {table}}}", summed)
+        sql = sql.replace(f"{{figures of {table}}}", ", ".join(columns))
+        sql = sql.replace(f"{{unequal {table}}}", unequal)
     return sql

@@ -1,81 +1,127 @@
-"""Checks that the whole ledger balances, and that it agrees with the seats and the matches."""
+"""The ledger in rows, and the check of all ledgers against themselves, the seats and the totals."""
 
 import msgspec
 
-from pgs.storage.reader import Query, Reader, Row
-from pgs.storage.transactions import Params
+from pgs.domain.environments import Environment
+from pgs.domain.ledger import FIRST_HASH, LedgerRow, hash_of
+from pgs.storage.reader import Reader, Row
+from pgs.storage.transactions import Params, Stmt
 
 SHOWN_LIMIT = 100
 """Faults listed in one report. A longer list would be of no more help to an operator."""
 
+PAGE = 1000
+"""Rows of a ledger that the check reads at once: about half a megabyte. At a fault it holds two
+such pages."""
+
+
+class LedgerTotals(msgspec.Struct, frozen=True, rename="camel"):
+    """What all rows of an environment come to, in US cents. `open`: stakes that escrow holds."""
+
+    environment: Environment
+    rows: int
+    stakes_usd_cents: int
+    payouts_usd_cents: int
+    refunds_usd_cents: int
+    rake_usd_cents: int
+    open_usd_cents: int
+
 
 class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
-    """The ledger's balances in US cents, and its faults: empty lists if it is sound.
+    """What all ledgers come to, and their faults: empty lists when they are sound.
 
-    A fault names the partner, and the transfer, line, seat or match.
+    Then stakes equal payouts, refunds, rake and open stakes together, for every partner,
+    environment and day. A fault names its partner, and its environment, row, seat, match or day.
     """
 
-    balances: list[tuple[str, str, int, int]]  # environment, account, US cents, lines
-    sum_usd_cents: int
-    unbalanced_transfers: list[str]
-    seats_charged_other_than_once: list[str]
-    seats_settled_other_than_booked: list[str]
+    totals: list[LedgerTotals]
+    broken_chains: list[str]
+    seats_booked_otherwise: list[str]
     matches_that_do_not_add_up: list[str]
-    stray_lines: list[str]
-    escrow_usd_cents: int
-    open_stakes_usd_cents: int
+    stray_rows: list[str]
+    days_that_do_not_add_up: list[str]
+    invoices_that_do_not_add_up: list[str]
 
     @property
     def sound(self) -> bool:
-        """Whether all lines sum to zero, seats and matches agree with them, and escrow is right.
-
-        Escrow is right if it holds exactly the open stakes.
-        """
-        return (
-            self.sum_usd_cents == 0
-            and not self.unbalanced_transfers
-            and not self.seats_charged_other_than_once
-            and not self.seats_settled_other_than_booked
-            and not self.matches_that_do_not_add_up
-            and not self.stray_lines
-            and self.escrow_usd_cents == self.open_stakes_usd_cents
+        """Whether the check found no fault."""
+        return not (
+            self.broken_chains
+            or self.seats_booked_otherwise
+            or self.matches_that_do_not_add_up
+            or self.stray_rows
+            or self.days_that_do_not_add_up
+            or self.invoices_that_do_not_add_up
         )
 
 
+def insert_row(row: LedgerRow) -> Stmt:
+    """Return the statement that adds a row; booking a seat's transfer twice conflicts."""
+    return Stmt("ledger.insert_row", msgspec.structs.asdict(row), 1)
+
+
 async def check_ledger(reader: Reader) -> LedgerReport:
-    """Return the report on the whole ledger, as it stands at one moment."""
+    """Return the report on all ledgers, as they stand at one moment, in bounded memory."""
     shown: Params = {"page_size": SHOWN_LIMIT}
-    (
-        balances,
-        escrow,
-        open_escrow,
-        unbalanced,
-        charged,
-        settled,
-        matches,
-        stray,
-    ) = await reader.together(
-        Query("ledger.balances"),
-        Query("ledger.escrow"),
-        Query("ledger.open_escrow"),
-        Query("ledger.unbalanced_transfers", shown),
-        Query("ledger.seats_charged_other_than_once", shown),
-        Query("ledger.seats_settled_other_than_booked", shown),
-        Query("ledger.matches_that_do_not_add_up", shown),
-        Query("ledger.stray_lines", shown),
+    async with reader.one_moment():
+        return LedgerReport(
+            totals=[LedgerTotals(*row) for row in await reader.all("ledger.sums")],
+            broken_chains=await _broken_chains(reader),
+            seats_booked_otherwise=_named(
+                await reader.all("ledger.seats_booked_otherwise", **shown)
+            ),
+            matches_that_do_not_add_up=_named(
+                await reader.all("ledger.matches_that_do_not_add_up", **shown)
+            ),
+            stray_rows=_named(await reader.all("ledger.stray_rows", **shown)),
+            days_that_do_not_add_up=_named(
+                await reader.all("ledger.days_that_do_not_add_up", **shown)
+            ),
+            invoices_that_do_not_add_up=_named(
+                await reader.all("ledger.invoices_that_do_not_add_up", **shown)
+            ),
+        )
+
+
+async def _broken_chains(reader: Reader) -> list[str]:
+    broken = []
+    for partner_id, environment, last_seq, last_hash in await reader.all("ledger.heads"):
+        fault = await _first_fault(reader, partner_id, environment, last_seq, last_hash)
+        if fault is not None:
+            broken.append(f"{partner_id} {environment}: {fault}")
+    return broken[:SHOWN_LIMIT]
+
+
+async def _first_fault(
+    reader: Reader, partner_id: str, environment: Environment, last_seq: int, last_hash: str
+) -> str | None:
+    """Return what is wrong with the first row that is not as it was written, or None."""
+    seq, before = 0, FIRST_HASH
+    while page := await _page(reader, partner_id, environment, seq):
+        for row in page:
+            if row.seq != seq + 1:
+                return f"row {seq + 1} is missing"
+            if row.hash != hash_of(row, before):
+                # The rows that were swapped stand close together as a rule.
+                later = await _page(reader, partner_id, environment, row.seq)
+                follows = any(other.hash == hash_of(other, before) for other in later)
+                return f"row {row.seq} is {'out of order' if follows else 'altered'}"
+            seq, before = row.seq, row.hash
+    if seq < last_seq:
+        return f"row {seq + 1} is missing"
+    if seq > last_seq:
+        return f"row {last_seq + 1} was added by somebody else"
+    return None if before == last_hash else f"row {seq} is altered"
+
+
+async def _page(
+    reader: Reader, partner_id: str, environment: Environment, after: int
+) -> list[LedgerRow]:
+    rows = await reader.all(
+        "ledger.page", partner_id=partner_id, environment=environment, after=after, page_size=PAGE
     )
-    return LedgerReport(
-        balances=[(row[0], row[1], row[2], row[3]) for row in balances],
-        sum_usd_cents=sum(row[2] for row in balances),
-        unbalanced_transfers=_named(unbalanced),
-        seats_charged_other_than_once=_named(charged),
-        seats_settled_other_than_booked=_named(settled),
-        matches_that_do_not_add_up=_named(matches),
-        stray_lines=[f"{row[0]} {row[1]}, line {row[2]}" for row in stray],
-        escrow_usd_cents=escrow[0][0],
-        open_stakes_usd_cents=open_escrow[0][0],
-    )
+    return [LedgerRow(*row) for row in rows]
 
 
 def _named(rows: list[Row]) -> list[str]:
-    return [f"{row[0]} {row[1]}" for row in rows]
+    return [" ".join(map(str, row)) for row in rows]

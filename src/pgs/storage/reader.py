@@ -5,8 +5,8 @@ caller's thread and never suspend, since a look-up by key costs less than a chan
 """
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import msgspec
@@ -44,9 +44,15 @@ class Reader:
 
         Between two separate reads, the writer may commit.
         """
+        async with self.one_moment():
+            return [self._rows(query.name, query.params) for query in queries]
+
+    @asynccontextmanager
+    async def one_moment(self) -> AsyncIterator[None]:
+        """Make all reads of a block see the data of one moment. Raises `ReadFailed`."""
         self._read("reader.begin", lambda connection: connection.execute("begin"), {})
         try:
-            return [self._rows(query.name, query.params) for query in queries]
+            yield
         finally:
             with suppress(sqlite3.Error):  # nothing was written
                 self._connection.execute("rollback")

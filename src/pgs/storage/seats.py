@@ -1,12 +1,11 @@
 """Reads seats and matches, and builds the statements that write them and the ledger."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from pgs.domain.environments import Environment
-from pgs.domain.ledger import Transfer
+from pgs.domain.ledger import FIRST_HASH
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.seats import Seat
 from pgs.storage.columns import CHANGES
@@ -15,10 +14,17 @@ from pgs.storage.transactions import Stmt
 
 
 class Head(msgspec.Struct, frozen=True):
-    """The last sequence number of a seat, and feed position, in an environment of a partner."""
+    """How far the sequences of a partner's environment have come.
+
+    The last seat, feed position and ledger row that were given a number, the hash of that ledger
+    row, and the last day that was made final (0: none).
+    """
 
     seat_seq: int = 0
     feed_position: int = 0
+    ledger_seq: int = 0
+    ledger_hash: str = FIRST_HASH
+    final_day: int = 0
 
 
 class Due(msgspec.Struct, frozen=True):
@@ -73,32 +79,10 @@ def move_head(partner_id: str, environment: Environment, was: Head, head: Head) 
     params: dict[str, Any] = {
         "partner_id": partner_id,
         "environment": environment,
-        "was_seat_seq": was.seat_seq,
-        "was_feed_position": was.feed_position,
-        "seat_seq": head.seat_seq,
-        "feed_position": head.feed_position,
+        **msgspec.structs.asdict(head),
+        **{f"was_{name}": value for name, value in msgspec.structs.asdict(was).items()},
     }
     return Stmt("seats.move_head", params, 1)
-
-
-def book(partner_id: str, environment: Environment, transfer: Transfer, at: int) -> Iterator[Stmt]:
-    """Yield the statements that book a transfer; booking it twice conflicts."""
-    for number, line in enumerate(transfer.lines):
-        yield Stmt(
-            "ledger.insert_line",
-            {
-                "partner_id": partner_id,
-                "transfer_id": transfer.transfer_id,
-                "line": number,
-                "environment": environment,
-                "kind": transfer.kind,
-                "account": line.account,
-                "seat_id": line.seat_id,
-                "amount_usd_cents": line.amount_usd_cents,
-                "at": at,
-            },
-            1,
-        )
 
 
 async def find_seat(reader: Reader, partner_id: str, seat_id: str) -> Seat | None:
@@ -160,6 +144,23 @@ async def find_head(reader: Reader, partner_id: str, environment: Environment) -
     """Return the head of a partner's environment; `Head()` before its first seat."""
     row = await reader.one("seats.find_head", partner_id=partner_id, environment=environment)
     return Head(*row) if row else Head()
+
+
+async def heads_before(
+    reader: Reader, day: int, after: tuple[str, str], page_size: int
+) -> list[tuple[str, Environment]]:
+    """Return partners and environments whose last final day is before `day`, in their order.
+
+    Beginning after the partner and environment `after`.
+    """
+    rows = await reader.all(
+        "seats.heads_before",
+        day=day,
+        after_partner_id=after[0],
+        after_environment=after[1],
+        page_size=page_size,
+    )
+    return [(partner_id, environment) for partner_id, environment in rows]
 
 
 async def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | None:

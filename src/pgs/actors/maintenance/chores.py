@@ -1,6 +1,7 @@
 """All background work of the service."""
 
 from pgs.actors.kernel.system import TEND_S
+from pgs.actors.maintenance.billing import assemble_invoices, finalise_days
 from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_due
 from pgs.actors.maintenance.registers import (
     close_idle_partners,
@@ -27,6 +28,13 @@ REPAIR_S = 60.0
 
 PRUNE_S = 3600.0
 """Seconds between two prunings. Old tries are not shown, so their rows may stay another hour."""
+
+FINALISE_S = 60.0
+"""Seconds between two attempts to make yesterday final. Reads do it too, so nobody waits for it."""
+
+ASSEMBLE_S = 600.0
+"""Seconds between two searches for invoices to assemble: a month is billed soon after it is
+final."""
 
 COUNT_S = 60.0
 """Seconds between two counts of open charges and payouts. They are told of after a day, so a minute
@@ -123,6 +131,19 @@ CHORES = (
         failed="failing_endpoints_unreadable",
     ),
     # Old rows.
+    Chore(
+        name="finalise_days",
+        work=finalise_days,
+        every_s=FINALISE_S,
+        failed="days_not_finalised",
+    ),
+    Chore(
+        name="assemble_invoices",
+        work=assemble_invoices,
+        every_s=ASSEMBLE_S,
+        first_after_s=REPAIR_S,  # the first minute after a start is busy enough
+        failed="invoices_not_assembled",
+    ),
     Chore(
         name="count_open_money",
         work=count_open_money,

@@ -23,6 +23,12 @@ class Closed(msgspec.Struct, frozen=True):
     count: int
 
 
+class FinalDay(msgspec.Struct, frozen=True):
+    """The last final day. No figure up to it will ever change."""
+
+    day: int
+
+
 class NextWave(msgspec.Struct, frozen=True):
     """Seconds until the pulse must ask for the next wave. None: the pulse must end."""
 
@@ -63,6 +69,10 @@ class CloseMatches(Command[Closed], frozen=True):
 
     match_ids: tuple[str, ...]
     end_reason: str
+
+
+class FinaliseDays(Command[FinalDay], frozen=True):
+    """Make every day final that can be; say which is the last one."""
 
 
 class SeatDue(Message, frozen=True):

@@ -4,7 +4,6 @@ from pgs.actors.kernel.mail import Envelope
 from pgs.actors.messages.seats import PaidOut
 from pgs.actors.messages.settlement import PayOut
 from pgs.actors.seating.seating import Seating
-from pgs.domain import ledger
 from pgs.domain.matches import MatchWithSeats
 from pgs.domain.payouts import payout_id, payouts, record_money
 from pgs.domain.seats import SettlementSide
@@ -40,7 +39,7 @@ async def paid_out(seats: Seating, message: PaidOut, _: Envelope) -> None:
     was = await seats.with_seats(match)
     plan = seats.plan()
     recorded = plan.update_all(was, record_money(was, plan.now))
-    plan.book(ledger.settlement(match.match_id, recorded.seats))
+    plan.settle(recorded)
     await seats.commit(plan)
     if side_of(was) == "remote":
         names = (payout_id(match.match_id, seat.seat_id) for seat in was.seats)

@@ -1,16 +1,19 @@
 """A plan: the row changes and feed positions of one decision, written in one transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from pgs.domain import ledger, matches
+from pgs.domain import ledger, matches, totals
 from pgs.domain.environments import Environment
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
+from pgs.domain.totals import Totals, TotalsKey
 from pgs.storage import seats as rows
+from pgs.storage.ledger import insert_row
 from pgs.storage.ratings import save_rating
+from pgs.storage.totals import raise_totals
 from pgs.storage.transactions import Stmt, Tx
 
 
@@ -32,6 +35,7 @@ class Plan:
         self._environment: Environment = environment
         self._was_head = head
         self._stmts: list[Stmt] = []
+        self._totals: dict[TotalsKey, Totals] = {}
 
     @property
     def moves_feed(self) -> bool:
@@ -88,16 +92,46 @@ class Plan:
             save_rating(self._partner_id, self._environment, game_id, player_id, was, rating)
         )
 
-    def book(self, transfer: ledger.Transfer) -> None:
-        """Add a transfer of the ledger."""
-        self._stmts.extend(rows.book(self._partner_id, self._environment, transfer, self.now))
+    def charge(self, seat: Seat) -> None:
+        """Add the money of a stake that is confirmed now: to the ledger and to the day's totals."""
+        self._book(ledger.charge(seat))
+        self._count([totals.charged(seat)])
+
+    def settle(self, record: MatchWithSeats) -> None:
+        """Add the money of a match that is recorded now: to the ledger and to the days' totals."""
+        for transfer in ledger.settle(record):
+            self._book(transfer)
+        self._count(totals.settled(record))
+
+    def make_final(self, day: int) -> None:
+        """Add that every day up to `day` is final."""
+        self.head = msgspec.structs.replace(self.head, final_day=day)
+
+    def _book(self, transfer: ledger.Transfer) -> None:
+        row = ledger.row_after(
+            self.head.ledger_seq,
+            self.head.ledger_hash,
+            transfer,
+            partner_id=self._partner_id,
+            environment=self._environment,
+            at=self.now,
+        )
+        self.head = msgspec.structs.replace(self.head, ledger_seq=row.seq, ledger_hash=row.hash)
+        self._stmts.append(insert_row(row))
+
+    def _count(self, changes: Iterable[tuple[TotalsKey, Totals]]) -> None:
+        for key, change in changes:
+            known = self._totals.get(key)
+            self._totals[key] = change if known is None else known + change
 
     def tx(self) -> Tx | None:
         """Return the transaction, or None when there is nothing to write."""
-        if not self._stmts:
-            return None
+        self._stmts.extend(
+            raise_totals(self._partner_id, self._environment, key, change)
+            for key, change in self._totals.items()
+        )
         if self.head != self._was_head:
             self._stmts.append(
                 rows.move_head(self._partner_id, self._environment, self._was_head, self.head)
             )
-        return Tx(self._partner_id, tuple(self._stmts))
+        return Tx(self._partner_id, tuple(self._stmts)) if self._stmts else None

@@ -15,6 +15,7 @@ from pgs.actors.seating.pulse import Pulse
 from pgs.actors.seating.telling import tell_of_plan
 from pgs.domain import ids
 from pgs.domain.accounts import Account
+from pgs.domain.days import start_of
 from pgs.domain.environments import Environment
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.ratings import Rating
@@ -22,6 +23,7 @@ from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
 from pgs.storage.moves import find_attendance
 from pgs.storage.ratings import find_rating
+from pgs.storage.totals import first_open_day
 from pgs.storage.transactions import Outcome
 
 
@@ -58,6 +60,11 @@ class Seating(DispatchingActor):
         for seat in await rows.waiting_seats(self._reader, self.partner_id, self.environment):
             self.lobby.place(seat)
         self._start_pulse()
+
+    @property
+    def final_day(self) -> int:
+        """The last day that was made final, 0 if none was."""
+        return self._head.final_day
 
     @property
     def active_account(self) -> Account | None:
@@ -97,6 +104,12 @@ class Seating(DispatchingActor):
         """Return whether a player has come to a match."""
         return await find_attendance(self._reader, self.partner_id, match.match_id) is not None
 
+    async def first_open_day(self) -> int | None:
+        """Return the first day that is not final and has a seat whose money is not recorded."""
+        return await first_open_day(
+            self._reader, self.partner_id, self.environment, self._head.final_day
+        )
+
     async def rating(self, game_id: str, player_id: str) -> Rating:
         """Return a player's rating at a game."""
         return await find_rating(
@@ -104,8 +117,15 @@ class Seating(DispatchingActor):
         )
 
     def plan(self) -> Plan:
-        """Return an empty plan for a decision made now."""
-        return Plan(self.partner_id, self.environment, self._head, self.parts.clock.now())
+        """Return an empty plan for a decision made now.
+
+        No plan is dated on a day that is final: a clock that was put back must not change what has
+        been reported. It gets the first second that is still open instead.
+        """
+        now = self.parts.clock.now()
+        if self.final_day:
+            now = max(now, start_of(self.final_day + 1))
+        return Plan(self.partner_id, self.environment, self._head, now)
 
     async def commit(self, plan: Plan) -> None:
         """Write a plan, update the memory, and tell tables, subscribers and the courier.

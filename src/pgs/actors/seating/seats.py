@@ -13,6 +13,7 @@ from pgs.actors.messages.seats import (
     CloseSeats,
     DecideMatch,
     EndPlay,
+    FinaliseDays,
     MatchDue,
     PaidOut,
     ResolveCharge,
@@ -21,6 +22,7 @@ from pgs.actors.messages.seats import (
     StakeSeat,
     Wave,
 )
+from pgs.actors.seating.days import finalise_days
 from pgs.actors.seating.due import match_due, seat_due
 from pgs.actors.seating.ending import close_matches, close_seats, decide_match, end_play
 from pgs.actors.seating.payouts import paid_out
@@ -48,6 +50,7 @@ class SeatsActor(Seating):
         Wave: pair_in_wave,
         DecideMatch: decide_match,
         EndPlay: end_play,
+        FinaliseDays: finalise_days,
         CloseSeats: close_seats,
         CloseMatches: close_matches,
         PaidOut: paid_out,

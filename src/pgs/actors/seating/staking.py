@@ -14,7 +14,7 @@ from pgs.actors.messages.settlement import AskCharge
 from pgs.actors.seating.payouts import ask_for_payouts
 from pgs.actors.seating.plan import Plan
 from pgs.actors.seating.seating import Seating, WaitingCall
-from pgs.domain import ids, ledger, pairing
+from pgs.domain import ids, pairing
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.matches import MatchWithSeats, close_alone
 from pgs.domain.seats import Seat, SeatRequest, confirm, decline, is_same_request, new_seat
@@ -152,7 +152,7 @@ async def _decline(seats: Seating, seat: Seat) -> Seat:
 
 def _place(seats: Seating, plan: Plan, was: Seat | None, seat: Seat) -> Placed:
     """Plan the next state of a seat whose stake is confirmed: closed, paired or waiting."""
-    plan.book(ledger.charge(seat))
+    plan.charge(seat)
     end_reason = seat.closing or (None if seats.active_account else "account_inactive")
     if end_reason is not None:
         closed = close_alone(seat, seats.new_match_id(), end_reason, plan.now)

@@ -4,6 +4,9 @@ import trio
 
 from pgs.clock import Clock
 
+CLOCK_CHECK_S = 30.0
+"""Seconds after which a wait looks at the clock again, which may have been put forward."""
+
 
 class Deadlines:
     """The time of the next search. It begins in the past, so the first search is due at once."""
@@ -28,5 +31,5 @@ class Deadlines:
         await trio.lowlevel.checkpoint()
         while (wait_s := self._next_at - self._clock.now_ms() / 1000) > 0:
             self._changed = trio.Event()
-            with trio.move_on_after(wait_s):
+            with trio.move_on_after(min(wait_s, CLOCK_CHECK_S)):
                 await self._changed.wait()

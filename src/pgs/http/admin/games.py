@@ -12,8 +12,8 @@ from pgs.domain.licences import Step
 from pgs.games.installed import GAMES
 from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
-from pgs.http.admin.lists import Wanted, cut, follow, wanted_page
 from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.lists import Wanted, cut, follow, wanted_page
 
 
 class GameRecord(msgspec.Struct, frozen=True, rename="camel"):

@@ -8,8 +8,8 @@ from pgs.domain.invites import Invite
 from pgs.domain.roles import Role
 from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.admin.gate import AdminCall, change
-from pgs.http.admin.lists import Wanted, cut, wanted_page
 from pgs.http.api.endpoint import Answer
+from pgs.http.api.lists import Wanted, cut, wanted_page
 from pgs.storage.invites import END, find_account_of, invites_page
 
 

@@ -14,8 +14,8 @@ from pgs.domain.names import LABEL_MAX
 from pgs.domain.secrets import HidesSecrets
 from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
-from pgs.http.admin.lists import Wanted, cut, follow, wanted_page
 from pgs.http.api.endpoint import Answer
+from pgs.http.api.lists import Wanted, cut, follow, wanted_page
 
 
 class NewKey(msgspec.Struct, frozen=True):

@@ -17,10 +17,10 @@ from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.secrets import HidesSecrets
 from pgs.http.admin.endpoints import admin_list, admin_read, admin_write
 from pgs.http.admin.gate import AdminCall, change
-from pgs.http.admin.lists import Wanted, cut, wanted_page
 from pgs.http.admin.paths import environment_of
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Reply
+from pgs.http.api.lists import Wanted, cut, wanted_page
 from pgs.http.partner.me import WebhookRecord, webhook_record
 from pgs.storage.attempts import NEWEST, Attempt, attempts_before
 from pgs.storage.webhooks import find_webhook

@@ -211,13 +211,13 @@ class Dispatcher:
         except StoreOutage as error:
             on_event("read_failed")
             log.exception("read_failed", error=str(error), **where, **_partner_of(principal))
-            return refuse("registry_unavailable")
+            return refuse(endpoint.outage)
         except Crashed as error:
             log.error("actor_crashed", error=str(error), **where, **_partner_of(principal))
             # A read that failed in the actor is answered like one that failed here.
             if error.noun is not None and endpoint.crash is None:
                 on_event("read_failed")
-                return refuse("registry_unavailable")
+                return refuse(endpoint.outage)
         except Exception:
             log.exception("handler_crashed", **where, **_partner_of(principal))
         on_event("handler_crashed")

@@ -15,7 +15,7 @@ from pgs.http.api.services import Services
 from pgs.http.transport.asgi import Headers, Receive, Scope, Send
 from pgs.http.transport.sockets import OpenSockets
 
-P = TypeVar("P")
+P = TypeVar("P", covariant=True)
 
 
 class Principal(msgspec.Struct, frozen=True):
@@ -183,6 +183,9 @@ class Endpoint(msgspec.Struct, frozen=True):
 
     crash: str | None = None
     """The reason code of the answer when something broke inside. None: a 500 without one."""
+
+    outage: str = "registry_unavailable"
+    """The reason that a client is told when a read of the service's data fails."""
 
     elsewhere: tuple[str, ...] = ()
     """Reason codes that this call answers with their alternate status. Calls with a session token

@@ -11,12 +11,16 @@ from pgs.storage.seats import find_match_with_seats
 
 
 class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
-    """One side of a match."""
+    """One side of a match. Amounts in US cents; what it received is absent until it is recorded."""
 
     seat_id: str
     player_id: str
+    stake_usd_cents: int
     result: str | UnsetType = UNSET
     score: int | UnsetType = UNSET
+    payout_usd_cents: int | UnsetType = UNSET
+    refund_usd_cents: int | UnsetType = UNSET
+    rake_usd_cents: int | UnsetType = UNSET
 
 
 class MatchRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -51,8 +55,12 @@ def match_record(match: Match, seats: tuple[Seat, ...]) -> MatchRecord:
             MatchSeat(
                 seat.seat_id,
                 seat.player_id,
+                seat.stake_usd_cents,
                 UNSET if seat.result is None else seat.result,
                 UNSET if seat.score is None else seat.score,
+                UNSET if seat.payout_usd_cents is None else seat.payout_usd_cents,
+                UNSET if seat.refund_usd_cents is None else seat.refund_usd_cents,
+                UNSET if seat.rake_usd_cents is None else seat.rake_usd_cents,
             )
             for seat in seats
         ],

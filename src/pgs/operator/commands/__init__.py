@@ -9,7 +9,18 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from pgs.operator.command import OperatorCommand
-from pgs.operator.commands import db, game, keyring, ledger, match, partner, settlement, terms, tier
+from pgs.operator.commands import (
+    db,
+    game,
+    invoice,
+    keyring,
+    ledger,
+    match,
+    partner,
+    settlement,
+    terms,
+    tier,
+)
 
 _ALL: Final[tuple[OperatorCommand[Any, Any], ...]] = (
     *partner.COMMANDS,
@@ -19,6 +30,7 @@ _ALL: Final[tuple[OperatorCommand[Any, Any], ...]] = (
     *match.COMMANDS,
     *settlement.COMMANDS,
     *ledger.COMMANDS,
+    *invoice.COMMANDS,
     *db.COMMANDS,
     *keyring.COMMANDS,
 )

@@ -2,14 +2,14 @@
 
 from pgs.actors.core import Core
 from pgs.operator.command import NoArgs, OperatorCommand
-from pgs.operator.records import LedgerChecked, ledger_checked
+from pgs.operator.records import LedgerChecked
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.ledger import check_ledger
 
 
 async def check_the_ledger(core: Core, args: NoArgs) -> LedgerChecked:
-    """Add up the whole ledger and return the balances and everything that is wrong."""
-    return ledger_checked(
+    """Check every row of every ledger; return what they come to and everything that is wrong."""
+    return LedgerChecked.of(
         await read_in_bulk(core.parts.database, check_ledger, core.parts.database.check_limit)
     )
 

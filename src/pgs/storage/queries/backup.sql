@@ -1,8 +1,9 @@
 -- Raises the heads of a restored backup before anything else is read or written.
 
 -- name: add_missing_heads!
-insert into head (partner_id, environment, seat_seq, feed_position)
-select p.partner_id, e.environment, 0, 0
+insert into head (partner_id, environment, seat_seq, feed_position, ledger_seq, ledger_hash,
+  final_day)
+select p.partner_id, e.environment, 0, 0, 0, '', 0
 from partner p
 cross join (select 'test' as environment union all select 'live' as environment) e
 where not exists (select 1 from head h where h.partner_id = p.partner_id

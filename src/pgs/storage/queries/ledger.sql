@@ -1,68 +1,60 @@
--- The double-entry ledger.
+-- The ledger.
 
--- name: insert_line!
-insert into ledger (partner_id, transfer_id, line, environment, kind, account, seat_id,
-  amount_usd_cents, at)
-values (:partner_id, :transfer_id, :line, :environment, :kind, :account, :seat_id,
-  :amount_usd_cents, :at);
+-- name: insert_row!
+insert into ledger ({columns of ledger})
+values ({values of ledger});
 
--- name: unbalanced_transfers
-select partner_id, transfer_id, cast(sum(amount_usd_cents) as bigint)
+-- name: page
+select {columns of ledger}
 from ledger
-group by partner_id, transfer_id
-having sum(amount_usd_cents) <> 0
-order by partner_id, transfer_id
+where partner_id = :partner_id and environment = :environment and seq > :after
+order by seq
 limit :page_size;
 
--- name: balances
-select environment, account, cast(sum(amount_usd_cents) as bigint), cast(count(*) as bigint)
+-- name: heads
+-- Every ledger that has rows or should have some, with the number and the hash of its last row.
+select partner_id, environment, ledger_seq, ledger_hash from head
+union all
+select distinct l.partner_id, l.environment, 0, ''
+from ledger l
+where not exists (
+  select 1 from head h where h.partner_id = l.partner_id and h.environment = l.environment)
+order by 1, 2;
+
+-- name: sums
+select environment, cast(count(*) as bigint),
+  cast(sum(case when kind = 'charge' then amount_usd_cents else 0 end) as bigint),
+  cast(sum(case when kind = 'prize' then amount_usd_cents else 0 end) as bigint),
+  cast(sum(case when kind = 'refund' then amount_usd_cents else 0 end) as bigint),
+  cast(sum(case when kind = 'rake' then amount_usd_cents else 0 end) as bigint),
+  cast(sum(case when kind = 'charge' then amount_usd_cents else -amount_usd_cents end) as bigint)
 from ledger
-group by environment, account
-order by environment, account;
+group by environment
+order by environment;
 
--- name: open_escrow^
--- The stakes that escrow should hold: those that are confirmed and not yet settled.
-select cast(coalesce(sum(stake_usd_cents), 0) as bigint)
-from seat
-where stake_status = 'confirmed' and rake_usd_cents is null;
-
--- name: escrow^
-select cast(coalesce(sum(amount_usd_cents), 0) as bigint) from ledger where account = 'escrow';
-
--- name: seats_charged_other_than_once
-select s.partner_id, s.seat_id
-from seat s
-left join ledger l on l.partner_id = s.partner_id and l.transfer_id = ('charge:' || s.seat_id)
-  and l.account = 'escrow'
-group by s.partner_id, s.seat_id, s.confirmed_at, s.stake_usd_cents
-having coalesce(sum(l.amount_usd_cents), 0) <> case when s.confirmed_at is null
-  then 0 else s.stake_usd_cents end
-order by s.partner_id, s.seat_id
-limit :page_size;
-
--- name: seats_settled_other_than_booked
--- Seats whose payout, refund or rake differs from the lines of their match's settlement, whose
--- settlement has not emptied their escrow, whose stake status contradicts the time of confirmation,
--- or whose match does not exist.
-select s.partner_id, s.seat_id
+-- name: seats_booked_otherwise
+-- Seats whose rows of the ledger differ from what the seat says of its stake, refund and rake, or
+-- whose match does not exist, or that have money without a match. What a stake paid to the winner
+-- is what refund and rake leave of it.
+select s.partner_id, s.environment, s.seat_id
 from seat s
 left join match m on m.partner_id = s.partner_id and m.match_id = s.match_id
-left join ledger l on l.partner_id = s.partner_id
-  and l.transfer_id = ('settlement:' || s.match_id) and l.seat_id = s.seat_id
-group by
-  s.partner_id, s.seat_id, s.match_id, m.match_id, s.stake_usd_cents, s.stake_status,
-    s.confirmed_at, s.payout_usd_cents, s.refund_usd_cents,
-  s.rake_usd_cents
+left join ledger l on l.partner_id = s.partner_id and l.seat_id = s.seat_id
+group by s.partner_id, s.environment, s.seat_id
 having (s.match_id is not null and m.match_id is null)
-  or (s.confirmed_at is null and s.stake_status in ('confirmed', 'refunded'))
-  or (s.confirmed_at is not null and s.stake_status not in ('confirmed', 'refunded'))
-  or coalesce(sum(case when l.account = 'escrow' then l.amount_usd_cents else 0 end), 0)
-    <> case when s.rake_usd_cents is null then 0 else -s.stake_usd_cents end
-  or coalesce(sum(case when l.account = 'player' then l.amount_usd_cents else 0 end), 0)
-    <> coalesce(s.payout_usd_cents, 0) + coalesce(s.refund_usd_cents, 0)
-  or coalesce(sum(case when l.account = 'rake'
-    then l.amount_usd_cents else 0 end), 0) <> coalesce(s.rake_usd_cents, 0)
-order by s.partner_id, s.seat_id
+  or (s.match_id is null
+    and coalesce(s.payout_usd_cents, s.refund_usd_cents, s.rake_usd_cents) is not null)
+  or (s.confirmed_at is null) <> (s.stake_status not in ('confirmed', 'refunded'))
+  or sum(case when l.kind = 'charge' then l.amount_usd_cents else 0 end)
+    <> case when s.confirmed_at is null then 0 else s.stake_usd_cents end
+  or sum(case when l.kind = 'refund' then l.amount_usd_cents else 0 end)
+    <> coalesce(s.refund_usd_cents, 0)
+  or sum(case when l.kind = 'rake' then l.amount_usd_cents else 0 end)
+    <> coalesce(s.rake_usd_cents, 0)
+  or sum(case when l.kind = 'prize' then l.amount_usd_cents else 0 end)
+    <> case when s.rake_usd_cents is null then 0
+      else s.stake_usd_cents - s.refund_usd_cents - s.rake_usd_cents end
+order by s.partner_id, s.environment, s.seat_id
 limit :page_size;
 
 -- name: matches_that_do_not_add_up
@@ -98,15 +90,91 @@ having count(s.seat_id) = 0
 order by m.partner_id, m.match_id
 limit :page_size;
 
--- name: stray_lines
--- Lines that belong neither to their seat's charge nor to its match's settlement.
-select l.partner_id, l.transfer_id, l.line
+-- name: stray_rows
+-- Rows that belong to no seat, to another environment or match than their seat's, or whose accounts
+-- are not those of their kind.
+select l.partner_id, l.environment, l.seq
 from ledger l
 left join seat s on s.partner_id = l.partner_id and s.seat_id = l.seat_id
+left join match m on m.partner_id = l.partner_id and m.match_id = l.match_id
 where s.seat_id is null
   or l.environment <> s.environment
-  or (l.kind = 'charge' and (l.transfer_id <> ('charge:' || s.seat_id) or l.account = 'rake'))
-  or (l.kind = 'settlement' and (s.match_id is null
-    or l.transfer_id <> ('settlement:' || s.match_id)))
-order by l.partner_id, l.transfer_id, l.line
+  or (l.kind = 'charge' and (l.match_id is not null or l.credit <> 'escrow'
+    or l.debit <> ('player:' || s.player_id)))
+  or (l.kind <> 'charge' and (l.match_id is null or l.debit <> 'escrow'
+    or l.match_id <> s.match_id))
+  or (l.kind = 'refund' and l.credit <> ('player:' || s.player_id))
+  or (l.kind = 'prize' and l.credit <> ('player:' || m.winner_player_id))
+  or (l.kind = 'rake' and l.credit <> 'rake')
+order by l.partner_id, l.environment, l.seq
+limit :page_size;
+
+-- name: days_that_do_not_add_up
+-- Days of a game and tier whose totals differ from the seats and matches that are booked on them.
+-- Both sides are listed as rows of the same shape, one of them negative, so that they cancel out.
+select partner_id, environment, day, game_id, tier_id
+from (
+  select partner_id, environment, day, game_id, tier_id, {figures of totals}
+  from totals
+  union all
+  select partner_id, environment, confirmed_at / 86400, game_id, tier_id,
+    0, 0, 0, 0, 0, 0, 0,
+    -1,
+    case when stake_status = 'refunded' then -1 else 0 end,
+    -stake_usd_cents,
+    case when rake_usd_cents is null then 0
+      else refund_usd_cents + rake_usd_cents - stake_usd_cents end,
+    -coalesce(refund_usd_cents, 0),
+    -coalesce(rake_usd_cents, 0)
+  from seat
+  where confirmed_at is not null
+  union all
+  select m.partner_id, m.environment, m.ended_at / 86400, m.game_id, m.tier_id,
+    case when m.status = 'ended' then -1 else 0 end,
+    case when m.status = 'no_contest' then -1 else 0 end,
+    -count(s.seat_id),
+    -sum(s.stake_usd_cents),
+    sum(s.refund_usd_cents + s.rake_usd_cents - s.stake_usd_cents),
+    -sum(s.refund_usd_cents),
+    -sum(s.rake_usd_cents),
+    0, 0, 0, 0, 0, 0
+  from match m
+  join seat s on s.partner_id = m.partner_id and s.match_id = m.match_id
+  where m.money = 'recorded'
+  group by m.partner_id, m.environment, m.match_id, m.ended_at, m.game_id, m.tier_id, m.status
+) as both_sides
+group by partner_id, environment, day, game_id, tier_id
+having {unequal totals}
+order by partner_id, environment, day, game_id, tier_id
+limit :page_size;
+
+-- name: invoices_that_do_not_add_up
+-- Invoices whose total or count differs from their lines, and those with a line that bills what the
+-- totals of its day do not say, or with totals that no line bills.
+select partner_id, environment, invoice_id
+from (
+  select i.partner_id, i.environment, i.invoice_id
+  from invoice i
+  left join invoice_line l on l.partner_id = i.partner_id and l.invoice_id = i.invoice_id
+  where i.status <> 'draft'
+  group by i.partner_id, i.environment, i.invoice_id, i.total_usd_cents, i.line_count
+  having count(l.line_id) <> coalesce(i.line_count, -1)
+    or coalesce(sum(l.amount_usd_cents), 0) <> coalesce(i.total_usd_cents, -1)
+  union
+  select i.partner_id, i.environment, i.invoice_id
+  from invoice i
+  join invoice_line l on l.partner_id = i.partner_id and l.invoice_id = i.invoice_id
+  left join totals t on t.partner_id = i.partner_id and t.environment = i.environment
+    and t.day = l.day and t.game_id = l.game_id and t.tier_id = l.tier_id
+  where t.day is null or l.amount_usd_cents <> t.match_rake_usd_cents or l.matches <> t.matches
+    or (i.status <> 'void' and coalesce(t.invoice_id, '') <> i.invoice_id)
+    or (i.status = 'void' and t.invoice_id = i.invoice_id)
+  union
+  select t.partner_id, t.environment, t.invoice_id
+  from totals t
+  left join invoice_line l on l.partner_id = t.partner_id and l.invoice_id = t.invoice_id
+    and l.day = t.day and l.game_id = t.game_id and l.tier_id = t.tier_id
+  where t.invoice_id is not null and l.line_id is null
+) as wrong
+order by partner_id, environment, invoice_id
 limit :page_size;

@@ -59,12 +59,24 @@ order by seat_id
 limit :page_size;
 
 -- name: find_head^
-select seat_seq, feed_position
+select seat_seq, feed_position, ledger_seq, ledger_hash, final_day
 from head where partner_id = :partner_id and environment = :environment;
 
+-- name: heads_before
+select partner_id, environment
+from head
+where final_day < :day and (partner_id, environment) > (:after_partner_id, :after_environment)
+order by partner_id, environment
+limit :page_size;
+
 -- name: move_head!
-insert into head (partner_id, environment, seat_seq, feed_position)
-values (:partner_id, :environment, :seat_seq, :feed_position)
+insert into head (partner_id, environment, seat_seq, feed_position, ledger_seq, ledger_hash,
+  final_day)
+values (:partner_id, :environment, :seat_seq, :feed_position, :ledger_seq, :ledger_hash,
+  :final_day)
 on conflict (partner_id, environment) do update
-set seat_seq = excluded.seat_seq, feed_position = excluded.feed_position
-where head.seat_seq = :was_seat_seq and head.feed_position = :was_feed_position;
+set seat_seq = excluded.seat_seq, feed_position = excluded.feed_position,
+  ledger_seq = excluded.ledger_seq, ledger_hash = excluded.ledger_hash,
+  final_day = excluded.final_day
+where head.seat_seq = :was_seat_seq and head.feed_position = :was_feed_position
+  and head.ledger_seq = :was_ledger_seq and head.final_day = :was_final_day;

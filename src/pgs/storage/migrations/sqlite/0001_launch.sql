@@ -132,13 +132,16 @@ create table terms (
 insert into terms (version, text, published_at) values (1,
 'Rake terms, version 1. Of the stakes of a match the winner receives the prize of its tier; what remains is the rake. A drawn match and a match without a result return every stake in full. Rake is invoiced once a month for each environment.', 0);
 
--- A row for each partner and environment: the last sequence number of a seat, and the last position
--- in the results feed.
+-- A row for each partner and environment: the last seat sequence, the last position of the results
+-- feed, the last row of the ledger with its hash, and the last day that was made final.
 create table head (
   partner_id text not null,
   environment text not null check (environment in ('test', 'live')),
   seat_seq bigint not null,
   feed_position bigint not null,
+  ledger_seq bigint not null,
+  ledger_hash text not null,
+  final_day bigint not null,
   primary key (partner_id, environment)
 );
 
@@ -217,19 +220,48 @@ create table match (
 create index match_due on match (due_at) where due_at is not null;
 create index match_running on match (partner_id, environment, match_id) where status = 'started';
 
--- Double entry: the lines of one transfer sum to zero. The id of a charge contains the seat's id,
--- and the id of a settlement contains the match's id.
+-- Transfers of players' money. Each row names the account that is debited and the one that is
+-- credited; its hash covers the row and the hash of the row before it.
 create table ledger (
   partner_id text not null,
-  transfer_id text not null,
-  line bigint not null,
   environment text not null check (environment in ('test', 'live')),
-  kind text not null check (kind in ('charge', 'settlement')),
-  account text not null check (account in ('player', 'escrow', 'rake')),
-  seat_id text not null,
-  amount_usd_cents bigint not null check (amount_usd_cents <> 0),
+  seq bigint not null,
   at bigint not null,
-  primary key (partner_id, transfer_id, line)
+  kind text not null check (kind in ('charge', 'prize', 'refund', 'rake')),
+  debit text not null,
+  credit text not null,
+  seat_id text not null,
+  match_id text,
+  amount_usd_cents bigint not null check (amount_usd_cents > 0),
+  hash text not null,
+  primary key (partner_id, environment, seq)
+);
+
+-- A stake is charged once, and settled once.
+create unique index ledger_seat on ledger (partner_id, seat_id, kind);
+
+-- What each day's play came to, by game and tier. The first figures count the matches decided on
+-- the day, the last ones the seats whose stakes were confirmed on it.
+create table totals (
+  partner_id text not null,
+  environment text not null check (environment in ('test', 'live')),
+  day bigint not null,
+  game_id text not null,
+  tier_id text not null,
+  matches bigint not null,
+  no_contests bigint not null,
+  match_seats bigint not null,
+  match_stakes_usd_cents bigint not null,
+  match_payouts_usd_cents bigint not null,
+  match_refunds_usd_cents bigint not null,
+  match_rake_usd_cents bigint not null,
+  seats bigint not null,
+  seats_refunded bigint not null,
+  seat_stakes_usd_cents bigint not null,
+  seat_payouts_usd_cents bigint not null,
+  seat_refunds_usd_cents bigint not null,
+  seat_rake_usd_cents bigint not null,
+  primary key (partner_id, environment, day, game_id, tier_id)
 );
 
 -- Written by the readiness check, because only a commit proves that the disk still accepts commits.

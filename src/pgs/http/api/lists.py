@@ -1,14 +1,15 @@
-"""Pages of the admin API's lists: `limit`, an authenticated cursor, and whether there is more."""
+"""Pages of lists: `limit`, an authenticated cursor, and whether there is more."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
+from pgs.domain.accounts import Account
 from pgs.domain.cursors import make_cursor, read_cursor
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.http.admin.gate import AdminCall
+from pgs.http.api.endpoint import CallBy
 from pgs.http.api.query import int_param
 
 T = TypeVar("T")
@@ -23,6 +24,19 @@ LIMIT_MAX: Final = 500
 # Every cursor names an environment. Lists that belong to no environment use this one in their
 # cursors; the kind of a cursor still keeps it from being used for another list.
 OF_THE_ACCOUNT: Final[Environment] = "live"
+
+
+class OfAccount(Protocol):
+    """A caller who acts for an account, with an API key or as a member."""
+
+    @property
+    def account(self) -> Account:
+        """The account."""
+        ...
+
+
+AccountCall = CallBy[OfAccount]
+"""A call that acts for an account, with whatever credential."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -42,11 +56,16 @@ class Page(msgspec.Struct, frozen=True):
     has_more: bool
 
 
+def wanted_limit(call: AccountCall) -> int | BadRequest:
+    """Return how many entries a call asks for, or what is wrong with its `limit`."""
+    return int_param(dict(call.query), "limit", 1, LIMIT_MAX, LIMIT_DEFAULT)
+
+
 def wanted_page(
-    call: AdminCall, kind: str, environment: Environment = OF_THE_ACCOUNT
+    call: AccountCall, kind: str, environment: Environment = OF_THE_ACCOUNT
 ) -> Wanted | Refusal | BadRequest:
     """Return the page of the list `kind` that a call asks for, or what is wrong with the call."""
-    limit = int_param(dict(call.query), "limit", 1, LIMIT_MAX, LIMIT_DEFAULT)
+    limit = wanted_limit(call)
     if isinstance(limit, BadRequest):
         return limit
     text = call.query.get("cursor")
@@ -59,7 +78,7 @@ def wanted_page(
 
 
 def cut(
-    call: AdminCall,
+    call: AccountCall,
     kind: str,
     wanted: Wanted,
     found: Sequence[T],

@@ -1,0 +1,1 @@
+"""Invoices: their assembly from the totals of final days, and what operators do with them."""

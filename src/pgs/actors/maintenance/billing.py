@@ -1,0 +1,106 @@
+"""Chores of billing: days are made final, and invoices of past months are assembled."""
+
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextlib import aclosing, contextmanager
+from typing import Any, TypeVar
+
+from pgs.actors.kernel.mail import Crashed, Overloaded
+from pgs.actors.messages.billing import AssembleInvoice
+from pgs.actors.messages.seats import FinaliseDays
+from pgs.actors.partners import PartnerDirectory
+from pgs.actors.parts import Parts
+from pgs.domain.days import FINAL_AFTER_S, day_of, last_day, month_of
+from pgs.domain.environments import Environment
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.invoices import drafts_after, partners_with_unbilled
+from pgs.storage.reader import Reader
+from pgs.storage.seats import heads_before
+
+PAGE = 200
+"""Partners, or drafts, in one page: a read of a few milliseconds."""
+
+T = TypeVar("T")
+
+Of = tuple[str, Environment]
+OfMonth = tuple[str, Environment, int]
+
+# Before every partner. No environment sorts before `live`, so any partner's first entry follows.
+FIRST: Of = ("", "live")
+FIRST_DRAFT: OfMonth = ("", "live", 0)
+
+
+class Tries:
+    """Lets the other partners be served when one partner's actors are overloaded or crash."""
+
+    def __init__(self) -> None:
+        self._error: Exception | None = None
+
+    @contextmanager
+    def next(self) -> Iterator[None]:
+        """Keep the error of a block for `check`."""
+        try:
+            yield
+        except (Overloaded, Crashed) as error:
+            self._error = error
+
+    def check(self) -> None:
+        """Raise the last error that was kept, so that the run counts as failed."""
+        if self._error is not None:
+            raise self._error
+
+
+async def finalise_days(parts: Parts, directory: PartnerDirectory) -> None:
+    """Make yesterday final for every partner and environment. Raises what asking an actor raises.
+
+    A day that waits for money is tried again at the next run.
+    """
+    tries, yesterday = Tries(), day_of(parts.clock.now() - FINAL_AFTER_S) - 1
+    heads = _each(parts, FIRST, lambda reader, after: heads_before(reader, yesterday, after, PAGE))
+    async with aclosing(heads):
+        async for partner_id, environment in heads:
+            with tries.next():
+                await directory.partner(partner_id).seats(environment).ask(FinaliseDays())
+    tries.check()
+
+
+async def assemble_invoices(parts: Parts, directory: PartnerDirectory) -> None:
+    """Assemble what past months have left to bill. Raises what asking an actor raises."""
+    tries, last = Tries(), month_of(day_of(parts.clock.now())) - 1
+
+    async def assemble(partner_id: str, environment: Environment, month: int) -> None:
+        with tries.next():
+            await directory.partner(partner_id).billing(environment).ask(AssembleInvoice(month))
+
+    billable = _each(
+        parts,
+        FIRST,
+        lambda reader, after: partners_with_unbilled(reader, last_day(last), after, PAGE),
+    )
+    async with aclosing(billable):
+        async for partner_id, environment in billable:
+            await assemble(partner_id, environment, last)
+    # A crash leaves a draft that has all its lines.
+    drafts = _each(
+        parts, FIRST_DRAFT, lambda reader, after: drafts_after(reader, last, after, PAGE)
+    )
+    async with aclosing(drafts):
+        async for partner_id, environment, month in drafts:
+            await assemble(partner_id, environment, month)
+    tries.check()
+
+
+async def _each(
+    parts: Parts, first: T, read: Callable[[Reader, T], Coroutine[Any, Any, list[T]]]
+) -> AsyncGenerator[T, None]:
+    """Yield every entry of a list that is read in pages; `read` returns what follows an entry."""
+    after = first
+    while page := await _read(parts, after, read):
+        for entry in page:
+            yield entry
+        after = page[-1]
+
+
+async def _read(
+    parts: Parts, after: T, read: Callable[[Reader, T], Coroutine[Any, Any, list[T]]]
+) -> list[T]:
+    return await read_in_bulk(parts.database, lambda reader: read(reader, after))

@@ -1,0 +1,16 @@
+"""Closing days: from then on, no figure of a final day changes."""
+
+from pgs.actors.kernel.mail import Envelope
+from pgs.actors.messages.seats import FinalDay, FinaliseDays
+from pgs.actors.seating.seating import Seating
+from pgs.domain.days import last_final_day
+
+
+async def finalise_days(seats: Seating, _: FinaliseDays, __: Envelope) -> FinalDay:
+    """Return the last final day, after making every day final that can be."""
+    last = last_final_day(seats.parts.clock.now(), await seats.first_open_day())
+    if last > seats.final_day:
+        plan = seats.plan()
+        plan.make_final(last)
+        await seats.commit(plan)
+    return FinalDay(seats.final_day)

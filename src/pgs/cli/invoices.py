@@ -1,0 +1,97 @@
+"""`pgs invoice …`: assembling the invoices of a month, and what became of them."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from pgs.cli import tables
+from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
+from pgs.domain.environments import Environment
+from pgs.operator.commands import invoice as c
+from pgs.operator.invoices import InvoiceSummary, InvoiceWithLines
+
+invoice = typer.Typer(no_args_is_help=True, help="Invoices.")
+
+InvoiceId = Annotated[str, typer.Argument(metavar="ID", help="The invoice's id.")]
+
+
+@invoice.command("assemble")
+def assemble(
+    month: Annotated[str, typer.Option(metavar="YYYYMM", help="The month to bill.")],
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Put the invoices of a month together. They are drafts until all days of it are final.
+
+    The service does this by itself once a month is over.
+    """
+    found: list[InvoiceSummary] = []
+    after: tuple[str, Environment] | None = None
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("Partners", total=None)
+        while True:
+            page = ask(c.INVOICE_ASSEMBLE, c.Month(month, after), config, data)
+            found += page.invoices
+            progress.update(task, advance=page.partners)
+            after = page.next_after
+            if after is None:
+                break
+    show(found, tables.invoices, as_json=as_json)
+
+
+@invoice.command("list")
+def list_all(
+    partner: Annotated[
+        str, typer.Option(metavar="PARTNER", help="The invoices of this partner only.")
+    ] = "",
+    status: Annotated[
+        str, typer.Option(metavar="STATUS", help="Only `draft`, `open`, `paid` or `void` ones.")
+    ] = "",
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """List invoices by partner, environment and month."""
+    found: list[InvoiceSummary] = []
+    after: tuple[str, Environment, int] | None = None
+    while True:
+        page = ask(c.INVOICE_LIST, c.InvoicesAfter(partner, status, after), config, data)
+        found += page.invoices
+        after = page.next_after
+        if after is None:
+            break
+    show(found, tables.invoices, as_json=as_json)
+
+
+@invoice.command("show")
+def show_one(
+    invoice_id: InvoiceId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+) -> None:
+    """Show an invoice with its lines."""
+    page = ask(c.INVOICE_SHOW, c.LinesAfter(invoice_id), config, data)
+    lines = list(page.lines)
+    while page.next_after is not None:
+        page = ask(c.INVOICE_SHOW, c.LinesAfter(invoice_id, page.next_after), config, data)
+        lines += page.lines
+    show(InvoiceWithLines(page.invoice, lines), tables.invoice_with_lines, as_json=as_json)
+
+
+@invoice.command("pay")
+def pay(
+    invoice_id: InvoiceId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+) -> None:
+    """Record that an open invoice was paid."""
+    show(ask(c.INVOICE_PAY, c.InvoiceId(invoice_id), config, data), tables.invoice, as_json=as_json)
+
+
+@invoice.command("void")
+def void(
+    invoice_id: InvoiceId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+) -> None:
+    """Declare an open invoice void. The next invoice bills what it billed."""
+    show(
+        ask(c.INVOICE_VOID, c.InvoiceId(invoice_id), config, data), tables.invoice, as_json=as_json
+    )

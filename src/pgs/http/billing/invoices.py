@@ -1,0 +1,229 @@
+"""Invoices, their lines, and the matches behind a line, for API keys and for members.
+
+Amounts in US cents, times in epoch seconds, days as `yyyymmdd` in UTC.
+"""
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pgs.domain.days import format_day, month_of
+from pgs.domain.environments import Environment
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.invoices import INVOICE_STATUSES, Invoice, InvoiceLine, describe
+from pgs.http.api.endpoint import Answer
+from pgs.http.api.lists import AccountCall, Wanted, cut, wanted_limit, wanted_page
+from pgs.http.billing.ranges import parse_range
+from pgs.storage.invoices import (
+    NEWEST,
+    BilledMatch,
+    find_invoice,
+    find_line,
+    invoices_before,
+    lines_after,
+    matches_of_line,
+)
+
+ALL_MONTHS: Final = (0, 2**31)
+"""Every month that there can be."""
+
+
+class InvoiceRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """An invoice. A draft has no number, no total and no lines yet."""
+
+    invoice_id: str
+    environment: str
+    status: str
+    period_from: str
+    period_to: str
+    created_at: int
+    number: int | UnsetType = UNSET
+    total_usd_cents: int | UnsetType = UNSET
+    line_count: int | UnsetType = UNSET
+    finalized_at: int | UnsetType = UNSET
+    due_at: int | UnsetType = UNSET
+    paid_at: int | UnsetType = UNSET
+    voided_at: int | UnsetType = UNSET
+
+
+class InvoicePage(msgspec.Struct, frozen=True, rename="camel"):
+    """A page of invoices, the newest first."""
+
+    invoices: list[InvoiceRecord]
+    next_cursor: str | None
+    has_more: bool
+
+
+class LineRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """A line: the rake of the matches decided on a day, at a game and a tier."""
+
+    line_id: str
+    day: str
+    game_id: str
+    tier_id: str
+    description: str
+    matches: int
+    amount_usd_cents: int
+
+
+class LinePage(msgspec.Struct, frozen=True, rename="camel"):
+    """A page of an invoice's lines, by day, game and tier."""
+
+    lines: list[LineRecord]
+    next_cursor: str | None
+    has_more: bool
+
+
+class LineMatch(msgspec.Struct, frozen=True, rename="camel"):
+    """A match, and the part of its stakes that was kept."""
+
+    match_id: str
+    ended_at: int
+    rake_usd_cents: int
+
+
+class MatchPage(msgspec.Struct, frozen=True, rename="camel"):
+    """A page of the matches behind a line, in the order of their ends. They add up to the line."""
+
+    matches: list[LineMatch]
+    next_cursor: str | None
+    has_more: bool
+
+
+async def list_invoices(call: AccountCall, environment: Environment) -> Answer:
+    """Return a page of the invoices whose months overlap the window, all without one."""
+    limit = wanted_limit(call)
+    if not isinstance(limit, int):
+        return limit
+    months = _window(call)
+    if isinstance(months, Refusal):
+        return months
+    status = call.query.get("status", "all")
+    if status != "all" and status not in INVOICE_STATUSES:
+        return refuse("invoice_status_invalid")
+    wanted = wanted_page(call, _INVOICES, environment)
+    if not isinstance(wanted, Wanted):
+        return wanted
+    found = await invoices_before(
+        call.services.parts.database.reader,
+        call.principal.account.partner_id,
+        environment,
+        wanted.after if isinstance(wanted.after, int) else NEWEST,
+        months,
+        "" if status == "all" else status,
+        wanted.limit + 1,
+    )
+    shown, page = cut(call, _INVOICES, wanted, found, lambda invoice: invoice.seq, environment)
+    records = [invoice_record(invoice) for invoice in shown]
+    return InvoicePage(records, page.next_cursor, page.has_more)
+
+
+async def read_invoice(call: AccountCall, environment: Environment) -> Answer:
+    """Return an invoice that is not a draft."""
+    invoice = await _readable(call, environment)
+    return invoice if isinstance(invoice, Refusal) else invoice_record(invoice)
+
+
+async def list_lines(call: AccountCall, environment: Environment) -> Answer:
+    """Return a page of an invoice's lines."""
+    invoice = await _readable(call, environment)
+    if isinstance(invoice, Refusal):
+        return invoice
+    kind = f"{_LINES}{invoice.invoice_id}"
+    wanted = wanted_page(call, kind, environment)
+    if not isinstance(wanted, Wanted):
+        return wanted
+    found = await lines_after(
+        call.services.parts.database.reader,
+        invoice.partner_id,
+        invoice.invoice_id,
+        wanted.after if isinstance(wanted.after, int) else 0,
+        wanted.limit + 1,
+    )
+    shown, page = cut(call, kind, wanted, found, lambda line: line.line, environment)
+    return LinePage([_line_record(line) for line in shown], page.next_cursor, page.has_more)
+
+
+async def list_matches(call: AccountCall, environment: Environment) -> Answer:
+    """Return a page of the matches behind a line."""
+    invoice = await _readable(call, environment)
+    if isinstance(invoice, Refusal):
+        return invoice
+    reader = call.services.parts.database.reader
+    line = await find_line(reader, invoice.partner_id, invoice.invoice_id, call.path["line_id"])
+    if line is None:
+        return refuse("invoice_not_found")
+    kind = f"{_MATCHES}{line.line_id}"
+    wanted = wanted_page(call, kind, environment)
+    if not isinstance(wanted, Wanted):
+        return wanted
+    ended_at, _, match_id = str(wanted.after or "0.").partition(".")
+    found = await matches_of_line(
+        reader, invoice, line, (int(ended_at), match_id), wanted.limit + 1
+    )
+    shown, page = cut(call, kind, wanted, found, _place, environment)
+    records = [LineMatch(of.match_id, of.ended_at, of.rake_usd_cents) for of in shown]
+    return MatchPage(records, page.next_cursor, page.has_more)
+
+
+def invoice_record(invoice: Invoice) -> InvoiceRecord:
+    """Return an invoice as it is shown."""
+    first, last = invoice.period
+    return InvoiceRecord(
+        invoice_id=invoice.invoice_id,
+        environment=invoice.environment,
+        status=invoice.status,
+        period_from=format_day(first),
+        period_to=format_day(last),
+        created_at=invoice.created_at,
+        number=_set(invoice.number),
+        total_usd_cents=_set(invoice.total_usd_cents),
+        line_count=_set(invoice.line_count),
+        finalized_at=_set(invoice.finalized_at),
+        due_at=_set(invoice.due_at),
+        paid_at=_set(invoice.paid_at),
+        voided_at=_set(invoice.voided_at),
+    )
+
+
+_INVOICES: Final = "invoices"
+_LINES: Final = "lines."
+_MATCHES: Final = "line-matches."
+
+
+def _window(call: AccountCall) -> tuple[int, int] | Refusal:
+    """Return the first and the last month that the window touches."""
+    if "from" not in call.query and "to" not in call.query:
+        return ALL_MONTHS
+    wanted = parse_range(call.query)
+    return wanted if isinstance(wanted, Refusal) else (month_of(wanted[0]), month_of(wanted[1]))
+
+
+async def _readable(call: AccountCall, environment: Environment) -> Invoice | Refusal:
+    partner_id = call.principal.account.partner_id
+    reader = call.services.parts.database.reader
+    invoice = await find_invoice(reader, partner_id, call.path["invoice_id"])
+    if invoice is None or invoice.environment != environment:
+        return refuse("invoice_not_found")
+    return refuse("invoice_not_readable") if invoice.status == "draft" else invoice
+
+
+def _line_record(line: InvoiceLine) -> LineRecord:
+    return LineRecord(
+        line_id=line.line_id,
+        day=format_day(line.day),
+        game_id=line.game_id,
+        tier_id=line.tier_id,
+        description=describe(line),
+        matches=line.matches,
+        amount_usd_cents=line.amount_usd_cents,
+    )
+
+
+def _place(match: BilledMatch) -> str:
+    return f"{match.ended_at}.{match.match_id}"
+
+
+def _set(value: int | None) -> int | UnsetType:
+    return UNSET if value is None else value

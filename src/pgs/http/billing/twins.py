@@ -1,0 +1,48 @@
+"""The two ways to the same figures: with an API key, and as a member in the admin API.
+
+A key reads its own environment. A member names the environment, in the path or in the query.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from pgs.domain.environments import Environment, is_environment
+from pgs.domain.errors import BadRequest, refuse
+from pgs.http.admin.gate import AdminCall
+from pgs.http.admin.paths import environment_of
+from pgs.http.api.endpoint import Answer, Call
+from pgs.http.api.lists import AccountCall
+
+Reads = Callable[[AccountCall, Environment], Awaitable[Answer]]
+"""Reads figures of the caller's account in an environment."""
+
+
+def by_key(read: Reads) -> Callable[[Call], Awaitable[Answer]]:
+    """Return the handler for callers with an API key."""
+
+    async def handle(call: Call) -> Answer:
+        return await read(call, call.principal.environment)
+
+    return handle
+
+
+def by_path(read: Reads) -> Callable[[AdminCall], Awaitable[Answer]]:
+    """Return the handler for members, who name the environment in the path."""
+
+    async def handle(call: AdminCall) -> Answer:
+        return await read(call, environment_of(call))
+
+    return handle
+
+
+def by_query(read: Reads) -> Callable[[AdminCall], Awaitable[Answer]]:
+    """Return the handler for members, who name the environment in the query."""
+
+    async def handle(call: AdminCall) -> Answer:
+        environment = call.query.get("environment")
+        if environment is None:
+            return refuse("missing_parameter", parameter="environment")
+        if not is_environment(environment):
+            return BadRequest("Query parameter `environment` must be test or live.")
+        return await read(call, environment)
+
+    return handle

@@ -1,0 +1,165 @@
+"""`invoice.…`: the invoices of all partners."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from pgs.actors.core import Core
+from pgs.actors.messages.billing import AssembleInvoice, PayInvoice, VoidInvoice
+from pgs.domain.days import day_of, last_day, month_of, parse_month
+from pgs.domain.environments import Environment
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.invoices import INVOICE_STATUSES, Invoice
+from pgs.operator.command import Args, Id, OperatorCommand
+from pgs.operator.invoices import (
+    AssembledPage,
+    InvoicePage,
+    InvoiceSummary,
+    InvoiceWithLines,
+    invoice_summary,
+    line_record,
+)
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.invoices import (
+    find_invoice,
+    lines_after,
+    list_invoices,
+    partners_with_unbilled,
+)
+from pgs.storage.reader import Reader
+
+PARTNERS = 20
+"""Partners whose invoices one call assembles: a second or less, so that progress can be shown."""
+
+PAGE = 1000
+"""Invoices, or lines, in one answer: such an answer has some hundred KB."""
+
+NO_MONTH = BadRequest("a month is written yyyymm, such as 202611, and lies between 1970 and now")
+
+
+class Month(Args, frozen=True):
+    """A month, `yyyymm`, and the partner and environment after which to go on."""
+
+    month: Id
+    after: tuple[Id, Environment] | None = None
+
+
+class InvoicesAfter(Args, frozen=True):
+    """A page of invoices, of one partner or of all, with one status or with any."""
+
+    partner_id: Id = ""
+    status: Id = ""
+    after: tuple[Id, Environment, int] | None = None
+    limit: Annotated[int, Meta(ge=1, le=PAGE)] = PAGE
+
+
+class InvoiceId(Args, frozen=True):
+    """The invoice that a command is about."""
+
+    invoice_id: Id
+
+
+class LinesAfter(Args, frozen=True):
+    """An invoice, and the line after which a page of its lines begins."""
+
+    invoice_id: Id
+    after: int = 0
+
+
+async def assemble(core: Core, args: Month) -> AssembledPage | BadRequest:
+    """Assemble a month's invoices for the next partners that have something to bill.
+
+    The invoices of a month that is not over, or whose last day is not final, are drafts.
+    """
+    month = parse_month(args.month)
+    if month is None or month > month_of(day_of(core.parts.clock.now())):
+        return NO_MONTH
+    after: tuple[str, Environment] = args.after or ("", "live")
+    page = await read_in_bulk(
+        core.parts.database,
+        lambda reader: partners_with_unbilled(reader, last_day(month), after, PARTNERS),
+    )
+    invoices = []
+    for partner_id, environment in page:
+        partner = core.directory.partner(partner_id)
+        assembled = await partner.billing(environment).ask(AssembleInvoice(month))
+        if assembled.invoice is not None:
+            invoices.append(invoice_summary(assembled.invoice))
+    return AssembledPage(invoices, len(page), page[-1] if len(page) == PARTNERS else None)
+
+
+async def list_all(core: Core, args: InvoicesAfter) -> InvoicePage | Refusal:
+    """Return a page of invoices by partner and environment, in the order of their months."""
+    if args.status and args.status not in INVOICE_STATUSES:
+        return refuse("invoice_status_invalid")
+    after: tuple[str, Environment, int] = args.after or ("", "live", 0)
+    found = await read_in_bulk(
+        core.parts.database,
+        lambda reader: list_invoices(
+            reader, args.partner_id, args.status, after, min(args.limit, PAGE) + 1
+        ),
+    )
+    shown = found[: args.limit]
+    last = shown[-1] if len(found) > args.limit else None
+    return InvoicePage(
+        [invoice_summary(invoice) for invoice in shown],
+        (last.partner_id, last.environment, last.seq) if last else None,
+    )
+
+
+async def show(core: Core, args: LinesAfter) -> InvoiceWithLines | Refusal:
+    """Return an invoice with a page of its lines."""
+    invoice = await _find(core, args.invoice_id)
+    if isinstance(invoice, Refusal):
+        return invoice
+    found = await lines_after(
+        core.parts.database.reader, invoice.partner_id, invoice.invoice_id, args.after, PAGE + 1
+    )
+    shown = [line_record(line) for line in found[:PAGE]]
+    return InvoiceWithLines(
+        invoice_summary(invoice), shown, shown[-1].line if len(found) > PAGE else None
+    )
+
+
+async def pay(core: Core, args: InvoiceId) -> InvoiceSummary | Refusal | BadRequest:
+    """Record that an open invoice was paid."""
+    return await _change(core, PayInvoice(args.invoice_id))
+
+
+async def void(core: Core, args: InvoiceId) -> InvoiceSummary | Refusal | BadRequest:
+    """Declare an open invoice void; the next one bills what it billed."""
+    return await _change(core, VoidInvoice(args.invoice_id))
+
+
+async def _change(
+    core: Core, command: PayInvoice | VoidInvoice
+) -> InvoiceSummary | Refusal | BadRequest:
+    invoice = await _find(core, command.invoice_id)
+    if isinstance(invoice, Refusal):
+        return invoice
+    billing = core.directory.partner(invoice.partner_id).billing(invoice.environment)
+    reply = await billing.ask(command)
+    return invoice_summary(reply) if isinstance(reply, Invoice) else reply
+
+
+async def _find(core: Core, invoice_id: str) -> Invoice | Refusal:
+    partner_ids = [account.partner_id for account in core.parts.registry.accounts()]
+
+    async def find(reader: Reader) -> Invoice | None:
+        # Ids are unique only within a partner, so look in each: some microseconds a partner.
+        for partner_id in partner_ids:
+            invoice = await find_invoice(reader, partner_id, invoice_id)
+            if invoice is not None:
+                return invoice
+        return None
+
+    return await read_in_bulk(core.parts.database, find) or refuse("invoice_not_found")
+
+
+INVOICE_ASSEMBLE = OperatorCommand("invoice.assemble", Month, AssembledPage, assemble)
+INVOICE_LIST = OperatorCommand("invoice.list", InvoicesAfter, InvoicePage, list_all)
+INVOICE_SHOW = OperatorCommand("invoice.show", LinesAfter, InvoiceWithLines, show)
+INVOICE_PAY = OperatorCommand("invoice.pay", InvoiceId, InvoiceSummary, pay)
+INVOICE_VOID = OperatorCommand("invoice.void", InvoiceId, InvoiceSummary, void)
+
+COMMANDS = (INVOICE_ASSEMBLE, INVOICE_LIST, INVOICE_SHOW, INVOICE_PAY, INVOICE_VOID)
