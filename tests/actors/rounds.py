@@ -231,7 +231,14 @@ class Round:
         for _ in range(self.chance.choice((0, 0, 1))):
             await self.pause(40)
             text = self.chance.choice(
-                ("insert into seat", "update seat", "insert into ledger", "update match", "commit")
+                (
+                    "insert into seat",
+                    "update seat",
+                    "insert into ledger",
+                    "insert into totals",
+                    "update match",
+                    "commit",
+                )
             )
             self.lands = self.chance.random() < 0.5  # whether a commit of unknown outcome succeeds
             self.faults.fail(text, after=self.lands)

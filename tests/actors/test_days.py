@@ -119,6 +119,7 @@ class History:
         await self.s.check_money()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(6))
 async def test_no_figure_of_a_final_day_ever_changes(
     seed: int, tmp_path: Path, autojump_clock: MockClock
@@ -132,6 +133,7 @@ async def test_no_figure_of_a_final_day_ever_changes(
         assert len(history.reported) > 3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(3))
 async def test_invoices_bill_the_rake_of_every_final_month_exactly_once(
     seed: int, tmp_path: Path, autojump_clock: MockClock

@@ -16,10 +16,6 @@ RULES = {(rule.method, rule.path): rule for rule in ADMIN_RULES}
 LATER = {
     ("GET", "/partner/admin/theme/{env}"),
     ("PUT", "/partner/admin/theme/{env}"),
-    ("GET", "/partner/admin/usage/{env}"),
-    ("GET", "/partner/admin/invoices"),
-    ("GET", "/partner/admin/invoices/{invoice_id}"),
-    ("GET", "/partner/admin/invoices/{invoice_id}/lines"),
 }
 """Calls that are not built yet."""
 

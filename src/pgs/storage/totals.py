@@ -5,18 +5,23 @@ import msgspec
 from pgs.domain.environments import Environment
 from pgs.domain.totals import Totals, TotalsKey
 from pgs.storage.reader import Reader
-from pgs.storage.transactions import Stmt
+from pgs.storage.transactions import Params, Stmt
 
 
 def raise_totals(partner_id: str, environment: Environment, key: TotalsKey, change: Totals) -> Stmt:
     """Return the statement that adds a change to the totals of a day, game and tier."""
-    params = {
+    place: Params = {
         "partner_id": partner_id,
         "environment": environment,
-        **msgspec.structs.asdict(key),
-        **msgspec.structs.asdict(change),
+        "day": key.day,
+        "game_id": key.game_id,
+        "tier_id": key.tier_id,
     }
-    return Stmt("totals.raise_totals", params, 1)
+    seats, stakes = change.seats, change.seat_stakes_usd_cents
+    if change == Totals(seats=seats, seat_stakes_usd_cents=stakes):
+        place |= {"seats": seats, "seat_stakes_usd_cents": stakes}
+        return Stmt("totals.raise_seats", place, 1)
+    return Stmt("totals.raise_totals", place | msgspec.structs.asdict(change), 1)
 
 
 async def first_open_day(

@@ -135,6 +135,7 @@ CHORES = (
         name="finalise_days",
         work=finalise_days,
         every_s=FINALISE_S,
+        first_after_s=FINALISE_S,
         failed="days_not_finalised",
     ),
     Chore(

@@ -5,6 +5,14 @@ insert into totals ({columns of totals})
 values ({values of totals})
 on conflict (partner_id, environment, day, game_id, tier_id) do update set {sums of totals};
 
+-- name: raise_seats!
+-- Only what a charge adds, since it is part of every launch.
+insert into totals (partner_id, environment, day, game_id, tier_id, seats, seat_stakes_usd_cents)
+values (:partner_id, :environment, :day, :game_id, :tier_id, :seats, :seat_stakes_usd_cents)
+on conflict (partner_id, environment, day, game_id, tier_id) do update
+set seats = totals.seats + excluded.seats,
+  seat_stakes_usd_cents = totals.seat_stakes_usd_cents + excluded.seat_stakes_usd_cents;
+
 -- name: first_open_day^
 -- The first day after `after` on which a seat is booked whose money is not recorded.
 select min(day) from totals
