@@ -41,6 +41,10 @@ def main(
         luck = Luck(parse(fault or ()), seed)
     except BadFault as error:
         raise typer.BadParameter(str(error)) from None
+    if check and not (data / "settlement.db").exists():
+        raise typer.BadParameter(
+            f"{data} holds no books of a settlement server", param_hint="--data"
+        )
     books = Books(data)
     if check:
         report = books.report()

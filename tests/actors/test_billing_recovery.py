@@ -76,5 +76,5 @@ async def test_an_assembly_that_fails_at_a_write_is_completed_by_the_next_one(
         lines = await rows.lines_after(s.reader, "acme", invoice.invoice_id, 0, 100)
         assert [line.line for line in lines] == list(range(1, MATCHES + 1))
         assert sum(line.amount_usd_cents for line in lines) == invoice.total_usd_cents
-        assert await rows.unbilled(s.reader, "acme", "test", 2**31, 100) == []
+        assert await rows.unbilled(s.reader, "acme", "test", (0, 2**31), 100) == []
         assert await assemble(s, month) == invoice

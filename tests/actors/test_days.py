@@ -153,7 +153,7 @@ async def test_invoices_bill_the_rake_of_every_final_month_exactly_once(
         numbers = [each.number for each in found if each.number is not None]
         assert sorted(numbers) == list(range(1, len(numbers) + 1))
         billed = sum(each.total_usd_cents or 0 for each in found if each.status == "open")
-        unbilled = await rows.unbilled(s.reader, "acme", "test", AFTER, 10_000)
+        unbilled = await rows.unbilled(s.reader, "acme", "test", (BEFORE, AFTER), 10_000)
         rake = sum(
             each.match_rake_usd_cents
             for each in (await totals_by_day(s.reader, "acme", "test", BEFORE, AFTER)).values()

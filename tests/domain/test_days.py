@@ -1,7 +1,7 @@
 """Days, months, their texts, and the rule that says when a day is final."""
 
 from calendar import monthrange
-from datetime import date, timedelta
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -67,16 +67,9 @@ def test_a_day_holds_the_seconds_from_its_start_to_before_the_next(instant: int)
     assert start_of(day) <= instant < start_of(day + 1) == start_of(day) + DAY_S
 
 
-@given(st.dates(min_value=EPOCH))
-def test_a_date_since_1970_is_read_as_the_days_since_then(of: date) -> None:
+@given(st.dates())
+def test_a_date_is_read_as_the_days_from_1970_to_it(of: date) -> None:
     assert parse_day(f"{of.year:04}{of.month:02}{of.day:02}") == (of - EPOCH).days
-
-
-@given(st.dates(max_value=EPOCH - timedelta(days=1)))
-def test_a_date_before_1970_is_refused(of: date) -> None:
-    assert parse_day(f"{of.year:04}{of.month:02}{of.day:02}") is None
-    if of.year < 1970:
-        assert parse_month(f"{of.year:04}{of.month:02}") is None
 
 
 @given(days)
@@ -111,7 +104,6 @@ def test_the_texts_of_days_have_the_order_of_the_days(one: int, other: int) -> N
         "20260100",
         "20260132",
         "00000101",
-        "19691231",
         "2026-1-1",
         "2026 1 1",
         "+2026101",
@@ -134,7 +126,6 @@ def test_a_text_that_is_not_a_real_date_in_eight_ascii_digits_is_refused(text: s
         "20261",
         "202613",
         "202600",
-        "196912",
         "000001",
         "2026011",
         "20260101",

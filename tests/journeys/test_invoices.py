@@ -241,3 +241,22 @@ async def test_members_read_usage_and_invoices_of_the_environment_that_they_name
             )
         usage = await admin.call_ok("GET", "usage/test?from=20250101&to=20250102", who="val")
         assert [day["day"] for day in usage["days"]] == ["20250101", "20250102"]
+
+
+async def test_what_a_void_invoice_left_waits_for_a_month_with_matches(tmp_path: Path) -> None:
+    async with open_billed(tmp_path) as billed:
+        await billed.match("won")
+        billed.clock.set(2028, 3, 1)
+        (first,) = (await operate(billed, INVOICE_ASSEMBLE, Month("202802"))).invoices
+        await operate(billed, INVOICE_VOID, InvoiceId(first.invoice_id))
+        await billed.match("no_contest")
+        billed.clock.set(2028, 5, 10)
+        await billed.match("won")
+        billed.clock.set(2028, 6, 2)
+        core = billed.service.core
+        await assemble_invoices(core.parts, core.directory)
+        invoices = (await billed.read_ok("/partner/invoices"))["invoices"]
+    assert [(each["periodFrom"], each["status"], each["totalUsdCents"]) for each in invoices] == [
+        ("20280501", "open", 40),
+        ("20280201", "void", 20),
+    ]

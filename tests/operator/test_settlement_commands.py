@@ -235,9 +235,10 @@ async def test_a_payout_cannot_be_declined_since_the_money_is_owed(tmp_path: Pat
         answer = answer_to(await c.resolve(core, c.Decision(item.id, "declined")))
         assert isinstance(answer, Refused)
         assert "can only be confirmed" in answer.error
-        # A match with one open payout may be named alone.
-        match_id = item.match_id or ""
-        assert isinstance(await c.resolve(core, c.Decision(match_id, "confirmed")), Resolved)
+        # A decision is final, so a match alone is not enough.
+        alone = answer_to(await c.resolve(core, c.Decision(item.match_id or "", "confirmed")))
+        assert isinstance(alone, Refused)
+        assert isinstance(await c.resolve(core, c.Decision(item.id, "confirmed")), Resolved)
         await until_recorded(core, item.seat_id)
 
 

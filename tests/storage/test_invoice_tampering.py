@@ -21,7 +21,7 @@ async def billed(database: Database) -> Invoice:
     play = Played(database)
     running = await play.start(AT)
     await play.pay(await play.end(running, "ann", AT), AT)
-    (of,) = await rows.unbilled(database.reader, "acme", "test", day_of(AT), 10)
+    (of,) = await rows.unbilled(database.reader, "acme", "test", (0, day_of(AT)), 10)
     line = InvoiceLine("lin_1", 1, of.day, of.game_id, of.tier_id, of.matches, of.rake_usd_cents)
     opened = finalise(DRAFT, 1, of.rake_usd_cents, 1, AT)
     await commit(database, rows.insert_invoice(DRAFT))
@@ -47,6 +47,10 @@ async def test_a_void_invoice_whose_rake_is_free_again_is_sound(database: Databa
         "update invoice set total_usd_cents = total_usd_cents + 1",
         "update invoice set total_usd_cents = null",
         "update invoice set line_count = 2",
+        "update invoice set status = 'draft'",
+        "update invoice set status = 'paid'",
+        "update invoice set number = 2",
+        "update invoice set voided_at = 1",
         "update invoice set status = 'void'",
         "update invoice_line set amount_usd_cents = amount_usd_cents + 1",
         "update invoice_line set matches = 7",
@@ -66,6 +70,15 @@ async def test_an_invoice_that_was_changed_is_named(database: Database, sql: str
     assert not report.sound
     assert "acme test inv_1" in report.invoices_that_do_not_add_up or "inv_2" in sql
     assert report.invoices_that_do_not_add_up
+
+
+async def test_lines_whose_invoice_is_gone_are_named(database: Database) -> None:
+    await billed(database)
+    with closing(sqlite3.connect(database.path)) as connection:
+        connection.execute("delete from invoice")
+        connection.commit()
+    report = await check_ledger(database.reader)
+    assert report.invoices_that_do_not_add_up == ["acme unknown inv_1"]
 
 
 async def test_a_line_that_bills_nothing_is_named(database: Database) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from trio.testing import MockClock
 
-from pgs.domain.days import day_of
+from pgs.domain.days import day_of, format_day
 from pgs.domain.totals import Totals
 from pgs.storage.database import Database
 from pgs.storage.ledger import LedgerReport, check_ledger
@@ -171,6 +171,12 @@ _TOTALS = "update totals set {} where environment = 'test' and tier_id = 'bronze
         ({MATCHES}, _MATCH.format("winner_player_id = null", WON)),
         ({MATCHES}, _MATCH.format("winner_player_id = 'alice'", DRAWN)),
         ({MATCHES}, _MATCH.format("prize_usd_cents = 200", WON)),
+        ({MATCHES}, _MATCH.format("prize_usd_cents = 200", DRAWN)),
+        ({MATCHES}, _SEAT.format("prize_usd_cents = 150", PLAYING)),
+        ({MATCHES}, _SEAT.format("result = 'lost'", WON)),
+        ({MATCHES}, _SEAT.format("result = null", LOST)),
+        ({MATCHES}, _SEAT.format("result = 'drawn'", ALONE)),
+        ({MATCHES}, _SEAT.format("ended_at = ended_at + 86400", WON)),
         ({MATCHES, DAYS}, _MATCH.format("money = 'due'", WON)),
         ({MATCHES, DAYS}, _MATCH.format("money = 'recorded'", PLAYING)),
         ({MATCHES, DAYS}, _MATCH.format("status = 'no_contest'", WON)),
@@ -196,7 +202,7 @@ _TOTALS = "update totals set {} where environment = 'test' and tier_id = 'bronze
             "tier_revision, prize_usd_cents, status, money) "
             "values ('acme', 'test', 'mat_x', 'chess', 'gold', 1, 180, 'started', 'none')",
         ),
-        ({DAYS}, _MATCH.format("ended_at = ended_at + 86400", WON)),
+        ({MATCHES, DAYS}, _MATCH.format("ended_at = ended_at + 86400", WON)),
         ({DAYS}, _MATCH.format("tier_id = 'gold'", WON)),
         ({DAYS}, _MATCH.format("game_id = 'chess'", DRAWN)),
         (
@@ -283,7 +289,7 @@ async def test_each_figure_of_the_totals_is_checked(
     report = await _tampered(played, tmp_path, _TOTALS.format(f"{name} = {name} + 1"))
     assert _found(report) == {DAYS}
     day = day_of(START)
-    assert report.days_that_do_not_add_up == [f"acme test {day} {GAME} bronze"]
+    assert report.days_that_do_not_add_up == [f"acme test {format_day(day)} {GAME} bronze"]
 
 
 async def test_a_changed_rake_is_named_by_its_seat_its_match_and_its_day(
@@ -295,7 +301,9 @@ async def test_a_changed_rake_is_named_by_its_seat_its_match_and_its_day(
     ((seat,), (match,)) = report.seats_booked_otherwise, report.matches_that_do_not_add_up
     assert seat.startswith("acme test sea_")
     assert match.startswith("acme mat_")
-    assert report.days_that_do_not_add_up == [f"acme test {day_of(START)} {GAME} bronze"]
+    assert report.days_that_do_not_add_up == [
+        f"acme test {format_day(day_of(START))} {GAME} bronze"
+    ]
 
 
 async def test_a_report_ignores_commits_made_while_it_reads(

@@ -100,7 +100,10 @@ def test_a_page_over_all_partners_is_read_in_the_order_of_an_index(
     [
         ("invoices.find_month", "invoice_month (partner_id=? AND environment=? AND month=?)"),
         ("invoices.find_line", "invoice_line_id (partner_id=? AND invoice_id=? AND line_id=?)"),
-        ("invoices.unbilled", "totals_unbilled (partner_id=? AND environment=? AND day<?)"),
+        (
+            "invoices.unbilled",
+            "totals_unbilled (partner_id=? AND environment=? AND day>? AND day<?)",
+        ),
         ("invoices.page", "invoice_sequence (partner_id=? AND environment=? AND seq<?)"),
         (
             "invoices.lines",

@@ -1,6 +1,6 @@
 """`pgs invoice …`: assembling the invoices of a month, and what became of them."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -8,18 +8,28 @@ from rich.progress import Progress
 
 from pgs.cli import tables
 from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
+from pgs.domain.days import parse_month
 from pgs.domain.environments import Environment
 from pgs.operator.commands import invoice as c
 from pgs.operator.invoices import InvoiceSummary, InvoiceWithLines
 
 invoice = typer.Typer(no_args_is_help=True, help="Invoices.")
 
+
+def _is_month(text: str) -> str:
+    if parse_month(text) is None:
+        raise typer.BadParameter(f"{text!r} is no month; write it like 202611")
+    return text
+
+
 InvoiceId = Annotated[str, typer.Argument(metavar="ID", help="The invoice's id.")]
 
 
 @invoice.command("assemble")
 def assemble(
-    month: Annotated[str, typer.Option(metavar="YYYYMM", help="The month to bill.")],
+    month: Annotated[
+        str, typer.Option(metavar="YYYYMM", help="The month to bill.", callback=_is_month)
+    ],
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
@@ -48,8 +58,9 @@ def list_all(
         str, typer.Option(metavar="PARTNER", help="The invoices of this partner only.")
     ] = "",
     status: Annotated[
-        str, typer.Option(metavar="STATUS", help="Only `draft`, `open`, `paid` or `void` ones.")
-    ] = "",
+        Literal["all", "draft", "open", "paid", "void"],
+        typer.Option(help="The invoices with this status only."),
+    ] = "all",
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
@@ -58,7 +69,8 @@ def list_all(
     found: list[InvoiceSummary] = []
     after: tuple[str, Environment, int] | None = None
     while True:
-        page = ask(c.INVOICE_LIST, c.InvoicesAfter(partner, status, after), config, data)
+        wanted = c.InvoicesAfter(partner, "" if status == "all" else status, after)
+        page = ask(c.INVOICE_LIST, wanted, config, data)
         found += page.invoices
         after = page.next_after
         if after is None:

@@ -39,6 +39,7 @@ DataDir = Annotated[
 _NEXT_STEPS = {
     "unknown_tier": "`pgs tier list` shows the tiers.",
     "unknown_game": f"The games are {', '.join(GAMES)}.",
+    "invoice_not_found": "`pgs invoice list` shows all.",
     "account_inactive": "`pgs partner reactivate` switches it on.",
 }
 

@@ -1,7 +1,7 @@
 """UTC days and months, and the rule that says when a day is final.
 
-A day is the number of days since 1 January 1970, a month the number of months since then. On the
-wire a day is text, `yyyymmdd`, and a month `yyyymm`.
+A day is the number of days since 1 January 1970, a month the number of months since then; earlier
+ones are negative. On the wire a day is text, `yyyymmdd`, and a month `yyyymm`.
 """
 
 import re
@@ -17,6 +17,9 @@ that ends at midnight is usually recorded by then."""
 
 RANGE_MAX_DAYS: Final = 92
 """Days that one call may cover, both ends counted, as the interface promises: a quarter."""
+
+EVER: Final = -719_162
+"""Time before any other: 1 January of the year 1, the first day of the calendar."""
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _DAY: Final = re.compile(r"[0-9]{8}", re.ASCII)
@@ -34,23 +37,22 @@ def start_of(day: int) -> int:
 
 
 def parse_day(text: str) -> int | None:
-    """Return the day that a text names, or None if the calendar has no such day since 1970."""
+    """Return the day that a text names, or None if the calendar has no such day."""
     if not _DAY.fullmatch(text):
         return None
     try:
-        day = date(int(text[:4]), int(text[4:6]), int(text[6:])).toordinal() - _EPOCH
+        return date(int(text[:4]), int(text[4:6]), int(text[6:])).toordinal() - _EPOCH
     except ValueError:
         return None
-    return day if day >= 0 else None
 
 
 def format_day(day: int) -> str:
     """Return a day as text, `yyyymmdd`."""
-    return date.fromordinal(_EPOCH + day).strftime("%Y%m%d")
+    return date.fromordinal(_EPOCH + day).isoformat().replace("-", "")
 
 
 def parse_month(text: str) -> int | None:
-    """Return the month that a text names, or None if the calendar has no such month since 1970."""
+    """Return the month that a text names, or None if the calendar has no such month."""
     first = parse_day(f"{text}01") if _MONTH.fullmatch(text) else None
     return None if first is None else month_of(first)
 

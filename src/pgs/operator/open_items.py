@@ -13,7 +13,7 @@ from pgs.operator.settlement_records import OpenItem
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.reader import Reader
 from pgs.storage.seats import find_match_with_seats, find_seat
-from pgs.storage.settlement import OpenRow, open_charges, open_matches
+from pgs.storage.settlement import OpenRow, open_charges, open_matches, payouts_resolved
 
 UNSET = "its settlement is not set: PGS_SETTLEMENT_URL"
 DECLINED = "settlement has declined it: retry or resolve it"
@@ -70,7 +70,10 @@ async def page_of(core: Core, after: After, rows: int) -> Found:
             next_after=After("payouts", page[-1]) if len(page) == rows else None,
         )
 
-    return await read_in_bulk(core.parts.database, read)
+    found = await read_in_bulk(core.parts.database, read)
+    for record in found.matches:
+        await _note_resolved(core, record)
+    return found
 
 
 async def find_open(core: Core, item_id: str) -> Seat | MatchWithSeats | None:
@@ -92,7 +95,18 @@ async def find_open(core: Core, item_id: str) -> Seat | MatchWithSeats | None:
                 return record
         return None
 
-    return await read_in_bulk(core.parts.database, read)
+    one = await read_in_bulk(core.parts.database, read)
+    if isinstance(one, MatchWithSeats):
+        await _note_resolved(core, one)
+    return one
+
+
+async def _note_resolved(core: Core, record: MatchWithSeats) -> None:
+    """Note the payouts that an operator has confirmed, perhaps before the last start."""
+    match = record.match
+    reader = core.parts.database.reader
+    for seat_id in await payouts_resolved(reader, match.partner_id, match.match_id):
+        core.parts.settlements.asks.confirm(match.partner_id, payout_id(match.match_id, seat_id))
 
 
 def items_of(core: Core, found: Found) -> list[OpenItem]:

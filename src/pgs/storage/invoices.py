@@ -174,14 +174,22 @@ async def sum_of_lines(reader: Reader, invoice: Invoice) -> tuple[int, int]:
 
 
 async def unbilled(
-    reader: Reader, partner_id: str, environment: Environment, last_day: int, page_size: int
+    reader: Reader,
+    partner_id: str,
+    environment: Environment,
+    days: tuple[int, int],
+    page_size: int,
 ) -> list[Unbilled]:
-    """Return rake up to `last_day` that no invoice bills yet, by day, game and tier."""
+    """Return rake of the days from the first to the last that no invoice bills yet.
+
+    By day, game and tier.
+    """
     rows = await reader.all(
         "invoices.unbilled",
         partner_id=partner_id,
         environment=environment,
-        last_day=last_day,
+        first_day=days[0],
+        last_day=days[1],
         page_size=page_size,
     )
     return [Unbilled(*row) for row in rows]

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pgs.domain.days import format_day
 from pgs.domain.environments import Environment
 from pgs.domain.ledger import FIRST_HASH, LedgerRow, hash_of
 from pgs.storage.reader import Reader, Row
@@ -74,9 +75,12 @@ async def check_ledger(reader: Reader) -> LedgerReport:
                 await reader.all("ledger.matches_that_do_not_add_up", **shown)
             ),
             stray_rows=_named(await reader.all("ledger.stray_rows", **shown)),
-            days_that_do_not_add_up=_named(
-                await reader.all("ledger.days_that_do_not_add_up", **shown)
-            ),
+            days_that_do_not_add_up=[
+                f"{partner_id} {environment} {_day(day)} {game_id} {tier_id}"
+                for partner_id, environment, day, game_id, tier_id in await reader.all(
+                    "ledger.days_that_do_not_add_up", **shown
+                )
+            ],
             invoices_that_do_not_add_up=_named(
                 await reader.all("ledger.invoices_that_do_not_add_up", **shown)
             ),
@@ -121,6 +125,11 @@ async def _page(
         "ledger.page", partner_id=partner_id, environment=environment, after=after, page_size=PAGE
     )
     return [LedgerRow(*row) for row in rows]
+
+
+def _day(day: int | None) -> str:
+    """Return a day as it is shown. A match that was altered may have none."""
+    return "no day" if day is None else format_day(day)
 
 
 def _named(rows: list[Row]) -> list[str]:

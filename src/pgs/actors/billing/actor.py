@@ -11,7 +11,7 @@ from pgs.actors.messages.billing import Assembled, AssembleInvoice, PayInvoice, 
 from pgs.actors.messages.seats import FinaliseDays
 from pgs.actors.partners import PartnerActors
 from pgs.domain import ids, invoices
-from pgs.domain.days import last_day, month_of
+from pgs.domain.days import EVER, first_day, last_day, month_of
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.invoices import Invoice, InvoiceLine
@@ -58,7 +58,8 @@ class BillingActor(DispatchingActor):
 
     async def _begin(self, month: int) -> Invoice | None:
         """Write the draft of a month, unless the month has nothing to bill."""
-        if not await self._unbilled(month, page_size=1):
+        # What a void invoice left waits for a month that has matches of its own.
+        if not await self._unbilled(month, page_size=1, since=first_day(month)):
             return None
         seq, _ = await rows.last_numbers(self._reader, self._partner.partner_id, self._environment)
         draft = Invoice(
@@ -102,9 +103,13 @@ class BillingActor(DispatchingActor):
         )
         return opened
 
-    async def _unbilled(self, month: int, page_size: int) -> list[rows.Unbilled]:
+    async def _unbilled(self, month: int, page_size: int, since: int = EVER) -> list[rows.Unbilled]:
         return await rows.unbilled(
-            self._reader, self._partner.partner_id, self._environment, last_day(month), page_size
+            self._reader,
+            self._partner.partner_id,
+            self._environment,
+            (since, last_day(month)),
+            page_size,
         )
 
     def _line(self, of: rows.Unbilled, number: int) -> InvoiceLine:

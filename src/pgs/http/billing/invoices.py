@@ -25,7 +25,7 @@ from pgs.storage.invoices import (
     matches_of_line,
 )
 
-ALL_MONTHS: Final = (0, 2**31)
+ALL_MONTHS: Final = (-(2**31), 2**31)
 """Every month that there can be."""
 
 

@@ -10,6 +10,7 @@ from pgs.domain.days import day_of, last_day, month_of, parse_month
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.invoices import INVOICE_STATUSES, Invoice
+from pgs.operator.accounts import find_account
 from pgs.operator.command import Args, Id, OperatorCommand
 from pgs.operator.invoices import (
     AssembledPage,
@@ -34,7 +35,7 @@ PARTNERS = 20
 PAGE = 1000
 """Invoices, or lines, in one answer: such an answer has some hundred KB."""
 
-NO_MONTH = BadRequest("a month is written yyyymm, such as 202611, and lies between 1970 and now")
+NO_MONTH = BadRequest("the month must be written like 202611 and must have begun")
 
 
 class Month(Args, frozen=True):
@@ -88,10 +89,14 @@ async def assemble(core: Core, args: Month) -> AssembledPage | BadRequest:
     return AssembledPage(invoices, len(page), page[-1] if len(page) == PARTNERS else None)
 
 
-async def list_all(core: Core, args: InvoicesAfter) -> InvoicePage | Refusal:
+async def list_all(core: Core, args: InvoicesAfter) -> InvoicePage | Refusal | BadRequest:
     """Return a page of invoices by partner and environment, in the order of their months."""
     if args.status and args.status not in INVOICE_STATUSES:
         return refuse("invoice_status_invalid")
+    if args.partner_id:
+        account = await find_account(core, args.partner_id)
+        if isinstance(account, BadRequest):
+            return account
     after: tuple[str, Environment, int] = args.after or ("", "live", 0)
     found = await read_in_bulk(
         core.parts.database,

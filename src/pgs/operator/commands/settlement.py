@@ -174,11 +174,8 @@ def _items(core: Core, one: Seat | MatchWithSeats) -> list[OpenItem]:
 
 
 def _item_of(core: Core, one: Seat | MatchWithSeats, item_id: str) -> OpenItem | None:
-    """Return the item of that id; of a match with a single open payout, that one."""
-    items = _items(core, one)
-    if len(items) == 1 and isinstance(one, MatchWithSeats) and ":" not in item_id:
-        return items[0]
-    return next((item for item in items if item.id == item_id), None)
+    """Return the open item of that id. A match's id is not enough: a decision is final."""
+    return next((item for item in _items(core, one) if item.id == item_id), None)
 
 
 def _side(one: Seat | MatchWithSeats) -> Literal["embedded", "remote"]:

@@ -67,11 +67,11 @@ from invoice_line
 where partner_id = :partner_id and invoice_id = :invoice_id;
 
 -- name: unbilled
--- Rake up to a day that no invoice bills yet.
+-- Rake of some days that no invoice bills yet.
 select day, game_id, tier_id, matches, match_rake_usd_cents
 from totals
-where partner_id = :partner_id and environment = :environment and day <= :last_day
-  and invoice_id is null and matches > 0
+where partner_id = :partner_id and environment = :environment
+  and day between :first_day and :last_day and invoice_id is null and matches > 0
 order by day, game_id, tier_id
 limit :page_size;
 

@@ -58,17 +58,26 @@ order by s.partner_id, s.environment, s.seat_id
 limit :page_size;
 
 -- name: matches_that_do_not_add_up
--- Matches that break one of these rules. Every match has seats, and their environment and status
--- agree with it. Before its money is recorded, its seats have no payout, refund or rake. Afterwards
+-- Matches that break one of these rules. Every match has seats, and their environment, status,
+-- prize, end and results agree with it. Before its money is recorded, its seats have no payout, refund or rake. Afterwards
 -- the stakes equal payouts, refunds and rake together: either the winner has the whole prize, or
 -- every stake was refunded.
 select m.partner_id, m.match_id
 from match m
 left join seat s on s.partner_id = m.partner_id and s.match_id = m.match_id
 group by m.partner_id, m.match_id, m.environment, m.status, m.money, m.winner_player_id,
-  m.prize_usd_cents
+  m.prize_usd_cents, m.ended_at, m.end_reason
 having count(s.seat_id) = 0
   or sum(case when s.environment <> m.environment then 1 else 0 end) > 0
+  or sum(case when s.prize_usd_cents <> m.prize_usd_cents
+    or coalesce(s.ended_at, -1) <> coalesce(m.ended_at, -1)
+    or coalesce(s.end_reason, '') <> coalesce(m.end_reason, '')
+    or coalesce(s.result, '') <> case
+      when m.status <> 'ended' then ''
+      when m.winner_player_id is null then 'drawn'
+      when m.winner_player_id = s.player_id then 'won'
+      else 'lost' end
+    then 1 else 0 end) > 0
   or sum(case when s.status <> case when m.status = 'started' then 'matched' else m.status end
     then 1 else 0 end) > 0
   or (m.status = 'started' and m.money <> 'none')
@@ -149,10 +158,30 @@ order by partner_id, environment, day, game_id, tier_id
 limit :page_size;
 
 -- name: invoices_that_do_not_add_up
--- Invoices whose total or count differs from their lines, and those with a line that bills what the
+-- Invoices whose state contradicts itself, after whose number one is missing, whose total or count
+-- differs from their lines, and those with a line that bills what the
 -- totals of its day do not say, or with totals that no line bills.
 select partner_id, environment, invoice_id
 from (
+  select partner_id, environment, invoice_id
+  from invoice
+  where (status = 'draft') <> (number is null)
+    or (status = 'draft') <> (total_usd_cents is null)
+    or (status = 'draft') <> (finalized_at is null)
+    or (status = 'paid') <> (paid_at is not null)
+    or (status = 'void') <> (voided_at is not null)
+  union
+  select i.partner_id, i.environment, i.invoice_id
+  from invoice i
+  where i.number > 1 and not exists (
+    select 1 from invoice b where b.partner_id = i.partner_id and b.environment = i.environment
+      and b.number = i.number - 1)
+  union
+  select l.partner_id, 'unknown', l.invoice_id
+  from invoice_line l
+  left join invoice i on i.partner_id = l.partner_id and i.invoice_id = l.invoice_id
+  where i.invoice_id is null
+  union
   select i.partner_id, i.environment, i.invoice_id
   from invoice i
   left join invoice_line l on l.partner_id = i.partner_id and l.invoice_id = i.invoice_id
