@@ -226,6 +226,22 @@ async def test_an_operators_confirmation_of_one_payout_outlives_a_restart(tmp_pa
         assert (await check_ledger(core.parts.database.reader)).sound
 
 
+async def test_a_resolved_payout_is_neither_listed_nor_resolved_again_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    port = scripted()
+    port.of_payout = {"ann": ["pending"], "bob": ["pending"]}
+    async with a_core(tmp_path, port) as core:
+        await play(core, None)
+        resolved, left = await until_answered(core, 2)
+        await c.resolve(core, c.Decision(resolved.id, "confirmed"))
+    async with a_core(tmp_path, None) as core:  # nobody asks, so nobody notices by asking
+        assert [item.id for item in await listed(core)] == [left.id]
+        again = answer_to(await c.resolve(core, c.Decision(resolved.id, "confirmed")))
+        assert isinstance(again, Refused)
+        assert "names no open charge or payout" in again.error
+
+
 async def test_a_payout_cannot_be_declined_since_the_money_is_owed(tmp_path: Path) -> None:
     port = scripted()
     port.of_payout = {"bob": ["declined"]}
