@@ -28,6 +28,7 @@ STATUSES = {
     "member_not_found invite_not_found "
     "webhook_not_configured",
     409: "tier_locked idempotency_key_conflict match_already_decided invoice_not_readable "
+    "seat_not_waiting "
     "partner_changed account_active "
     "account_inactive terms_already_agreed key_not_active domain_already_set last_admin "
     "already_accepted "
@@ -40,6 +41,7 @@ STATUSES = {
     503: "settlement_unavailable",
 }
 EXTRAS = {
+    "seat_not_waiting": {"status"},
     "stake_below_floor": {"floorUsdCents"},
     "below_floor": {"floorUsdCents"},
     "stake_does_not_match_price": {"expectedUsdCents"},

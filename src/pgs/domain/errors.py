@@ -161,6 +161,12 @@ _ROWS: Final = (
         _SEAT_FIELDS,
     ),
     ErrorKind("seat_not_found", 404, "No such seat in this environment."),
+    ErrorKind(
+        "seat_not_waiting",
+        409,
+        "Only a seat that waits for an opponent can be cancelled.",
+        ("status",),
+    ),
     ErrorKind("match_not_found", 404, "No such match in this environment."),
     ErrorKind("match_already_decided", 409, "This match already has another result."),
     ErrorKind(

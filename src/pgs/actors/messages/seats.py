@@ -64,6 +64,12 @@ class CloseSeats(Command[Closed], frozen=True):
     end_reason: str
 
 
+class CancelSeat(Command[Seat | Refusal], frozen=True):
+    """End a waiting seat because its partner takes it back. Again: the seat as it is."""
+
+    seat_id: str
+
+
 class CloseMatches(Command[Closed], frozen=True):
     """End those of the matches that run, as no contest. The reply counts them."""
 

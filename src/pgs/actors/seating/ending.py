@@ -3,7 +3,14 @@
 import msgspec
 
 from pgs.actors.kernel.mail import Envelope
-from pgs.actors.messages.seats import Closed, CloseMatches, CloseSeats, DecideMatch, EndPlay
+from pgs.actors.messages.seats import (
+    CancelSeat,
+    Closed,
+    CloseMatches,
+    CloseSeats,
+    DecideMatch,
+    EndPlay,
+)
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.seating.payouts import ask_for_payouts
 from pgs.actors.seating.plan import Plan
@@ -13,6 +20,9 @@ from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchDecision, MatchWithSeats, same_decision
 from pgs.domain.ratings import after_match
 from pgs.domain.seats import Seat
+
+CANCELLED = "cancelled"
+"""The end reason of a seat that its partner has taken back."""
 
 NOT_A_PLAYER = BadRequest("winnerPlayerId must name a player of this match, or be null for a draw")
 
@@ -89,12 +99,25 @@ async def close_seats(seats: Seating, command: CloseSeats, _: Envelope) -> Close
     return Closed(len(closed))
 
 
-async def close_seat(seats: Seating, seat: Seat, end_reason: str) -> None:
-    """End a waiting seat in a match of its own, and ask for its refund."""
+async def cancel_seat(seats: Seating, command: CancelSeat, _: Envelope) -> Seat | Refusal:
+    """Return the seat once it is cancelled, or why it cannot be."""
+    seat = await seats.seat(command.seat_id)
+    if seat is None:
+        return refuse("seat_not_found")
+    if seat.end_reason == CANCELLED:
+        return seat
+    if seat.status != "waiting":
+        return refuse("seat_not_waiting", status=seat.status)
+    return await close_seat(seats, seat, CANCELLED)
+
+
+async def close_seat(seats: Seating, seat: Seat, end_reason: str) -> Seat:
+    """End a waiting seat in a match of its own, and ask for its refund. Return the seat."""
     plan = seats.plan()
     closed = _plan_closing(seats, plan, seat, end_reason)
     await seats.commit(plan)
     ask_for_payouts(seats, closed)
+    return closed.seats[0]
 
 
 def _plan_closing(seats: Seating, plan: Plan, seat: Seat, end_reason: str) -> MatchWithSeats:

@@ -8,6 +8,7 @@ from pgs.actors.kernel.mail import Message
 from pgs.actors.messages.seats import (
     AskChargeNow,
     AskPayoutsNow,
+    CancelSeat,
     ChargeAnswered,
     CloseMatches,
     CloseSeats,
@@ -24,7 +25,13 @@ from pgs.actors.messages.seats import (
 )
 from pgs.actors.seating.days import finalise_days
 from pgs.actors.seating.due import match_due, seat_due
-from pgs.actors.seating.ending import close_matches, close_seats, decide_match, end_play
+from pgs.actors.seating.ending import (
+    cancel_seat,
+    close_matches,
+    close_seats,
+    decide_match,
+    end_play,
+)
 from pgs.actors.seating.payouts import paid_out
 from pgs.actors.seating.resolving import (
     ask_charge_now,
@@ -51,6 +58,7 @@ class SeatsActor(Seating):
         DecideMatch: decide_match,
         EndPlay: end_play,
         FinaliseDays: finalise_days,
+        CancelSeat: cancel_seat,
         CloseSeats: close_seats,
         CloseMatches: close_matches,
         PaidOut: paid_out,

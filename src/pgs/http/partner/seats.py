@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.actors.messages.seats import Seated, StakeSeat
+from pgs.actors.messages.seats import CancelSeat, Seated, StakeSeat
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.names import PARTNER_REF_MAX, is_idempotency_key
 from pgs.domain.seats import Seat, SeatRequest
@@ -118,6 +118,14 @@ async def read_seat(call: Call) -> Answer:
     return seat_record(seat, match.pairing if match else None)
 
 
+async def cancel_seat(call: Call) -> Answer:
+    """Return a waiting seat once it has ended and its stake is on its way back."""
+    principal = call.principal
+    seats = call.services.directory.partner(principal.partner_id).seats(principal.environment)
+    reply = await seats.ask(CancelSeat(call.path["seat_id"]))
+    return reply if isinstance(reply, Refusal) else seat_record(reply)
+
+
 ENDPOINTS = (
     Endpoint(
         method="POST",
@@ -151,5 +159,13 @@ ENDPOINTS = (
         response=SeatRecord,
         errors=("seat_not_found",),
         summary="Read a seat",
+    ),
+    Endpoint(
+        method="POST",
+        path="/partner/seats/{seat_id}/cancel",
+        handler=cancel_seat,
+        response=SeatRecord,
+        errors=("seat_not_found", "seat_not_waiting"),
+        summary="Take a waiting seat back",
     ),
 )
