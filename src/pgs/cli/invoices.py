@@ -40,7 +40,8 @@ def assemble(
     """
     found: list[InvoiceSummary] = []
     after: tuple[str, Environment] | None = None
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("Partners", total=None)
         while True:
             page = ask(c.INVOICE_ASSEMBLE, c.Month(month, after), config, data)
