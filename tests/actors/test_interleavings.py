@@ -192,7 +192,7 @@ def test_the_invariants_hold_in_many_interleavings(
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
-@pytest.mark.parametrize("seed", [1, 2, 4])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_round_runs_the_same_way_every_time(
     seed: int, environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
