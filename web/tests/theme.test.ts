@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contrast, logoAddress, properties } from '../src/frame/theme';
+import { contrast } from '../src/design/colour';
+import { properties } from '../src/design/theme';
+import { logoAddress } from '../src/frame/theme';
 import { clockText } from '../src/frame/words';
 
 test('a theme sets properties, and text on the primary colour is readable', () => {

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
+import { applyTheme } from '../../design/theme';
 import type { Controller } from '../controller';
 import type { Theme } from '../protocol';
-import { logoAddress, properties } from '../theme';
+import { logoAddress } from '../theme';
 import { headline } from '../words';
 import { MatchView } from './match';
 
@@ -15,7 +16,11 @@ export function Frame({ controller, framed }: FrameProps) {
   const [{ play, announced }, show] = useState(controller.published);
   useEffect(() => controller.subscribe(show), [controller]);
   const theme = play.session?.theme;
-  useEffect(() => applyTheme(theme), [theme]);
+  useEffect(() => {
+    if (theme === undefined) return;
+    applyTheme(theme);
+    if (theme.displayName) document.title = theme.displayName;
+  }, [theme]);
   const { socket, match } = play;
   // Screen readers repeat a text only if it has changed: every second one ends with a space.
   const spoken = announced.text + (announced.count % 2 === 1 ? '\u00a0' : '');
@@ -52,11 +57,4 @@ function Header({ theme }: { theme: Theme | undefined }) {
       {name !== '' && <h1>{name}</h1>}
     </header>
   );
-}
-
-function applyTheme(theme: Theme | undefined): void {
-  if (theme === undefined) return;
-  const { style } = document.documentElement;
-  for (const [name, value] of Object.entries(properties(theme))) style.setProperty(name, value);
-  if (theme.displayName) document.title = theme.displayName;
 }

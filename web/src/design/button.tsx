@@ -1,0 +1,28 @@
+import type { ComponentChildren, Ref } from 'preact';
+import { Icon } from './icon';
+import type { IconName } from './icon';
+
+interface ButtonProps {
+  /** `pri`: what most people want next. `out`: what costs something. `bare`: what can wait. */
+  kind?: 'pri' | 'out' | 'bare';
+  icon?: IconName;
+  disabled?: boolean;
+  focus?: Ref<HTMLButtonElement>;
+  onPress(): void;
+  children: ComponentChildren;
+}
+
+export function Button({ kind, icon, disabled = false, focus, onPress, children }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      class={kind === undefined ? 'btn' : `btn ${kind}`}
+      disabled={disabled}
+      ref={focus ?? null}
+      onClick={onPress}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
