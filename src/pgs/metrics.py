@@ -1,17 +1,46 @@
 """What the service counts and measures, for Prometheus."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import version
+from itertools import product
+from platform import python_version
+from typing import Final, get_args
 
+import structlog
 import trio
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from pgs.actors.core import Core
+from pgs.actors.maintenance.chores import CHORES
+from pgs.actors.maintenance.runner import RunOutcome
+from pgs.events import EVENTS
 
 # Minting a token takes less than a millisecond, and a long poll up to 25 s.
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+_CLASSES: Final = ("2xx", "3xx", "4xx", "5xx")
+_SETTLEMENT_CALLS: Final = tuple(
+    product(("charge", "payout"), ("confirmed", "pending", "declined", "unanswered"))
+)
+
+LABELS: Final[Mapping[str, Iterable[tuple[str, ...]]]] = {
+    "pgs_events": [(name,) for name in sorted(EVENTS)],
+    "pgs_answers": [(name,) for name in _CLASSES],
+    "pgs_chore_runs": list(product((chore.name for chore in CHORES), get_args(RunOutcome))),
+}
+"""All label values of every counter that has labels. Each of them is at zero from the start, since
+an alert on an increase does not see the first event of a series that begins with it."""
+
+log = structlog.get_logger("pgs.metrics")
 
 
 class Metrics:
@@ -22,9 +51,19 @@ class Metrics:
     """
 
     def __init__(self) -> None:
+        # Series of creation times, one for each counter: no alert needs them.
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types here
         self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(_Build())
+        ProcessCollector(registry=self._registry)
         self._events = Counter(
             "pgs_events", "What happened, by name", ["event"], registry=self._registry
+        )
+        self._answers = Counter(
+            "pgs_answers",
+            "Answered calls of endpoints, by class of status",
+            ["class"],
+            registry=self._registry,
         )
         self._requests = Histogram(
             "pgs_request_seconds",
@@ -40,13 +79,17 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
-        self._event_counters: dict[str, Callable[[], None]] = {}
+        self._event_counters = {name: self._events.labels(name).inc for name in EVENTS}
+        self._classes = {name: self._answers.labels(name).inc for name in _CLASSES}
+        for kind, outcome in _SETTLEMENT_CALLS:
+            self._settlement_calls.labels(kind, outcome)
         self._request_timers: dict[tuple[str, int], Callable[[float], None]] = {}
 
     def on_event(self, name: str) -> None:
-        """Count one event."""
+        """Count one event. Its name should be one of `EVENTS`; the log tells of any other."""
         count = self._event_counters.get(name)
         if count is None:
+            log.warning("event_undeclared", name=name)
             count = self._event_counters[name] = self._events.labels(name).inc
         count()
 
@@ -58,6 +101,7 @@ class Metrics:
                 endpoint, str(status)
             ).observe
         observe(seconds)
+        self._classes[f"{status // 100}xx"]()
 
     def on_settlement_call(self, kind: str, outcome: str, seconds: float) -> None:
         """Record one call to the settlement server.
@@ -75,6 +119,18 @@ class Metrics:
     def scrape(self) -> bytes:
         """Return everything in Prometheus' text format. Call it inside the trio run."""
         return generate_latest(self._registry)
+
+
+class _Build(Collector):
+    """Tells which version runs."""
+
+    def collect(self) -> Iterable[Metric]:
+        """Return one series that is always 1."""
+        family = GaugeMetricFamily(
+            "pgs_build_info", "1, with the version in its labels", labels=["version", "python"]
+        )
+        family.add_metric([version("pgs"), python_version()], 1)
+        yield family
 
 
 class _CoreGauges(Collector):

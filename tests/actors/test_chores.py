@@ -86,7 +86,7 @@ async def test_an_expected_error_is_counted_and_the_chore_runs_again_after_its_p
             assert runner.success_ages(trio.current_time())["try"] == pytest.approx(5, abs=0.01)
     assert work.ran_at == [0, 10, 20]
     assert events.count("try_failed") == 2
-    assert dict(runner.runs) == {("try", "failed"): 2, ("try", "done"): 1}
+    assert +runner.runs == {("try", "failed"): 2, ("try", "done"): 1}
 
 
 async def test_a_chore_that_breaks_too_often_rests_and_the_others_go_on(

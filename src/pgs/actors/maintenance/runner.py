@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 import trio
@@ -66,7 +66,9 @@ class ChoreRunner:
         self._idle: set[str] = set()  # chores that wait for something to do
         self._started_at = trio.current_time()
         self.required_have_run = trio.Event()
-        self.runs: Counter[tuple[str, RunOutcome]] = Counter()
+        self.runs: Counter[tuple[str, RunOutcome]] = Counter(
+            {(chore.name, outcome): 0 for chore in chores for outcome in get_args(RunOutcome)}
+        )
 
     def start(self, nursery: trio.Nursery) -> None:
         """Start every chore as a task of its own."""
