@@ -212,11 +212,19 @@ async def ready_core(
                 faults.heal()
 
 
+_EVERY_SECOND = (
+    "tend_actors",
+    "refresh_registry",
+    "refresh_catalogue",
+    "close_sockets_when_unreadable",
+)
+
+
 def tend_every(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tend the actors at this interval, so that a long virtual time has fewer wake-ups."""
+    """Run the chores of every second at this interval: a long virtual time has fewer wake-ups."""
     chores = [
         msgspec.structs.replace(chore, every_s=seconds, first_after_s=seconds)
-        if chore.name == "tend_actors"
+        if chore.name in _EVERY_SECOND
         else chore
         for chore in CHORES
     ]

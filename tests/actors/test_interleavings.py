@@ -149,8 +149,8 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield Path(name)
 
 
-TORTURE_PARTS = int(os.environ.get("TORTURE_PARTS", "4"))
-"""Parts of the long run: a thousand rounds in live. TORTURE_PARTS=40 tries ten times as many."""
+TORTURE_PARTS = int(os.environ.get("TORTURE_PARTS", "10"))
+"""Parts of the long run: 2,500 rounds in live, 300 in test. TORTURE_PARTS=100 tries ten times more."""
 
 
 def check_that_everything_happened(counts: dict[str, int]) -> None:
