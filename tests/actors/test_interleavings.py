@@ -150,7 +150,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 TORTURE_PARTS = int(os.environ.get("TORTURE_PARTS", "10"))
-"""Parts of the long run: 2,500 rounds in live, 300 in test. TORTURE_PARTS=100 tries ten times more."""
+"""Parts of the long run: 2,500 rounds in live, 300 in test. 100 parts are ten times as many."""
 
 
 def check_that_everything_happened(counts: dict[str, int]) -> None:
