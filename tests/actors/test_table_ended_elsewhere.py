@@ -52,6 +52,7 @@ async def test_no_contest_has_no_result(tmp_path: Path, autojump_clock: MockCloc
         assert {name: ended[name] for name in ended if name not in ("matchId", "seq")} == {
             "type": "ended",
             "outcome": "no_contest",
+            "dueUsdCents": 100,
             "endReason": "platform_void",
         }
 

@@ -9,17 +9,16 @@ from trio.testing import MockClock
 
 from pgs.actors.messages.account.lifecycle import EmergencyStop
 from pgs.domain.frames import Snapshot
-from tests.actors.playing import Player, alone_at_table, at_table, match_row, play
+from tests.actors.playing import Player, alone_at_table, at_table, match_row, play, seated
 from tests.actors.ready_core import at, ready_core, settle, until
 
 
-async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(
+async def test_a_match_is_announced_to_every_open_socket_of_its_players(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        await s.seat("ann")
+        await s.seat("ann", "first")
         ann, idle = await Player(s, "ann").enter(), await Player(s, "bob").enter()
-        ann.player_socket.waiting = True
         await s.seat("bob")
         await settle()
         (snapshot,) = ann.take()
@@ -31,7 +30,13 @@ async def test_a_waiting_socket_is_greeted_when_its_seat_is_matched(
         )
         assert snapshot["opponent"] == {"playerId": "bob", "connected": True}
         assert snapshot["deadlineAtMs"] == at(30) * 1000, "both are here, so the clock runs"
-        assert idle.take() == [], "this one has not asked to take part"
+        assert [frame["matchId"] for frame in idle.take()] == [snapshot["matchId"]]
+        other = await seated(s, "ann", "cleo")
+        await settle()
+        (also,) = ann.take()
+        assert (also["type"], also["matchId"]) == ("snapshot", other), "she plays bob meanwhile"
+        assert await ann.move(other, 0, "a1") is None
+        assert ann.kinds() == ["moved"], "the snapshot counts as joining"
 
 
 async def test_a_player_is_told_when_the_other_comes_and_goes(

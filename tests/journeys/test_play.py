@@ -46,7 +46,7 @@ async def test_two_bots_play_to_the_end_and_the_feed_says_who_won(tmp_path: Path
             for token in tokens
         ]
         for bot in bots:
-            assert await bot.ask("join") == {"type": "waiting"}
+            assert await bot.ask("join") == {"type": "no_seat"}
         match_id = await match(service.public, partner.test, "ann", "bob")
         ends: dict[str, dict[str, Any]] = {}
 
@@ -74,7 +74,7 @@ async def test_a_player_who_was_sent_a_snapshot_may_move_without_joining(tmp_pat
             await stack.enter_async_context(socket_of(service.public.base_url, token))
             for token in tokens
         ]
-        assert await ann.ask("join") == await bob.ask("join") == {"type": "waiting"}
+        assert await ann.ask("join") == await bob.ask("join") == {"type": "no_seat"}
         match_id = await match(service.public, partner.test, "ann", "bob")
         seen = await ann.hear_until("snapshot")
         await ann.send("move", matchId=match_id, ply=0, move=seen["legalMoves"][0])
@@ -120,17 +120,25 @@ async def test_a_waiting_socket_is_told_the_players_oldest_seat(
     shared: SharedService, partner: Partner
 ) -> None:
     first, _ = (
-        ok(shared.client.call("POST", "/partner/matches", partner.test, seat_body("ann", key)))[
-            "seatId"
-        ]
+        ok(shared.client.call("POST", "/partner/matches", partner.test, seat_body("ann", key)))
         for key in ("one", "two")
     )
     async with socket_of(
         shared.client.base_url, mint_sync(shared.client, partner.test, "ann")
     ) as bot:
-        assert await bot.ask("join") == {"type": "waiting", "seatId": first}
+        assert await bot.ask("join") == {
+            "type": "waiting",
+            **{name: first[name] for name in ("seatId", "gameId", "seatedAt", "expiresAt")},
+            "stakeUsdCents": 100,
+            "prizeUsdCents": 180,
+        }
         match_sync(shared.client, partner.test, "bob")
-        assert (await bot.hear())["type"] == "snapshot"
+        snapshot = await bot.hear()
+        assert [snapshot[name] for name in ("type", "stakeUsdCents", "prizeUsdCents")] == [
+            "snapshot",
+            100,
+            180,
+        ]
 
 
 async def test_the_refusals_of_a_move_come_in_order(

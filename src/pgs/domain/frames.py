@@ -51,9 +51,18 @@ class Opponent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Waiting(msgspec.Struct, frozen=True, tag_field="type", tag="waiting", rename="camel"):
-    """No match runs. `seat_id`: the player's oldest seat that waits for a match."""
+    """No match runs, and this is the player's oldest seat that waits. Times in epoch seconds."""
 
-    seat_id: str | UnsetType = UNSET
+    seat_id: str
+    game_id: str
+    seated_at: int
+    expires_at: int | None
+    stake_usd_cents: int
+    prize_usd_cents: int
+
+
+class NoSeat(msgspec.Struct, frozen=True, tag_field="type", tag="no_seat", rename="camel"):
+    """No match runs, and no paid seat waits for one."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", rename="camel"):
@@ -68,6 +77,8 @@ class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", re
     state: Any
     legal_moves: tuple[str, ...]
     opponent: Opponent
+    stake_usd_cents: int
+    prize_usd_cents: int
     deadline_at_ms: int | UnsetType = UNSET
     remaining_ms: tuple[int, int] | UnsetType = UNSET
     status: Literal["started", "ended", "no_contest"] = "started"
@@ -101,11 +112,15 @@ class PresenceOf(msgspec.Struct, frozen=True, tag_field="type", tag="presence", 
 
 
 class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="ended", rename="camel"):
-    """A match has ended. A no-contest has no `result`."""
+    """A match has ended. A no-contest has no `result`.
+
+    `due_usd_cents`: what the player gets: the prize, the stake back, or nothing.
+    """
 
     match_id: str
     seq: int
     outcome: str
+    due_usd_cents: int
     result: str | UnsetType = UNSET
     end_reason: str | UnsetType = UNSET
 

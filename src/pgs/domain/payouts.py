@@ -38,6 +38,12 @@ def payouts(record: MatchWithSeats) -> tuple[Payout, ...]:
     return tuple(_payout(seat, "refund", seat.stake_usd_cents) for seat in record.seats)
 
 
+def due_to(record: MatchWithSeats, seat: Seat) -> int:
+    """Return what a seat's player gets from an ended match: prize, stake back, or 0."""
+    owed = (payout for payout in payouts(record) if payout.seat_id == seat.seat_id)
+    return sum(payout.amount_usd_cents for payout in owed)
+
+
 def record_money(record: MatchWithSeats, now: int) -> MatchWithSeats:
     """Return an ended match with its money recorded on all its seats at once.
 

@@ -6,6 +6,7 @@ import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.domain.play import Attendance, Move
+from pgs.domain.seats import Seat
 from pgs.storage.reader import Query, Reader
 from pgs.storage.transactions import Params, Stmt
 
@@ -82,11 +83,13 @@ class OpenSeats(msgspec.Struct, frozen=True):
     """A player's open seats as of one moment, the oldest first.
 
     `running`: seat id and match id of each running match. `expecting`: id and status of each seat
-    that waits for an opponent or for its stake.
+    that waits for an opponent or for its stake. `waiting`: the oldest seat that waits for an
+    opponent.
     """
 
     running: list[tuple[str, str]]
     expecting: list[tuple[str, str]]
+    waiting: Seat | None
 
 
 async def open_seats_of_player(
@@ -99,11 +102,13 @@ async def open_seats_of_player(
         "player_id": player_id,
         "page_size": page_size,
     }
-    running, expecting = await reader.together(
+    running, expecting, waiting = await reader.together(
         Query("moves.running_seats_of_player", params),
         Query("moves.expecting_seats_of_player", params),
+        Query("moves.oldest_waiting_seat_of_player", params),
     )
     return OpenSeats(
         [(seat_id, match_id) for seat_id, match_id in running],
         [(seat_id, status) for seat_id, status in expecting],
+        Seat(*waiting[0]) if waiting else None,
     )

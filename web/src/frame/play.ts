@@ -64,6 +64,7 @@ export function receive(play: Play, message: ServerMessage): Play {
   const { match } = play;
   switch (message.type) {
     case 'waiting':
+    case 'no_seat':
       return isRunning(play) ? play : { ...play, waiting: true };
     case 'snapshot':
       return receiveSnapshot(play, message);

@@ -83,6 +83,7 @@ export interface Ended {
 export type ServerMessage =
   | { type: 'welcome' }
   | { type: 'waiting' }
+  | { type: 'no_seat' }
   | Snapshot
   | Moved
   | Presence
@@ -108,6 +109,7 @@ const isPosition = (value: Fields): boolean =>
 const CHECKS: Record<string, (value: Fields) => boolean> = {
   welcome: () => true,
   waiting: () => true,
+  no_seat: () => true,
   snapshot: (value) =>
     isText(value.matchId) &&
     isText(value.gameId) &&

@@ -47,4 +47,9 @@ class Resign(Command[ActionReply], frozen=True):
 
 
 class LookAgain(Message, frozen=True):
-    """Something about the match may have changed: the open sockets, the time, or its rows."""
+    """Something about the match may have changed: the open sockets, the time, or its rows.
+
+    `started`: the match has just been made, so every open socket of its players is told of it.
+    """
+
+    started: bool = False

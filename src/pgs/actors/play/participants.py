@@ -6,8 +6,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.play.state import MatchState
-from pgs.actors.shared.presence import PlayerSocket, PresenceRegister
+from pgs.actors.shared.presence import PlayerSocket, PresenceRegister, player_of
 from pgs.domain import frames
+from pgs.domain.matches import Match, MatchWithSeats
+from pgs.domain.payouts import due_to
 from pgs.domain.play import Move
 
 
@@ -27,10 +29,7 @@ class Participants:
 
     def sockets(self) -> list[PlayerSocket | None]:
         """Return each side's open socket, or None."""
-        return [
-            self._presence.find((seat.partner_id, seat.environment, seat.player_id))
-            for seat in self._state.seats
-        ]
+        return [self._presence.find(player_of(seat)) for seat in self._state.seats]
 
     def snapshot(self, side: int, now_ms: int) -> frames.Snapshot:
         """Return the match as a side sees it."""
@@ -49,6 +48,8 @@ class Participants:
             state={} if state.rules is None else state.rules.view(state.position.state),
             legal_moves=state.position.legal,
             opponent=self._opponent(side),
+            stake_usd_cents=seat.stake_usd_cents,
+            prize_usd_cents=seat.prize_usd_cents,
             deadline_at_ms=deadline,
             remaining_ms=remaining,
             status=match.status,
@@ -58,7 +59,7 @@ class Participants:
 
     def join(self, side: int, socket: PlayerSocket, match_id: str, now_ms: int) -> None:
         """Count a socket as joined and send it the snapshot as the match's first message."""
-        socket.waiting = False
+        socket.told = None
         socket.joined.add(match_id)
         socket.connection.send(frames.encode(self.snapshot(side, now_ms)))
 
@@ -68,10 +69,15 @@ class Participants:
             if socket is not None and match_id in socket.joined:
                 self.join(side, socket, match_id, now_ms)
 
-    def greet_waiting(self, match_id: str, now_ms: int) -> None:
-        """Send the snapshot to the sockets that wait for any match. They count as joined then."""
+    def greet(self, match_id: str, now_ms: int, *, waiting_only: bool) -> None:
+        """Send the snapshot to the sockets that have not joined. They count as joined then.
+
+        `waiting_only`: leave out the sockets that were not told to wait for a match.
+        """
         for side, socket in enumerate(self.sockets()):
-            if socket is not None and socket.waiting:
+            if socket is None or match_id in socket.joined:
+                continue
+            if socket.told is not None or not waiting_only:
                 self.join(side, socket, match_id, now_ms)
 
     def tell_move(self, match_id: str, made: Move, now_ms: int) -> None:
@@ -116,8 +122,9 @@ class Participants:
                 )
                 socket.connection.send(frames.encode(frame))
 
-    def tell_end(self, match_id: str, status: str, end_reason: str | None) -> None:
+    def tell_end(self, match: Match) -> None:
         """Tell each player, only once, that the match has ended."""
+        match_id, record = match.match_id, MatchWithSeats(match, self._state.seats)
         self._seq += 1
         for side, socket in enumerate(self.sockets()):
             if socket is None:
@@ -125,8 +132,15 @@ class Participants:
             socket.tables.discard(match_id)
             if match_id in socket.joined:
                 socket.joined.discard(match_id)
-                result = self._state.seats[side].result or UNSET
-                ended = frames.Ended(match_id, self._seq, status, result, end_reason or UNSET)
+                seat = self._state.seats[side]
+                ended = frames.Ended(
+                    match_id,
+                    self._seq,
+                    match.status,
+                    due_to(record, seat),
+                    seat.result or UNSET,
+                    match.end_reason or UNSET,
+                )
                 socket.connection.send(frames.encode(ended))
 
     def _opponent(self, side: int) -> frames.Opponent:

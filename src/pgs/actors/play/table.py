@@ -26,6 +26,7 @@ from pgs.actors.play.held import Ending, HeldCommands, ended_the_match
 from pgs.actors.play.participants import Participants
 from pgs.actors.play.position import position_of
 from pgs.actors.play.state import MatchState
+from pgs.actors.waiting import tell_of_seat_soon
 from pgs.domain import frames
 from pgs.domain.clocks import MatchClock
 from pgs.domain.errors import Refusal, refuse
@@ -136,12 +137,15 @@ class TableActor(DispatchingActor):
         self._end(self._state.opponent_wins(side, "resigned"))
         raise Ending
 
-    async def _look_again(self, _: m.LookAgain, __: Envelope) -> None:
+    async def _look_again(self, message: m.LookAgain, _: Envelope) -> None:
         found = await self._read_match()
         self._state.match = None if found is None else found.match
         if found is not None:
             self._state.seats = found.seats
         await self._catch_up()
+        if message.started and self._state.runs:
+            now_ms = self._parts.clock.now_ms()
+            self._participants.greet(self._match_id, now_ms, waiting_only=False)
         self._announce_end()
         self._ask_for_end()
 
@@ -205,7 +209,7 @@ class TableActor(DispatchingActor):
             await self._write_attendance(attendance, clock, now_ms)
         state.attendance, state.clock = attendance, clock
         self._participants.tell_presence(self._match_id, clocks_started=starts, now_ms=now_ms)
-        self._participants.greet_waiting(self._match_id, now_ms)
+        self._participants.greet(self._match_id, now_ms, waiting_only=True)
         if ran_out:
             self._end(state.opponent_wins(state.position.turn, "forfeit_timeout"))
 
@@ -277,7 +281,9 @@ class TableActor(DispatchingActor):
         match = self._state.match
         if match is not None and not self._state.runs:
             self._state.stop_play()
-            self._participants.tell_end(self._match_id, match.status, match.end_reason)
+            self._participants.tell_end(match)
+            for socket in self._participants.sockets():
+                tell_of_seat_soon(self._parts, socket)
 
     async def _answer_held(self) -> None:
         """Answer the held commands if the end is on disk; until then, only fail expired ones.

@@ -5,6 +5,8 @@ from pgs.actors.messages.courier import Nudge
 from pgs.actors.messages.table import LookAgain
 from pgs.actors.partners import PartnerActors
 from pgs.actors.seating.plan import Plan
+from pgs.actors.shared.presence import player_of
+from pgs.actors.waiting import tell_of_seat_soon
 from pgs.domain.environments import Environment
 from pgs.domain.matches import Match
 
@@ -12,6 +14,7 @@ from pgs.domain.matches import Match
 def tell_of_plan(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
     """Tell tables, activity subscribers, feed readers and the courier of a committed plan."""
     tell_tables(partner, plan)
+    tell_players(partner, plan)
     tell_of_play(partner.parts, partner.partner_id, environment, plan.seats, plan.matches)
     if plan.moves_feed:
         partner.parts.bells.ring(partner.partner_id, environment)
@@ -30,7 +33,13 @@ def tell_tables(partner: PartnerActors, plan: Plan) -> None:
         else:
             table = partner.open_table(match.match_id) if match.money == "due" else None
         if table is not None:
-            table.tell(LookAgain())
+            table.tell(LookAgain(started=match.status == "started"))
+
+
+def tell_players(partner: PartnerActors, plan: Plan) -> None:
+    """Tell the players of changed seats which of their seats waits now."""
+    for player in dict.fromkeys(player_of(seat) for seat in plan.seats):
+        tell_of_seat_soon(partner.parts, partner.parts.presence.find(player))
 
 
 def nudge(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
@@ -49,8 +58,4 @@ def nudge(partner: PartnerActors, environment: Environment, plan: Plan) -> None:
 
 def _has_present_player(partner: PartnerActors, plan: Plan, match: Match) -> bool:
     find = partner.parts.presence.find
-    return any(
-        find((seat.partner_id, seat.environment, seat.player_id))
-        for seat in plan.seats
-        if seat.match_id == match.match_id
-    )
+    return any(find(player_of(seat)) for seat in plan.seats if seat.match_id == match.match_id)

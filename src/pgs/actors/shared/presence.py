@@ -9,9 +9,16 @@ from typing import Protocol
 
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
+from pgs.domain.frames import NoSeat, Waiting
 from pgs.domain.play import PUT_OUT, REPLACED
+from pgs.domain.seats import Seat
 
 Player = tuple[str, Environment, str]  # partner, environment, player
+
+
+def player_of(seat: Seat) -> Player:
+    """Return the player of a seat."""
+    return (seat.partner_id, seat.environment, seat.player_id)
 
 
 class SocketPort(Protocol):
@@ -29,7 +36,16 @@ class SocketPort(Protocol):
 class PlayerSocket:
     """One open socket of a player. `generation`: the count of emergency stops in its token."""
 
-    __slots__ = ("connection", "generation", "joined", "name", "player", "tables", "waiting")
+    __slots__ = (
+        "connection",
+        "follows",
+        "generation",
+        "joined",
+        "name",
+        "player",
+        "tables",
+        "told",
+    )
 
     def __init__(
         self, player: Player, generation: int, name: str | None, connection: SocketPort
@@ -38,7 +54,8 @@ class PlayerSocket:
         self.generation = generation
         self.name = name
         self.connection = connection
-        self.waiting = False  # told to wait: the next match that starts sends it a snapshot
+        self.follows = False  # has asked to join whatever runs, so it is told which seat waits
+        self.told: Waiting | NoSeat | None = None  # the last of these, None after a snapshot
         self.joined: set[str] = set()  # matches whose messages it gets
         self.tables: set[str] = set()  # tables that count it as present
 

@@ -14,6 +14,7 @@ from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.actors.messages import table as m
 from pgs.actors.partners import PartnerActors
 from pgs.actors.shared.presence import PlayerSocket, admits
+from pgs.actors.waiting import find_standing, send_standing
 from pgs.domain import frames
 from pgs.domain.errors import ERRORS, Refusal, message_of
 from pgs.domain.play import ABUSE, EXPIRED, PUT_OUT
@@ -26,7 +27,7 @@ from pgs.http.game.session import Welcome, read_own
 from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake, serve_socket
-from pgs.storage.moves import open_seats_of_player, running_seats_of_player
+from pgs.storage.moves import running_seats_of_player
 from pgs.storage.seats import find_match
 from pgs.storage.transactions import StoreOutage, WriterFull
 
@@ -164,22 +165,15 @@ class Talk:
 
     async def _join(self, match_id: str | None, player_socket: PlayerSocket) -> str | None:
         if match_id is None:
-            # Set before the rows are read, so that a match that starts meanwhile sends its
-            # snapshot to this socket.
-            player_socket.waiting = True
-            reader, player = self._parts.database.reader, self._session.player
-            own = await open_seats_of_player(reader, *player, LISTED_MAX)
-            if not own.running:
-                waiting = [seat_id for seat_id, status in own.expecting if status == "waiting"]
-                player_socket.connection.send(
-                    frames.encode(frames.Waiting(waiting[0] if waiting else UNSET))
-                )
+            player_socket.follows = True
+            standing = await find_standing(self._parts, self._session.player)
+            if standing.match_id is None:
+                send_standing(player_socket, standing.frame)
                 return None
-            match_id = own.running[0][1]
+            match_id = standing.match_id
         fault = await self._check_own(match_id)
         if fault is not None:
             return fault
-        player_socket.waiting = False
         reply = await self._partner.table(match_id).ask(
             m.JoinTable(self._player_id, player_socket.name, player_socket)
         )

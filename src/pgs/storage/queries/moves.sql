@@ -33,6 +33,15 @@ where partner_id = :partner_id and environment = :environment and player_id = :p
 order by seq
 limit :page_size;
 
+-- The first condition on the status repeats that of the index, so that the index is used.
+-- name: oldest_waiting_seat_of_player^
+select {columns of seat}
+from seat
+where partner_id = :partner_id and environment = :environment and player_id = :player_id
+  and status in ('pending', 'waiting') and status = 'waiting'
+order by seq
+limit 1;
+
 -- name: running_seats_of_player
 select seat_id, match_id
 from seat

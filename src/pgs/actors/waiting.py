@@ -1,0 +1,59 @@
+"""Tells a player's socket which of the player's seats waits while no match runs."""
+
+import msgspec
+
+from pgs.actors.parts import Parts
+from pgs.actors.shared.presence import Player, PlayerSocket
+from pgs.domain.frames import NoSeat, Waiting, encode
+from pgs.domain.seats import Seat
+from pgs.storage.moves import open_seats_of_player
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """What a player may join: the oldest match that runs, else what to tell about the seats."""
+
+    match_id: str | None
+    frame: Waiting | NoSeat
+
+
+async def find_standing(parts: Parts, player: Player) -> Standing:
+    """Return what a player may join now. Raises `StoreOutage`."""
+    own = await open_seats_of_player(parts.database.reader, *player, 1)
+    match_id = own.running[0][1] if own.running else None
+    return Standing(match_id, NoSeat() if own.waiting is None else _frame(own.waiting))
+
+
+def send_standing(player_socket: PlayerSocket, frame: Waiting | NoSeat) -> None:
+    """Tell a socket which seat waits, and note what it was told."""
+    player_socket.told = frame
+    player_socket.connection.send(encode(frame))
+
+
+def tell_of_seat_soon(parts: Parts, player_socket: PlayerSocket | None) -> None:
+    """Have a socket told which seat waits, if it follows that; in a task of its own."""
+    if player_socket is not None and player_socket.follows:
+        parts.system.spawn(_tell_of_seat, parts, player_socket)
+
+
+async def _tell_of_seat(parts: Parts, player_socket: PlayerSocket) -> None:
+    """Send a socket what has changed. A socket that plays is told once its match has ended.
+
+    After a match, a player who has no further seat keeps the end of that match on the screen.
+    """
+    if player_socket.joined or parts.presence.find(player_socket.player) is not player_socket:
+        return
+    standing = await find_standing(parts, player_socket.player)
+    news = standing.frame != (player_socket.told or NoSeat())
+    if standing.match_id is None and news:
+        send_standing(player_socket, standing.frame)
+
+
+def _frame(seat: Seat) -> Waiting:
+    return Waiting(
+        seat_id=seat.seat_id,
+        game_id=seat.game_id,
+        seated_at=seat.seated_at,
+        expires_at=seat.expires_at,
+        stake_usd_cents=seat.stake_usd_cents,
+        prize_usd_cents=seat.prize_usd_cents,
+    )
