@@ -45,6 +45,8 @@ INTERNAL_LIMITS = ServerLimits(max_connections=64, grace_s=0.25, shutdown_s=0.25
 """Limits of the internal listener: a few probes at once, and little time at a stop, because nobody
 waits for their answers."""
 
+_WILDCARDS = ("http://0.0.0.0:", "http://[::]:")
+
 log = structlog.get_logger("pgs.serve")
 
 
@@ -187,6 +189,12 @@ async def _operating(core: Core, config: Config) -> AsyncIterator[trio.CancelSco
 def _tell_started(service: RunningService, config: Config, readiness: Readiness) -> None:
     readiness.started(service.core)
     warn_of_open(kept_files(config))
+    if not config.base_url and service.base_url.startswith(_WILDCARDS):
+        log.warning(
+            "no_base_url",
+            listening=service.listening,
+            next_step="set PGS_BASE_URL: sessions tell players an address that leads nowhere",
+        )
     log.info(
         "started",
         base_url=service.base_url,

@@ -24,20 +24,10 @@ async def test_an_unknown_path_is_a_404_in_the_error_shape(serve_app: ServeApp) 
         answer = await client.ask(
             raw_request("POST /docs/changelog.md HTTP/1.1", "Content-Length: 0")
         )
-        assert (answer.status, answer.headers["allow"]) == (405, "GET")
+        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
         assert error_of(answer)
         answer = await client.ask(raw_request("OPTIONS /docs/changelog.md HTTP/1.1"))
         assert answer.status == 405
-    for path in ("/docs/changelog.md", "/docs/errors.json"):
-        async with (
-            serving(serve_app, edge(make_pages())) as server,
-            await server.client() as client,
-        ):
-            await client.send(raw_request(f"HEAD {path} HTTP/1.1"))
-            answer = await client.answer(to_head=True)
-            assert (answer.status, answer.headers["allow"]) == (405, "GET")
-            assert answer.headers["content-type"] == "application/json"
-            assert "x-request-id" in answer.headers
     async with serving(serve_app, edge(make_pages())) as server, await server.client() as client:
         answer = await client.ask(HANDSHAKE % b"/nothing" + b"\r\n")
         assert answer.status == 404
@@ -55,3 +45,23 @@ async def test_the_published_documents_are_served(serve_app: ServeApp) -> None:
             kind.reason: kind.status for kind in ERRORS.values()
         }
         assert "x-service-api-version" not in changelog.headers
+
+
+async def test_a_head_of_a_published_document_has_the_headers_of_a_get_and_no_body(
+    serve_app: ServeApp,
+) -> None:
+    for path in ("/docs/changelog.md", "/docs/errors.json", "/docs/nothing"):
+        async with (
+            serving(serve_app, edge(make_pages())) as server,
+            await server.client() as client,
+        ):
+            full = await client.get(path)
+            await client.send(raw_request(f"HEAD {path} HTTP/1.1", "Connection: close"))
+            head = await client.answer(to_head=True)
+            assert await client.end() == b""
+        assert head.status == full.status
+        differing = {"date", "x-request-id", "connection"}
+        assert {name: value for name, value in head.headers.items() if name not in differing} == {
+            name: value for name, value in full.headers.items() if name not in differing
+        }
+        assert int(head.headers["content-length"]) == len(full.body)

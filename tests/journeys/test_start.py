@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 import pgs.app
 import pgs.process
@@ -22,6 +23,7 @@ from pgs.http.transport.accepted_socket import AcceptedSocket
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.sockets import OpenSockets, serve_socket
 from pgs.keyfile import BadKeyFile
+from pgs.serve import running
 from pgs.storage.data_folder import DataFolderInUse
 from pgs.storage.database import Database
 from tests.http.raw import HANDSHAKE, Client
@@ -153,3 +155,22 @@ async def test_objects_that_stay_are_left_out_of_garbage_collection(
     pgs.process.tune_garbage_collector()
     assert froze
     assert young == [pgs.process.GC_AFTER]
+
+
+@pytest.mark.parametrize(
+    ("listen", "base_url", "warned"),
+    [
+        ("0.0.0.0:0", "", True),
+        ("0.0.0.0:0", "https://games.example", False),
+        ("127.0.0.1:0", "", False),
+    ],
+)
+async def test_a_listener_on_every_address_without_a_base_url_is_warned_of(
+    tmp_path: Path, listen: str, base_url: str, warned: bool
+) -> None:
+    with capture_logs() as lines:
+        async with running(config_for(tmp_path, listen=listen, base_url=base_url)):
+            pass
+    warnings = [line["next_step"] for line in lines if line["event"] == "no_base_url"]
+    assert len(warnings) == warned
+    assert all("PGS_BASE_URL" in step for step in warnings)

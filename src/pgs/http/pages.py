@@ -1,6 +1,7 @@
 """The published pages: the changelog and the list of errors.
 
-Any other path or method is answered with a JSON error.
+A HEAD is answered like a GET, without the body. Any other path or method is answered with a JSON
+error.
 """
 
 from importlib.resources import files
@@ -46,9 +47,6 @@ def make_pages() -> QuartTrio:
     async def _errors() -> Response:
         return Response(errors, content_type="application/json")
 
-    # werkzeug adds HEAD to every rule for GET, but HEAD is not served.
-    for rule in app.url_map.iter_rules():
-        (rule.methods or set()).discard("HEAD")
     return app
 
 

@@ -150,3 +150,16 @@ async def test_pages_of_any_origin_may_load_the_helper(tmp_path: Path) -> None:
         assert reply.header("access-control-allow-origin") == "*"
         assert reply.header("cross-origin-resource-policy") == "cross-origin"
         assert reply.version == service.core.parts.versions.current
+
+
+async def test_a_head_has_the_headers_of_a_get_and_no_body(tmp_path: Path) -> None:
+    async with embedding_service(tmp_path) as service:
+        for path in ("/embed/acme", "/embed/test/acme", "/embed/pgs-embed.js", "/embed/nobody"):
+            full = await service.public.call("GET", path)
+            head = await service.public.call("HEAD", path)
+            assert (head.status, head.content) == (full.status, b""), path
+            changing = {"date", "x-request-id", "content-security-policy"}
+            assert [(k, v) for k, v in head.headers if k not in changing] == [
+                (k, v) for k, v in full.headers if k not in changing
+            ]
+            assert int(head.header("content-length") or 0) == len(full.content)

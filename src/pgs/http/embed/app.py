@@ -85,7 +85,7 @@ class EmbedApp:
             log.exception("handler_crashed", request_id=scope["state"]["request_id"])
             self._services.parts.on_event("handler_crashed")
             answer = Bare(500)
-        await _send(send, answer)
+        await _send(send, answer, bare=scope["method"] == "HEAD")
         status = answer.status if isinstance(answer, Bare) else 200
         self._services.on_request(name, status, trio.current_time() - started)
 
@@ -102,8 +102,8 @@ class EmbedApp:
                 return "/embed", NOT_FOUND
         if not name:
             return "/embed", NOT_FOUND
-        if scope["method"] != "GET":
-            return route, Bare(405, ((b"allow", b"GET"),))
+        if scope["method"] not in ("GET", "HEAD"):
+            return route, Bare(405, ((b"allow", b"GET, HEAD"),))
         text = unquote_to_bytes(name).decode("utf-8", "replace")
         asset = self._assets.files.get(text) if environment == "live" else None
         if asset is not None:
@@ -170,7 +170,8 @@ def _takes_gzip(accepted: bytes) -> bool:
     return False
 
 
-async def _send(send: Send, answer: Bare | Page) -> None:
+async def _send(send: Send, answer: Bare | Page, *, bare: bool) -> None:
+    """Send the answer. `bare`: send its headers only, as for a HEAD."""
     if isinstance(answer, Bare):
         status, content = answer.status, b""
         headers: HeaderTuple = (
@@ -187,4 +188,4 @@ async def _send(send: Send, answer: Bare | Page) -> None:
             "headers": [*headers, (b"content-length", b"%d" % len(content))],
         }
     )
-    await send({"type": "http.response.body", "body": content})
+    await send({"type": "http.response.body", "body": b"" if bare else content})

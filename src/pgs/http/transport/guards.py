@@ -14,10 +14,12 @@ WebSocket stream above. The faults:
 - A head that h11 refuses, or a WebSocket handshake that wsproto refuses, was answered without a
   request id and a body. Now the edge makes these answers.
 - A method in lower case was served as if it were in upper case. Now it is refused.
+- Status lines had no reason phrase, which some proxies and old clients do not take.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from http import HTTPStatus
+from typing import Any, Final, cast
 from urllib.parse import unquote
 
 import h11
@@ -31,6 +33,9 @@ from hypercorn.typing import AppWrapper, ASGIReceiveEvent, ASGISendEvent, Scope
 
 from pgs.http.transport.listener_config import GuardedConfig
 from pgs.http.transport.websocket_guard import GuardedSocket
+
+_PHRASES: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
+_NO_PHRASE: Final = b"Unassigned"
 
 
 class GuardedTasks(TaskGroup):
@@ -131,6 +136,8 @@ class GuardedTasks(TaskGroup):
 class PatientConnection(h11.Connection):
     """An h11 connection that reads nothing after a request while it answers that request.
 
+    It gives each status line its reason phrase.
+
     `head` is the input that was buffered when the latest head was parsed. A method in lower case is
     refused, since methods are case-sensitive (RFC 9110, section 9.1) and hypercorn would turn it
     into upper case.
@@ -148,6 +155,12 @@ class PatientConnection(h11.Connection):
         if isinstance(event, h11.Request) and event.method != event.method.upper():
             raise h11.RemoteProtocolError("a method in small letters")
         return event
+
+    def send_with_data_passthrough(self, event: h11.Event) -> list[bytes] | None:
+        if isinstance(event, h11.Response | h11.InformationalResponse) and not event.reason:
+            # h11's events are frozen, and a copy would check every header once more.
+            object.__setattr__(event, "reason", _PHRASES.get(event.status_code, _NO_PHRASE))
+        return super().send_with_data_passthrough(event)
 
 
 class GuardedH11(H11Protocol):
