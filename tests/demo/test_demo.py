@@ -162,6 +162,7 @@ async def _manage_the_account(pool: ConnectionPool, demo: dict[str, str]) -> Non
     assert json.loads(discovered.content)["issuer"] == demo["issuer"]
 
 
+@pytest.mark.slow  # starts a demo that others test too
 async def test_bots_play_in_the_demo_and_their_results_are_printed(tmp_path: Path) -> None:
     with trio.fail_after(90):
         async with trio.open_nursery() as nursery:
@@ -207,6 +208,7 @@ def test_wrong_options_are_refused_before_anything_is_touched(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow  # starts a demo that others test too
 async def test_a_taken_port_is_reported_and_another_one_is_used(tmp_path: Path) -> None:
     with trio.fail_after(60), trio.socket.socket() as taken:
         await taken.bind(("127.0.0.1", 0))

@@ -57,6 +57,7 @@ async def _pgs_demo(folder: Path) -> AsyncIterator[None]:
             process.send_signal(signal.SIGINT)
 
 
+@pytest.mark.slow  # starts a demo
 async def test_the_backend_runs_beside_the_demo_until_the_money_is_in_the_feed(
     tmp_path: Path,
 ) -> None:

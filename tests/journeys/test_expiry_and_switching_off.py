@@ -232,6 +232,7 @@ async def test_simultaneous_calls_with_one_key_wait_for_one_answer_of_settlement
         ]
 
 
+@pytest.mark.slow  # waits ten seconds
 async def test_a_settlement_that_does_not_answer_in_time_leaves_the_seat_pending(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

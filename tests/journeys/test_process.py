@@ -48,7 +48,9 @@ def _rows(client: SyncClient, key: str, cursor: str) -> list[str]:
     return [row["outcome"] for row in page["results"]]
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how", [pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL]
+)
 def test_seats_cursors_and_idempotency_keys_survive_the_end_of_the_process(
     folder: Path, how: signal.Signals
 ) -> None:
@@ -114,7 +116,9 @@ def test_a_match_decided_just_before_a_kill_is_paid_after_it(folder: Path) -> No
         assert money == {"alice": 0, "bob": 180}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGINT]
+)
 def test_a_signal_ends_the_process_cleanly_while_long_polls_are_open(
     folder: Path, number: signal.Signals
 ) -> None:

@@ -73,17 +73,20 @@ async def test_a_mutation_that_no_test_notices_survives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tests", ["def test_a_rule(): assert False\n", ""])
+@pytest.mark.slow  # starts processes
 async def test_tests_that_fail_without_a_mutation_are_reported(tests: str, tmp_path: Path) -> None:
     with pytest.raises(UnmutatedFailure, match=r"tests/domain/test_rule\.py"):
         await verdicts(project(tmp_path, tests))
 
 
+@pytest.mark.slow  # starts processes that are stopped
 async def test_tests_that_run_for_too_long_are_stopped(tmp_path: Path) -> None:
     root = project(tmp_path / "root", "import time\n\ndef test_it(): time.sleep(3600)\n")
     run = await Copy(root, tmp_path / "copy").run(TARGET.tests, seconds=3)
     assert run.verdict is Verdict.TIMED_OUT
 
 
+@pytest.mark.slow  # starts processes that are stopped
 async def test_tests_that_use_too_much_memory_are_stopped(tmp_path: Path) -> None:
     root = project(tmp_path / "root", "def test_it(): bytes(64 * 2**30)\n")
     run = await Copy(root, tmp_path / "copy").run(TARGET.tests, seconds=60)
