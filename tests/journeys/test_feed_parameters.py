@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -130,6 +131,44 @@ def test_the_limit_bounds_a_page_and_has_more_announces_further_rows(
         client.call("GET", f"/partner/results?limit=1&cursor={page['nextCursor']}", partner.test)
     )
     assert (len(rest["results"]), rest["hasMore"]) == (1, False)
+
+
+def test_since_begins_at_the_first_row_that_changed_then_or_later(
+    shared: SharedService, partner: Partner
+) -> None:
+    client = shared.client
+
+    def page(query: str) -> dict[str, Any]:
+        answer: dict[str, Any] = ok(client.call("GET", f"/partner/results{query}", partner.test))
+        return answer
+
+    empty = page("?since=0")
+    assert empty["results"] == []
+    for name in ("alice", "bob"):
+        ok(client.call("POST", "/partner/matches", partner.test, seat_body(name, name)))
+    rows = page("")["results"]
+    changed = rows[0]["updatedAt"]
+    assert page(f"?since={changed}")["results"] == rows
+    assert page("?since=0&limit=1")["results"] == rows[:1]
+    later = page(f"?since={changed + 1000}")
+    assert (later["results"], later["hasMore"]) == ([], False)
+    for start in (empty, later):
+        assert page(f"?cursor={start['nextCursor']}")["results"] in (rows, [])
+    assert page(f"?cursor={empty['nextCursor']}")["results"] == rows
+
+
+@pytest.mark.parametrize("value", ["-1", "%2B1", "1.0", "1e2", "", "now", "9" * 16])
+def test_a_since_that_is_no_time_is_a_plain_400(
+    client: SyncClient, known: Partner, value: str
+) -> None:
+    check_plain(client.call("GET", f"/partner/results?since={value}", known.test), "since")
+
+
+def test_since_together_with_a_cursor_is_a_plain_400(client: SyncClient, known: Partner) -> None:
+    for cursor in (_cursor(client, known.test), "wrong"):
+        check_plain(
+            client.call("GET", f"/partner/results?cursor={cursor}&since=1", known.test), "since"
+        )
 
 
 def test_the_cursor_is_checked_after_key_account_and_version(

@@ -295,6 +295,28 @@ def test_a_replay_is_answered_even_when_a_new_seat_would_be_refused(
     )
 
 
+def test_a_replay_is_answered_after_the_licence_of_its_game_has_ended(
+    shared: SharedService,
+) -> None:
+    partner, client = shared.partner(), shared.client
+    first = ok(_seat(client, partner.test))
+    shared.account(partner, ChangeLicence(PLATFORM, BOTH, "test_off"))
+    again = _seat(client, partner.test)
+    assert (ok(again), again.header("idempotent-replayed")) == (first, "true")
+    body = seat_body("alice", "one")
+    for changed in (
+        {"idempotencyKey": "two"},
+        {"stakeUsdCents": 101},
+        {"playerId": "!"},
+        {"tierId": 1},
+    ):
+        check_refusal(
+            client.call("POST", "/partner/matches", partner.test, body | changed),
+            403,
+            "game_not_licensed_in_this_environment",
+        )
+
+
 def test_a_refusal_binds_no_idempotency_key(client: SyncClient, partner: Partner) -> None:
     refused: tuple[dict[str, object], ...] = (
         {"tierId": "gold"},

@@ -140,6 +140,26 @@ async def feed_page(
     ]
 
 
+async def position_since(
+    reader: Reader, partner_id: str, environment: Environment, since: int
+) -> int:
+    """Return the feed position before the first row that changed at `since` or later.
+
+    Without such a row it is the last position. It reads an index entry for each row that changed
+    since, so call it by `read_in_bulk`.
+    """
+    head, first = await reader.together(
+        Query("seats.find_head", {"partner_id": partner_id, "environment": environment}),
+        Query(
+            "results.first_changed",
+            {"partner_id": partner_id, "environment": environment, "since": since},
+        ),
+    )
+    if first[0][0] is not None:
+        return int(first[0][0]) - 1
+    return Head(*head[0]).feed_position if head else 0
+
+
 async def find_head(reader: Reader, partner_id: str, environment: Environment) -> Head:
     """Return the head of a partner's environment; `Head()` before its first seat."""
     row = await reader.one("seats.find_head", partner_id=partner_id, environment=environment)

@@ -4,8 +4,8 @@ The steps stand below `Dispatcher.__call__` in the order in which a call passes 
 either ends the call with an answer or hands it to the next.
 """
 
-from collections.abc import Awaitable, Iterable, Mapping
-from typing import Final
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final
 
 import structlog
 import trio
@@ -23,6 +23,7 @@ from pgs.http.api.endpoint import (
     CallBy,
     Credential,
     Endpoint,
+    Handler,
     Internal,
     Plain,
     Principal,
@@ -41,6 +42,9 @@ from pgs.http.transport.sockets import OpenSockets, refuse_handshake
 from pgs.storage.transactions import StoreOutage, WriterFull
 
 NOTHING_HERE: Final = "There is nothing at this path."
+
+UNLICENSED: Final = frozenset({"game_not_licensed", "game_not_licensed_in_this_environment"})
+"""The reasons of a launch that lacks a licence."""
 
 log = structlog.get_logger("pgs.http")
 
@@ -141,16 +145,34 @@ class Dispatcher:
         # 3. Read the body, where the call takes one.
         raw = b"" if endpoint.request is None else await read_body(receive)
         call = self._check(request, principal, query_string, raw)
-        if isinstance(call, Refusal | BadRequest):
+        if isinstance(call, Refusal) and call.reason in UNLICENSED and endpoint.is_replay:
+            unlicensed = self._check(request, principal, query_string, raw, licensed=True)
+            if not isinstance(unlicensed, CallBy):
+                return call
+            handled: Awaitable[Answer] = _replay_or(
+                call, endpoint.is_replay, endpoint.handler, unlicensed
+            )
+        elif isinstance(call, Refusal | BadRequest):
             return call
+        else:
+            handled = endpoint.handler(call)
         # 5. Handle. A held call is given up when its client leaves.
-        work = self._guarded(request, principal, endpoint.handler(call))
+        work = self._guarded(request, principal, handled)
         return await (unless_gone(work, receive) if endpoint.held else work)
 
     def _check(
-        self, request: Request, principal: object, query_string: bytes, raw: bytes
+        self,
+        request: Request,
+        principal: object,
+        query_string: bytes,
+        raw: bytes,
+        *,
+        licensed: bool = False,
     ) -> CallBy[object] | Refusal | BadRequest:
-        """4. Return the call for its handler, or the first fault of query, launch and fields."""
+        """4. Return the call for its handler, or the first fault of query, launch and fields.
+
+        `licensed`: take it that the partner may launch the game.
+        """
         endpoint = request.endpoint
         query = parse_query(query_string, endpoint.query)
         if isinstance(query, BadRequest):
@@ -160,9 +182,11 @@ class Dispatcher:
             fields = decode_object(raw)
             if isinstance(fields, BadRequest):
                 return fields
-            fault = (self._check_launch(principal, fields) if endpoint.launch else None) or (
-                unify_spellings(fields, endpoint.spellings) if endpoint.spellings else None
-            )
+            fault = None
+            if endpoint.launch and isinstance(principal, Principal):
+                fault = self._check_launch(principal, fields, licensed=licensed)
+            if fault is None and endpoint.spellings:
+                fault = unify_spellings(fields, endpoint.spellings)
             if fault is not None:
                 return fault
             body = convert(fields, endpoint.request)
@@ -179,18 +203,16 @@ class Dispatcher:
         )
 
     def _check_launch(
-        self, principal: object, body: dict[str, object]
+        self, principal: Principal, body: dict[str, object], *, licensed: bool
     ) -> Refusal | BadRequest | None:
         """Return the first fault of a launch, or None. The licence comes before the player's id."""
-        if not isinstance(principal, Principal):
-            return None
         game_id = body.get("gameId")
         if not isinstance(game_id, str):
             problem = "must be a string" if "gameId" in body else "is required"
             return BadRequest(f"Field `gameId` {problem}.")
         installed = self._services.parts.games
         refusal = check_licence(principal.account, principal.environment, game_id, installed)
-        if refusal is not None:
+        if refusal is not None and not licensed:
             return refusal
         player_id = body.get("playerId")
         if not isinstance(player_id, str) or not is_player_id(player_id):
@@ -257,6 +279,16 @@ class Dispatcher:
             headers = unauthorised(self._services)
         await send_json(send, response.status, response.body, headers)
         return response.status
+
+
+async def _replay_or(
+    refusal: Refusal,
+    is_replay: Callable[[CallBy[Any]], Awaitable[bool]],
+    handler: Handler,
+    call: CallBy[object],
+) -> Answer:
+    """Return the answer of a launch that repeats an earlier one, else the refusal."""
+    return await handler(call) if await is_replay(call) else refusal
 
 
 def _partner_of(principal: object) -> dict[str, str | None]:

@@ -169,6 +169,10 @@ class Endpoint(msgspec.Struct, frozen=True):
     launch: bool = False
     """The body names a game and a player, which are checked before its other fields."""
 
+    is_replay: Callable[[CallBy[Any]], Awaitable[bool]] | None = None
+    """Tells whether a launch repeats an earlier one. A replay is answered although the licence of
+    its game has ended."""
+
     spellings: Mapping[str, str] = {}
     """Maps other accepted names of a body's fields to the fields' own names."""
 

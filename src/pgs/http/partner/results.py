@@ -4,6 +4,8 @@ When a row of the feed changes, it moves to the end. A reader that follows the c
 sees every changed row.
 """
 
+import re
+
 import msgspec
 import trio
 from msgspec import UNSET, UnsetType
@@ -14,7 +16,8 @@ from pgs.domain.seats import Seat
 from pgs.http.api.auth import recheck
 from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.http.api.query import int_param
-from pgs.storage.seats import feed_page
+from pgs.storage.bulk import read_in_bulk
+from pgs.storage.seats import feed_page, position_since
 
 CURSOR_KIND = "results"
 
@@ -28,6 +31,8 @@ LIMIT_MAX = 500
 WAIT_MAX_S = 25
 """Seconds that a call for the feed can be held, as the interface promises. Common proxies close a
 silent connection after 30."""
+
+_SECONDS = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 
 class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
@@ -103,23 +108,32 @@ async def read_results(call: Call) -> Answer:
         return limit
     if isinstance(wait_s, BadRequest):
         return wait_s
-    after = 0
-    if "cursor" in call.query:
-        position = read_cursor(
-            services.parts.ring,
-            call.query["cursor"],
-            CURSOR_KIND,
-            principal.partner_id,
-            principal.environment,
-        )
-        if not isinstance(position, int):
-            return refuse("invalid_cursor")
-        after = position
+    after = await _start(call)
+    if not isinstance(after, int):
+        return after
     page = await _page(call, after, limit)
     if page.results or wait_s == 0:
         return page
     with services.parts.bells.hold(principal.partner_id) as held:
         return await _held_page(call, page, after, limit, wait_s) if held else page
+
+
+async def _start(call: Call) -> int | Refusal | BadRequest:
+    """Return the position after which the page begins, as `cursor` or `since` asks."""
+    parts, principal = call.services.parts, call.principal
+    owner = (principal.partner_id, principal.environment)
+    since = call.query.get("since")
+    if since is not None:
+        if not _SECONDS.fullmatch(since):
+            return BadRequest("Query parameter `since` must be a time in epoch seconds.")
+        if "cursor" in call.query:
+            return BadRequest("Query parameter `since` cannot be given together with `cursor`.")
+        at = int(since)
+        return await read_in_bulk(parts.database, lambda reader: position_since(reader, *owner, at))
+    if "cursor" not in call.query:
+        return 0
+    position = read_cursor(parts.ring, call.query["cursor"], CURSOR_KIND, *owner)
+    return position if isinstance(position, int) else refuse("invalid_cursor")
 
 
 async def _held_page(
@@ -166,7 +180,7 @@ ENDPOINTS = (
         path="/partner/results",
         handler=read_results,
         response=ResultsPage,
-        query=frozenset({"cursor", "limit", "waitSeconds"}),
+        query=frozenset({"cursor", "limit", "since", "waitSeconds"}),
         held=True,
         errors=("invalid_cursor",),
         summary="The results feed",

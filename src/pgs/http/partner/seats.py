@@ -8,10 +8,10 @@ from msgspec import UNSET, UnsetType
 from pgs.actors.messages.seats import CancelSeat, Seated, StakeSeat
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.names import PARTNER_REF_MAX, is_idempotency_key
-from pgs.domain.seats import Seat, SeatRequest
+from pgs.domain.seats import Seat, SeatRequest, is_same_request
 from pgs.http.api.body import Cents
 from pgs.http.api.endpoint import Answer, Call, Endpoint, Reply
-from pgs.storage.seats import find_match, find_seat
+from pgs.storage.seats import find_by_idempotency_key, find_match, find_seat
 
 REPLAYED = ((b"idempotent-replayed", b"true"),)
 
@@ -78,17 +78,7 @@ async def take_seat(call: Call) -> Answer:
         return BadRequest(
             "Field `idempotencyKey` must be 1 to 128 characters of A-Z a-z 0-9 _ - . :"
         )
-    command = StakeSeat(
-        SeatRequest(
-            player_id=request.player_id,
-            game_id=request.game_id,
-            tier_id=request.tier_id,
-            sent_usd_cents=request.stake_usd_cents,
-            idempotency_key=request.idempotency_key,
-            partner_ref=None if isinstance(request.partner_ref, UnsetType) else request.partner_ref,
-        ),
-        call.request_id,
-    )
+    command = StakeSeat(_asked(request), call.request_id)
     principal = call.principal
     reply = (
         await call.services.directory.partner(principal.partner_id)
@@ -98,6 +88,27 @@ async def take_seat(call: Call) -> Answer:
     if isinstance(reply, Refusal):
         return reply
     return Reply(_shown(reply), REPLAYED if reply.replayed else ())
+
+
+def _asked(request: TakeSeat) -> SeatRequest:
+    return SeatRequest(
+        player_id=request.player_id,
+        game_id=request.game_id,
+        tier_id=request.tier_id,
+        sent_usd_cents=request.stake_usd_cents,
+        idempotency_key=request.idempotency_key,
+        partner_ref=None if isinstance(request.partner_ref, UnsetType) else request.partner_ref,
+    )
+
+
+async def repeats_a_seat(call: Call) -> bool:
+    """Return whether the call repeats one that took a seat."""
+    reader, principal = call.services.parts.database.reader, call.principal
+    request = _asked(call.body)
+    seat = await find_by_idempotency_key(
+        reader, principal.partner_id, principal.environment, request.idempotency_key
+    )
+    return seat is not None and is_same_request(seat, request)
 
 
 def _shown(reply: Seated) -> SeatRecord | Refusal:
@@ -134,6 +145,8 @@ ENDPOINTS = (
         request=TakeSeat,
         response=SeatRecord,
         launch=True,
+        is_replay=repeats_a_seat,
+        outage="settlement_unavailable",
         spellings={"yourStakeUsdCents": "stakeUsdCents", "tier": "tierId"},
         errors=(
             "game_not_licensed",
