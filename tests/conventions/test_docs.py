@@ -18,6 +18,7 @@ DOCUMENTS = [
     README,
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    *(str(path.relative_to(ROOT)) for path in files(ROOT / "clients", ".md")),
     *(str(path.relative_to(ROOT)) for path in files(ROOT / "docs", ".md")),
 ]
 

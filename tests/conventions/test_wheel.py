@@ -10,6 +10,8 @@ import pytest
 
 from tests.conventions.tree import ROOT, SOURCE, files
 
+CLIENT = ROOT / "clients" / "python" / "src" / "pgs_client"
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -31,6 +33,7 @@ def test_the_wheel_ships_every_file_of_the_package(built: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         shipped = set(archive.namelist())
     assert {str(path.relative_to(SOURCE.parent)) for path in files(SOURCE)} - shipped == set()
+    assert {str(path.relative_to(CLIENT.parent)) for path in files(CLIENT)} - shipped == set()
 
 
 def test_the_sdist_holds_the_package_and_not_the_sources_of_the_frame(built: Path) -> None:
@@ -39,7 +42,8 @@ def test_the_sdist_holds_the_package_and_not_the_sources_of_the_frame(built: Pat
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {str(path.relative_to(ROOT)) for path in files(SOURCE)} - names == set()
     made_by_hatchling = {"PKG-INFO", "pyproject.toml", ".gitignore"}
-    others = {name for name in names if not name.startswith("src/pgs/")}
+    packages = ("src/pgs/", "clients/python/src/pgs_client/")
+    others = {name for name in names if not name.startswith(packages)}
     assert others - made_by_hatchling == {"LICENSE", "README.md", "CHANGELOG.md"}
 
 

@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "pgs"
 
 # The committed folders. They are walked without git, so an unpacked archive can be checked too.
-_ROOMS = (".ci", "deploy", "docs", "examples", "scripts", "src", "tests", "web")
+_ROOMS = (".ci", "clients", "deploy", "docs", "examples", "scripts", "src", "tests", "web")
 _MADE = {"__pycache__", "node_modules", "dist", "build"}
 
 

@@ -1,0 +1,267 @@
+"""The client for threads."""
+
+import time
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from pgs_client import calls
+from pgs_client.flows import (
+    Answer,
+    Call,
+    Feed,
+    Flow,
+    LoadCursor,
+    Lost,
+    Pause,
+    Request,
+    Retries,
+    Save,
+    Step,
+    Timeouts,
+    attempt,
+    read_on,
+    wait_for_rows,
+)
+from pgs_client.records import (
+    Account,
+    Invoice,
+    InvoicedMatch,
+    InvoiceLine,
+    Json,
+    Match,
+    Page,
+    Row,
+    Seat,
+    Session,
+    Tier,
+)
+from pgs_client.settings import LOST, Settings, answer_of
+from pgs_client.store import FeedStore
+
+T = TypeVar("T")
+
+WAIT_S = 20
+"""Seconds for which the service is asked to hold a call for the feed, of the 25 that it allows."""
+
+
+class Client:
+    """Calls the service with one key. Threads may share it. Every call raises `PgsError`.
+
+    A call that fails for a reason that may pass is repeated. Close the client at the end, or use it
+    in a `with` statement. `transport` replaces the network, for tests.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        *,
+        timeouts: Timeouts | None = None,
+        retries: Retries | None = None,
+        plain_http: bool = False,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._settings = Settings(
+            base_url, key, timeouts or Timeouts(), retries or Retries(), plain_http
+        )
+        self._http = httpx.Client(transport=transport, follow_redirects=False)
+        self._sleep = sleep
+
+    def __repr__(self) -> str:
+        return f"Client({self._settings.base_url!r}, environment={self.environment!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    @property
+    def environment(self) -> str:
+        """The environment of the key: test or live."""
+        return self._settings.environment
+
+    def me(self) -> Account:
+        """Read the account and the environment of the key."""
+        return self.send(calls.me())
+
+    def tiers(self, game_id: str) -> tuple[Tier, ...]:
+        """Read what a seat at a game costs and pays, for each tier on offer."""
+        return self.send(calls.tiers(game_id))
+
+    def mint(
+        self,
+        *,
+        game_id: str,
+        player_id: str,
+        display_name: str | None = None,
+        ttl_seconds: int | None = None,
+    ) -> Session:
+        """Get a session for a player's frame. It seats nobody and costs nothing."""
+        return self.send(calls.mint(game_id, player_id, display_name, ttl_seconds))
+
+    def seat(
+        self,
+        *,
+        game_id: str,
+        player_id: str,
+        tier_id: str,
+        stake_usd_cents: int,
+        idempotency_key: str,
+        partner_ref: str | None = None,
+    ) -> Seat:
+        """Take a paid seat, once for each idempotency key. Raises `StakeDeclined` among others.
+
+        Store the key with the purchase before you call. After `NoAnswer` or `ServerFailure` the
+        seat may exist: call again with the same key. A seat that is still `pending` after all tries
+        is returned as it is; call again later.
+        """
+        return self.send(
+            calls.seat(game_id, player_id, tier_id, stake_usd_cents, idempotency_key, partner_ref)
+        )
+
+    def read_seat(self, seat_id: str) -> Seat:
+        """Read a seat as it is now."""
+        return self.send(calls.read_seat(seat_id))
+
+    def cancel(self, seat_id: str) -> Seat:
+        """Take a waiting seat back; its stake is refunded. Raises `SeatNotWaiting`."""
+        return self.send(calls.cancel(seat_id))
+
+    def match(self, match_id: str) -> Match:
+        """Read a match as it is now."""
+        return self.send(calls.match(match_id))
+
+    def decide(self, match_id: str, winner_player_id: str | None) -> Match:
+        """End a test match with a winner, or drawn for None. Needs a test key."""
+        return self.send(calls.decide(match_id, winner_player_id))
+
+    def call_off(self, match_id: str) -> Match:
+        """End a test match without a contest: both stakes go back. Needs a test key."""
+        return self.send(calls.call_off(match_id))
+
+    def results(
+        self, cursor: str | None = None, *, wait_s: int = 0, limit: int | None = None
+    ) -> Page[Row]:
+        """Read a page of the feed. `follow` and `catch_up` do this with a store."""
+        return self.send(calls.results(cursor, wait_s, limit))
+
+    def catch_up(self, store: FeedStore) -> int:
+        """Read the feed to its end into a store; return how many rows were read."""
+        read = 0
+        while True:
+            page = self._run(read_on(self._feed(), 0), store)
+            read += len(page.items)
+            if not page.has_more:
+                return read
+
+    def follow(self, store: FeedStore, *, wait_s: int = WAIT_S) -> Iterator[tuple[Row, ...]]:
+        """Yield rows as they appear, after the store has taken them, until the caller stops.
+
+        Failures that may pass are logged and waited out. Act on rows that are in the store: if your
+        program ends before it has handled a yielded row, the row is not yielded again.
+        """
+        while True:
+            yield self._run(wait_for_rows(self._feed(), wait_s), store)
+
+    def invoices(
+        self,
+        *,
+        from_day: str | None = None,
+        to_day: str | None = None,
+        status: str | None = None,
+    ) -> Iterator[Invoice]:
+        """Yield the invoices, the newest first. Days are written yyyymmdd."""
+        return self._entries(
+            lambda cursor: calls.invoices(from_day, to_day, status, cursor),
+        )
+
+    def invoice(self, invoice_id: str) -> Invoice:
+        """Read an invoice."""
+        return self.send(calls.invoice(invoice_id))
+
+    def invoice_lines(self, invoice_id: str) -> Iterator[InvoiceLine]:
+        """Yield the lines of an invoice."""
+        return self._entries(lambda cursor: calls.invoice_lines(invoice_id, cursor))
+
+    def line_matches(self, invoice_id: str, line_id: str) -> Iterator[InvoicedMatch]:
+        """Yield the matches behind a line."""
+        return self._entries(lambda cursor: calls.line_matches(invoice_id, line_id, cursor))
+
+    def usage(self, from_day: str, to_day: str) -> Json:
+        """Read what each final day's matches came to, as it is sent."""
+        return self.send(calls.usage(from_day, to_day))
+
+    def seat_summary(self, from_day: str, to_day: str) -> Json:
+        """Read what became of the seats of some final days, as it is sent."""
+        return self.send(calls.seat_summary(from_day, to_day))
+
+    def digest(self, from_day: str, to_day: str) -> Json:
+        """Read a hash of each final day's rows of the feed, as it is sent."""
+        return self.send(calls.digest(from_day, to_day))
+
+    def send(self, call: Call[T]) -> T:
+        """Make a call that `pgs_client.calls` has made."""
+        return self._run(attempt(call, self._settings.timeouts, self._settings.retries))
+
+    def _entries(self, page_after: Callable[[str | None], Call[Page[T]]]) -> Iterator[T]:
+        cursor: str | None = None
+        while True:
+            page = self.send(page_after(cursor))
+            yield from page.items
+            cursor = page.next_cursor
+            if cursor is None or not page.has_more:
+                return
+
+    def _feed(self) -> Feed:
+        return Feed(calls.results, self._settings.timeouts, self._settings.retries)
+
+    def _run(self, flow: Flow[T], store: FeedStore | None = None) -> T:
+        try:
+            step = next(flow)
+            while True:
+                step = flow.send(self._carry_out(step, store))
+        except StopIteration as ended:
+            result: T = ended.value
+            return result
+
+    def _carry_out(self, step: Step, store: FeedStore | None) -> Any:
+        match step:
+            case Request():
+                return self._exchange(step)
+            case Pause(seconds):
+                self._sleep(seconds)
+            case LoadCursor() if store is not None:
+                return store.cursor()
+            case Save(rows, cursor) if store is not None:
+                store.save(rows, cursor)
+        return None
+
+    def _exchange(self, request: Request) -> Answer | Lost:
+        began = time.monotonic()
+        try:
+            response = self._http.send(
+                httpx.Request(
+                    request.method,
+                    self._settings.url(request),
+                    headers=self._settings.headers(request),
+                    content=request.content,
+                    extensions=self._settings.extensions(request),
+                )
+            )
+        except LOST as error:
+            return Lost(error)
+        return answer_of(response, time.monotonic() - began)

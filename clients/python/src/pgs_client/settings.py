@@ -1,0 +1,88 @@
+"""What both drivers are made with."""
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx
+
+from pgs_client.flows import Answer, Request, Retries, Timeouts
+
+API_VERSION: Final = 1
+"""The version of the interface that this client speaks. It is sent with every call."""
+
+USER_AGENT: Final = "pgs-client-python/0.1.0"
+
+LOST: Final = (httpx.TransportError, httpx.StreamError, httpx.DecodingError, httpx.InvalidURL)
+"""What httpx raises if no whole answer comes."""
+
+_KEY = re.compile(r"pgs_(test|live)_[0-9A-Za-z]{46}", re.ASCII)
+
+
+def new_idempotency_key() -> str:
+    """Return a new name for a purchase. Store it with the purchase before the first call."""
+    return secrets.token_hex(16)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where and how the client calls. Raises ValueError for an address or a key that is wrong."""
+
+    base_url: str
+    key: str = field(repr=False)
+    timeouts: Timeouts
+    retries: Retries
+    plain_http: bool
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base_url)
+        loopback = parts.hostname in ("127.0.0.1", "::1", "localhost")
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+            raise ValueError("base_url must be an https address without a query")
+        if parts.scheme == "http" and not (loopback or self.plain_http):
+            raise ValueError("base_url must be https: plain http would show the key to others")
+        if not _KEY.fullmatch(self.key):
+            raise ValueError("the key must be pgs_test_ or pgs_live_ and 46 letters or digits")
+
+    @property
+    def environment(self) -> str:
+        """The environment of the key: test or live."""
+        return "test" if self.key.startswith("pgs_test_") else "live"
+
+    def headers(self, request: Request) -> dict[str, str]:
+        """Return the headers of a request."""
+        headers = {
+            "Authorization": f"Bearer {self.key}",
+            "Accept": "application/json",
+            "User-Agent": USER_AGENT,
+            "X-Service-Api-Version": str(API_VERSION),
+        }
+        if request.content is not None:
+            headers["Content-Type"] = "application/json"
+        if request.method != "GET":
+            headers["Content-Length"] = str(len(request.content or b""))
+        return headers
+
+    def url(self, request: Request) -> str:
+        """Return the address of a request."""
+        return self.base_url.rstrip("/") + request.path
+
+    def extensions(self, request: Request) -> dict[str, dict[str, float]]:
+        """Return the timeouts of a request, as httpx takes them."""
+        limits = self.timeouts
+        return {
+            "timeout": {
+                "connect": limits.connect_s,
+                "write": limits.send_s,
+                "read": request.answer_s,
+                "pool": limits.pool_s,
+            }
+        }
+
+
+def answer_of(response: httpx.Response, took_s: float) -> Answer:
+    """Return a response that was read to its end."""
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(response.status_code, headers, response.content, took_s)

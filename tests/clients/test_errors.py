@@ -1,0 +1,32 @@
+"""The clients' errors are those of the service."""
+
+from pgs.domain.errors import ERRORS
+from pgs.http.surface import ENDPOINTS
+from pgs_client.errors import BY_CODE, service_error
+
+
+def _codes() -> set[str]:
+    """Return every code that a call with a key may answer."""
+    common = {
+        "invalid_key",
+        "rate_limited",
+        "partner_inactive",
+        "unsupported_api_version",
+        "test_key_against_live",
+        "live_key_against_test",
+        "registry_unavailable",
+    }
+    return common.union(
+        *(endpoint.errors for endpoint in ENDPOINTS if endpoint.credential == "partner_key")
+    )
+
+
+def test_the_python_client_has_a_type_for_each_code_that_a_key_may_meet() -> None:
+    assert _codes() - BY_CODE.keys() == set()
+    assert BY_CODE.keys() - ERRORS.keys() == set()
+
+
+def test_each_code_has_the_type_of_its_status() -> None:
+    for code, kind in BY_CODE.items():
+        error = service_error(ERRORS[code].status, {"reason": code})
+        assert type(error) is kind
