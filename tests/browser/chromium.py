@@ -1,7 +1,5 @@
 """A real browser, and a partner's page in it that embeds the frame. Nothing here runs in trio."""
 
-import os
-import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +7,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import pytest
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
@@ -20,8 +17,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-REQUIRED: Final = "REQUIRE_BROWSER"
-"""If this environment variable is set, a missing Chromium fails the tests. CI sets it."""
+from tests.tools import find_tool
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS: Final = (
@@ -40,25 +36,10 @@ WAIT_MAX_MS: Final = 20_000.0
 """How long a test waits for something in a page, long enough for a slow machine."""
 
 
-def find_chromium() -> str:
-    """Return the path of Chromium. Without one, skip the test, or fail it where one is required."""
-    for name in _NAMES:
-        path = shutil.which(name)
-        if path is not None:
-            return path
-    message = (
-        f"no Chromium on this machine (looked for {', '.join(_NAMES)}): "
-        "what needs a real browser is NOT tested"
-    )
-    if os.environ.get(REQUIRED):
-        pytest.fail(message)
-    pytest.skip(message)
-
-
 @contextmanager
 def running_chromium(*flags: str, hosts: Sequence[str] = ()) -> Iterator[Browser]:
     """Run a browser for a block. It resolves the names in `hosts` to this machine."""
-    path = find_chromium()
+    path = find_tool(*_NAMES)
     rules = ", ".join([*(f"MAP {host} 127.0.0.1" for host in hosts), _BLOCK_OTHER_HOSTS])
     with sync_playwright() as playwright:
         arguments = [*_FLAGS, f"--host-resolver-rules={rules}", *flags]
