@@ -146,7 +146,7 @@ def _unbuilt() -> list[str]:
 
 def test_no_call_that_the_readme_calls_unbuilt_is_served() -> None:
     unbuilt = {word for word in _unbuilt() if re.match(r"(GET|PUT|POST|DELETE) /", word)}
-    assert len(unbuilt) > 15
+    assert "is specified and not built yet." in _text(README)
     pages = make_pages()
     served = {f"{endpoint.method} {endpoint.path}" for endpoint in SURFACE}
     served |= {f"GET {rule.rule}" for rule in pages.url_map.iter_rules()}

@@ -70,6 +70,7 @@ def test_the_reads_are_exactly_these() -> None:
         "invoices/{invoice_id}/lines/{line_id}/matches",
         "live",
         "events",
+        "readiness",
     }
 
 

@@ -135,7 +135,7 @@ def test_no_bytes_make_decoding_raise(raw: bytes) -> None:
         ({"stakeUsdCents": 1, "displayName": 3}, "Field `displayName` must be a string or null."),
         (
             {"stakeUsdCents": 1, "environment": "secret"},
-            "Field `environment` does not have an allowed value.",
+            "Field `environment` must be test or live.",
         ),
         ({"stakeUsdCents": 1, "plies": [1, "x"]}, "Field `plies[1]` must be an integer."),
         ({"stakeUsdCents": 1, "plies": {}}, "Field `plies` must be a list."),

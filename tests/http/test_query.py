@@ -21,6 +21,7 @@ KNOWN = frozenset({"cursor", "limit"})
         (b"lim%69t=5", {"limit": "5"}),
         (b"cursor=%C3%A9", {"cursor": "é"}),
         (b"x=1&y=2&limit=3&&", {"limit": "3"}),
+        (b"x=1&x=1&limit=3&=1&=2", {"limit": "3"}),
     ],
 )
 def test_known_parameters_are_decoded_and_others_ignored(raw: bytes, found: dict[str, str]) -> None:
@@ -33,9 +34,6 @@ def test_known_parameters_are_decoded_and_others_ignored(raw: bytes, found: dict
         b"limit=1&limit=1",
         b"limit=1&lim%69t=2",
         b"limit&limit",
-        b"x=1&x=1",
-        b"x&%78=2",
-        b"=1&=2",
         b"limit=%",
         b"limit=%4",
         b"limit=%zz",

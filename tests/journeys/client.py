@@ -82,7 +82,17 @@ def check_refusal(reply: Reply, status: int, reason: str | None, **extras: objec
     body = reply.json
     assert isinstance(body.pop("error"), str)
     body.pop("reason", None)
+    check_doc_url(body.pop("docUrl", None), reason)
     assert body == extras
+
+
+def check_doc_url(found: object, reason: str | None) -> None:
+    """Check that a refusal with a reason, and no other, says where the reason is explained."""
+    if reason is None:
+        assert found is None
+    else:
+        assert isinstance(found, str)
+        assert urlsplit(found)[2:] == ("/docs/errors", "", reason)
 
 
 def check_plain(reply: Reply, *names: str) -> None:

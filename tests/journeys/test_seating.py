@@ -457,7 +457,7 @@ async def test_a_declined_stake_is_402_with_the_seats_fields_and_stays_declined(
             "stake_declined",
             None,
         )
-        assert first.json.keys() == SEAT_FIELDS | {"error", "reason", "partnerRef"}
+        assert first.json.keys() == SEAT_FIELDS | {"error", "reason", "docUrl", "partnerRef"}
         assert (first.json["status"], first.json["stakeStatus"], first.json["matchId"]) == (
             "declined",
             "declined",

@@ -18,11 +18,17 @@ Extra = int | str | None
 class Refusal(msgspec.Struct, frozen=True):
     """An expected refusal. Use `refuse` to make one that is checked against the catalogue.
 
-    `extras`: additional body fields, named as on the wire.
+    `extras`: additional body fields, named as on the wire. `message`: a sentence for this case, in
+    place of the catalogue's.
     """
 
     reason: str
     extras: Mapping[str, Extra] = {}
+    message: str | None = None
+
+    def saying(self, message: str) -> "Refusal":
+        """Return the same refusal with a sentence of its own for people."""
+        return Refusal(self.reason, self.extras, message)
 
 
 class BadRequest(msgspec.Struct, frozen=True):
@@ -46,29 +52,18 @@ class ErrorKind(msgspec.Struct, frozen=True):
     elsewhere: int | None = None
 
 
-_SEAT_FIELDS: Final = (
-    "seatId",
-    "matchId",
-    "status",
-    "stakeStatus",
-    "environment",
-    "gameId",
-    "tierId",
-    "playerId",
-    "stakeUsdCents",
-    "prizeUsdCents",
-    "seatedAt",
-    "expiresAt",
-    "idempotencyKey",
-    "partnerRef",
+_SEAT: Final = (
+    "seatId matchId status stakeStatus environment gameId tierId playerId stakeUsdCents "
+    "prizeUsdCents seatedAt expiresAt idempotencyKey partnerRef"
 )
+_SEAT_FIELDS: Final = tuple(_SEAT.split(" "))
 
 _ROWS: Final = (
     # Key-authenticated calls
     ErrorKind(
         "invalid_key",
         401,
-        "This API key is not valid. Check that it is complete and has not been revoked.",
+        "No active API key is this one. It may have been revoked, or belong to another deployment.",
     ),
     ErrorKind(
         "rate_limited",
@@ -345,4 +340,4 @@ def message_of(refusal: Refusal) -> str:
 
     Raises `KeyError` for an unknown reason.
     """
-    return ERRORS[refusal.reason].message
+    return refusal.message or ERRORS[refusal.reason].message

@@ -16,6 +16,10 @@ MAX_ORIGINS: Final = 128
 """Origins of one environment of a partner, as the interface promises. One header contains them
 all."""
 
+LIVE_ORIGIN: Final = (
+    "A live origin is https only, with a dotted host name. Register this one for test."
+)
+
 _ORIGIN = re.compile(
     r"([Hh][Tt][Tt][Pp][Ss]?)://(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9.-]{1,253}))"
     r"(?::([1-9][0-9]{0,4}))?",

@@ -111,6 +111,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
         "theme/{env}",
         "events",
         "live",
+        "readiness",
     ),
     *_reads("webhooks/{env}", "webhooks/{env}/attempts"),
     *_reads("usage/{env}", "invoices", "invoices/{invoice_id}", "invoices/{invoice_id}/lines"),

@@ -11,6 +11,7 @@ import msgspec
 
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.likeness import closest
 
 TIER_USD_CENTS_MAX: Final = 10**9
 """Cents of the highest prize of a tier: ten million dollars. Sums over nine million such seats are
@@ -101,6 +102,22 @@ class TierCatalogue(msgspec.Struct, frozen=True):
     def find(self, environment: Environment, tier_id: str) -> Tier | None:
         """Return a tier of the environment, or None. Tiers of the other one are not found."""
         return self.tiers[environment].get(tier_id)
+
+    def unknown(self, environment: Environment, tier_id: str) -> Refusal:
+        """Return the refusal of a tier that is not found, naming the one it was meant to be."""
+        refusal = refuse("unknown_tier")
+        other: Environment = "live" if environment == "test" else "test"
+        if tier_id in self.tiers[other]:
+            return refusal.saying(
+                f"This is a tier of {other}, and the key is one of {environment}. Read the tiers "
+                "with this key."
+            )
+        alike = closest(tier_id, self.tiers[environment])
+        return (
+            refusal.saying(f"No such tier in this environment. Did you mean {alike}?")
+            if alike
+            else refusal
+        )
 
 
 def price_seat(tier: Tier, price: Price | None, sent_usd_cents: int) -> SeatPrice | Refusal:

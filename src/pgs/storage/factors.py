@@ -25,3 +25,8 @@ def put_factor(partner_id: str, uid: str, factor: Factor) -> Stmt:
 def delete_factor(partner_id: str, uid: str) -> Stmt:
     """Return the statement that deletes a member's authenticator, if there is one."""
     return Stmt("factors.delete_factor", {"partner_id": partner_id, "uid": uid})
+
+
+async def admin_has_factor(reader: Reader, partner_id: str) -> bool:
+    """Return whether an admin of the account has an authenticator in force."""
+    return bool(await reader.one("factors.admin_has_factor", partner_id=partner_id))

@@ -18,7 +18,7 @@ from pgs.domain import domains, licences
 from pgs.domain.accounts import Account, Licence
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
-from pgs.domain.origins import MAX_ORIGINS, normalise_origin
+from pgs.domain.origins import LIVE_ORIGIN, MAX_ORIGINS, normalise_origin
 from pgs.domain.rate import check_bucket
 from pgs.domain.tiers import Price, check_price
 from pgs.games.installed import GAMES
@@ -106,7 +106,9 @@ def add_origin(account: Account, command: AddOrigin, context: Context) -> Accoun
     environment = command.environment
     origin = normalise_origin(command.origin, environment)
     if origin is None:
-        return refuse("invalid_origin")
+        insecure = environment == "live" and normalise_origin(command.origin, "test") is not None
+        refusal = refuse("invalid_origin")
+        return refusal.saying(LIVE_ORIGIN) if insecure else refusal
     held = account.origins[environment]
     if origin in held:
         return account

@@ -92,7 +92,7 @@ def find_price(seats: Seating, request: SeatRequest) -> SeatPrice | Refusal:
         return refuse("settlement_unavailable")
     tier = catalogue.find(seats.environment, request.tier_id)
     if tier is None:
-        return refuse("unknown_tier")
+        return catalogue.unknown(seats.environment, request.tier_id)
     if tier.is_locked(request.game_id):
         return refuse("tier_locked")
     if account.agreed_terms_version is None:

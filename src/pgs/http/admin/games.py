@@ -7,12 +7,12 @@ from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.account.settings import ChangeLicence
 from pgs.domain.accounts import Account, Licence
-from pgs.domain.errors import refuse
 from pgs.domain.licences import Step
 from pgs.games.installed import GAMES
 from pgs.http.admin.endpoints import admin_list, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, change
 from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.hints import unknown_game
 from pgs.http.api.lists import Wanted, cut, follow, wanted_page
 
 
@@ -71,7 +71,7 @@ def _step(
     async def take_step(call: AdminCall) -> Answer:
         game_id = call.path["game_id"]
         if game_id not in call.services.parts.games:
-            return refuse("unknown_game")
+            return unknown_game(game_id, call.services.parts.games)
         reply = await change(call, ChangeLicence, game_id, step)
         return _record(reply, game_id) if isinstance(reply, Account) else reply
 

@@ -24,6 +24,7 @@ from pgs.domain.roles import AdminRule, Role, admit, needs_factor, rule_of
 from pgs.domain.stepup import Factor, lock_left
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import CallBy, Reply, Request
+from pgs.http.api.hints import sign_in_refusal
 from pgs.http.api.services import Services
 from pgs.http.identity.tokens import Identity
 from pgs.http.transport.asgi import Headers
@@ -108,10 +109,14 @@ class IdentityAuthenticator:
         given = [value for name, value in request.headers if name == b"authorization"]
         token = parse_bearer(given[0]) if len(given) == 1 else None
         if token is None or self._verifier is None:
-            return _SIGN_IN_REQUIRED
+            return sign_in_refusal(request.headers)
         identity = await self._verifier.verify(token)
         if isinstance(identity, Refusal):
-            return identity
+            return (
+                sign_in_refusal(request.headers)
+                if identity.reason == "sign_in_required"
+                else identity
+            )
         if not is_uid(identity.uid):
             return _SIGN_IN_REQUIRED
         caller = await _admit(

@@ -14,6 +14,7 @@ from pgs.domain.keys import hash_key, parse_bearer, parse_key
 from pgs.domain.rate import policy_header, rate_header
 from pgs.domain.versions import choose
 from pgs.http.api.endpoint import Endpoint, Principal
+from pgs.http.api.hints import invalid_key
 from pgs.http.api.services import Services
 from pgs.http.transport.asgi import Headers
 
@@ -60,7 +61,7 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     given = [value for name, value in headers if name == b"authorization"]
     text = parse_bearer(given[0]) if len(given) == 1 else None
     if text is None or parse_key(text) is None:
-        return Verdict(_INVALID_KEY, unauthorised(services))
+        return Verdict(invalid_key(headers), unauthorised(services))
 
     # 2. The registry. If its last successful read is too long ago, no key is judged.
     if registry.is_closed(now):

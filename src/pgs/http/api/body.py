@@ -11,11 +11,13 @@ import json
 import re
 from collections.abc import Mapping
 from math import isinf
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
 from pgs.domain.errors import BadRequest
+from pgs.http.api.hints import missing_field
+from pgs.http.api.not_json import not_json
 from pgs.http.transport.asgi import ClientGone, Receive
 
 T = TypeVar("T")
@@ -35,7 +37,6 @@ SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)
 Cents = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An amount in whole US cents. The rules check its sign and its limits."""
 
-_NOT_JSON: Final = BadRequest("The body is not valid JSON in UTF-8.")
 _NOT_AN_OBJECT: Final = BadRequest("The body must be a JSON object.")
 _TOO_DEEP: Final = BadRequest("The body is nested too deeply.")
 _BAD_TEXT: Final = BadRequest(
@@ -86,8 +87,8 @@ def decode_object(raw: bytes) -> dict[str, object] | BadRequest:
     except msgspec.ValidationError:
         # No type is asked for, so this can only be a number out of msgspec's range.
         return _second_look(raw) or _NUMBER
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return _NOT_JSON
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return not_json(raw, error)
     if not isinstance(decoded, dict):
         return _NOT_AN_OBJECT
     # Every name is followed by a colon. If the body has as many colons as the object has names,
@@ -109,7 +110,7 @@ def convert(obj: object, kind: type[T]) -> T | BadRequest:
     try:
         return msgspec.convert(obj, kind, strict=True)
     except msgspec.ValidationError as error:
-        return BadRequest(_sentence(str(error)))
+        return BadRequest(_sentence(str(error), kind, obj))
     except RecursionError:
         return _TOO_DEEP
 
@@ -145,8 +146,8 @@ def _second_look(raw: bytes) -> BadRequest | None:
         return BadRequest(str(found))
     except RecursionError:
         return _TOO_DEEP
-    except ValueError:
-        return _NOT_JSON
+    except ValueError as error:
+        return not_json(raw, error)
     return None
 
 
@@ -182,8 +183,8 @@ def _clean(decoded: object) -> bool:
     return True
 
 
-def _sentence(problem: str) -> str:
-    """Return msgspec's message in the words of this interface.
+def _sentence(problem: str, kind: object, obj: object) -> str:
+    """Return msgspec's message about `obj`, which is no `kind`, in the words of this interface.
 
     msgspec's message may quote the client's text, so only names and bounds are taken from it.
     """
@@ -191,18 +192,33 @@ def _sentence(problem: str) -> str:
     place = at.group(1) if at else ""
     missing = _MISSING.match(problem)
     if missing:
-        name = f"{place}.{missing.group(1)}" if place else missing.group(1)
-        return f"Field `{name}` is required."
+        if not place and isinstance(obj, dict):
+            return missing_field(missing.group(1), obj)
+        return f"Field `{place}.{missing.group(1)}` is required."
     subject = f"Field `{place}`" if place else "The body"
     expected = _EXPECTED.match(problem)
     if not expected:
-        return f"{subject} does not have an allowed value."
+        allowed = _allowed(kind, place)
+        return (
+            f"{subject} must be {' or '.join(allowed)}."
+            if allowed
+            else f"{subject} does not have an allowed value."
+        )
     kinds, length, sign, bound = expected.groups()
     noun = " or ".join(_NOUNS.get(kind, "another type") for kind in kinds.split(" | "))
     if sign is None:
         return f"{subject} must be {noun}."
     limit = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}[sign]
     return f"{subject} must be {noun} of {limit} {bound}{' characters' if length else ''}."
+
+
+def _allowed(kind: object, place: str) -> tuple[str, ...]:
+    """Return the values that a text field of a struct takes, () if it is not limited to some."""
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return ()
+    found = [field.type for field in msgspec.structs.fields(kind) if field.encode_name == place]
+    values = get_args(found[0]) if found and get_origin(found[0]) is Literal else ()
+    return tuple(str(value) for value in values)
 
 
 _LOOK = json.JSONDecoder(

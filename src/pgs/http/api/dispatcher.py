@@ -7,14 +7,13 @@ either ends the call with an answer or hands it to the next.
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 
+import msgspec
 import structlog
 import trio
 
 from pgs.actors.activity_events import tell_of_refusal
 from pgs.actors.kernel.mail import Crashed, Overloaded
-from pgs.domain.accounts import check_licence
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.domain.names import is_player_id
 from pgs.http.api.auth import Verdict, authenticate, overloaded, unauthorised
 from pgs.http.api.body import convert, decode_object, read_body, unify_spellings
 from pgs.http.api.endpoint import (
@@ -31,6 +30,14 @@ from pgs.http.api.endpoint import (
     Request,
     SocketHandler,
     Stream,
+)
+from pgs.http.api.hints import (
+    explained,
+    licence_refusal,
+    missing_field,
+    missing_key_in,
+    no_browser,
+    player_refusal,
 )
 from pgs.http.api.query import parse_query
 from pgs.http.api.responses import refuse_method, refuse_plain, render, send_json
@@ -96,7 +103,7 @@ class Dispatcher:
         methods, names = found
         endpoint = methods.get(scope["method"])
         if endpoint is None:
-            await refuse_method(send, sorted(methods))
+            await refuse_method(send, sorted(methods), no_browser(scope["headers"]))
             return
         started = trio.current_time()
         request = Request(
@@ -108,6 +115,7 @@ class Dispatcher:
         except ClientGone:
             return
         self._tell(endpoint, verdict, answer)
+        answer = _explained(answer, request, scope["query_string"])
         status = await self._respond(endpoint, verdict, answer, receive, send)
         self._services.on_request(endpoint.path, status, trio.current_time() - started)
 
@@ -191,7 +199,9 @@ class Dispatcher:
                 return fault
             body = convert(fields, endpoint.request)
             if isinstance(body, BadRequest):
-                return body
+                lacks_key = body.message.startswith("Field `idempotencyKey` is required")
+                hint = missing_key_in(request.headers) if lacks_key else ""
+                return BadRequest(body.message + hint)
         return CallBy(
             request.services,
             principal,
@@ -208,16 +218,14 @@ class Dispatcher:
         """Return the first fault of a launch, or None. The licence comes before the player's id."""
         game_id = body.get("gameId")
         if not isinstance(game_id, str):
-            problem = "must be a string" if "gameId" in body else "is required"
-            return BadRequest(f"Field `gameId` {problem}.")
+            return BadRequest(
+                "Field `gameId` must be a string."
+                if "gameId" in body
+                else missing_field("gameId", body)
+            )
         installed = self._services.parts.games
-        refusal = check_licence(principal.account, principal.environment, game_id, installed)
-        if refusal is not None and not licensed:
-            return refusal
-        player_id = body.get("playerId")
-        if not isinstance(player_id, str) or not is_player_id(player_id):
-            return refuse("malformed_player_id")
-        return None
+        refusal = licence_refusal(principal.account, principal.environment, game_id, installed)
+        return (None if licensed else refusal) or player_refusal(body)
 
     async def _guarded(
         self, request: Request, principal: object, work: Awaitable[Answer]
@@ -272,7 +280,7 @@ class Dispatcher:
         if isinstance(answer, Stream):
             await self._streams.send(answer, headers, receive, send)
             return 200
-        response = render(endpoint, answer)
+        response = render(endpoint, answer, self._services.base_url)
         if response.event is not None:
             self._services.parts.on_event(response.event)
         if response.status == 401:  # the key may have been revoked while its call was held
@@ -289,6 +297,15 @@ async def _replay_or(
 ) -> Answer:
     """Return the answer of a launch that repeats an earlier one, else the refusal."""
     return await handler(call) if await is_replay(call) else refusal
+
+
+def _explained(answer: Answer, request: Request, query_string: bytes) -> Answer:
+    """Return the answer, if it is a refusal with a message for this very call."""
+    refusal = answer.body if isinstance(answer, Reply) else answer
+    if not isinstance(refusal, Refusal):
+        return answer
+    refusal = explained(refusal, request.path, query_string)
+    return msgspec.structs.replace(answer, body=refusal) if isinstance(answer, Reply) else refusal
 
 
 def _partner_of(principal: object) -> dict[str, str | None]:

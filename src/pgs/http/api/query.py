@@ -1,4 +1,4 @@
-"""Parses query strings. Repeated parameters and invalid UTF-8 are refused."""
+"""Parses query strings. Repeated known parameters and invalid UTF-8 are refused."""
 
 import re
 from typing import Final
@@ -18,7 +18,6 @@ _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _DIGITS = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 _TOO_MANY: Final = BadRequest("The query string has too many parameters.")
-_REPEATED: Final = BadRequest("A query parameter is given more than once.")
 _NOT_TEXT: Final = BadRequest("The query string is not percent-encoded UTF-8 text.")
 
 
@@ -26,8 +25,8 @@ def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadReques
     """Return the value of each parameter in `known` that the query string `raw` holds.
 
     `raw` is undecoded and without `?`. `+` is a space; a name without `=` has the empty value. A
-    repeated parameter is refused, known or not, since only one of its values could be used. Bad
-    escapes and NUL are refused, except in a cursor. Other unknown parameters are ignored.
+    repeated known parameter is refused, since only one of its values could be used. Bad escapes and
+    NUL are refused, except in a cursor. Unknown parameters are ignored, repeated ones too.
     """
     if not raw:
         return {}
@@ -35,7 +34,6 @@ def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadReques
     if len(pairs) > MAX_PARAMETERS:
         return _TOO_MANY
     found: dict[str, str] = {}
-    seen: set[str] = set()
     for pair in pairs:
         if not pair:
             continue
@@ -45,13 +43,8 @@ def parse_query(raw: bytes, known: frozenset[str]) -> dict[str, str] | BadReques
             value = UNREADABLE_CURSOR
         if name is None or value is None:
             return _NOT_TEXT
-        if name in seen:
-            return (
-                BadRequest(f"Query parameter `{name}` is given more than once.")
-                if name in known
-                else _REPEATED
-            )
-        seen.add(name)
+        if name in found:
+            return BadRequest(f"Query parameter `{name}` is given more than once.")
         if name in known:
             found[name] = value
     return found

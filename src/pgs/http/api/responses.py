@@ -24,14 +24,29 @@ class Response(msgspec.Struct, frozen=True):
     event: str | None = None
 
 
-def render(endpoint: Endpoint, answer: msgspec.Struct) -> Response:
+def doc_url(base_url: str, reason: str) -> str:
+    """Return the address of the page that says what to do about a reason."""
+    return f"{base_url}/docs/errors#{reason}"
+
+
+def body_of(refusal: Refusal, base_url: str) -> dict[str, object]:
+    """Return the body of a refusal."""
+    return {
+        "error": message_of(refusal),
+        "reason": refusal.reason,
+        **refusal.extras,
+        "docUrl": doc_url(base_url, refusal.reason),
+    }
+
+
+def render(endpoint: Endpoint, answer: msgspec.Struct, base_url: str) -> Response:
     """Return the response to send for an endpoint's record or refusal."""
     if isinstance(answer, Refusal):
         kind = ERRORS[answer.reason]
         second = endpoint.credential == "session" or answer.reason in endpoint.elsewhere
         return Response(
             kind.elsewhere if second and kind.elsewhere is not None else kind.status,
-            {"error": message_of(answer), "reason": answer.reason, **answer.extras},
+            body_of(answer, base_url),
             f"refused_{answer.reason}",
         )
     if isinstance(answer, BadRequest):
@@ -43,10 +58,10 @@ def render(endpoint: Endpoint, answer: msgspec.Struct) -> Response:
     return Response(200, answer)
 
 
-async def refuse_method(send: Send, methods: Sequence[str]) -> None:
+async def refuse_method(send: Send, methods: Sequence[str], hint: str = "") -> None:
     """Answer 405 with the methods that the path takes."""
     allow = ", ".join(methods)
-    body = {"error": f"This path takes {allow}."}
+    body = {"error": f"This path takes {allow}.{hint}"}
     await send_json(send, 405, body, ((b"allow", allow.encode()),))
 
 

@@ -1,4 +1,7 @@
-"""Usage, seat summary, the digest of the feed, and invoices: for API keys and for members."""
+"""Readiness, usage, seat summary, the digest of the feed, and invoices.
+
+API keys and members read them alike.
+"""
 
 from typing import Any
 
@@ -6,7 +9,7 @@ import msgspec
 
 from pgs.http.admin.endpoints import LIST_QUERY, admin_read
 from pgs.http.api.endpoint import Endpoint
-from pgs.http.billing import digest, seat_summary, usage
+from pgs.http.billing import digest, readiness, seat_summary, usage
 from pgs.http.billing.invoices import (
     InvoicePage,
     InvoiceRecord,
@@ -58,6 +61,7 @@ def _twins(
 _OF_ONE = ("invoice_not_found", "invoice_not_readable")
 
 ENDPOINTS: tuple[Endpoint, ...] = (
+    *readiness.ENDPOINTS,
     *usage.ENDPOINTS,
     *seat_summary.ENDPOINTS,
     *digest.ENDPOINTS,

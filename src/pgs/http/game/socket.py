@@ -16,10 +16,11 @@ from pgs.actors.partners import PartnerActors
 from pgs.actors.shared.presence import PlayerSocket, admits
 from pgs.actors.waiting import find_standing, send_standing
 from pgs.domain import frames
-from pgs.domain.errors import ERRORS, Refusal, message_of
+from pgs.domain.errors import ERRORS, Refusal
 from pgs.domain.play import ABUSE, EXPIRED, PUT_OUT
 from pgs.domain.sessions import LISTED_MAX
 from pgs.http.api.endpoint import Plain, Reply
+from pgs.http.api.responses import body_of
 from pgs.http.api.services import Services
 from pgs.http.game.auth import Session, judge, token_of
 from pgs.http.game.join import check_own
@@ -68,7 +69,7 @@ async def game_socket(
     elif isinstance(verdict, Refusal):
         services.parts.on_event(f"refused_{verdict.reason}")
         kind = ERRORS[verdict.reason]
-        body = {"error": message_of(verdict), "reason": verdict.reason}
+        body = body_of(verdict, services.base_url)
         await refuse_handshake(send, kind.elsewhere or kind.status, body, list(headers))
     elif isinstance(verdict, Plain):
         services.parts.on_event("refused_plain")

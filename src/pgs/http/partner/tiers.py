@@ -3,9 +3,9 @@
 import msgspec
 import trio
 
-from pgs.domain.accounts import check_licence
 from pgs.domain.errors import refuse
 from pgs.http.api.endpoint import Answer, Call, Endpoint
+from pgs.http.api.hints import licence_refusal
 
 
 class TierRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -37,7 +37,7 @@ async def read_tiers(call: Call) -> Answer:
     if not game_id:
         return refuse("missing_parameter", parameter="gameId")
     account, environment = call.principal.account, call.principal.environment
-    refusal = check_licence(account, environment, game_id, call.services.parts.games)
+    refusal = licence_refusal(account, environment, game_id, call.services.parts.games)
     if refusal is not None:
         return refusal
     catalogue = call.services.parts.catalogue.published(trio.current_time())

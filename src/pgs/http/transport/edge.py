@@ -20,7 +20,7 @@ from pgs.http.transport.exchange import (
     WebSocketExchange,
     answer_to,
 )
-from pgs.http.transport.heads import NOT_HTTP, UNREAD, Head, check_head, stamp
+from pgs.http.transport.heads import NOT_HTTP, UNREAD, Head, check_head, in_origin_form, stamp
 
 DEFAULT_BODY_BYTES: Final = 64 * 1024
 """Bytes of a request's body, unless its call says otherwise. The largest real one, a whole price
@@ -78,6 +78,7 @@ class Edge:
             return
         started = trio.current_time()
         request_id = self._new_request_id()
+        scope = in_origin_form(scope)
         head = check_head(scope)
         inner = dict(scope)
         inner["state"] = {**scope.get("state", {}), "request_id": request_id}

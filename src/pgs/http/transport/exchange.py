@@ -24,7 +24,6 @@ _log = structlog.get_logger("pgs.http")
 _CRASH: Final = Fault(
     500, "The service failed to handle this request. The request id names it in the log."
 )
-_TOO_LARGE: Final = Fault(413, "The request body is too large.")
 _TOO_SLOW: Final = Fault(408, "The request body took too long to arrive.")
 _NO_SOCKET: Final = Fault(403, "No WebSocket is accepted here.")
 
@@ -163,9 +162,12 @@ class HttpExchange(Exchange):
             self._body_ended = not self._head.has_body
             self._limit = self._settings.body_limit(self._path)
             if (self._head.content_length or 0) > self._limit:
-                await self._refuse_body(_TOO_LARGE)
+                await self._refuse_body(self._too_large())
                 return
         await super().run(app)
+
+    def _too_large(self) -> Fault:
+        return Fault(413, f"The request body is larger than {self._limit} bytes, its limit here.")
 
     def _answered(self) -> bool:
         return self.status != 0 or self._refusal is not None
@@ -196,7 +198,7 @@ class HttpExchange(Exchange):
             message = self._count(await self._take())
             if self._taken <= self._limit:
                 return message
-            fault = _TOO_LARGE
+            fault = self._too_large()
         await self._refuse_body(fault)
         raise BodyRefused
 

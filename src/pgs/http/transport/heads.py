@@ -13,6 +13,7 @@ with another parser.
 
 import re
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 
@@ -43,6 +44,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 _VISIBLE = re.compile(rb"[!-~]*")
 _HOST = re.compile(rb"(?:[0-9A-Za-z._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 _LENGTH = re.compile(rb"[0-9]{1,15}")
+_ABSOLUTE = re.compile(rb"[Hh][Tt][Tt][Pp][Ss]?://[0-9A-Za-z._:@\[\]%-]{1,255}(/[!-~]*)?")
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -79,6 +81,19 @@ NOT_HTTP: Final = Fault(
 )
 UNREAD: Final = {431: _TOO_LARGE, 501: _FRAMING}
 """The fault to answer with, by the status of the parser's refusal; `NOT_HTTP` for all others."""
+
+
+def in_origin_form(scope: Scope) -> Scope:
+    """Return the scope of a request whose absolute target is taken as its path and query.
+
+    Every server must take the form (RFC 9112, section 3.2.2). The host in it decides nothing here.
+    """
+    found = _ABSOLUTE.fullmatch(scope.get("raw_path") or b"")
+    if found is None:
+        return scope
+    raw_path = found[1] or b"/"
+    path = unquote_to_bytes(raw_path).decode("utf-8", "replace")
+    return {**scope, "raw_path": raw_path, "path": path}
 
 
 def check_head(scope: Scope) -> Head | Fault:

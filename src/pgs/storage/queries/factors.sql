@@ -18,3 +18,11 @@ on conflict (partner_id, uid) do update set
 
 -- name: delete_factor!
 delete from factor where partner_id = :partner_id and uid = :uid;
+
+-- name: admin_has_factor^
+select factor.uid
+from factor
+join member on member.partner_id = factor.partner_id and member.uid = factor.uid
+where factor.partner_id = :partner_id and member.role = 'admin'
+  and factor.sealed_secret is not null
+limit 1;

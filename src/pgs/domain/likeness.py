@@ -1,0 +1,34 @@
+"""Which known name a misspelt one was meant to be."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Final
+
+LIKENESS_CHARS: Final = 64
+"""Characters of a name that is compared with known ones. No name of the interface is longer, and a
+comparison takes time with the product of the lengths."""
+
+LIKENESS_NAMES: Final = 64
+"""Names that one name is compared with at most. No call has as many fields."""
+
+_LEAST_RATIO = 0.75
+"""Shares of matching characters from which two names count as alike. `gameID` and `game` are alike
+to `gameId`; `tier` and `time` are not alike."""
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that `name` was most likely meant to be, or None.
+
+    Names that differ only in case, hyphens and underscores come first.
+    """
+    if not name or len(name) > LIKENESS_CHARS:
+        return None
+    by_letters = {letters(other): other for other in list(known)[:LIKENESS_NAMES]}
+    found = difflib.get_close_matches(letters(name), by_letters, 1, _LEAST_RATIO)
+    return by_letters[found[0]] if found else None
+
+
+def letters(name: str) -> str:
+    """Return a name without case, hyphens, underscores and spaces."""
+    return re.sub(r"[-_\s]", "", name).lower()

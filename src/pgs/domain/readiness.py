@@ -1,0 +1,115 @@
+"""What stands between an account and a seat at a game, all of it at once.
+
+A seat here is one at a tier that is on offer, at the account's own price for that tier. The gates
+ask the functions that decide about seats, so that both always agree.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+import msgspec
+
+from pgs.domain.accounts import Account, check_licence
+from pgs.domain.environments import Environment
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.tiers import Tier, TierCatalogue, price_seat
+
+
+class Gate(msgspec.Struct, frozen=True):
+    """One condition. `refusal`: what a seat is refused with while it does not hold.
+
+    `binding`: no seat can be taken while the condition does not hold. Else it is advice.
+    """
+
+    name: str
+    ok: bool
+    refusal: Refusal | None = None
+    binding: bool = True
+
+
+class Around(msgspec.Struct, frozen=True):
+    """What an account has beside its own record: a webhook, an admin with an authenticator."""
+
+    webhook_on: bool
+    factor_enrolled: bool
+
+
+ADVICE: Final = {
+    "account_active": "Switch the account on. If the platform has switched it off, ask its staff.",
+    "game_licensed": "Turn the game on for test, or request live access to it.",
+    "rake_terms_agreed": "An admin of the account has to agree to the rake terms.",
+    "tier_on_offer": "The platform offers no tier for this game. Ask its staff for one.",
+    "prices_in_bounds": "A price lies outside its tier's floor and prize. Set the prices again.",
+    "origin_registered": "Register the origin of the page that is to show the frame.",
+    "webhook_on": "Save a webhook URL, so that news reaches you without a poll.",
+    "factor_enrolled": "An admin should enrol an authenticator: sensitive calls need its codes.",
+}
+"""What to do about each gate that is not passed."""
+
+PAGES: Final = {
+    "account_active": "account",
+    "game_licensed": "games",
+    "rake_terms_agreed": "terms",
+    "prices_in_bounds": "prices",
+    "origin_registered": "origins",
+    "webhook_on": "webhooks",
+    "factor_enrolled": "security",
+}
+"""The portal's page for each gate that the account's members can pass themselves."""
+
+
+def gates(
+    account: Account,
+    environment: Environment,
+    game_id: str,
+    installed: Collection[str],
+    catalogue: TierCatalogue,
+    around: Around,
+) -> list[Gate]:
+    """Return every gate: first those that bind, in the promised order, then the advice."""
+    tiers = list(catalogue.tiers[environment].values())
+    offered = [tier for tier in tiers if not tier.is_locked(game_id)]
+    return [
+        _gate("account_active", None if account.active else refuse("partner_inactive")),
+        _gate("game_licensed", check_licence(account, environment, game_id, installed)),
+        _gate(
+            "rake_terms_agreed",
+            refuse("rake_terms_not_agreed") if account.agreed_terms_version is None else None,
+        ),
+        _gate("tier_on_offer", _no_offer(tiers, offered)),
+        _gate("prices_in_bounds", next(_wrong_prices(account, environment, offered), None)),
+        Gate("origin_registered", bool(account.origins[environment]), binding=False),
+        Gate("webhook_on", around.webhook_on, binding=False),
+        Gate("factor_enrolled", around.factor_enrolled, binding=False),
+    ]
+
+
+def is_ready(found: list[Gate]) -> bool:
+    """Return whether every gate that binds is passed."""
+    return all(gate.ok for gate in found if gate.binding)
+
+
+def own_price(account: Account, environment: Environment, tier: Tier) -> int:
+    """Return what the account asks for a seat, in cents: its price as set, else the floor."""
+    price = account.prices[environment].get(tier.tier_id)
+    return tier.current.floor_usd_cents if price is None else price.entry_usd_cents
+
+
+def _gate(name: str, refusal: Refusal | None) -> Gate:
+    return Gate(name, refusal is None, refusal)
+
+
+def _no_offer(tiers: list[Tier], offered: list[Tier]) -> Refusal | None:
+    if offered:
+        return None
+    return refuse("tier_locked" if tiers else "unknown_tier")
+
+
+def _wrong_prices(
+    account: Account, environment: Environment, offered: list[Tier]
+) -> Iterator[Refusal]:
+    for tier in offered:
+        price = account.prices[environment].get(tier.tier_id)
+        outcome = price_seat(tier, price, own_price(account, environment, tier))
+        if isinstance(outcome, Refusal):
+            yield outcome

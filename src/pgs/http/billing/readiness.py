@@ -1,0 +1,89 @@
+"""What an account still needs before its first seat at a game, for keys and for members alike."""
+
+import msgspec
+import trio
+from msgspec import UNSET, UnsetType
+
+from pgs.domain.environments import Environment
+from pgs.domain.errors import refuse
+from pgs.domain.readiness import ADVICE, PAGES, Around, Gate, gates, is_ready
+from pgs.http.admin.endpoints import admin_read
+from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.lists import AccountCall
+from pgs.http.billing.twins import by_key, by_query
+from pgs.storage.factors import admin_has_factor
+
+
+class GateRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """A gate. `reason`: the code that a seat is refused with while the gate is not passed."""
+
+    gate: str
+    ok: bool
+    reason: str | UnsetType = UNSET
+    advice: str | UnsetType = UNSET
+    change_it_at: str | UnsetType = UNSET
+
+
+class Readiness(msgspec.Struct, frozen=True, rename="camel"):
+    """Every gate between the account and a seat at a game, then advice that stops nothing."""
+
+    environment: str
+    game_id: str
+    ready: bool
+    gates: list[GateRecord]
+
+
+async def read_readiness(call: AccountCall, environment: Environment) -> Answer:
+    """Return the gates."""
+    game_id = call.query.get("gameId", "")
+    if not game_id:
+        return refuse("missing_parameter", parameter="gameId")
+    parts = call.services.parts
+    catalogue = parts.catalogue.published(trio.current_time())
+    if catalogue is None:
+        return refuse("settlement_unavailable")
+    account = call.principal.account
+    around = Around(
+        webhook_on=environment in account.webhook_on,
+        factor_enrolled=await admin_has_factor(parts.database.reader, account.partner_id),
+    )
+    found = gates(account, environment, game_id, parts.games, catalogue, around)
+    records = [_record(gate, call.services.base_url) for gate in found]
+    return Readiness(environment, game_id, is_ready(found), records)
+
+
+def _record(gate: Gate, base_url: str) -> GateRecord:
+    if gate.ok:
+        return GateRecord(gate.name, True)
+    page = PAGES.get(gate.name)
+    return GateRecord(
+        gate.name,
+        False,
+        gate.refusal.reason if gate.refusal else UNSET,
+        ADVICE[gate.name],
+        f"{base_url}/portal/{page}" if page else UNSET,
+    )
+
+
+_QUERY = frozenset({"gameId"})
+_ERRORS = ("missing_parameter", "settlement_unavailable")
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/partner/readiness",
+        handler=by_key(read_readiness),
+        response=Readiness,
+        query=_QUERY,
+        errors=_ERRORS,
+        summary="What the account still needs before a seat at a game",
+    ),
+    admin_read(
+        "readiness",
+        by_query(read_readiness),
+        Readiness,
+        "What the account still needs before a seat at a game",
+        query=_QUERY | {"environment"},
+        errors=_ERRORS,
+    ),
+)
