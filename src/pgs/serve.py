@@ -12,7 +12,7 @@ from pgs.actors.core import Core
 from pgs.actors.maintenance.registers import refresh_registry
 from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.app import open_core
-from pgs.clock import Clock, SystemRng
+from pgs.clock import Clock, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.hosts import read_suffixes
 from pgs.domain.ids import ENTROPY_BYTES, REQUEST, new_id
@@ -81,7 +81,7 @@ async def running(
     opening the data folder raise.
     """
     metrics, readiness = Metrics(), Readiness()
-    sockets, edge = OpenSockets(metrics.on_event), _edges(versions, metrics)
+    sockets, edge = OpenSockets(metrics.on_event), _edges(clock or SystemClock(), versions, metrics)
     read_suffixes()
     trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
     with _bound(config) as (public, internal):
@@ -134,12 +134,12 @@ def _make_internal_app(metrics: Metrics, readiness: Readiness) -> InternalApp:
     )
 
 
-def _edges(versions: ServedVersions, metrics: Metrics) -> Callable[[App], Edge]:
+def _edges(clock: Clock, versions: ServedVersions, metrics: Metrics) -> Callable[[App], Edge]:
     """Return a function that wraps an application in the edge."""
     rng, body_limit = SystemRng(), body_limits(ENDPOINTS, DEFAULT_BODY_BYTES)
     return lambda app: Edge(
         app,
-        new_request_id=lambda: new_id(REQUEST, rng.bytes(ENTROPY_BYTES)),
+        new_request_id=lambda: new_id(REQUEST, clock.now(), rng.bytes(ENTROPY_BYTES)),
         current_version=versions.current,
         on_event=metrics.on_event,
         body_limit=body_limit,

@@ -8,8 +8,19 @@ entropy = st.binary(min_size=ids.ENTROPY_BYTES, max_size=ids.ENTROPY_BYTES)
 prefixes = st.sampled_from(ids.PREFIXES)
 
 
-def test_an_id_is_its_prefix_and_the_entropy_in_hex() -> None:
-    assert ids.new_id(ids.MATCH, bytes(range(16))) == "mat_000102030405060708090a0b0c0d0e0f"
+def test_an_id_is_its_prefix_the_second_and_the_entropy_in_hex() -> None:
+    text = ids.new_id(ids.MATCH, 1_800_000_000, bytes(range(12)))
+    assert text == "mat_6b49d200000102030405060708090a0b"
+
+
+@given(st.integers(0, 2**32 - 2), entropy, entropy)
+def test_ids_of_a_later_second_sort_behind_earlier_ones(at: int, one: bytes, other: bytes) -> None:
+    assert ids.new_id(ids.SEAT, at, one) < ids.new_id(ids.SEAT, at + 1, other)
+
+
+@given(st.integers(0, 2**40), entropy)
+def test_an_id_has_its_length_at_any_time(at: int, seed: bytes) -> None:
+    assert ids.is_id(ids.SEAT, ids.new_id(ids.SEAT, at, seed))
 
 
 def test_no_two_nouns_share_a_prefix() -> None:
@@ -22,7 +33,7 @@ def test_prefixes_do_not_change_because_partners_store_ids() -> None:
 
 @given(prefixes, entropy)
 def test_every_new_id_has_the_shape_of_its_noun_and_of_no_other(prefix: str, seed: bytes) -> None:
-    text = ids.new_id(prefix, seed)
+    text = ids.new_id(prefix, 1, seed)
     assert [other for other in ids.PREFIXES if ids.is_id(other, text)] == [prefix]
     assert len(text) <= 64
     assert text.isascii()
@@ -30,18 +41,18 @@ def test_every_new_id_has_the_shape_of_its_noun_and_of_no_other(prefix: str, see
 
 @given(entropy, entropy)
 def test_different_entropy_gives_different_ids(one: bytes, other: bytes) -> None:
-    assert (ids.new_id(ids.SEAT, one) == ids.new_id(ids.SEAT, other)) == (one == other)
+    assert (ids.new_id(ids.SEAT, 1, one) == ids.new_id(ids.SEAT, 1, other)) == (one == other)
 
 
-@pytest.mark.parametrize("size", [0, 15, 17])
+@pytest.mark.parametrize("size", [0, 11, 13])
 def test_an_id_takes_exactly_its_entropy(size: int) -> None:
-    with pytest.raises(ValueError, match="16 bytes"):
-        ids.new_id(ids.SEAT, bytes(size))
+    with pytest.raises(ValueError, match="12 bytes"):
+        ids.new_id(ids.SEAT, 1, bytes(size))
 
 
 def test_an_id_takes_a_known_prefix_only() -> None:
     with pytest.raises(ValueError, match="known prefix"):
-        ids.new_id("usr", bytes(16))
+        ids.new_id("usr", 1, bytes(12))
 
 
 @pytest.mark.parametrize(

@@ -64,5 +64,5 @@ class Parts(msgspec.Struct, frozen=True):
         return self.keys.ring
 
     def new_id(self, prefix: str) -> str:
-        """Return a new random id."""
-        return new_id(prefix, self.rng.bytes(ENTROPY_BYTES))
+        """Return a new id."""
+        return new_id(prefix, self.clock.now(), self.rng.bytes(ENTROPY_BYTES))

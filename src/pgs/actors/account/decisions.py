@@ -29,8 +29,8 @@ class Context(msgspec.Struct, frozen=True):
     versions: ServedVersions
 
     def new_id(self, prefix: str) -> str:
-        """Return a new random id."""
-        return ids.new_id(prefix, self.random(ids.ENTROPY_BYTES))
+        """Return a new id."""
+        return ids.new_id(prefix, self.now, self.random(ids.ENTROPY_BYTES))
 
     def seal(self, secret: str, purpose: str) -> str:
         """Return a secret sealed for a purpose, as rows hold it."""

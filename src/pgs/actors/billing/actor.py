@@ -58,7 +58,8 @@ class BillingActor(DispatchingActor):
 
     async def _begin(self, month: int) -> Invoice | None:
         """Write the draft of a month, unless the month has nothing to bill."""
-        # What a void invoice left waits for a month that has matches of its own.
+        # A month without matches gets no invoice, even if a void invoice left something to bill:
+        # the next month with matches bills that.
         if not await self._unbilled(month, page_size=1, since=first_day(month)):
             return None
         seq, _ = await rows.last_numbers(self._reader, self._partner.partner_id, self._environment)

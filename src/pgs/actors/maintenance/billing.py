@@ -24,7 +24,7 @@ T = TypeVar("T")
 Of = tuple[str, Environment]
 OfMonth = tuple[str, Environment, int]
 
-# Before every partner. No environment sorts before `live`, so any partner's first entry follows.
+# Where paging begins: the empty id sorts before every partner.
 FIRST: Of = ("", "live")
 FIRST_DRAFT: OfMonth = ("", "live", 0)
 
