@@ -1,6 +1,7 @@
 """Bots that play in tests, over real sockets."""
 
 import json
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -72,13 +73,22 @@ async def socket_of(
     *,
     subprotocols: list[str] | None = None,
     headers: list[tuple[bytes, bytes]] | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[Bot]:
-    """Yield a bot that has received `welcome`. Raises a bare `Refused`, no exception group."""
+    """Yield a bot that has received `welcome`. Raises a bare `Refused`, no exception group.
+
+    `tls`: whom the client trusts, for a service behind a proxy.
+    """
     offered = [PROTOCOL, f"pgs.token.{token}"] if subprotocols is None else subprotocols
     where = urlsplit(base_url)
     refused: Refused | None = None
     # The stream is closed here: trio-websocket leaves it open after a refused handshake.
-    async with await trio.open_tcp_stream(where.hostname or "", where.port or 0) as stream:
+    host, port = where.hostname or "", where.port or 0
+    async with (
+        await trio.open_tcp_stream(host, port)
+        if tls is None
+        else await trio.open_ssl_over_tcp_stream(host, port, ssl_context=tls)
+    ) as stream:
         try:
             async with trio.open_nursery() as nursery:
                 socket = await wrap_client_stream(

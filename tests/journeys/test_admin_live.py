@@ -33,7 +33,7 @@ Event = tuple[str, dict[str, Any]]
 class Stream:
     """Reads a stream on its own connection."""
 
-    def __init__(self, stream: trio.SocketStream) -> None:
+    def __init__(self, stream: trio.abc.Stream) -> None:
         self._stream = stream
         self._http = h11.Connection(h11.CLIENT)
         self._read = b""
@@ -53,7 +53,7 @@ class Stream:
     async def _event(self) -> object:
         with trio.fail_after(PATIENCE_S):
             while (event := self._http.next_event()) is h11.NEED_DATA:
-                self._http.receive_data(await self._stream.receive_some())
+                self._http.receive_data(bytes(await self._stream.receive_some()))
         return event
 
     async def next(self) -> Event | None:
@@ -105,6 +105,7 @@ async def watching(
         headers = dict(head.headers)
         assert head.status_code == 200
         assert headers[b"content-type"] == b"text/event-stream"
+        assert headers[b"x-accel-buffering"] == b"no"  # or a proxy may hold events back
         assert headers[b"x-service-api-version"] == b"1"
         assert headers[b"x-request-id"].startswith(b"req_")
         first = await stream.next()

@@ -28,7 +28,9 @@ class OpenStreams:
         async def write(piece: bytes) -> None:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
 
-        own = [(b"content-type", stream.content_type.encode()), *headers]
+        # nginx and those that follow it pass on each piece at once only if they are told so.
+        unbuffered = (b"x-accel-buffering", b"no")
+        own = [(b"content-type", stream.content_type.encode()), unbuffered, *headers]
         await send({"type": "http.response.start", "status": 200, "headers": own})
         with trio.CancelScope() as scope:
             self._open.add(scope)
