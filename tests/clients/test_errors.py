@@ -1,8 +1,11 @@
 """The clients' errors are those of the service."""
 
+import re
+
 from pgs.domain.errors import ERRORS
 from pgs.http.surface import ENDPOINTS
 from pgs_client.errors import BY_CODE, service_error
+from tests.clients.node import JS
 
 
 def _codes() -> set[str]:
@@ -30,3 +33,16 @@ def test_each_code_has_the_type_of_its_status() -> None:
     for code, kind in BY_CODE.items():
         error = service_error(ERRORS[code].status, {"reason": code})
         assert type(error) is kind
+
+
+def test_the_javascript_client_has_the_same_types_as_the_python_client() -> None:
+    text = (JS / "src" / "errors.ts").read_text(encoding="utf-8")
+    coded = re.findall(
+        r"export class (\w+) extends (\w+) \{\n  static readonly code = '(\w+)';", text
+    )
+    assert {code: (name, base) for name, base, code in coded} == {
+        code: (kind.__name__, kind.__base__.__name__ if kind.__base__ else "")
+        for code, kind in BY_CODE.items()
+    }
+    listed = text.partition("const CODED = [")[2].partition("]")[0]
+    assert set(re.findall(r"\w+", listed)) == {name for name, _, _ in coded}

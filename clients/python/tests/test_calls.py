@@ -188,6 +188,12 @@ def test_the_name_of_a_seat_cannot_leave_its_place_in_the_path() -> None:
     assert script.requests[0].headers["content-length"] == "0"
 
 
+@pytest.mark.parametrize("seat_id", ["", ".", ".."])
+def test_an_id_that_would_change_the_path_is_refused(seat_id: str) -> None:
+    with pytest.raises(ValueError, match="no id"):
+        Script().client().cancel(seat_id)
+
+
 def test_the_other_calls_are_sent_and_read() -> None:
     match = {
         "matchId": "mat_1",

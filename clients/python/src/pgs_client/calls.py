@@ -29,6 +29,8 @@ PAGE_MAX = 500
 
 
 def _path(*parts: str, query: Mapping[str, Any] | None = None) -> str:
+    if not {"", ".", ".."}.isdisjoint(parts):
+        raise ValueError("an id is empty or is no id")
     path = "/partner/" + "/".join(quote(part, safe="") for part in parts)
     said = {name: str(value) for name, value in (query or {}).items() if value is not None}
     return f"{path}?{urlencode(said)}" if said else path

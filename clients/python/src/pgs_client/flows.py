@@ -15,7 +15,6 @@ from pgs_client.errors import (
     InvalidCursor,
     NoAnswer,
     PgsError,
-    TooManyRequests,
     UnexpectedAnswer,
     service_error,
 )
@@ -24,7 +23,8 @@ from pgs_client.records import Json, Page, Row, Unreadable
 T = TypeVar("T")
 
 QUIET_S = 1.0
-"""Seconds between two empty pages. The service may answer at once although it was asked to wait."""
+"""Seconds between two empty pages, since the service may answer a held call at once, and after a 429
+that does not say how long to wait."""
 
 MARGIN_S = 15.0
 """Seconds that a held call may take beyond the time for which it is held."""
@@ -174,11 +174,11 @@ def _judge(call: Call[T], heard: Answer | Lost) -> T:
         raise NoAnswer(f"no answer to {call.method} {call.path}: {name}") from heard.error
     sent = _json_object(heard.content)
     if heard.status >= 400:
+        retry_after_s = _retry_after(heard)
+        if heard.status == 429 and retry_after_s is None:
+            retry_after_s = QUIET_S
         request_id = heard.headers.get("x-request-id")
-        error = service_error(heard.status, sent or {}, request_id, _retry_after(heard))
-        if isinstance(error, TooManyRequests) and error.retry_after_s is None:
-            error.retry_after_s = 1.0
-        raise error
+        raise service_error(heard.status, sent or {}, request_id, retry_after_s)
     if heard.status != 200 or sent is None:
         raise UnexpectedAnswer(
             f"{call.method} {call.path} was answered with {heard.status} and no JSON object",

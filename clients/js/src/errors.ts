@@ -1,0 +1,358 @@
+/** The errors of the client: one type for each reason code, below one type for each status. */
+
+import { isObject, readRecord } from './records.js';
+import type { Json, Seat } from './records.js';
+
+/** Any failure of a call. `mayPass` tells whether the same call may succeed later. */
+export class PgsError extends Error {
+  override name = 'PgsError';
+  readonly mayPass: boolean;
+  readonly retryAfterMs: number | null;
+
+  constructor(message: string, mayPass: boolean, retryAfterMs: number | null, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.mayPass = mayPass;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/**
+ * No whole answer came, so the call may have been carried out. `cause` says what happened.
+ *
+ * Repeat a seat with the same idempotency key: the player is charged once.
+ */
+export class NoAnswer extends PgsError {
+  override name = 'NoAnswer';
+
+  constructor(message: string, cause: unknown) {
+    super(message, true, null, cause);
+  }
+}
+
+/** An answer came that the service does not give, such as a redirect or a proxy's page. */
+export class UnexpectedAnswer extends PgsError {
+  override name = 'UnexpectedAnswer';
+
+  constructor(message: string, mayPass: boolean) {
+    super(message, mayPass, null);
+  }
+}
+
+/**
+ * The service refused a call. Branch on the type, or on `reason`; `message` may be reworded.
+ *
+ * `fields` holds the answer as it was sent, `reason` is null if the error has no code, and
+ * `requestId` names the call in the log of the service.
+ */
+export class ServiceError extends PgsError {
+  override name = 'ServiceError';
+  readonly status: number;
+  readonly fields: Json;
+  readonly reason: string | null;
+  readonly requestId: string | null;
+
+  constructor(
+    status: number, fields: Json, requestId: string | null = null,
+    retryAfterMs: number | null = null,
+  ) {
+    const reason = typeof fields['reason'] === 'string' ? fields['reason'] : null;
+    const said = typeof fields['error'] === 'string' ? fields['error'] : '';
+    const mayPass = status === 408 || status === 429 || status >= 500;
+    super([status, reason, said].filter(Boolean).join(' '), mayPass, retryAfterMs);
+    this.status = status;
+    this.fields = fields;
+    this.reason = reason;
+    this.requestId = requestId;
+  }
+}
+
+/** 400: the call is wrong as it is. */
+export class BadRequest extends ServiceError {
+  override name = 'BadRequest';
+}
+
+/** 401: the key is not accepted. */
+export class Unauthorized extends ServiceError {
+  override name = 'Unauthorized';
+}
+
+/** 402: the stake was not paid. */
+export class PaymentRequired extends ServiceError {
+  override name = 'PaymentRequired';
+}
+
+/** 403: the account or the key may not do this. */
+export class Forbidden extends ServiceError {
+  override name = 'Forbidden';
+}
+
+/** 404: there is no such thing for this key. */
+export class NotFound extends ServiceError {
+  override name = 'NotFound';
+}
+
+/** 409: the state of a seat, a match or an invoice does not allow this. */
+export class Conflict extends ServiceError {
+  override name = 'Conflict';
+}
+
+/** 422: a value was understood and cannot be taken. */
+export class Unprocessable extends ServiceError {
+  override name = 'Unprocessable';
+}
+
+/** 429: too many calls. `retryAfterMs` tells how long to wait. */
+export class TooManyRequests extends ServiceError {
+  override name = 'TooManyRequests';
+}
+
+/** 5xx: the service failed. The same call may succeed later. */
+export class ServerFailure extends ServiceError {
+  override name = 'ServerFailure';
+}
+
+/** The key is unknown, malformed or revoked. */
+export class InvalidKey extends Unauthorized {
+  static readonly code = 'invalid_key';
+  override name = 'InvalidKey';
+}
+
+/** The account is switched off. */
+export class PartnerInactive extends Forbidden {
+  static readonly code = 'partner_inactive';
+  override name = 'PartnerInactive';
+}
+
+/** The service no longer serves the version that this client speaks. */
+export class UnsupportedApiVersion extends BadRequest {
+  static readonly code = 'unsupported_api_version';
+  override name = 'UnsupportedApiVersion';
+}
+
+/** A test key was used at a deployment for live alone. */
+export class TestKeyAgainstLive extends Forbidden {
+  static readonly code = 'test_key_against_live';
+  override name = 'TestKeyAgainstLive';
+}
+
+/** A live key was used at a deployment for test alone. */
+export class LiveKeyAgainstTest extends Forbidden {
+  static readonly code = 'live_key_against_test';
+  override name = 'LiveKeyAgainstTest';
+}
+
+/** The call works with a test key only. */
+export class TestKeyRequired extends Forbidden {
+  static readonly code = 'test_key_required';
+  override name = 'TestKeyRequired';
+}
+
+/** The account may not use the game. */
+export class GameNotLicensed extends Forbidden {
+  static readonly code = 'game_not_licensed';
+  override name = 'GameNotLicensed';
+}
+
+/** The account may use the game in the other environment only. */
+export class GameNotLicensedInThisEnvironment extends Forbidden {
+  static readonly code = 'game_not_licensed_in_this_environment';
+  override name = 'GameNotLicensedInThisEnvironment';
+}
+
+/** The player id has characters or a length that are not allowed. */
+export class MalformedPlayerId extends BadRequest {
+  static readonly code = 'malformed_player_id';
+  override name = 'MalformedPlayerId';
+}
+
+/** The account or the process has used up its calls. */
+export class RateLimited extends TooManyRequests {
+  static readonly code = 'rate_limited';
+  override name = 'RateLimited';
+}
+
+/** The service cannot read its own data. */
+export class RegistryUnavailable extends ServerFailure {
+  static readonly code = 'registry_unavailable';
+  override name = 'RegistryUnavailable';
+}
+
+/** The stake could not be settled, or a store cannot be read. A seat may exist. */
+export class SettlementUnavailable extends ServerFailure {
+  static readonly code = 'settlement_unavailable';
+  override name = 'SettlementUnavailable';
+}
+
+/** There is no such tier in this environment. */
+export class UnknownTier extends BadRequest {
+  static readonly code = 'unknown_tier';
+  override name = 'UnknownTier';
+}
+
+/** The tier is not offered for the game. */
+export class TierLocked extends Conflict {
+  static readonly code = 'tier_locked';
+  override name = 'TierLocked';
+}
+
+/** An admin of the account has not agreed to the rake terms. */
+export class RakeTermsNotAgreed extends Forbidden {
+  static readonly code = 'rake_terms_not_agreed';
+  override name = 'RakeTermsNotAgreed';
+}
+
+/** The stake is lower than `fields.floorUsdCents`. */
+export class StakeBelowFloor extends BadRequest {
+  static readonly code = 'stake_below_floor';
+  override name = 'StakeBelowFloor';
+}
+
+/** The stake is higher than `fields.ceilingUsdCents`. */
+export class StakeAbovePrize extends BadRequest {
+  static readonly code = 'stake_above_prize';
+  override name = 'StakeAbovePrize';
+}
+
+/** The stake is not `fields.expectedUsdCents`, the price that the account has set. */
+export class StakeDoesNotMatchPrice extends BadRequest {
+  static readonly code = 'stake_does_not_match_price';
+  override name = 'StakeDoesNotMatchPrice';
+}
+
+/** The idempotency key belongs to another purchase. */
+export class IdempotencyKeyConflict extends Conflict {
+  static readonly code = 'idempotency_key_conflict';
+  override name = 'IdempotencyKeyConflict';
+}
+
+/** The stake was declined, and nobody was charged. */
+export class StakeDeclined extends PaymentRequired {
+  static readonly code = 'stake_declined';
+  override name = 'StakeDeclined';
+
+  /** The declined seat. */
+  get seat(): Seat {
+    return { ...readRecord<Seat>('Seat', this.fields), replayed: false };
+  }
+}
+
+/** There is no such seat in this environment. */
+export class SeatNotFound extends NotFound {
+  static readonly code = 'seat_not_found';
+  override name = 'SeatNotFound';
+}
+
+/** The seat does not wait for an opponent. `fields.status` is its status. */
+export class SeatNotWaiting extends Conflict {
+  static readonly code = 'seat_not_waiting';
+  override name = 'SeatNotWaiting';
+}
+
+/** There is no such match in this environment. */
+export class MatchNotFound extends NotFound {
+  static readonly code = 'match_not_found';
+  override name = 'MatchNotFound';
+}
+
+/** The match has ended with another result. */
+export class MatchAlreadyDecided extends Conflict {
+  static readonly code = 'match_already_decided';
+  override name = 'MatchAlreadyDecided';
+}
+
+/** The cursor was not issued to this account in this environment, or is ahead of the feed. */
+export class InvalidCursor extends BadRequest {
+  static readonly code = 'invalid_cursor';
+  override name = 'InvalidCursor';
+}
+
+/** The query parameter `fields.parameter` is missing. */
+export class MissingParameter extends BadRequest {
+  static readonly code = 'missing_parameter';
+  override name = 'MissingParameter';
+}
+
+/** A day is not a real date, written yyyymmdd. */
+export class MalformedDay extends BadRequest {
+  static readonly code = 'malformed_day';
+  override name = 'MalformedDay';
+}
+
+/** The range ends before it starts. */
+export class RangeBackwards extends BadRequest {
+  static readonly code = 'range_backwards';
+  override name = 'RangeBackwards';
+}
+
+/** The range has more than `fields.maxRangeDays` days. */
+export class RangeTooWide extends BadRequest {
+  static readonly code = 'range_too_wide';
+  override name = 'RangeTooWide';
+}
+
+/** The range covers more seats than one call answers. */
+export class RangeTooExpensive extends BadRequest {
+  static readonly code = 'range_too_expensive';
+  override name = 'RangeTooExpensive';
+}
+
+/** The range ends after `fields.latestDay`, the newest final day. */
+export class DayNotFinal extends BadRequest {
+  static readonly code = 'day_not_final';
+  override name = 'DayNotFinal';
+}
+
+/** There is no such invoice in this environment. */
+export class InvoiceNotFound extends NotFound {
+  static readonly code = 'invoice_not_found';
+  override name = 'InvoiceNotFound';
+}
+
+/** The filter names no status of an invoice. */
+export class InvoiceStatusInvalid extends BadRequest {
+  static readonly code = 'invoice_status_invalid';
+  override name = 'InvoiceStatusInvalid';
+}
+
+/** The invoice is a draft, so its total is not known yet. */
+export class InvoiceNotReadable extends Conflict {
+  static readonly code = 'invoice_not_readable';
+  override name = 'InvoiceNotReadable';
+}
+
+type Kind = new (
+  status: number, fields: Json, requestId?: string | null, retryAfterMs?: number | null,
+) => ServiceError;
+
+const BY_STATUS: Readonly<Record<number, Kind>> = {
+  400: BadRequest, 401: Unauthorized, 402: PaymentRequired, 403: Forbidden, 404: NotFound,
+  409: Conflict, 422: Unprocessable, 429: TooManyRequests,
+};
+
+const CODED = [
+  InvalidKey, PartnerInactive, UnsupportedApiVersion, TestKeyAgainstLive, LiveKeyAgainstTest,
+  TestKeyRequired, GameNotLicensed, GameNotLicensedInThisEnvironment, MalformedPlayerId,
+  RateLimited, RegistryUnavailable, SettlementUnavailable, UnknownTier, TierLocked,
+  RakeTermsNotAgreed, StakeBelowFloor, StakeAbovePrize, StakeDoesNotMatchPrice,
+  IdempotencyKeyConflict, StakeDeclined, SeatNotFound, SeatNotWaiting, MatchNotFound,
+  MatchAlreadyDecided, InvalidCursor, MissingParameter, MalformedDay, RangeBackwards,
+  RangeTooWide, RangeTooExpensive, DayNotFinal, InvoiceNotFound, InvoiceStatusInvalid,
+  InvoiceNotReadable,
+] as const;
+
+/** The type of each reason code that this release knows. */
+export const BY_CODE: ReadonlyMap<string, Kind> = new Map<string, Kind>(
+  CODED.map((kind) => [kind.code, kind]),
+);
+
+/** Returns the error of an answer: by its code, or for an unknown code by its status. */
+export function serviceError(
+  status: number, sent: unknown, requestId: string | null = null,
+  retryAfterMs: number | null = null,
+): ServiceError {
+  const fields = isObject(sent) ? sent : {};
+  const general = status >= 500 ? ServerFailure : (BY_STATUS[status] ?? ServiceError);
+  const coded = typeof fields['reason'] === 'string' ? BY_CODE.get(fields['reason']) : undefined;
+  const fitting = coded !== undefined && coded.prototype instanceof general ? coded : general;
+  return new fitting(status, fields, requestId, retryAfterMs);
+}

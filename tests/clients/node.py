@@ -1,0 +1,45 @@
+"""Runs programs that use the JavaScript client, which `scripts/clients` builds."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import trio
+
+from tests.conventions.tree import ROOT
+
+JS = ROOT / "clients" / "js"
+
+# scripts/web installs Node here if the machine has none.
+_ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:{ROOT / '.venv' / 'bin'}"}
+
+
+async def _built() -> None:
+    if not (JS / "dist" / ".built").exists():
+        await _run(ROOT / "scripts" / "clients", folder=ROOT)
+
+
+async def _run(*command: str | Path, folder: Path) -> str:
+    done = await trio.run_process(
+        [str(word) for word in command],
+        cwd=folder,
+        env=_ENVIRONMENT,
+        capture_stdout=True,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    said = done.stdout.decode()
+    assert done.returncode == 0, said
+    return said
+
+
+async def node(program: Path, *arguments: str, folder: Path) -> str:
+    """Return what a program prints. Fails if its exit code is not 0."""
+    await _built()
+    return await _run("node", program, *arguments, folder=folder)
+
+
+async def tsc(*arguments: str, folder: Path) -> str:
+    """Return what the TypeScript compiler prints. Fails if it finds an error."""
+    await _built()
+    return await _run("node", JS / "node_modules" / ".bin" / "tsc", *arguments, folder=folder)
