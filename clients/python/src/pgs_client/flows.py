@@ -23,8 +23,8 @@ from pgs_client.records import Json, Page, Row, Unreadable
 T = TypeVar("T")
 
 QUIET_S = 1.0
-"""Seconds between two empty pages, since the service may answer a held call at once, and after a 429
-that does not say how long to wait."""
+"""Seconds between two empty pages, since the service may answer a held call at once, and after a
+429 that does not say how long to wait."""
 
 MARGIN_S = 15.0
 """Seconds that a held call may take beyond the time for which it is held."""
