@@ -37,6 +37,7 @@ class TrioClock:
 
     def __init__(self, start: int) -> None:
         self._start_ms = start * 1000
+        self.behind_s = 0  # seconds by which the machine's clock has been put back
 
     def skip(self, seconds: int) -> None:
         """Put this clock forward. trio's clock stays, so no waiting task wakes earlier."""
@@ -50,6 +51,14 @@ class TrioClock:
         """Return Unix epoch milliseconds, rounded down."""
         # A virtual clock adds floats. Rounded to microseconds, ten times 0.1 s is a full second.
         return self._start_ms + round(trio.current_time() * 1_000_000) // 1000
+
+    def real(self) -> int:
+        """Return the seconds of a machine's clock, which may be put back."""
+        return self.real_ms() // 1000
+
+    def real_ms(self) -> int:
+        """Return the milliseconds of a machine's clock, which may be put back."""
+        return self.now_ms() - self.behind_s * 1000
 
 
 def clock() -> TrioClock:

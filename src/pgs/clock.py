@@ -19,7 +19,11 @@ log = structlog.get_logger("pgs.clock")
 
 
 class Clock(Protocol):
-    """Wall time for whatever is stored or shown. It never goes back within a process."""
+    """Wall time for whatever is stored or shown. It never goes back within a process.
+
+    `real` and `real_ms` are what the machine's clock says, and may go back. They are for what
+    somebody outside compares with another clock: tokens, signatures and codes.
+    """
 
     def now(self) -> int:
         """Return Unix epoch seconds, rounded down."""
@@ -27,6 +31,14 @@ class Clock(Protocol):
 
     def now_ms(self) -> int:
         """Return Unix epoch milliseconds, rounded down."""
+        ...
+
+    def real(self) -> int:
+        """Return the Unix epoch seconds that the machine's clock shows, rounded down."""
+        ...
+
+    def real_ms(self) -> int:
+        """Return the Unix epoch milliseconds that the machine's clock shows, rounded down."""
         ...
 
 
@@ -87,6 +99,14 @@ class SystemClock:
             self._on_event("clock_behind")
             log.error("clock_behind", behind_s=behind_ms // 1000)
         return self._held.latest_ms
+
+    def real(self) -> int:
+        """Return the Unix epoch seconds that the machine's clock shows, rounded down."""
+        return self.real_ms() // 1000
+
+    def real_ms(self) -> int:
+        """Return the Unix epoch milliseconds that the machine's clock shows, rounded down."""
+        return time.time_ns() // 1_000_000
 
 
 class SystemRng:

@@ -7,6 +7,7 @@ compares this table with the names that the code uses.
 from typing import Final
 
 from pgs.domain.errors import ERRORS
+from pgs.http.identity.tokens import ADVICE
 
 _OF_CALLS: Final = {
     "overloaded",
@@ -48,6 +49,7 @@ _OF_CHORES: Final = {
     "chore_broke",
     "chore_failed",
     "chore_rests",
+    "clock_unwatched",
     "closing_unreadable",
     "days_not_finalised",
     "deadlines_unreadable",
@@ -85,12 +87,23 @@ _OF_NUDGES: Final = {
 
 _OF_THE_PROCESS: Final = {
     "clock_behind",
+    "clock_contradicts_rows",
     "identity_keys_failed",
     "identity_keys_fetched",
+    "log_lines_left_out",
     "readiness_probe_failed",
 }
 
+_OF_SIGN_INS: Final = {f"identity_refused_{fault}" for fault in ADVICE}
+
 EVENTS: Final = frozenset(
-    _OF_CALLS | _OF_CONNECTIONS | _OF_ACTORS | _OF_CHORES | _OF_MONEY | _OF_NUDGES | _OF_THE_PROCESS
+    _OF_SIGN_INS
+    | _OF_CALLS
+    | _OF_CONNECTIONS
+    | _OF_ACTORS
+    | _OF_CHORES
+    | _OF_MONEY
+    | _OF_NUDGES
+    | _OF_THE_PROCESS
 )
 """The values of the label `event` of `pgs_events_total`. Add a new event to its group above."""

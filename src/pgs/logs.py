@@ -169,12 +169,12 @@ def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Line
     def stamp(
         _: Any, level_name: str, event: structlog.typing.EventDict
     ) -> structlog.typing.EventDict:
-        return {"at_ms": clock.now_ms(), "level": level_name, **event}
+        return {"at_ms": clock.real_ms(), "level": level_name, **event}
 
     def tell_lost(number: int) -> bytes:
         return _line(
             {
-                "at_ms": clock.now_ms(),
+                "at_ms": clock.real_ms(),
                 "level": "warning",
                 "event": "log_lines_lost",
                 "lines": number,

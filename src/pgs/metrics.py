@@ -171,6 +171,7 @@ class _CoreGauges(Collector):
             "Matches whose table is open",
             value=self._core.directory.count_tables(),
         )
+        yield from self._clock()
         yield from self._chores(now)
         yield from self._settlement(now)
         yield CounterMetricFamily(
@@ -182,6 +183,19 @@ class _CoreGauges(Collector):
             "pgs_writer_stalled",
             "1 while a commit takes too long",
             value=int(parts.database.writer.stalled()),
+        )
+
+    def _clock(self) -> Iterable[Metric]:
+        watch = self._core.parts.clock_watch
+        yield GaugeMetricFamily(
+            "pgs_clock_behind_seconds",
+            "Seconds by which the machine's clock has gone back",
+            value=watch.behind_s,
+        )
+        yield GaugeMetricFamily(
+            "pgs_rows_ahead_seconds",
+            "Seconds by which the newest row is ahead of the machine's clock",
+            value=watch.rows_ahead_s,
         )
 
     def _settlement(self, now: float) -> Iterable[Metric]:

@@ -53,4 +53,5 @@ def make_verifier(config: Config, core: Core) -> IdentityVerifier | None:
         JsonClient().get,
         core.parts.clock,
         core.parts.on_event,
+        config.identity_client_id,
     )

@@ -4,6 +4,7 @@ import structlog
 import trio
 
 from pgs.actors.core import Core
+from pgs.http.identity.verifier import IdentityVerifier
 from pgs.storage.heartbeat import beat
 from pgs.storage.transactions import StoreOutage, WriterFull
 
@@ -30,6 +31,7 @@ class Readiness:
 
     def __init__(self) -> None:
         self.core: Core | None = None  # once started
+        self.verifier: IdentityVerifier | None = None  # where an issuer is set
         self._draining = False
         self._probing = False
 
@@ -43,13 +45,20 @@ class Readiness:
 
     def notes(self) -> dict[str, str]:
         """Return what an operator should look at although it does not make the service unready."""
-        overdue = 0 if self.core is None else self.core.parts.open_money.overdue
-        if not overdue:
+        if self.core is None:
             return {}
-        return {
-            "settlement": f"{overdue} charges or payouts are open for over a day: "
-            "see `pgs settlement list`"
-        }
+        parts, notes = self.core.parts, dict[str, str]()
+        if overdue := parts.open_money.overdue:
+            notes["settlement"] = (
+                f"{overdue} charges or payouts are open for over a day: see `pgs settlement list`"
+            )
+        if self.verifier is not None and self.verifier.fault is not None:
+            notes["identity"] = (
+                f"the issuer's keys cannot be fetched: {self.verifier.fault}; see docs/identity.md"
+            )
+        if (clock := parts.clock_watch.fault()) is not None:
+            notes["clock"] = clock
+        return notes
 
     async def why_not(self) -> str | None:
         """Return the reason why the service cannot take calls, or None when it can.

@@ -20,6 +20,7 @@ from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.http.api.dispatcher import Dispatcher
 from pgs.http.api.routes import body_limits
 from pgs.http.api.services import Services
+from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.internal import InternalApp
 from pgs.http.outbound.resolver import LimitedResolver
 from pgs.http.surface import ENDPOINTS
@@ -106,7 +107,8 @@ async def running(
             here = f"http://{address_of(public)}"
             service = RunningService(core, config.base_url or here, internal_listener.url, here)
             services = Services(core, service.base_url, config.restricted_to, metrics.on_request)
-            app = make_public_app(services, config, make_verifier(config, core), sockets)
+            verifier = _keep_keys(make_verifier(config, core), core, readiness)
+            app = make_public_app(services, config, verifier, sockets)
             try:
                 async with (
                     listening(
@@ -184,6 +186,16 @@ async def _operating(core: Core, config: Config) -> AsyncIterator[trio.CancelSco
         await nursery.start(operate)
         yield scope
         scope.cancel()
+
+
+def _keep_keys(
+    verifier: IdentityVerifier | None, core: Core, readiness: Readiness
+) -> IdentityVerifier | None:
+    """Fetch the issuer's keys from now until the core stops, and let readiness tell of failures."""
+    readiness.verifier = verifier
+    if verifier is not None:
+        core.parts.system.spawn(verifier.keep_keys)
+    return verifier
 
 
 def _tell_started(service: RunningService, config: Config, readiness: Readiness) -> None:

@@ -16,7 +16,7 @@ from pgs.domain.accounts import Account
 from pgs.domain.errors import refuse
 from pgs.domain.members import Member
 from pgs.domain.roles import Role, rule_of
-from pgs.domain.stepup import Factor
+from pgs.domain.stepup import Factor, Window
 from pgs.storage.factors import put_factor
 from pgs.storage.members import insert_member
 from tests.actors.account_changes import nothing
@@ -81,7 +81,7 @@ async def test_a_step_up_that_expired_on_the_way_to_the_actor_is_refused(
         await join(s, "ada")
         assert await ask(s, MintKey("ada", "test", "k", rule=fresh)) == refuse("totp_not_enrolled")
         await s.write_past_the_actors(
-            put_factor("acme", "ada", Factor(sealed_secret="x", opened_at=at(0)))
+            put_factor("acme", "ada", Factor(sealed_secret="x", windows=(Window("", at(0)),)))
         )
         await until(119)
         assert isinstance(await ask(s, MintKey("ada", "test", "k", rule=fresh)), KeyMinted)

@@ -66,7 +66,9 @@ async def test_the_first_code_puts_an_authenticator_in_force_and_opens_the_windo
         assert await verify(s, App(s, made.secret).wrong()) == WRONG
         assert not (await factor(s)).enrolled
         assert await verify(s, App(s, made.secret).code()) == SteppedUp(at(WINDOW_S), at(FRESH_S))
-        assert standing(await factor(s), at(0)) == Standing(True, at(WINDOW_S), at(FRESH_S), None)
+        assert standing(await factor(s), "", at(0)) == Standing(
+            True, at(WINDOW_S), at(FRESH_S), None
+        )
         assert actions(s) == [("ada", "totp.enrolled"), ("ada", "totp.activated")]
         assert s.account().revision == revision  # nothing that others read has changed
         await ask(s, AddOrigin("ada", "test", "https://one.example", if_revision=revision))
@@ -136,7 +138,7 @@ async def test_five_wrong_codes_lock_for_fifteen_minutes_also_across_a_restart(
         assert await verify(s, app.wrong()) == WRONG
         assert await verify(s, App(s, app.secret).code()) == LOCKED
         assert await ask(s, EnrollTotp("ada")) == LOCKED
-        assert standing(await factor(s), now) == Standing(
+        assert standing(await factor(s), "", now) == Standing(
             True, at(WINDOW_S), at(FRESH_S), now + LOCK_S
         )  # the window stays open
         assert actions(s)[-1] == ("ada", "totp.locked")
@@ -188,6 +190,9 @@ async def test_the_platform_resets_a_lost_authenticator(
     async with ready_core(tmp_path) as s:
         await ready(s)
         assert await ask(s, ResetFactor("ada", "ada")) == refuse("role_forbidden")
+        await join(s, "eve")
+        assert await ask(s, ResetFactor("eve", "ada")) == s.account().members["ada"]
+        assert not (await factor(s)).enrolled
         assert await ask(s, ResetFactor(PLATFORM, "nobody")) == refuse("member_not_found")
         assert await ask(s, ResetFactor(PLATFORM, "ada")) == s.account().members["ada"]
         assert await factor(s) == Factor()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pgs.domain.errors import ERRORS
 from pgs.events import EVENTS
+from pgs.http.identity.tokens import ADVICE
 from tests.conventions.tree import SOURCE, files
 
 _CALLS = {"on_event", "_on_event", "report", "_fail"}
@@ -16,6 +17,7 @@ _KEYWORDS = {"event", "failed"}
 
 # Names that are put together: those of refusals, and of limits.
 _MADE = {f"refused_{reason}" for reason in (*ERRORS, "bad_request")} | {
+    *(f"identity_refused_{fault}" for fault in ADVICE),
     "rate_limited_by_partner",
     "rate_limited_by_process",
 }

@@ -76,7 +76,10 @@ def test_a_role_out_of_reach_is_refused_before_the_address_is_read() -> None:
 
 
 def test_an_invite_is_accepted_whatever_the_case_of_the_signed_in_address() -> None:
-    assert accept(INVITE, "acme", "uid-1", "ADA@Acme.Example", None, NOW + INVITE_S - 1) == ACCEPTED
+    assert (
+        accept(INVITE, "acme", "uid-1", "ADA@Acme.Example", None, None, NOW + INVITE_S - 1)
+        == ACCEPTED
+    )
 
 
 @given(
@@ -86,9 +89,16 @@ def test_an_invite_is_accepted_whatever_the_case_of_the_signed_in_address() -> N
     expired=st.booleans(),
     address=st.booleans(),
     member_of=st.sampled_from([None, "acme", "other"]),
+    domain=st.sampled_from([None, "acme.example", "other.example"]),
 )
 def test_of_several_reasons_the_first_in_order_is_returned(
-    known: bool, revoked: bool, accepted: bool, expired: bool, address: bool, member_of: str | None
+    known: bool,
+    revoked: bool,
+    accepted: bool,
+    expired: bool,
+    address: bool,
+    member_of: str | None,
+    domain: str | None,
 ) -> None:
     invite = msgspec.structs.replace(
         INVITE, revoked_at=NOW if revoked else None, accepted_by="uid-0" if accepted else None
@@ -100,6 +110,7 @@ def test_of_several_reasons_the_first_in_order_is_returned(
         ("wrong_address", not address),
         ("already_administers_another_partner", member_of == "other"),
         ("already_a_member", member_of == "acme"),
+        ("address_outside_domain", domain == "other.example"),
     ]
     expected = next((refuse(reason) for reason, holds in reasons if holds), None)
     email = "ada@acme.example" if address else "bob@acme.example"
@@ -109,19 +120,20 @@ def test_of_several_reasons_the_first_in_order_is_returned(
         "uid-1",
         email,
         member_of,
+        domain,
         NOW + (INVITE_S if expired else 0),
     )
     assert answer == (expected or ACCEPTED)
 
 
 def test_accepting_an_accepted_invite_again_is_refused() -> None:
-    assert accept(ACCEPTED, "acme", "uid-1", "ada@acme.example", "acme", NOW) == refuse(
+    assert accept(ACCEPTED, "acme", "uid-1", "ada@acme.example", "acme", None, NOW) == refuse(
         "already_accepted"
     )
 
 
 def test_an_invalid_signed_in_address_matches_no_invite() -> None:
-    assert accept(INVITE, "acme", "uid-1", "", None, NOW) == refuse("wrong_address")
+    assert accept(INVITE, "acme", "uid-1", "", None, None, NOW) == refuse("wrong_address")
 
 
 # Revoking

@@ -58,3 +58,30 @@ def test_a_name_with_a_line_feed_after_it_is_refused(check: Callable[[str], bool
     assert check("abc")
     assert not check("abc\n")
     assert not check("")
+
+
+@pytest.mark.parametrize("one", ["\n", "\t", "\x00", "\x1b", "\x7f", "\x85", "\x9f"])
+def test_neither_a_text_nor_a_name_has_control_characters(one: str) -> None:
+    for check in (names.fault_of_text, names.fault_of_name):
+        for text in (one, f"Ann{one}", f"{one} Ann", f"A{one}n"):
+            assert "control character" in str(check(text)) or "spaces" in str(check(text))
+
+
+@pytest.mark.parametrize(
+    "one", [chr(code) for code in (0x200B, 0x200D, 0x200E, 0x202E, 0x2066, 0x2060, 0x61C, 0xFEFF)]
+)
+def test_a_name_has_nothing_invisible_and_nothing_that_reverses_it(one: str) -> None:
+    assert "cannot be seen" in str(names.fault_of_name(f"Ann{one}"))
+    assert names.fault_of_text(f"order{one}") is None
+
+
+@pytest.mark.parametrize("text", [" ", "   ", "\u00a0", "\u3000 "])
+def test_a_name_is_more_than_spaces(text: str) -> None:
+    assert "nothing but spaces" in str(names.fault_of_name(text))
+    assert names.fault_of_text(text) is None
+
+
+@pytest.mark.parametrize("text", ["", "Ann", "Ål O'Neill", "陳", "علي", "🎲 Ann", "a" * 64])
+def test_names_of_all_scripts_are_fine(text: str) -> None:
+    assert names.fault_of_name(text) is None
+    assert names.fault_of_text(text) is None

@@ -15,7 +15,7 @@ from pgs.domain.roles import (
     rank,
     rule_of,
 )
-from pgs.domain.stepup import FRESH_S, WINDOW_S, Factor
+from pgs.domain.stepup import FRESH_S, WINDOW_S, Factor, Window
 
 READS = [rule for rule in ADMIN_RULES if rule.method == "GET"]
 WRITES = [rule for rule in ADMIN_RULES if rule.method != "GET"]
@@ -106,6 +106,7 @@ def test_only_an_admin_changes_people_prices_terms_domain_switches_and_live_requ
         "PUT prices/{env}",
         "PATCH members/{uid}",
         "DELETE members/{uid}",
+        "DELETE members/{uid}/totp",
         "POST invites",
         "DELETE invites/{invite_id}",
         "POST games/{game_id}/live-request",
@@ -172,7 +173,7 @@ def test_a_call_is_found_by_method_and_template_only() -> None:
         rule_of("GET", "/partner/admin/nothing")
 
 
-NONE, STALE, CLOSED = Factor(), Factor("sealed", opened_at=100), Factor("sealed")
+NONE, STALE, CLOSED = Factor(), Factor("sealed", windows=(Window("here", 100),)), Factor("sealed")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_the_first_gate_that_refuses_gives_the_reason(
     path: str, role: Role | None, factor: Factor, reason: str | None
 ) -> None:
     assert FRESH_S < WINDOW_S
-    verdict = admit(rule_of("POST", f"/partner/admin/{path}"), role, factor, 100 + FRESH_S)
+    verdict = admit(rule_of("POST", f"/partner/admin/{path}"), role, factor, "here", 100 + FRESH_S)
     assert verdict == (None if reason is None else refuse(reason))
 
 
@@ -206,5 +207,5 @@ def test_an_authenticator_is_needed_only_where_it_changes_the_verdict(rule: Admi
         asked = rule.step_up != "none" and role in rule.roles
         assert needs_factor(rule, role) == asked
         if not asked:
-            assert admit(rule, role, NONE, 0) == admit(rule, role, STALE, 0)
+            assert admit(rule, role, NONE, "", 0) == admit(rule, role, STALE, "", 0)
     assert not needs_factor(rule, None)

@@ -9,6 +9,7 @@ from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.keyring import KeyRing, RingKey, sign, with_new_key
 from pgs.domain.keys import slot_of
 from pgs.domain.sessions import (
+    AHEAD_MAX,
     TOKEN_MAX,
     SessionClaims,
     is_expired,
@@ -128,6 +129,11 @@ def test_a_mac_for_another_purpose_is_no_session_mac() -> None:
 def test_a_token_expires_at_its_expiry_second() -> None:
     assert not is_expired(CLAIMS, CLAIMS.expires_at - 1)
     assert is_expired(CLAIMS, CLAIMS.expires_at)
+
+
+def test_a_token_from_the_future_is_not_valid() -> None:
+    assert not is_expired(CLAIMS, CLAIMS.issued_at - AHEAD_MAX)
+    assert is_expired(CLAIMS, CLAIMS.issued_at - AHEAD_MAX - 1)
 
 
 def test_the_same_player_id_in_two_environments_is_two_players() -> None:

@@ -6,32 +6,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from pgs.domain import stepup
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.stepup import (
     FRESH_S,
     LOCK_S,
+    MAX_LOCKS,
     MAX_WRONG_CODES,
     WINDOW_S,
+    WINDOWS_MAX,
     Factor,
     Need,
     Standing,
     Verified,
+    Window,
     count_attempt,
-    enrol,
-    gate,
     lock_left,
-    standing,
-    verify,
 )
 
 NOW = 1_800_000_000
 STEP = NOW // 30
+HERE, ELSEWHERE = "this sign-in", "another sign-in"
 NONE = Factor()
 PENDING = Factor(pending_sealed_secret="new")
 ENROLLED = Factor(sealed_secret="old", last_step=STEP - 10)
-OPEN = Factor(sealed_secret="old", last_step=STEP - 10, opened_at=NOW)
+OPEN = Factor(sealed_secret="old", last_step=STEP - 10, windows=(Window(HERE, NOW),))
 REPLACING = Factor(
-    sealed_secret="old", last_step=STEP - 10, opened_at=NOW, pending_sealed_secret="new"
+    sealed_secret="old",
+    last_step=STEP - 10,
+    windows=(Window(HERE, NOW),),
+    pending_sealed_secret="new",
 )
 
 INVALID, LOCKED, UNENROLLED = (
@@ -39,6 +43,24 @@ INVALID, LOCKED, UNENROLLED = (
     refuse("step_up_locked"),
     refuse("totp_not_enrolled"),
 )
+
+
+def gate(factor: Factor, need: Need, now: int, sign_in: str = HERE) -> Refusal | None:
+    return stepup.gate(factor, need, sign_in, now)
+
+
+def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
+    return stepup.enrol(factor, sealed_secret, HERE, now)
+
+
+def verify(
+    factor: Factor, step: int | None, pending_step: int | None, now: int, sign_in: str = HERE
+) -> tuple[Factor, Verified | Refusal]:
+    return stepup.verify(factor, step, pending_step, sign_in, now)
+
+
+def standing(factor: Factor, now: int) -> Standing:
+    return stepup.standing(factor, HERE, now)
 
 
 def wrong(factor: Factor, times: int, now: int = NOW) -> Factor:
@@ -95,13 +117,13 @@ def test_a_call_that_needs_no_code_passes_everyone(factor: Factor) -> None:
 def test_a_right_code_opens_a_fresh_window_and_stores_its_step() -> None:
     after, answer = verify(ENROLLED, STEP, None, NOW)
     assert answer == Verified(enrolled=False)
-    assert after == msgspec.structs.replace(ENROLLED, last_step=STEP, opened_at=NOW)
+    assert after == msgspec.structs.replace(ENROLLED, last_step=STEP, windows=(Window(HERE, NOW),))
     assert gate(after, "fresh", NOW) is None
 
 
 def test_a_right_code_opens_an_open_window_anew() -> None:
     after, _ = verify(OPEN, STEP, None, NOW + 600)
-    assert after.opened_at == NOW + 600
+    assert after.windows == (Window(HERE, NOW + 600),)
 
 
 @pytest.mark.parametrize("factor", [ENROLLED, PENDING, REPLACING])
@@ -147,8 +169,8 @@ def test_a_lock_leaves_an_open_window_open() -> None:
 
 
 def test_wrong_codes_neither_open_nor_close_a_window() -> None:
-    assert wrong(OPEN, 3).opened_at == NOW
-    assert wrong(ENROLLED, 3).opened_at is None
+    assert wrong(OPEN, 3).windows == OPEN.windows
+    assert wrong(ENROLLED, 3).windows == ()
 
 
 @pytest.mark.parametrize("step", [STEP, STEP - 1])
@@ -195,7 +217,7 @@ def test_the_first_authenticator_needs_no_code_and_is_pending() -> None:
 def test_the_first_code_activates_the_authenticator_and_opens_the_window() -> None:
     after, answer = verify(PENDING, None, STEP, NOW)
     assert answer == Verified(enrolled=True)
-    assert after == Factor(sealed_secret="new", last_step=STEP, opened_at=NOW)
+    assert after == Factor(sealed_secret="new", last_step=STEP, windows=(Window(HERE, NOW),))
     assert gate(after, "fresh", NOW) is None
 
 
@@ -229,7 +251,7 @@ def test_a_replaced_authenticator_works_until_the_new_ones_first_code() -> None:
     assert (still.sealed_secret, still.pending_sealed_secret) == ("old", "new")
     after, answer = verify(still, None, STEP, NOW + 90)
     assert answer == Verified(enrolled=True)
-    assert after == Factor(sealed_secret="new", last_step=STEP, opened_at=NOW + 90)
+    assert after == Factor(sealed_secret="new", last_step=STEP, windows=(Window(HERE, NOW + 90),))
 
 
 def test_a_step_used_by_the_old_authenticator_can_activate_the_new_one() -> None:
@@ -273,6 +295,88 @@ def test_the_standing_shows_the_ends_of_running_windows_and_locks(
     factor: Factor, after: int, seen: Standing
 ) -> None:
     assert standing(factor, NOW + after) == seen
+
+
+# Sign-ins
+
+
+def test_a_window_belongs_to_the_sign_in_in_which_the_code_was_given() -> None:
+    for need, reason in (("open", "step_up_required"), ("fresh", "step_up_required")):
+        assert gate(OPEN, need, NOW) is None  # type: ignore[arg-type]
+        assert gate(OPEN, need, NOW, ELSEWHERE) == refuse(reason)  # type: ignore[arg-type]
+    assert stepup.standing(OPEN, ELSEWHERE, NOW) == Standing(True, None, None, None)
+    assert stepup.enrol(OPEN, "new", ELSEWHERE, NOW) == refuse("step_up_required")
+
+
+def test_two_sign_ins_have_a_window_each() -> None:
+    both, answer = verify(OPEN, STEP, None, NOW + 60, ELSEWHERE)
+    assert answer == Verified(enrolled=False)
+    assert gate(both, "open", NOW + 60) is None
+    assert gate(both, "open", NOW + 60, ELSEWHERE) is None
+    assert gate(both, "open", NOW + WINDOW_S, ELSEWHERE) is None
+    assert gate(both, "open", NOW + WINDOW_S) == refuse("step_up_required")
+
+
+def test_only_the_newest_windows_are_kept_and_closed_ones_are_dropped() -> None:
+    factor = OPEN
+    for number in range(WINDOWS_MAX + 1):
+        factor, _ = verify(factor, STEP + number, None, NOW + number, f"sign-in {number}")
+    assert [window.sign_in for window in factor.windows] == [
+        f"sign-in {number}" for number in range(1, WINDOWS_MAX + 1)
+    ]
+    later, _ = verify(factor, STEP + 90, None, NOW + 90 * 30)
+    assert later.windows == (Window(HERE, NOW + 90 * 30),)
+
+
+# Locks that add up
+
+
+def test_the_fifth_lock_without_a_right_code_stays_until_a_reset() -> None:
+    factor, now = ENROLLED, NOW
+    for number in range(MAX_LOCKS):
+        assert not factor.needs_reset
+        factor = wrong(factor, MAX_WRONG_CODES, now)
+        assert factor.locks == number + 1
+        now += LOCK_S
+    assert factor.needs_reset
+    assert verify(factor, STEP + 1000, None, now + 10**6) == (factor, LOCKED)
+    assert stepup.enrol(factor, "new", HERE, now) == refuse("step_up_required")
+    assert lock_left(factor, now + 10**6) == LOCK_S
+    assert standing(factor, now) == Standing(True, None, None, None, needs_reset=True)
+
+
+def test_a_right_code_between_them_starts_the_count_of_locks_anew() -> None:
+    factor, now = ENROLLED, NOW
+    for number in range(2 * MAX_LOCKS):
+        factor = wrong(factor, MAX_WRONG_CODES, now)
+        now += LOCK_S
+        if number % 2:
+            factor, answer = verify(factor, now // 30, None, now)
+            assert answer == Verified(enrolled=False)
+            assert factor.locks == 0
+
+
+# A clock that stood ahead
+
+TWO_DAYS = 2 * 86_400
+
+
+def test_a_code_that_was_verified_two_days_ahead_does_not_disable_later_ones() -> None:
+    ahead, _ = verify(ENROLLED, STEP + TWO_DAYS // 30, None, NOW + TWO_DAYS)
+    assert verify(ahead, STEP, None, NOW)[1] == Verified(enrolled=False)
+
+
+def test_a_code_is_not_accepted_again_after_the_clock_was_corrected_by_some_seconds() -> None:
+    used, _ = verify(ENROLLED, STEP, None, NOW)
+    assert verify(used, STEP - 1, None, NOW - 30) == (used, INVALID)
+
+
+def test_a_lock_and_a_window_from_the_future_count_for_nothing() -> None:
+    locked = wrong(ENROLLED, MAX_WRONG_CODES, NOW + TWO_DAYS)
+    assert lock_left(locked, NOW) == 0
+    assert verify(locked, STEP, None, NOW)[1] == Verified(enrolled=False)
+    opened, _ = verify(ENROLLED, STEP + TWO_DAYS // 30, None, NOW + TWO_DAYS)
+    assert gate(opened, "open", NOW) == refuse("step_up_required")
 
 
 class Guessing(RuleBasedStateMachine):
@@ -322,6 +426,10 @@ class Guessing(RuleBasedStateMachine):
         for first in range(len(self.wrong_at) - MAX_WRONG_CODES):
             six = self.wrong_at[first : first + MAX_WRONG_CODES + 1]
             assert any(later - earlier >= LOCK_S for earlier, later in itertools.pairwise(six))
+
+    @invariant()
+    def no_more_codes_are_guessed_than_the_locks_allow(self) -> None:
+        assert len(self.wrong_at) <= MAX_LOCKS * MAX_WRONG_CODES
 
 
 TestGuessing = Guessing.TestCase

@@ -11,8 +11,10 @@ from joserfc.jwk import ECKey, Key, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
 from pgs.domain import base64url
+from pgs.http.identity.tokens import sign_in_name
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.outbound.fetch import Json, NotFetched
+from pgs.http.transport.asgi import OnEvent, ignore_event
 from tests.virtual import START, clock
 
 ISSUER = "https://id.example.com/realms/pgs"
@@ -20,6 +22,8 @@ AUDIENCE = "pgs-portal"
 JWKS_URL = "https://keys.example.com/jwks.json"
 DISCOVERY = ISSUER + "/.well-known/openid-configuration"
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
+SIGN_IN = sign_in_name("sid", "one")
+"""The sign-in of good tokens."""
 
 
 def key(alg: str, name: str = "first") -> Key:
@@ -36,6 +40,8 @@ def _key(kind: str, name: str) -> Key:
         return RSAKey.generate_key(2048)
     if kind == "ES256":
         return ECKey.generate_key("P-256")
+    if kind == "ES512":
+        return ECKey.generate_key("P-521")
     if kind == "ES384":
         return ECKey.generate_key("P-384")
     return OKPKey.generate_key("Ed448" if kind == "Ed448" else "Ed25519")
@@ -62,6 +68,7 @@ def claims(**others: object) -> Json:
         "iat": START - 60,
         "email": "ann@example.com",
         "email_verified": True,
+        "sid": "one",
     }
     return {name: value for name, value in {**good, **others}.items() if value is not None}
 
@@ -127,6 +134,11 @@ class Web:
         return self.asked.count(JWKS_URL)
 
 
-def verifier(web: Web, jwks_url: str | None = JWKS_URL) -> IdentityVerifier:
+def verifier(
+    web: Web,
+    jwks_url: str | None = JWKS_URL,
+    on_event: OnEvent = ignore_event,
+    client_id: str = "",
+) -> IdentityVerifier:
     """Return a verifier that takes the time from the virtual clock."""
-    return IdentityVerifier(ISSUER, AUDIENCE, jwks_url, web.fetch, clock())
+    return IdentityVerifier(ISSUER, AUDIENCE, jwks_url, web.fetch, clock(), on_event, client_id)

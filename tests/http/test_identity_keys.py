@@ -17,16 +17,17 @@ from tests.http.identity import (
     DISCOVERY,
     ISSUER,
     JWKS_URL,
+    SIGN_IN,
     Web,
     jwk,
     key_set,
     token,
     verifier,
 )
-from tests.virtual import clock
+from tests.virtual import START, clock
 
-LONG = 2**40
-ANN = Identity("user-1", "ann@example.com", LONG)
+LONG = START + 23 * 3600
+ANN = Identity("user-1", "ann@example.com", LONG, SIGN_IN)
 REFUSED = refuse("sign_in_required")
 OUTAGE = refuse("registry_unavailable")
 
@@ -127,6 +128,25 @@ async def test_a_caller_that_leaves_does_not_end_the_fetch_of_others(
         web.may_answer.set()
     assert verdicts == [ANN]
     assert web.asked == [JWKS_URL]
+
+
+async def test_keys_are_fetched_at_the_start_and_kept_fresh_without_a_token(
+    autojump_clock: MockClock,
+) -> None:
+    web = Web()
+    checked = verifier(web, jwks_url=None)
+    web.documents[DISCOVERY]["issuer"] = ISSUER + "/"
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(checked.keep_keys)
+        await wait_all_tasks_blocked()
+        assert "differs by the slash at the end alone" in str(checked.fault)
+        web.documents[DISCOVERY]["issuer"] = ISSUER
+        await trio.sleep(REFETCH_S + 1)
+        assert str(checked.fault) == "None"
+        assert web.key_fetches == 1
+        await trio.sleep(2 * FRESH_S)
+        assert web.key_fetches == 3
+        nursery.cancel_scope.cancel()
 
 
 # Rotation, and the 30 seconds

@@ -14,13 +14,14 @@ from pgs.clock import SystemClock, SystemRng
 from pgs.demo.certificates import Authority
 from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
-from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer
+from pgs.devissuer.issuer import DevelopmentIssuer, development_issuer, minted_sid
 from pgs.devissuer.people import Person
 from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM
 from pgs.domain.roles import Role
-from pgs.domain.stepup import FRESH_S, WINDOW_S, Factor
+from pgs.domain.stepup import FRESH_S, WINDOW_S, Factor, Window
 from pgs.domain.totp import STEP_S, code_at
+from pgs.http.identity.tokens import sign_in_name
 from pgs.storage.factors import put_factor
 from pgs.storage.transactions import Tx
 from tests.journeys.client import NOTHING, HeaderList, Reply, ok
@@ -41,12 +42,14 @@ def person(uid: str) -> Person:
     return Person(uid, uid.title(), f"{re.sub('[^a-z-]', '', uid)}@acme.example")
 
 
-def factor_standing(standing: Standing, now: int) -> Factor:
-    """Return an authenticator in that state."""
+def factor_standing(standing: Standing, uid: str, now: int) -> Factor:
+    """Return a member's authenticator in that state, for the sign-in of their minted tokens."""
     if standing == "none":
         return Factor()
     age = {"closed": WINDOW_S + SETTLED_S, "stale": FRESH_S + SETTLED_S, "fresh": 0}[standing]
-    return Factor(sealed_secret="sealed", opened_at=now - age)
+    return Factor(
+        sealed_secret="sealed", windows=(Window(sign_in_name("sid", minted_sid(uid)), now - age),)
+    )
 
 
 class AdminClient(msgspec.Struct, frozen=True):
@@ -96,7 +99,7 @@ class AdminClient(msgspec.Struct, frozen=True):
     async def set_standing(self, uid: str, standing: Standing) -> None:
         """Write the state of a member's authenticator to its row."""
         parts = self.service.core.parts
-        factor = factor_standing(standing, parts.clock.now())
+        factor = factor_standing(standing, uid, parts.clock.now())
         await parts.database.writer.submit(Tx("acme", (put_factor("acme", uid, factor),)))
 
     async def enrol(self, uid: str) -> str:

@@ -33,6 +33,8 @@ class SetClock:
     def now_ms(self) -> int:
         return self.at * 1000
 
+    real, real_ms = now, now_ms
+
 
 class Billed:
     """A partner whose matches are decided by its test key."""

@@ -38,6 +38,8 @@ class FrozenClock:
     def now_ms(self) -> int:
         return START * 1000
 
+    real, real_ms = now, now_ms
+
 
 @pytest.fixture(scope="module")
 def _enough() -> None:

@@ -364,6 +364,21 @@ def test_a_text_is_bounded_in_characters(
         check_plain(client.call("POST", path, known.test, body), field)
 
 
+@pytest.mark.parametrize(
+    ("path", "field", "values"),
+    [
+        ("/partner/sessions", "displayName", ["a\nb", "\u202eann", "a\u200bb", "  "]),
+        ("/partner/matches", "partnerRef", ["a\nb", "\x7f"]),
+    ],
+)
+def test_a_text_with_a_control_character_is_a_plain_400_that_names_its_field(
+    client: SyncClient, known: Partner, path: str, field: str, values: list[str]
+) -> None:
+    for value in values:
+        body = seat_body("alice", "controls", **{field: value})
+        check_plain(client.call("POST", path, known.test, body), field)
+
+
 @pytest.mark.parametrize("value", [None, 7, True, ["x"], {}])
 @pytest.mark.parametrize(
     ("path", "field"), [("/partner/sessions", "displayName"), ("/partner/matches", "partnerRef")]

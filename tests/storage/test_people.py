@@ -4,7 +4,7 @@ import pytest
 
 from pgs.domain.invites import INVITE_S, Invite
 from pgs.domain.members import Member
-from pgs.domain.stepup import Factor
+from pgs.domain.stepup import Factor, Window
 from pgs.storage import accounts, events, factors, invites, key_uses, members, stops
 from pgs.storage.database import Database
 from pgs.storage.transactions import Outcome, Stmt, Tx
@@ -14,7 +14,7 @@ from tests.virtual import START
 ADA = Member("ada", "ada@acme.example", "admin", 5)
 BEN = Member("ben", "ben@acme.example", "viewer", 4)
 INVITE = Invite("ivt_1", "ada@acme.example", "admin", START, START + INVITE_S)
-FULL = Factor("sealed", 7, 2, 99, 50, "pending")
+FULL = Factor("sealed", 7, 2, 99, (Window("a", 49), Window("b", 50)), "pending", 3)
 
 
 async def commit(database: Database, *stmts: Stmt) -> Outcome:

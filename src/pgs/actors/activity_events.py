@@ -24,7 +24,7 @@ def tell_of_play(
     activity = parts.activity
     if not activity.has_subscribers(partner_id, environment):
         return
-    at = parts.clock.now()
+    at = parts.clock.real()
     for seat in seats:
         detail = {
             "seatId": seat.seat_id,
@@ -60,7 +60,7 @@ def tell_of_attempt(
             "test": attempt.test,
         }
         parts.activity.tell(
-            partner_id, environment, ActivityEvent("nudge", parts.clock.now(), detail)
+            partner_id, environment, ActivityEvent("nudge", parts.clock.real(), detail)
         )
 
 
@@ -72,5 +72,5 @@ def tell_of_refusal(
         parts.activity.tell(
             partner_id,
             environment,
-            ActivityEvent("refusal", parts.clock.now(), {"path": path, "reason": reason}),
+            ActivityEvent("refusal", parts.clock.real(), {"path": path, "reason": reason}),
         )

@@ -18,7 +18,7 @@ from pgs.actors.messages.catalogue import (
 from pgs.actors.parts import Parts
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
-from pgs.domain.names import LABEL_MAX, is_tier_id
+from pgs.domain.names import LABEL_MAX, fault_of_name, is_tier_id
 from pgs.domain.tiers import TierRevision, check_numbers
 from pgs.games.installed import GAMES
 from pgs.storage import tiers as rows
@@ -52,6 +52,9 @@ class CatalogueActor(DispatchingActor):
         name = (command.name or (was.name if was else command.tier_id)).strip()
         if not name or len(name) > LABEL_MAX:
             return BadRequest(f"the name must be 1 to {LABEL_MAX} characters")
+        fault = fault_of_name(name)
+        if fault is not None:
+            return BadRequest(f"the name {fault}")
         wanted = TierRevision(
             was.revision if was else 0, name, command.floor_usd_cents, command.prize_usd_cents
         )

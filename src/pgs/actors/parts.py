@@ -10,6 +10,7 @@ from pgs.actors.shared.activity import Activity
 from pgs.actors.shared.admission import ProcessAdmission
 from pgs.actors.shared.alarms import Alarms
 from pgs.actors.shared.catalogue import PublishedCatalogue
+from pgs.actors.shared.clock_watch import ClockWatch
 from pgs.actors.shared.closings import Closings
 from pgs.actors.shared.deadlines import Deadlines
 from pgs.actors.shared.deliveries import Deliveries
@@ -52,6 +53,7 @@ class Parts(msgspec.Struct, frozen=True):
     deliveries: Deliveries
     bells: ResultsBells
     activity: Activity
+    clock_watch: ClockWatch
 
     @property
     def on_event(self) -> Callable[[str], None]:

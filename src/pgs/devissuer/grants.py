@@ -3,6 +3,7 @@
 These classes need no web framework. authlib has no types, so only this file uses it.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -76,13 +77,14 @@ class _Client(ClientMixin):  # type: ignore[misc]  # its base has no types
 
 
 class _Code(msgspec.Struct, frozen=True):
-    """The sign-in that a code stands for. authlib prescribes the names of the fields."""
+    """The sign-in that a code stands for. authlib prescribes the names of the fields but `sid`."""
 
     client_id: str
     redirect_uri: str
     scope: str
     person: Person
     nonce: str | None
+    sid: str
     code_challenge: str
     code_challenge_method: str
     expires_at: int
@@ -194,6 +196,7 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # its base has no t
             scope=request.scope,
             person=request.user,
             nonce=data.get("nonce"),
+            sid=hashlib.sha256(code.encode()).hexdigest()[:32],
             code_challenge=data["code_challenge"],
             code_challenge_method=data["code_challenge_method"],
             expires_at=self.server.clock.now() + CODE_LIFETIME_S,
@@ -222,7 +225,7 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # its base has no t
         code: _Code = self.request.authorization_code
         if "openid" in code.scope.split():
             token["id_token"] = self.server.signer.token(
-                code.person, {"aud": code.client_id, "nonce": code.nonce}
+                code.person, {"aud": code.client_id, "nonce": code.nonce, "sid": code.sid}
             )
         return status, token, headers
 

@@ -39,6 +39,11 @@ class NotLoopback(ValueError):
     """The development issuer was given an address that other machines could reach."""
 
 
+def minted_sid(uid: str) -> str:
+    """Return the `sid` of the tokens that are minted for a person without a browser."""
+    return f"minted-{uid}"
+
+
 class DevelopmentIssuer:
     """A running issuer. `issuer` is its URL, as in its tokens and in the service's settings."""
 
@@ -69,8 +74,12 @@ class DevelopmentIssuer:
         self._grants.allow_redirects(*uris)
 
     def mint_token(self, person: Person, *, lifetime_s: int = LIFETIME_S, **claims: object) -> str:
-        """Return a token as after a sign-in. `claims` replace its claims; None removes a claim."""
-        return self._signer.token(person, {"exp": self._clock.now() + lifetime_s, **claims})
+        """Return a token as after a sign-in. `claims` replace its claims; None removes a claim.
+
+        All minted tokens of a person belong to one sign-in, unless `claims` has another `sid`.
+        """
+        usual = {"exp": self._clock.now() + lifetime_s, "sid": minted_sid(person.uid)}
+        return self._signer.token(person, {**usual, **claims})
 
     def make_app(self) -> QuartTrio:
         """Return the application that serves the issuer's endpoints."""

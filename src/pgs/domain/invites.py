@@ -60,13 +60,20 @@ def issue(
 
 
 def accept(
-    invite: Invite | None, partner_id: str, uid: str, email: str, member_of: str | None, now: int
+    invite: Invite | None,
+    partner_id: str,
+    uid: str,
+    email: str,
+    member_of: str | None,
+    admin_domain: str | None,
+    now: int,
 ) -> Invite | Refusal:
     """Return the invite as accepted, or the first reason why it cannot be accepted.
 
     `invite` is an invite of `partner_id`, or None if no invite has the id. `uid` and `email` belong
     to the person who signed in; the issuer has verified the address. `member_of` is the id of the
-    account of which this person is a member already, or None.
+    account of which this person is a member already, or None. `admin_domain` is the account's
+    domain as it is now; it may have been set since the invite was issued.
     """
     status = None if invite is None else invite.status(now)
     if invite is None or status == "revoked":
@@ -81,6 +88,8 @@ def accept(
         return refuse(
             "already_a_member" if member_of == partner_id else "already_administers_another_partner"
         )
+    if admin_domain is not None and not inside(email, admin_domain):
+        return refuse("address_outside_domain")
     return msgspec.structs.replace(invite, accepted_by=uid)
 
 

@@ -1,6 +1,7 @@
 """Ids and names that come from outside: which ids are valid, and how long names may be."""
 
 import re
+import unicodedata
 from typing import Final
 
 LABEL_MAX: Final = 64
@@ -16,6 +17,10 @@ UUID fits."""
 
 # `/embed/test/…` is a path, and `/embed/live/…` would look like one.
 RESERVED_PARTNER_IDS: Final = frozenset({"test", "live"})
+
+# Characters that change how the text around them is shown, or that cannot be seen: bidirectional
+# controls (Unicode Standard Annex 9, section 2), zero-width characters, and separators of lines.
+_INVISIBLE = re.compile("[\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 
 _PARTNER_ID = re.compile(r"[a-z][a-z0-9-]{2,31}", re.ASCII)
 _CATALOGUE_ID = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
@@ -41,3 +46,22 @@ def is_player_id(text: str) -> bool:
 def is_idempotency_key(text: str) -> bool:
     """Return whether `text` can be an idempotency key: 1 to 128 of A-Z a-z 0-9 _ - . :."""
     return _IDEMPOTENCY_KEY.fullmatch(text) is not None
+
+
+def fault_of_text(text: str) -> str | None:
+    """Return what is wrong with a text that people write and read, or None. Takes any string."""
+    if any(unicodedata.category(one) == "Cc" for one in text):
+        return "holds a control character, such as a line feed or a tab: remove it"
+    return None
+
+
+def fault_of_name(text: str) -> str | None:
+    """Return what is wrong with a name that is shown to others, or None. Takes any string.
+
+    A name must not be able to look like nothing, or like another name.
+    """
+    if _INVISIBLE.search(text):
+        return "holds a character that cannot be seen or that reverses the text: remove it"
+    if text and not text.strip():
+        return "holds nothing but spaces: leave it out, or give a name"
+    return fault_of_text(text)

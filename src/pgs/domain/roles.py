@@ -57,11 +57,13 @@ def needs_factor(rule: AdminRule, role: Role | None) -> bool:
     return rule.step_up != "none" and role is not None and may(role, rule)
 
 
-def admit(rule: AdminRule, role: Role | None, factor: Factor, now: int) -> Refusal | None:
+def admit(
+    rule: AdminRule, role: Role | None, factor: Factor, sign_in: str, now: int
+) -> Refusal | None:
     """Return the first gate that refuses the call, or None: membership, then role, then step-up.
 
-    `role` is None for somebody who is not a member. `factor` is the member's authenticator. It is
-    not used if `needs_factor` is false.
+    `role` is None for somebody who is not a member. `factor` is the member's authenticator, and
+    `sign_in` the sign-in that makes the call. Neither is used if `needs_factor` is false.
     """
     if not rule.membership:
         return None
@@ -71,7 +73,7 @@ def admit(rule: AdminRule, role: Role | None, factor: Factor, now: int) -> Refus
         return refuse("role_forbidden")
     if rule.once_enrolled and not factor.enrolled:
         return None
-    return gate(factor, rule.step_up, now)
+    return gate(factor, rule.step_up, sign_in, now)
 
 
 def may_see_invites(role: Role) -> bool:
@@ -144,6 +146,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     # People. Only admins read invites, because invites name people who are not members.
     _call("PATCH", "members/{uid}", _ADMINS, "open"),
     _call("DELETE", "members/{uid}", _ADMINS, "open"),
+    _call("DELETE", "members/{uid}/totp", _ADMINS, "open"),
     _call("GET", "invites", _ADMINS),
     _call("POST", "invites", _ADMINS, "open"),
     _call("DELETE", "invites/{invite_id}", _ADMINS, "open"),

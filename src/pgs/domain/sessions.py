@@ -26,6 +26,11 @@ TTL_DEFAULT: Final = TTL_MAX
 """Seconds of a session token if the call names no time: the longest, so that a frame seldom needs a
 new token."""
 
+AHEAD_MAX: Final = 60
+"""Seconds by which a token may have been minted in the future, because the machine's clock was
+corrected since. A token that is further ahead was minted by a wrong clock, and would live longer
+than the longest one."""
+
 LISTED_MAX: Final = 100
 """Matches, and seats of each kind, that a session lists, the oldest first. Only test players have
 more at once."""
@@ -92,11 +97,12 @@ def read_session(token: str, ring: KeyRing) -> SessionClaims | None:
 
 
 def is_expired(claims: SessionClaims, now: int) -> bool:
-    """Return whether the token has expired at `now` (epoch seconds).
+    """Return whether the token is not valid at `now` (epoch seconds), the real time.
 
-    A token is valid before `expires_at`, and no longer at that second.
+    A token is valid before `expires_at`, and no longer at that second. One from the future is not
+    valid either (`AHEAD_MAX`).
     """
-    return now >= claims.expires_at
+    return now >= claims.expires_at or claims.issued_at > now + AHEAD_MAX
 
 
 def player_uid(claims: SessionClaims) -> str:

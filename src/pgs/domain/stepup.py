@@ -3,6 +3,10 @@
 A `Factor` is everything that is kept of one member's authenticator. This module sees no secret in
 plain text: secrets are sealed, and a code is given as the time steps that it matched
 (`pgs.domain.totp`).
+
+Every `now` here is the real time, which may go back. What was recorded while the clock stood ahead
+therefore counts for nothing once the clock is right again: a step, a window or a lock in the future
+is none.
 """
 
 from typing import Final, Literal
@@ -11,6 +15,7 @@ import msgspec
 
 from pgs.domain.errors import Refusal, refuse
 from pgs.domain.secrets import HidesSecrets
+from pgs.domain.totp import STEP_S
 
 Need = Literal["none", "open", "fresh"]
 """What a call needs: nothing, an open window, or a window that was opened within `FRESH_S`."""
@@ -30,13 +35,33 @@ LOCK_S: Final = 15 * 60
 a day."""
 
 
+MAX_LOCKS: Final = 5
+"""Locks without a right code between them; the last of them stays until somebody resets the
+authenticator. So 25 guesses succeed once in 20,000 attempts, and no more guesses follow."""
+
+WINDOWS_MAX: Final = 8
+"""Sign-ins of one member with an open window. A person uses two or three browsers at once."""
+
+STEPS_AHEAD: Final = 1
+"""Steps of 30 seconds by which a recorded step may be ahead of the present one, because the clock
+was corrected by some seconds. A step that is further ahead was recorded by a wrong clock."""
+
+
+class Window(msgspec.Struct, frozen=True, array_like=True):
+    """A code that was right: the sign-in in which it was given, and when, in epoch seconds."""
+
+    sign_in: str
+    opened_at: int
+
+
 class Factor(HidesSecrets, msgspec.Struct, frozen=True):
     """A member's authenticator and when it last opened the window. Times in epoch seconds.
 
     `Factor()` stands for a member without an authenticator. `sealed_secret` is in force;
     `pending_sealed_secret` waits for its first code. `last_step` is the time step of the last
     accepted code: no code of that step or an earlier one is accepted again. `wrong_codes` counts
-    wrong codes since the last right code or the last lock.
+    wrong codes since the last right code or the last lock, `locks` the locks since the last right
+    code. `windows` has at most one window for each sign-in, the newest last.
     """
 
     SECRETS = frozenset({"sealed_secret", "pending_sealed_secret"})
@@ -45,13 +70,19 @@ class Factor(HidesSecrets, msgspec.Struct, frozen=True):
     last_step: int | None = None
     wrong_codes: int = 0
     locked_until: int | None = None
-    opened_at: int | None = None
+    windows: tuple[Window, ...] = ()
     pending_sealed_secret: str | None = None
+    locks: int = 0
 
     @property
     def enrolled(self) -> bool:
         """Whether an authenticator is in force. A pending one is not."""
         return self.sealed_secret is not None
+
+    @property
+    def needs_reset(self) -> bool:
+        """Whether no code is checked any more until the authenticator is reset."""
+        return self.locks >= MAX_LOCKS
 
 
 class Verified(msgspec.Struct, frozen=True):
@@ -66,51 +97,64 @@ class Verified(msgspec.Struct, frozen=True):
 class Standing(msgspec.Struct, frozen=True):
     """A factor as its member sees it: the epoch seconds at which the windows and the lock end.
 
-    Times are None for a closed window, and without a lock.
+    Times are None for a closed window, and without a lock that ends. `needs_reset`: the lock ends
+    only when the authenticator is reset.
     """
 
     enrolled: bool
     until: int | None
     fresh_until: int | None
     locked_until: int | None
+    needs_reset: bool = False
 
 
-def standing(factor: Factor, now: int) -> Standing:
-    """Return which windows are open at `now`, and whether codes are locked."""
+def standing(factor: Factor, sign_in: str, now: int) -> Standing:
+    """Return which windows of a sign-in are open at `now`, and whether codes are locked."""
+    locked = lock_left(factor, now) and not factor.needs_reset
     return Standing(
         factor.enrolled,
-        _end(factor, WINDOW_S, now),
-        _end(factor, FRESH_S, now),
-        factor.locked_until if lock_left(factor, now) else None,
+        _end(factor, sign_in, WINDOW_S, now),
+        _end(factor, sign_in, FRESH_S, now),
+        factor.locked_until if locked else None,
+        factor.needs_reset,
     )
 
 
 def lock_left(factor: Factor, now: int) -> int:
-    """Return the seconds until the lock ends, or 0 without a lock."""
-    return 0 if factor.locked_until is None else max(0, factor.locked_until - now)
+    """Return the seconds until codes are worth trying again, or 0 without a lock.
+
+    A lock that only a reset ends has the length of a new one.
+    """
+    if factor.needs_reset:
+        return LOCK_S
+    left = 0 if factor.locked_until is None else factor.locked_until - now
+    return left if 0 < left <= LOCK_S else 0
 
 
-def gate(factor: Factor, need: Need, now: int) -> Refusal | None:
-    """Return why a call that needs step-up is refused, or None. A lock does not close a window."""
+def gate(factor: Factor, need: Need, sign_in: str, now: int) -> Refusal | None:
+    """Return why a call that needs step-up is refused, or None. A lock does not close a window.
+
+    Only windows that were opened in the same sign-in count.
+    """
     if need == "none":
         return None
     if not factor.enrolled:
         return refuse("totp_not_enrolled")
-    if _end(factor, WINDOW_S, now) is None:
+    if _end(factor, sign_in, WINDOW_S, now) is None:
         return refuse("step_up_required")
-    if need == "fresh" and _end(factor, FRESH_S, now) is None:
+    if need == "fresh" and _end(factor, sign_in, FRESH_S, now) is None:
         return refuse("fresh_step_up_required")
     return None
 
 
-def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
+def enrol(factor: Factor, sealed_secret: str, sign_in: str, now: int) -> Factor | Refusal:
     """Return the factor with a new authenticator pending, or why none can be enrolled now.
 
     Replacing an authenticator needs a fresh window. The old one stays in force until the first
     code of the new one. An earlier pending one is forgotten. The count of wrong codes stays, and a
     lock forbids enrolling, so enrolling again gives no further guesses.
     """
-    refusal = gate(factor, "fresh", now) if factor.enrolled else None
+    refusal = gate(factor, "fresh", sign_in, now) if factor.enrolled else None
     if refusal is not None:
         return refusal
     if lock_left(factor, now):
@@ -123,7 +167,7 @@ def count_attempt(factor: Factor, now: int) -> Factor | Refusal:
 
     Commit this factor before you check the code. Then a guess is counted even if the service
     crashes or the caller leaves. The fifth wrong code locks, but gets the same answer as the four
-    before.
+    before. The fifth lock does not end by itself.
     """
     if not factor.enrolled and factor.pending_sealed_secret is None:
         return refuse("totp_not_enrolled")
@@ -132,11 +176,13 @@ def count_attempt(factor: Factor, now: int) -> Factor | Refusal:
     wrong = factor.wrong_codes + 1
     if wrong < MAX_WRONG_CODES:
         return msgspec.structs.replace(factor, wrong_codes=wrong, locked_until=None)
-    return msgspec.structs.replace(factor, wrong_codes=0, locked_until=now + LOCK_S)
+    return msgspec.structs.replace(
+        factor, wrong_codes=0, locked_until=now + LOCK_S, locks=factor.locks + 1
+    )
 
 
 def verify(
-    factor: Factor, step: int | None, pending_step: int | None, now: int
+    factor: Factor, step: int | None, pending_step: int | None, sign_in: str, now: int
 ) -> tuple[Factor, Verified | Refusal]:
     """Return the factor after a code, and the verdict on the code.
 
@@ -156,28 +202,41 @@ def verify(
         return factor, counted
     if factor.pending_sealed_secret is not None and pending_step is not None:
         return Factor(
-            sealed_secret=factor.pending_sealed_secret, last_step=pending_step, opened_at=now
+            sealed_secret=factor.pending_sealed_secret,
+            last_step=pending_step,
+            windows=(Window(sign_in, now),),
         ), Verified(enrolled=True)
     if not factor.enrolled or step is None:
         return counted, refuse("invalid_code")
-    if factor.last_step is not None and step <= factor.last_step:
+    if _was_used(factor, step, now):
         # A right code that was used before. It counts neither as right nor as wrong: its owner may
         # have pressed twice, and an eavesdropper must not learn that the code was right.
         return factor, refuse("invalid_code")
+    others = [w for w in factor.windows if w.sign_in != sign_in and _is_open(w, WINDOW_S, now)]
     opened = msgspec.structs.replace(
-        factor, last_step=step, wrong_codes=0, locked_until=None, opened_at=now
+        factor,
+        last_step=step,
+        wrong_codes=0,
+        locked_until=None,
+        windows=(*others, Window(sign_in, now))[-WINDOWS_MAX:],
+        locks=0,
     )
     return opened, Verified(enrolled=False)
 
 
-def _end(factor: Factor, length: int, now: int) -> int | None:
-    """Return when a window of that length ends, or None if it is closed.
+def _was_used(factor: Factor, step: int, now: int) -> bool:
+    """Return whether the code of a time step, or of a later one, was accepted before."""
+    last = factor.last_step
+    return last is not None and step <= last <= now // STEP_S + STEPS_AHEAD
 
-    The window is also closed if the clock was set back to before it was opened.
-    """
-    opened_at = factor.opened_at
-    return (
-        opened_at + length
-        if opened_at is not None and opened_at <= now < opened_at + length
-        else None
-    )
+
+def _is_open(window: Window, length: int, now: int) -> bool:
+    return window.opened_at <= now < window.opened_at + length
+
+
+def _end(factor: Factor, sign_in: str, length: int, now: int) -> int | None:
+    """Return when the sign-in's window of that length ends, or None if it is closed."""
+    for window in factor.windows:
+        if window.sign_in == sign_in and _is_open(window, length, now):
+            return window.opened_at + length
+    return None

@@ -2,22 +2,33 @@
 
 import msgspec
 
-from pgs.domain.stepup import Factor
+from pgs.domain.stepup import Factor, Window
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt
+
+_windows = msgspec.json.Decoder(tuple[Window, ...])
 
 
 async def find_factor(reader: Reader, partner_id: str, uid: str) -> Factor:
     """Return a member's authenticator; `Factor()` if there is none."""
     row = await reader.one("factors.find_factor", partner_id=partner_id, uid=uid)
-    return Factor(*row) if row else Factor()
+    if not row:
+        return Factor()
+    factor = Factor(*row)
+    # The column holds the windows as JSON.
+    return msgspec.structs.replace(factor, windows=_windows.decode(str(factor.windows)))
 
 
 def put_factor(partner_id: str, uid: str, factor: Factor) -> Stmt:
     """Return the statement that stores a member's authenticator in place of the old one."""
     return Stmt(
         "factors.put_factor",
-        {"partner_id": partner_id, "uid": uid, **msgspec.structs.asdict(factor)},
+        {
+            "partner_id": partner_id,
+            "uid": uid,
+            **msgspec.structs.asdict(factor),
+            "windows": msgspec.json.encode(factor.windows).decode(),
+        },
         1,
     )
 

@@ -1,8 +1,19 @@
-"""The write with which the readiness check tests whether the database accepts commits."""
+"""Signs of life: the write with which readiness tests the database, and the newest row."""
 
+from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt, Tx
 
 
 def beat() -> Tx:
     """Return a transaction that writes only the heartbeat's row."""
     return Tx("", (Stmt("heartbeat.beat", {}, 1),))
+
+
+async def newest_row_at(reader: Reader) -> int | None:
+    """Return when the newest rows were written, in epoch seconds; None in an empty database.
+
+    Looks at each account's newest event, newest seat, and newest change in a feed, and at nothing
+    else.
+    """
+    row = await reader.one("heartbeat.newest_row")
+    return row[0] if row else None

@@ -63,7 +63,7 @@ class AccountActor(DispatchingActor):
         if self._account is None:
             return BadRequest(NO_SUCH_PARTNER)
         by, context = _caller_of(command), self._context()
-        refusal = await self._check_gates(self._account, command, context.now)
+        refusal = await self._check_gates(self._account, command, context.real)
         if refusal is not None:
             return refusal
         rule = RULES[type(command)]
@@ -98,15 +98,15 @@ class AccountActor(DispatchingActor):
             return BadRequest(NO_SUCH_PARTNER)
         if uid not in account.members:
             return refuse("not_a_partner_admin")
-        refusal = await self._check_gates(account, command, context.now)
+        refusal = await self._check_gates(account, command, context.real)
         if refusal is not None:
             return refusal
         factor = await self._read_factor(uid)
-        counted = count_attempt(factor, context.now)
+        counted = count_attempt(factor, context.real)
         if isinstance(counted, Refusal):
             return counted
         await self._write_row(put_factor(self._partner_id, uid, counted))
-        checked = check_code(account, uid, command.code, factor, context)
+        checked = check_code(account, command, factor, context)
         if isinstance(checked.verdict, Write):
             return await self._commit_verdict(checked.verdict, uid)
         if checked.factor != counted:
@@ -142,6 +142,7 @@ class AccountActor(DispatchingActor):
         parts = self._parts
         return Context(
             now=parts.clock.now(),
+            real=parts.clock.real(),
             random=parts.rng.bytes,
             catalogue=lambda: parts.catalogue.published(trio.current_time()),
             ring=parts.ring,
@@ -158,7 +159,7 @@ class AccountActor(DispatchingActor):
             role = None if member is None else member.role
             asked = needs_factor(command.rule, role)
             factor = await self._read_factor(uid) if asked else Factor()
-            refusal = admit(command.rule, role, factor, now)
+            refusal = admit(command.rule, role, factor, command.sign_in, now)
             if refusal is not None:
                 return refusal
         if command.if_revision not in (None, account.revision):

@@ -18,11 +18,13 @@ from pgs.storage.transactions import Stmt
 class Context(msgspec.Struct, frozen=True):
     """What a rule may look at besides the account and the command.
 
-    `now` in epoch seconds; `random(n)` returns n random bytes; `catalogue()` returns None while
-    the tiers cannot be read.
+    `now` in epoch seconds never goes back; `real` is what the machine's clock says, for codes and
+    step-up windows. `random(n)` returns n random bytes; `catalogue()` returns None while the tiers
+    cannot be read.
     """
 
     now: int
+    real: int
     random: Callable[[int], bytes]
     catalogue: Callable[[], TierCatalogue | None]
     ring: KeyRing

@@ -8,11 +8,16 @@ from typing import Final
 import msgspec
 
 from pgs.actors.account.decisions import AccountDecision, Context, Unlogged, Write
-from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, ResetFactor, SteppedUp
+from pgs.actors.messages.account.factors import (
+    EnrollTotp,
+    Enrolment,
+    ResetFactor,
+    SteppedUp,
+    VerifyTotp,
+)
 from pgs.domain import stepup, totp
 from pgs.domain.accounts import Account
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.members import PLATFORM
 from pgs.domain.stepup import Factor, Verified
 from pgs.storage import factors as rows
 from pgs.storage.reader import Reader
@@ -40,7 +45,7 @@ def enrol_totp(
         return refuse("not_a_partner_admin")
     secret = totp.new_secret(context.random(totp.ENTROPY_BYTES))
     sealed = context.seal(secret, factor_context(account.partner_id, member.uid))
-    after = stepup.enrol(held, sealed, context.now)
+    after = stepup.enrol(held, sealed, command.sign_in, context.real)
     if isinstance(after, Refusal):
         return after
     stmt = rows.put_factor(account.partner_id, member.uid, after)
@@ -58,8 +63,11 @@ def enrol_totp(
 
 
 def reset_factor(account: Account, command: ResetFactor, context: Context) -> AccountDecision:
-    """Decide to delete a lost authenticator, together with its open windows and its lock."""
-    if command.by != PLATFORM:
+    """Decide to delete a lost authenticator, together with its open windows and its lock.
+
+    Nobody resets their own: whoever holds a stolen sign-in could then enrol another one.
+    """
+    if command.by == command.uid:
         return refuse("role_forbidden")
     member = account.members.get(command.uid)
     if member is None:
@@ -85,18 +93,22 @@ class CheckedCode(msgspec.Struct, frozen=True):
 
 
 def check_code(
-    account: Account, uid: str, code: str, factor: Factor, context: Context
+    account: Account, command: VerifyTotp, factor: Factor, context: Context
 ) -> CheckedCode:
     """Return the result of a member's code. `factor`: its state before the attempt was counted."""
+    uid, now = command.by, context.real
     purpose = factor_context(account.partner_id, uid)
 
     def step(sealed: str | None) -> int | None:
         secret = context.open(sealed, purpose)
-        return None if secret is None else totp.matching_step(secret, code, context.now)
+        return None if secret is None else totp.matching_step(secret, command.code, now)
 
-    now = context.now
     after, verdict = stepup.verify(
-        factor, step(factor.sealed_secret), step(factor.pending_sealed_secret), now
+        factor,
+        step(factor.sealed_secret),
+        step(factor.pending_sealed_secret),
+        command.sign_in,
+        now,
     )
     write = Write(
         account=account,
@@ -113,7 +125,7 @@ def check_code(
         locked = msgspec.structs.replace(
             write,
             action="totp.locked",
-            detail={"until": after.locked_until},
+            detail={"needsReset": True} if after.needs_reset else {"until": after.locked_until},
             reply=lambda _: verdict,
         )
         return CheckedCode(after, locked)

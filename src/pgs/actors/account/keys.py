@@ -9,7 +9,7 @@ from pgs.domain import ids, keys
 from pgs.domain.accounts import Account, ApiKey, in_order
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, refuse
-from pgs.domain.names import LABEL_MAX
+from pgs.domain.names import LABEL_MAX, fault_of_text
 from pgs.domain.secrets import HidesSecrets
 from pgs.storage import accounts as rows
 
@@ -32,6 +32,9 @@ def mint_key(account: Account, command: MintKey, context: Context) -> AccountDec
         return refuse("label_required")
     if len(label) > LABEL_MAX:
         return BadRequest(f"label must be at most {LABEL_MAX} characters")
+    fault = fault_of_text(label)
+    if fault is not None:
+        return BadRequest(f"label {fault}")
     if len(account.keys) >= keys.KEYS_MAX:
         return _FULL
     new = _new_key(account, command.environment, label, context)

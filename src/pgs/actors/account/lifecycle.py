@@ -15,10 +15,19 @@ from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.members import PLATFORM
-from pgs.domain.names import LABEL_MAX, is_partner_id
+from pgs.domain.names import LABEL_MAX, fault_of_name, is_partner_id
 from pgs.domain.versions import ServedVersions
 from pgs.storage.invites import insert_invite
 from pgs.storage.stops import put_stop
+
+
+def account_name(text: str) -> str | BadRequest:
+    """Return an account's name without spaces around it, or why it cannot be the name."""
+    name = text.strip()
+    if not name or len(name) > LABEL_MAX:
+        return BadRequest(f"name must be 1 to {LABEL_MAX} characters")
+    fault = fault_of_name(name)
+    return name if fault is None else BadRequest(f"name {fault}")
 
 
 def create(partner_id: str, command: CreatePartner, context: Context) -> AccountDecision:
@@ -28,9 +37,9 @@ def create(partner_id: str, command: CreatePartner, context: Context) -> Account
             "a partner id is 3 to 32 of a-z 0-9 -, starts with a letter,"
             " and is neither test nor live"
         )
-    name = command.name.strip()
-    if not name or len(name) > LABEL_MAX:
-        return BadRequest(f"name must be 1 to {LABEL_MAX} characters")
+    name = account_name(command.name)
+    if isinstance(name, BadRequest):
+        return name
     invite = invites.issue(
         context.new_id(ids.INVITE), command.admin_email, "admin", "admin", None, context.now
     )

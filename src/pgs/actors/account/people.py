@@ -133,7 +133,13 @@ def accept_invite(
     If the caller accepts invites of two accounts at once, the unique index of members allows one.
     """
     accepted = invites.accept(
-        found.invite, account.partner_id, command.by, command.email, found.member_of, context.now
+        found.invite,
+        account.partner_id,
+        command.by,
+        command.email,
+        found.member_of,
+        account.admin_domain,
+        context.now,
     )
     if isinstance(accepted, Refusal):
         return accepted

@@ -69,7 +69,7 @@ class NudgeTask:
         """
         parts, flight = self._parts, self._flight
         began = due = trio.current_time()
-        signed = nudges.sign_nudge(self._partner.partner_id, self._secret, parts.clock.now())
+        signed = nudges.sign_nudge(self._partner.partner_id, self._secret, parts.clock.real())
         number = 0
         while not await self._cut_before(due):
             number, tried_at = number + 1, parts.clock.now()

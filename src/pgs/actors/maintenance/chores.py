@@ -2,6 +2,7 @@
 
 from pgs.actors.kernel.system import TEND_S
 from pgs.actors.maintenance.billing import assemble_invoices, finalise_days
+from pgs.actors.maintenance.clock import watch_clock
 from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_due
 from pgs.actors.maintenance.registers import (
     close_idle_partners,
@@ -39,6 +40,10 @@ final."""
 COUNT_S = 60.0
 """Seconds between two counts of open charges and payouts. They are told of after a day, so a minute
 is early enough."""
+
+WATCH_CLOCK_S = 60.0
+"""Seconds between two comparisons of the clock with the newest row. A clock is put right within
+minutes at best."""
 
 CHECK_SOCKETS_S = 1.0
 """Seconds between two checks of the registry's age. Nothing else closes sockets when the registry
@@ -150,6 +155,12 @@ CHORES = (
         work=count_open_money,
         every_s=COUNT_S,
         failed="open_money_uncounted",
+    ),
+    Chore(
+        name="watch_clock",
+        work=watch_clock,
+        every_s=WATCH_CLOCK_S,
+        failed="clock_unwatched",
     ),
     Chore(
         name="prune_attempts",

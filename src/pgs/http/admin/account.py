@@ -27,13 +27,15 @@ class StepUp(msgspec.Struct, frozen=True, rename="camel"):
     """The windows and the lock of the caller's authenticator.
 
     The times are the ends of the windows and of the lock, in epoch seconds. A time is absent while
-    its window is closed or nothing is locked.
+    its window is closed or nothing is locked. The windows are those of the caller's sign-in.
+    `needs_reset`: no code is checked until another admin or the operator resets the authenticator.
     """
 
     enrolled: bool
     until: int | UnsetType = UNSET
     fresh_until: int | UnsetType = UNSET
     locked_until: int | UnsetType = UNSET
+    needs_reset: bool | UnsetType = UNSET
 
 
 class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
@@ -74,7 +76,8 @@ def pins(account: Account) -> Pins:
 async def account_record(call: AdminCall, account: Account) -> AccountRecord:
     """Return the account's record for the caller, with the caller's present step-up."""
     parts, caller = call.services.parts, call.principal
-    step_up = standing(await factor_of(call.services, caller.known), parts.clock.now())
+    factor = await factor_of(call.services, caller.known)
+    step_up = standing(factor, caller.identity.sign_in, parts.clock.real())
     catalogue = parts.catalogue.published(trio.current_time())
     offered = catalogue.offered_terms_version if catalogue else None
     return AccountRecord(
@@ -91,6 +94,7 @@ async def account_record(call: AdminCall, account: Account) -> AccountRecord:
             until=_set(step_up.until),
             fresh_until=_set(step_up.fresh_until),
             locked_until=_set(step_up.locked_until),
+            needs_reset=step_up.needs_reset or UNSET,
         ),
         rake_terms=AgreedTerms(
             _set(offered), _set(account.agreed_terms_version), _set(account.agreed_terms_at)

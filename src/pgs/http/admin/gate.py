@@ -136,7 +136,7 @@ async def _admit(services: Services, identity: Identity, rule: AdminRule) -> Cal
     known = registry.member(identity.uid)
     role = known.member.role if known else None
     factor = await factor_of(services, known) if needs_factor(rule, role) else Factor()
-    refusal = admit(rule, role, factor, services.parts.clock.now())
+    refusal = admit(rule, role, factor, identity.sign_in, services.parts.clock.real())
     return refusal or Caller(identity, rule, known)
 
 
@@ -146,7 +146,7 @@ async def may_go_on(call: AdminCall) -> bool:
     It may while the caller's token is valid and would still admit the caller to the same account.
     """
     services, caller = call.services, call.principal
-    if services.parts.clock.now_ms() >= caller.identity.expires_at * 1000:
+    if services.parts.clock.real_ms() >= caller.identity.expires_at * 1000:
         return False
     again = await _admit(services, caller.identity, caller.rule)
     return isinstance(again, Caller) and again.partner_id == caller.partner_id
@@ -201,11 +201,14 @@ async def change(
 def build(
     call: AdminCall, kind: Callable[Concatenate[str, P], C], /, *args: P.args, **kwargs: P.kwargs
 ) -> C:
-    """Return the command of a call, with the caller's revision and the rule of its gates."""
+    """Return the command of a call, with the caller's revision, gates and sign-in."""
     command = kind(call.principal.uid, *args, **kwargs)
     if isinstance(command, AccountCommand):
         return msgspec.structs.replace(
-            command, if_revision=call.principal.seen, rule=call.principal.rule
+            command,
+            if_revision=call.principal.seen,
+            rule=call.principal.rule,
+            sign_in=call.principal.identity.sign_in,
         )
     return command
 
@@ -213,7 +216,7 @@ def build(
 async def locked(services: Services, known: KnownMember | None, refusal: Refusal) -> Reply:
     """Return `refusal`, a `step_up_locked`, with the seconds to wait as Retry-After."""
     factor = await factor_of(services, known)
-    return Reply(refusal, overloaded(lock_left(factor, services.parts.clock.now())))
+    return Reply(refusal, overloaded(lock_left(factor, services.parts.clock.real())))
 
 
 def account_now(call: AdminCall) -> Account:

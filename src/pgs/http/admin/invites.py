@@ -113,6 +113,7 @@ ENDPOINTS = (
             "wrong_address",
             "already_administers_another_partner",
             "already_a_member",
+            "address_outside_domain",
         ),
     ),
     admin_write(

@@ -83,7 +83,7 @@ async def _stream(call: AdminCall, environment: Environment, write: Write) -> No
 
 def _until_look(call: AdminCall) -> float:
     """Return the seconds until the next check: `LOOK_S`, or less if the token expires sooner."""
-    now, expires_at = call.services.parts.clock.now_ms() / 1000, call.principal.identity.expires_at
+    now, expires_at = call.services.parts.clock.real_ms() / 1000, call.principal.identity.expires_at
     return LOOK_S if expires_at >= now + LOOK_S else max(0.001, expires_at - now)
 
 
@@ -94,7 +94,7 @@ def _budget(call: AdminCall) -> ActivityEvent:
         "left": partner.admission.left(trio.current_time()),
         "burst": policy_of(account).burst,
     }
-    return ActivityEvent("budget", services.parts.clock.now(), detail)
+    return ActivityEvent("budget", services.parts.clock.real(), detail)
 
 
 def _event(event: ActivityEvent) -> bytes:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pgs.actors.messages.account.factors import ResetFactor
 from pgs.actors.messages.account.people import ChangeRole, RemoveMember
 from pgs.domain.members import Member
 from pgs.domain.roles import Role
@@ -69,6 +70,12 @@ async def remove_member(call: AdminCall) -> Answer:
     return _record(reply) if isinstance(reply, Member) else reply
 
 
+async def reset_factor(call: AdminCall) -> Answer:
+    """Remove another member's authenticator; return whose it was."""
+    reply = await change(call, ResetFactor, call.path["uid"])
+    return _record(reply) if isinstance(reply, Member) else reply
+
+
 ENDPOINTS = (
     admin_list("members", list_members, MemberPage, "The account's members"),
     admin_write(
@@ -87,5 +94,13 @@ ENDPOINTS = (
         MemberRecord,
         "Remove a member",
         errors=("member_not_found", "last_admin"),
+    ),
+    admin_write(
+        "DELETE",
+        "members/{uid}/totp",
+        reset_factor,
+        MemberRecord,
+        "Reset a member's authenticator",
+        errors=("member_not_found", "role_forbidden"),
     ),
 )

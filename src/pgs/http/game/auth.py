@@ -59,7 +59,7 @@ def judge(services: Services, token: str | None) -> Session | Refusal | Plain | 
     claims = None if token is None else read_session(token, parts.ring)
     if (
         claims is None
-        or is_expired(claims, parts.clock.now())
+        or is_expired(claims, parts.clock.real())
         or services.restricted_to not in (None, claims.environment)
     ):
         return UNKNOWN

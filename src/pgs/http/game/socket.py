@@ -105,7 +105,7 @@ class Talk:
             return
         parts.presence.enter(player_socket)
         try:
-            with trio.move_on_after(max(0.0, claims.expires_at - parts.clock.now_ms() / 1000)):
+            with trio.move_on_after(max(0.0, claims.expires_at - parts.clock.real_ms() / 1000)):
                 await self._converse(socket, player_socket)
             socket.close(EXPIRED)
         finally:

@@ -32,8 +32,14 @@ async def discover(issuer: str, fetch: Fetch) -> str:
     another.
     """
     document = await fetch(issuer.rstrip("/") + WELL_KNOWN)
-    if document.get("issuer") != issuer:
-        raise NotFetched("the discovery document is another issuer's")
+    named = document.get("issuer")
+    if named != issuer:
+        alike = isinstance(named, str) and named.rstrip("/") == issuer.rstrip("/")
+        raise NotFetched(
+            "the discovery document's issuer differs by the slash at the end alone"
+            if alike
+            else "the discovery document is another issuer's"
+        )
     url = document.get("jwks_uri")
     if not isinstance(url, str) or not may_hold_keys(url, issuer):
         raise NotFetched("the discovery document gives no address of keys that may be used")

@@ -39,19 +39,22 @@ _log = structlog.get_logger("pgs.identity")
 
 
 class PublicKey:
-    """A key that verifies signatures of one algorithm."""
+    """A key that verifies signatures of some algorithms, usually one."""
 
-    def __init__(self, kid: str | None, alg: str, key: Key) -> None:
+    def __init__(self, kid: str | None, algs: frozenset[str], key: Key) -> None:
         self.kid = kid
-        self.alg = alg
+        self.algs = algs
         self._key = key
-        # Read from the table, because `get_alg` warns about the name EdDSA at each call.
-        self._algorithm = JWSRegistry.algorithms[alg]
 
-    def has_signed(self, data: bytes, signature: bytes) -> bool:
-        """Return whether the signature over `data` was made with this key. Never raises."""
+    def has_signed(self, alg: str, data: bytes, signature: bytes) -> bool:
+        """Return whether the signature over `data` was made with this key. Never raises.
+
+        `alg` is one of `algs`.
+        """
+        # Read from the table, because `get_alg` warns about the name EdDSA at each call.
+        algorithm = JWSRegistry.algorithms[alg]
         try:
-            return bool(self._algorithm.verify(data, signature, self._key))
+            return bool(algorithm.verify(data, signature, self._key))
         except (JoseError, ValueError):
             return False
 
@@ -73,8 +76,11 @@ def read_keys(document: Mapping[str, object]) -> tuple[PublicKey, ...]:
 
 def _read_key(jwk: Json) -> PublicKey | None:
     kid, operations = jwk.get("kid"), jwk.get("key_ops", ["verify"])
-    alg = _algorithm(jwk.get("kty"), jwk.get("crv"))
-    if alg is None or jwk.get("alg", alg) != alg or jwk.get("use", "sig") != "sig" or "d" in jwk:
+    algs = _algorithms(jwk.get("kty"), jwk.get("crv"))
+    if "alg" in jwk:  # the issuer names the one algorithm
+        named = "EdDSA" if jwk["alg"] == "Ed25519" else jwk["alg"]
+        algs = frozenset(alg for alg in algs if alg == named)
+    if not algs or jwk.get("use", "sig") != "sig" or "d" in jwk:
         return None
     if (
         not isinstance(operations, list)
@@ -83,39 +89,40 @@ def _read_key(jwk: Json) -> PublicKey | None:
     ):
         return None
     try:
-        key = _import(alg, jwk)
+        key = _import(str(jwk["kty"]), jwk)
     except (JoseError, ValueError, TypeError):
         return None
-    return None if key is None else PublicKey(kid, alg, key)
+    return None if key is None else PublicKey(kid, algs, key)
 
 
-def _algorithm(kty: object, crv: object) -> str | None:
-    """Return the only algorithm that a type of key may be used for, or None for other types."""
+def _algorithms(kty: object, crv: object) -> frozenset[str]:
+    """Return the algorithms that a type of key may be used for; none for other types."""
     if kty == "RSA":
-        return "RS256"
-    if kty == "EC" and crv == "P-256":
-        return "ES256"
-    return "EdDSA" if kty == "OKP" and crv == "Ed25519" else None
+        return frozenset({"RS256", "PS256"})
+    of_curves = {("EC", "P-256"): "ES256", ("EC", "P-384"): "ES384", ("OKP", "Ed25519"): "EdDSA"}
+    if not isinstance(kty, str) or not isinstance(crv, str) or (kty, crv) not in of_curves:
+        return frozenset()
+    return frozenset({of_curves[kty, crv]})
 
 
-def _import(alg: str, jwk: Json) -> Key | None:
-    """Return the key built from the members that its algorithm needs, or None if one is unusable.
+def _import(kty: str, jwk: Json) -> Key | None:
+    """Return the key built from the members that its type needs, or None if one is unusable.
 
     joserfc gets no other members, such as certificates, so that none can change its checks.
     """
     names = {
-        "RS256": ("kty", "n", "e"),
-        "ES256": ("kty", "crv", "x", "y"),
-        "EdDSA": ("kty", "crv", "x"),
-    }[alg]
+        "RSA": ("kty", "n", "e"),
+        "EC": ("kty", "crv", "x", "y"),
+        "OKP": ("kty", "crv", "x"),
+    }[kty]
     members: dict[str, str | list[str]] = {
         name: value for name in names if isinstance(value := jwk.get(name), str)
     }
     if len(members) != len(names):
         return None
-    if alg == "ES256":
+    if kty == "EC":
         return ECKey.import_key(members)
-    if alg == "EdDSA":
+    if kty == "OKP":
         return OKPKey.import_key(members)
     modulus = base64url.decode(str(members["n"]))
     if modulus is None or int.from_bytes(modulus, "big").bit_length() not in RSA_BITS:
@@ -129,6 +136,7 @@ class KeyCache:
     Callers who need the keys at the same time share one fetch. It goes on even if the caller who
     began it is cancelled. While the issuer cannot be reached, or publishes no usable key, the last
     good keys stay in use, however old. Counts `identity_keys_fetched` and `identity_keys_failed`.
+    `fault` says why the latest fetch failed; it is None after one that succeeded.
     """
 
     def __init__(
@@ -140,6 +148,7 @@ class KeyCache:
         self._flight: trio.Event | None = None
         self._next_fetch = float("-inf")
         self._fresh_until = float("-inf")
+        self.fault: str | None = None
 
     async def find(self, alg: str, kid: str | None) -> Sequence[PublicKey] | None:
         """Return the keys that may have signed a token, usually one; None while none are cached.
@@ -155,8 +164,14 @@ class KeyCache:
             self._fetch_if_due()
         if not self._keys:
             return None
-        fitting = [key for key in self._keys if key.alg == alg and kid in (None, key.kid)]
+        fitting = [key for key in self._keys if alg in key.algs and kid in (None, key.kid)]
         return fitting if kid is not None or len(fitting) == 1 else ()
+
+    async def refresh(self) -> None:
+        """Fetch the keys if a fetch is due, and wait for its end."""
+        self._fetch_if_due()
+        if self._flight is not None:
+            await self._flight.wait()
 
     def _fetch_if_due(self) -> None:
         if self._flight is None and trio.current_time() >= self._next_fetch:
@@ -170,6 +185,7 @@ class KeyCache:
             if not keys:
                 raise NotFetched("the key set holds no key that can be used")
             self._keys, self._fresh_until = keys, trio.current_time() + FRESH_S
+            self.fault = None
             self._on_event("identity_keys_fetched")
         except NotFetched as error:
             self._failed(error.reason)
@@ -181,5 +197,6 @@ class KeyCache:
             flight.set()
 
     def _failed(self, reason: str) -> None:
+        self.fault = reason
         self._on_event("identity_keys_failed")
         _log.warning("identity_keys_failed", reason=reason, have=len(self._keys))

@@ -4,11 +4,12 @@ Parsing is strict: canonical base64url, no repeated names, no `NaN` or `Infinity
 standards (RFC 7515, 7519, 8725) allow a reader to ignore or to refuse, this module refuses.
 """
 
+import hashlib
 import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Final, NoReturn, TypeGuard
+from typing import Final, Literal, NoReturn, TypeGuard
 
 import msgspec
 
@@ -26,7 +27,57 @@ NOT_BEFORE_LEEWAY_S: Final = 5
 Synchronized clocks differ by less than one second, and rounding adds another. `exp` has no leeway:
 a wrong clock only makes a token expire some seconds early."""
 
-ALGORITHMS: Final = frozenset({"RS256", "ES256", "EdDSA"})
+ISSUED_AHEAD_S: Final = 60
+"""Seconds that `iat` may be in the future. The interface promises this bound."""
+
+LIFETIME_S: Final = 24 * 3600
+"""Seconds from `iat` to `exp` of the longest token, as the interface promises. A stolen token is of
+use for a day at most."""
+
+ALGORITHMS: Final = frozenset({"RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519"})
+
+TokenFault = Literal[
+    "not_a_jwt",
+    "malformed",
+    "algorithm",
+    "issuer",
+    "issuer_slash",
+    "audience",
+    "expired",
+    "not_yet_valid",
+    "issued_in_future",
+    "lifetime",
+    "client",
+    "email_missing",
+    "email_unverified",
+    "subject",
+    "unknown_key",
+    "signature",
+]
+"""Why a token is refused: the label of the metric, and the reason in the log."""
+
+ADVICE: Final[Mapping[TokenFault, str]] = {
+    "not_a_jwt": "an opaque access token: send the ID token, or let the issuer give JWTs",
+    "malformed": "a part of the token is not what RFC 7519 asks for",
+    "algorithm": f"the issuer must sign with one of {', '.join(sorted(ALGORITHMS))}",
+    "issuer": "another issuer's token: compare its `iss` with PGS_IDENTITY_ISSUER",
+    "issuer_slash": "PGS_IDENTITY_ISSUER differs from `iss` by the slash at the end alone",
+    "audience": "`aud` lacks PGS_IDENTITY_AUDIENCE: set it to what the issuer's tokens name",
+    "expired": "the client must get a new token; if all are expired, compare the clocks",
+    "not_yet_valid": "`nbf` is in the future: compare the clocks",
+    "issued_in_future": "`iat` is in the future: compare the clocks",
+    "lifetime": "let the issuer give tokens of 24 hours or less",
+    "client": "`azp` or `client_id` names another client than PGS_IDENTITY_CLIENT_ID",
+    "email_missing": "let the issuer put `email` and `email_verified` into this token",
+    "email_unverified": "`email_verified` is not true: the person verifies the address first",
+    "subject": "`sub` is not a printable text of at most 255 characters",
+    "unknown_key": "the issuer does not publish the key that the token names",
+    "signature": "the token was not signed by the issuer's key",
+}
+"""What an operator can do about each fault, for the log."""
+
+SIGN_IN_CHARS: Final = 32
+"""Characters of a sign-in's name: 128 bits of a hash, so that no two sign-ins share one."""
 
 # Headers that carry a key or link to one. A token that has one is refused, since a key that comes
 # with a token proves nothing.
@@ -41,12 +92,22 @@ _EMAIL = re.compile(r"[^\x00-\x20\x7f-\xa0\ud800-\udfff@]+@[^\x00-\x20\x7f-\xa0\
 class Identity(msgspec.Struct, frozen=True):
     """A person with a verified token. `uid` is the token's `sub`; `email` is spelled as in it.
 
-    `expires_at` is the time in epoch seconds at which the token expires.
+    `expires_at` is the time in epoch seconds at which the token expires. `sign_in` is a name for
+    the sign-in from which the token comes; it cannot be turned into what the token says.
     """
 
     uid: str
     email: str
     expires_at: int | float
+    sign_in: str = ""
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """What tokens must name: the issuer, the audience, and a client unless `client_id` is empty."""
+
+    issuer: str
+    audience: str
+    client_id: str = ""
 
 
 class ParsedToken(HidesSecrets, msgspec.Struct, frozen=True):
@@ -64,15 +125,15 @@ class ParsedToken(HidesSecrets, msgspec.Struct, frozen=True):
     signature: bytes
 
 
-def parse_token(text: str) -> ParsedToken | None:
-    """Return the parsed token, or None if no key could make it valid. Takes any string."""
+def parse_token(text: str) -> ParsedToken | TokenFault:
+    """Return the parsed token, or its fault if no key could make it valid. Takes any string."""
     parts = text.split(".") if len(text) <= TOKEN_MAX else []
     if len(parts) != 3:
-        return None
+        return "not_a_jwt"
     header, claims = _object(parts[0]), _object(parts[1])
     signature = base64url.decode(parts[2])
-    if header is None or claims is None or not signature:
-        return None
+    if header is None or claims is None or signature is None:
+        return "malformed"
     alg, kid, kind = header.get("alg"), header.get("kid"), header.get("typ", "JWT")
     # No extension is supported, so none may be critical.
     if (
@@ -80,14 +141,15 @@ def parse_token(text: str) -> ParsedToken | None:
         or not _OWN_KEY.isdisjoint(header)
         or not isinstance(kind, str)
         or kind.lower() not in _TYPES
+        or ("kid" in header and not isinstance(kid, str))
     ):
-        return None
+        return "malformed"
     if not isinstance(alg, str) or alg not in ALGORITHMS:
-        return None
-    if "kid" in header and not isinstance(kid, str):
-        return None
+        return "algorithm"
+    if not signature:
+        return "malformed"
     return ParsedToken(
-        alg,
+        "EdDSA" if alg == "Ed25519" else alg,  # RFC 9864 gives the same algorithm a second name
         kid if isinstance(kid, str) else None,
         claims,
         f"{parts[0]}.{parts[1]}".encode("ascii"),
@@ -95,34 +157,71 @@ def parse_token(text: str) -> ParsedToken | None:
     )
 
 
-def check_claims(
-    claims: Mapping[str, object], issuer: str, audience: str, now: int
-) -> Identity | None:
-    """Return the person whom the claims identify, or None if the claims cannot be accepted.
+def check_claims(token: ParsedToken, expected: Expected, now: int) -> Identity | TokenFault:
+    """Return the person whom a token identifies, or the first fault of its claims.
 
-    They must name this issuer and this audience, be valid at `now` (epoch seconds), and state a
-    verified email address.
+    The claims must name what is expected, be valid at `now` (epoch seconds), and state a verified
+    email address.
     """
-    if claims.get("iss") != issuer or not _is_for(claims.get("aud"), audience):
-        return None
-    expires, begins = claims.get("exp"), claims.get("nbf", now)
-    if (
-        not _is_date(expires)
-        or now >= expires
-        or not _is_date(begins)
-        or begins > now + NOT_BEFORE_LEEWAY_S
+    claims = token.claims
+    fault = _check_names(claims, expected) or _check_times(claims, now)
+    if fault is not None:
+        return fault
+    uid, email, expires = claims.get("sub"), claims.get("email"), claims.get("exp")
+    if not isinstance(uid, str) or _UID.fullmatch(uid) is None:
+        return "subject"
+    if not isinstance(email, str) or len(email) > EMAIL_MAX or _EMAIL.fullmatch(email) is None:
+        return "email_missing"
+    if claims.get("email_verified") is not True:
+        return "email_unverified"
+    if not _is_date(expires):
+        return "malformed"
+    return Identity(uid, email, expires, sign_in_of(token))
+
+
+def sign_in_of(token: ParsedToken) -> str:
+    """Return the name of the sign-in from which a token comes.
+
+    All tokens of one sign-in have the same one where the issuer tells sign-ins apart: by `sid`,
+    else by `auth_time`. Otherwise each token is a sign-in of its own: by `jti`, else by its text.
+    """
+    for name in ("sid", "auth_time", "jti"):
+        value = token.claims.get(name)
+        if (isinstance(value, str) and value) or _is_date(value):
+            return sign_in_name(name, value)
+    return sign_in_name("token", token.signed.decode("ascii"))
+
+
+def sign_in_name(claim: str, value: object) -> str:
+    """Return the name of the sign-in whose tokens have this value of a claim."""
+    return hashlib.sha256(json.dumps([claim, value]).encode()).hexdigest()[:SIGN_IN_CHARS]
+
+
+def _check_names(claims: Mapping[str, object], expected: Expected) -> TokenFault | None:
+    issuer = claims.get("iss")
+    if issuer != expected.issuer:
+        alike = isinstance(issuer, str) and issuer.rstrip("/") == expected.issuer.rstrip("/")
+        return "issuer_slash" if alike else "issuer"
+    if not _is_for(claims.get("aud"), expected.audience):
+        return "audience"
+    if expected.client_id and any(
+        name in claims and claims[name] != expected.client_id for name in ("azp", "client_id")
     ):
-        return None
-    uid, email = claims.get("sub"), claims.get("email")
-    if (
-        claims.get("email_verified") is not True
-        or not isinstance(uid, str)
-        or not isinstance(email, str)
-    ):
-        return None
-    if _UID.fullmatch(uid) is None or len(email) > EMAIL_MAX or _EMAIL.fullmatch(email) is None:
-        return None
-    return Identity(uid, email, expires)
+        return "client"
+    return None
+
+
+def _check_times(claims: Mapping[str, object], now: int) -> TokenFault | None:
+    expires, begins, issued = claims.get("exp"), claims.get("nbf", now), claims.get("iat", now)
+    if not _is_date(expires) or not _is_date(begins) or not _is_date(issued):
+        return "malformed"
+    if now >= expires:
+        return "expired"
+    if begins > now + NOT_BEFORE_LEEWAY_S:
+        return "not_yet_valid"
+    if issued > now + ISSUED_AHEAD_S:
+        return "issued_in_future"
+    return "lifetime" if expires > issued + LIFETIME_S else None
 
 
 def _is_date(value: object) -> TypeGuard[int | float]:

@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.seats import CancelSeat, Seated, StakeSeat
 from pgs.domain.errors import BadRequest, Refusal, refuse
-from pgs.domain.names import PARTNER_REF_MAX, is_idempotency_key
+from pgs.domain.names import PARTNER_REF_MAX, fault_of_text, is_idempotency_key
 from pgs.domain.seats import Seat, SeatRequest, is_same_request
 from pgs.http.api.body import Cents
 from pgs.http.api.endpoint import Answer, Call, Endpoint, Reply
@@ -74,6 +74,9 @@ def seat_record(seat: Seat, pairing: str | None = None) -> SeatRecord:
 async def take_seat(call: Call) -> Answer:
     """Return the seat of the idempotency key, which this call or an earlier one has taken."""
     request: TakeSeat = call.body
+    fault = fault_of_text(request.partner_ref or "")
+    if fault is not None:
+        return BadRequest(f"Field `partnerRef` {fault}.")
     if not is_idempotency_key(request.idempotency_key):
         return BadRequest(
             "Field `idempotencyKey` must be 1 to 128 characters of A-Z a-z 0-9 _ - . :"

@@ -5,7 +5,8 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from pgs.domain.names import DISPLAY_NAME_MAX
+from pgs.domain.errors import BadRequest
+from pgs.domain.names import DISPLAY_NAME_MAX, fault_of_name
 from pgs.domain.secrets import HidesSecrets
 from pgs.domain.sessions import (
     LISTED_MAX,
@@ -58,11 +59,14 @@ class MintedSession(HidesSecrets, msgspec.Struct, frozen=True, rename="camel"):
     resume: list[ResumableMatch]
 
 
-async def mint_session(call: Call) -> MintedSession:
+async def mint_session(call: Call) -> MintedSession | BadRequest:
     """Return a new token. It is signed and self-contained, so nothing is written."""
     request: MintSession = call.body
+    fault = fault_of_name(request.display_name or "")
+    if fault is not None:
+        return BadRequest(f"Field `displayName` {fault}.")
     principal, parts = call.principal, call.services.parts
-    now = parts.clock.now()
+    now = parts.clock.real()
     claims = SessionClaims(
         partner_id=principal.partner_id,
         environment=principal.environment,

@@ -3,3 +3,18 @@
 -- name: beat!
 insert into heartbeat (name, beats) values ('readiness', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1;
+
+-- name: newest_row^
+select max(newest.at) from (
+  select event.at as at
+  from partner join event on event.partner_id = partner.partner_id
+    and event.seq = partner.event_seq
+  union all
+  select seat.seated_at as at
+  from head join seat on seat.partner_id = head.partner_id
+    and seat.environment = head.environment and seat.seq = head.seat_seq
+  union all
+  select seat.updated_at as at
+  from head join seat on seat.partner_id = head.partner_id
+    and seat.environment = head.environment and seat.position = head.feed_position
+) as newest;

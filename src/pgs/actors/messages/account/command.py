@@ -25,10 +25,12 @@ class AccountCommand(Command[R], Generic[R], frozen=True, kw_only=True):
     `if_revision`: the account's revision that the caller has seen. If the account has another one
     by now, the reply is `partner_changed`. `rule`: the gates that `by` has passed in the admin API.
     The actor checks them again, so that a member who was just removed or demoted changes nothing.
+    `sign_in`: the sign-in in which `by` calls. Step-up windows belong to it.
     """
 
     if_revision: int | None = None
     rule: AdminRule | None = None
+    sign_in: str = ""
 
 
 class AccountChangedInRows(Message, frozen=True):
