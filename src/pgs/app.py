@@ -133,7 +133,13 @@ async def _open_folder(config: Config, rng: Rng, inline: bool) -> tuple[Database
         # The keys come first: a start that is killed then leaves no database without a key ring.
         keys.append(KeyFile(config.key_file, rng, make=is_new))
 
-    open_database = partial(Database, config.data_dir, inline=inline, on_locked=open_keys)
+    open_database = partial(
+        Database,
+        config.data_dir,
+        inline=inline,
+        key_file=config.key_file,
+        on_locked=open_keys,
+    )
     # In a thread: a migration may take long, and health checks must be answered meanwhile.
     database = open_database() if inline else await trio.to_thread.run_sync(open_database)
     return database, keys[0]

@@ -82,6 +82,7 @@ def test_a_folder_that_another_process_holds_is_named(
 
 
 def test_a_damaged_key_file_is_named(tmp_path: Path) -> None:
+    assert pgs("db", "migrate", "--data", tmp_path).exit_code == 0
     (tmp_path / "keys").write_text("damaged")
     result = pgs("db", "migrate", "--data", tmp_path)
     assert result.exit_code == 1

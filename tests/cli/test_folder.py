@@ -23,6 +23,7 @@ from pgs.operator.answers import Done
 from pgs.operator.commands.match import MATCH_VOID, MatchId
 from pgs.operator.commands.partner import PARTNER_DEACTIVATE, PARTNER_SHOW, PartnerId
 from pgs.operator.records import partner_record
+from pgs.storage.mark import Mark, write_mark
 from pgs.storage.seats import find_match, is_money_due
 from tests.cli.support import NEW, json_of, pgs, process
 from tests.operator.support import Operator, prepare, serving
@@ -56,6 +57,7 @@ def test_a_database_without_its_key_ring_is_refused_and_no_new_ring_is_made(
 
 
 def test_the_ring_of_a_failed_first_start_is_used_again(tmp_path: Path) -> None:
+    write_mark(tmp_path, Mark("making"))  # what a start writes first
     ring = KeyFile(tmp_path / "keys", SystemRng()).ring
     (tmp_path / "pgs.db.new").touch()
     assert json_of(pgs("db", "migrate", "--json", "--data", tmp_path))["migrations"]
@@ -205,8 +207,7 @@ def test_a_service_prints_where_it_listens_beside_its_base_url(tmp_path: Path) -
 
 
 def test_a_service_whose_files_others_can_read_warns_when_it_starts(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir(mode=0o700)
-    KeyFile(tmp_path / "data" / "keys", SystemRng())
+    assert pgs("db", "migrate", "--data", tmp_path / "data").exit_code == 0
     (tmp_path / "data" / "keys").chmod(0o644)
     assert _started(tmp_path / "data").startswith("pgs is ready: http://127.0.0.1:")
     warned = [
@@ -245,3 +246,26 @@ def test_a_package_whose_game_is_invalid_is_named_with_what_to_do(
     assert capsys.readouterr().err.startswith(
         "pgs: nim.rules is no game called nim. Remove the package"
     )
+
+
+def test_a_copy_is_restored_and_a_loss_accepted_at_the_command_line(tmp_path: Path) -> None:
+    data, backup = tmp_path / "data", tmp_path / "backup"
+    assert pgs(*NEW, "--data", data).exit_code == 0
+    assert pgs("db", "backup", backup, "--data", data).exit_code == 0
+    assert pgs("terms", "end", "acme", "--data", data).exit_code == 1
+    told = json_of(pgs("db", "restore", backup, "--json", "--data", data))
+    assert (Path(told["replaced"]) / "pgs.db").is_file()
+    assert "The copy is in" in pgs("db", "restore", backup, "--data", data).stdout
+    (data / "pgs.mark").write_text("damaged")
+    refused = pgs("partner", "list", "--data", data)
+    assert refused.exit_code == 1
+    assert "pgs db accept-loss" in refused.stderr
+    assert "goes on with" in pgs("db", "accept-loss", "--data", data).stdout
+    assert pgs("partner", "list", "--data", data).exit_code == 0
+    for wrong in (["restore", tmp_path / "nothing"], ["accept-loss"]):
+        refused = pgs("db", *wrong, "--data", tmp_path / "nowhere")
+        assert refused.exit_code == 1
+        assert "there is no database" in refused.stderr
+    (data / "pgs.db").unlink()
+    refused = pgs("partner", "list", "--data", data)
+    assert "so this service is not new" in refused.stderr

@@ -28,7 +28,6 @@ from pgs.operator.answers import (
 from pgs.operator.command import NoArgs, OperatorCommand
 from pgs.operator.commands import COMMANDS
 from pgs.operator.protocol import (
-    SOCKET_NAME,
     ConnectionLost,
     NotRunning,
     call_operator,
@@ -38,7 +37,7 @@ from pgs.operator.protocol import (
     serve_operator,
 )
 from pgs.operator.records import TierList
-from pgs.storage.data_folder import DataFolderInUse
+from pgs.storage.data_folder import SOCKET_NAME, DataFolderInUse
 from pgs.storage.transactions import StoreOutage, WriterFull
 from tests.operator.support import prepare, serving
 
@@ -109,6 +108,8 @@ async def test_a_folder_under_a_long_path_is_served_and_reached(tmp_path: Path) 
 
 
 async def test_the_socket_of_a_dead_process_is_replaced(tmp_path: Path) -> None:
+    async with serving(tmp_path):
+        pass
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(tmp_path / SOCKET_NAME))
     (tmp_path / (SOCKET_NAME + ".new")).write_text("left by a start that was killed")

@@ -60,7 +60,7 @@ async def test_only_the_owner_can_read_a_backup_and_it_overwrites_nothing(
 
 
 @pytest.mark.parametrize("made_before", [True, False])
-@pytest.mark.parametrize("broken", ["connect", "os.fsync", "the keys"])
+@pytest.mark.parametrize("broken", ["database.connect", "backup.os.fsync", "the keys"])
 async def test_a_failed_backup_leaves_nothing_and_the_next_one_succeeds(
     database: Database,
     tmp_path: Path,
@@ -78,7 +78,7 @@ async def test_a_failed_backup_leaves_nothing_and_the_next_one_succeeds(
 
     with monkeypatch.context() as patch:
         if broken != "the keys":
-            patch.setattr(f"pgs.storage.backup.{broken}", _no_space)
+            patch.setattr(f"pgs.storage.{broken}", _no_space)
         with pytest.raises(StoreOutage, match="No space left"):
             await back_up(database, target, half_a_ring if broken == "the keys" else _ring)
     assert target.exists() == made_before

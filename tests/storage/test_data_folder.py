@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pgs.storage.connections import connect
+from pgs.storage.connections import connect, create_database
 from pgs.storage.data_folder import DataFolderInUse
 from pgs.storage.database import Database
 from pgs.storage.transactions import StoreOutage
@@ -17,6 +17,7 @@ from tests.virtual import open_store
 
 def test_every_connection_syncs_each_commit_to_the_disk(tmp_path: Path) -> None:
     """SQLite reports `synchronous=FULL` as 2. With NORMAL, a power cut may lose commits."""
+    create_database(tmp_path / "pgs.db")
     for query_only in (False, True):
         connection = connect(tmp_path / "pgs.db", query_only=query_only)
         assert connection.execute("pragma journal_mode").fetchone() == ("wal",)
@@ -74,4 +75,5 @@ def test_only_the_owner_can_use_a_new_folder_and_its_files(tmp_path: Path) -> No
         "pgs.db": 0o600,
         "pgs.db-wal": 0o600,
         "pgs.db-shm": 0o600,
+        "pgs.mark": 0o600,
     }

@@ -37,4 +37,5 @@ def test_a_start_after_one_that_was_killed_makes_the_database(
             "pgs.db",
             "pgs.db-shm",
             "pgs.db-wal",
+            "pgs.mark",
         ]

@@ -15,6 +15,7 @@ from pgs.storage.transactions import Outcome, OutcomeUnknown, WriteFailed
 from pgs.storage.writer import Writer
 from tests.storage.writing import (
     INLINE,
+    AllIsWell,
     lock,
     locked_games,
     submit_all,
@@ -68,7 +69,7 @@ def test_closing_after_the_trio_run_commits_writes_whose_callers_are_gone(
 @INLINE
 async def test_closing_closes_the_connection(inline: bool) -> None:
     connection = sqlite3.connect(":memory:", check_same_thread=False)
-    writer = Writer(connection, inline=inline)
+    writer = Writer(connection, inline=inline, guard=AllIsWell())
     writer.start()
     assert writer.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):

@@ -13,6 +13,14 @@ from tests.virtual import Faults
 INLINE = pytest.mark.parametrize("inline", [True, False], ids=["inline", "thread"])
 
 
+class AllIsWell:
+    """A guard of files that are never lost."""
+
+    def lost(self) -> None: ...
+
+    def committed(self, commits: int) -> None: ...
+
+
 def lock(game: str, expected_rows: int | None = 1) -> Stmt:
     return Stmt(
         "tiers.insert_lock",

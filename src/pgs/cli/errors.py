@@ -13,7 +13,8 @@ from pgs.games.installed import BadGame
 from pgs.keyfile import BadKeyFile
 from pgs.operator.answers import BadCall
 from pgs.operator.protocol import ConnectionLost, SocketObstructed, is_running
-from pgs.storage.data_folder import DataFolderInUse
+from pgs.storage.data_folder import BadSource, DataFolderInUse
+from pgs.storage.ground import DataRefused
 from pgs.storage.migrations import SchemaNewer
 from pgs.storage.transactions import StoreOutage
 
@@ -180,6 +181,8 @@ def _folder_message(error: BaseException) -> str | None:
             f"a newer version wrote this database ({error}). "
             "Use that version, or a backup from before it."
         )
+    if isinstance(error, DataRefused | BadSource):
+        return str(error)
     if isinstance(error, BadKeyFile):
         return (
             f"{error}. Put the file that belongs to this data folder back: "

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pgs.cli import invoices, partners, platform, settlement
+from pgs.cli import database, invoices, partners, platform, settlement
 from pgs.cli.errors import expected
 from pgs.cli.options import ConfigFile, DataDir, settings
 from pgs.demo import BOTS_MAX
@@ -26,7 +26,7 @@ app.add_typer(platform.match, name="match")
 app.add_typer(settlement.settlement, name="settlement")
 app.add_typer(platform.ledger, name="ledger")
 app.add_typer(invoices.invoice, name="invoice")
-app.add_typer(platform.db, name="db")
+app.add_typer(database.db, name="db")
 app.add_typer(platform.keyring, name="keyring")
 
 

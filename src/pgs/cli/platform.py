@@ -1,4 +1,4 @@
-"""`pgs tier …`, `terms`, `match`, `ledger`, `db` and `keyring`: what belongs to the platform."""
+"""`pgs tier …`, `terms`, `match`, `ledger` and `keyring`: what belongs to the platform."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,6 @@ from pgs.cli.errors import REFUSED, WRONG_CALL, expected, stop
 from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
 from pgs.domain.environments import Environment
 from pgs.operator.command import NoArgs
-from pgs.operator.commands.db import DB_BACKUP, DB_CHECK, DB_MIGRATE, BackupFolder
 from pgs.operator.commands.keyring import KEYRING_LIST, KEYRING_ROTATE
 from pgs.operator.commands.ledger import LEDGER_CHECK
 from pgs.operator.commands.match import MATCH_VOID, MatchId
@@ -30,7 +29,6 @@ tier = typer.Typer(no_args_is_help=True, help="Tiers: what a seat costs and what
 terms = typer.Typer(no_args_is_help=True, help="Rake terms.")
 match = typer.Typer(no_args_is_help=True, help="Matches.")
 ledger = typer.Typer(no_args_is_help=True, help="The ledger.")
-db = typer.Typer(no_args_is_help=True, help="The database.")
 keyring = typer.Typer(
     no_args_is_help=True, help="The key ring that signs tokens and cursors and seals secrets."
 )
@@ -187,45 +185,6 @@ def check_ledger(as_json: Json = False, config: ConfigFile = None, data: DataDir
             "and find the cause before play continues.",
             REFUSED,
         )
-
-
-@db.command("migrate")
-def migrate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Bring the database up to date, or create a new one. A service also does it at its start."""
-    show(ask(DB_MIGRATE, NoArgs(), config, data), tables.migrated, as_json=as_json)
-
-
-@db.command("check")
-def check_database(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Run the database's integrity check. The exit code is 1 when it finds a fault."""
-    report = ask(DB_CHECK, NoArgs(), config, data)
-    show(report, tables.database, as_json=as_json)
-    if not report.sound:
-        raise stop(
-            "the database is damaged. Stop the service, keep a copy of the data folder, "
-            "and go back to a backup.",
-            REFUSED,
-        )
-
-
-@db.command("backup")
-def back_up(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="A new or empty folder for the copy.")
-    ],
-    as_json: Json = False,
-    config: ConfigFile = None,
-    data: DataDir = None,
-) -> None:
-    """Copy the database and the key ring while the service runs.
-
-    To restore the backup, start a service on its folder.
-    """
-    show(
-        ask(DB_BACKUP, BackupFolder(str(folder.absolute())), config, data),
-        tables.backed_up,
-        as_json=as_json,
-    )
 
 
 @keyring.command("rotate")

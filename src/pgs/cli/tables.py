@@ -330,7 +330,7 @@ def backed_up(report: r.DatabaseBackedUp) -> RenderableType:
         {
             "Folder": report.folder,
             "Size": f"{report.bytes:,} bytes",
-            "Restore": f"pgs serve --data {report.folder}",
+            "Restore": f"pgs db restore {report.folder}",
         },
     )
 

@@ -22,8 +22,7 @@ from pgs.operator.answers import (
     encode_request,
 )
 from pgs.operator.execute import execute
-
-SOCKET_NAME = "operator.sock"
+from pgs.storage.data_folder import SOCKET_NAME
 
 MAX_ANSWER_BYTES = 1 << 24
 """Bytes of one answer to an operator. The longest page of partners takes a third of them."""

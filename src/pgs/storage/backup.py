@@ -2,7 +2,7 @@
 
 Partners may hold cursors that were issued after the copy was made. If the restored feeds went on
 from their old positions, these cursors would be ahead of new rows, and their readers would never
-see those rows. A copy therefore carries a mark, and the first start on a marked database raises
+see those rows. A copy therefore says in its header that it is one, and the first start on it raises
 every feed's head above every position that can have been issued.
 """
 
@@ -16,7 +16,8 @@ import structlog
 import trio
 
 from pgs.config import KEY_FILE_NAME
-from pgs.storage.connections import DATABASE_NAME, connect
+from pgs.storage.connections import DATABASE_NAME, connect, is_copy, mark_as_copy
+from pgs.storage.content import check_copy, content_of
 from pgs.storage.database import Database
 from pgs.storage.queries import QUERIES
 from pgs.storage.transactions import StoreOutage
@@ -32,10 +33,6 @@ copy. Positions stay below 2^53 for 285 years."""
 
 FEED_EPOCH: Final = 1_735_689_600
 """Unix time of 2025-01-01. No feed is older."""
-
-_MARK = 1
-"""Mark of a backup in SQLite's `user_version`. A copy of the file keeps it, and nothing else here
-uses that field."""
 
 _PART = DATABASE_NAME + ".part"
 _LEFT_BEHIND = (_PART, _PART + "-journal", KEY_FILE_NAME, KEY_FILE_NAME + ".new")
@@ -71,7 +68,7 @@ async def back_up(
 def _back_up(database: Database, folder: Path, copy_keys: Callable[[Path], None]) -> Path:
     made = _claim(database, folder)
     try:
-        _copy(database.path, folder / _PART)
+        _copy(database, folder / _PART)
         copy_keys(folder / KEY_FILE_NAME)
         (folder / _PART).rename(folder / DATABASE_NAME)
         _sync(folder)
@@ -113,23 +110,27 @@ def _discard(folder: Path, made: bool) -> None:
         folder.rmdir()
 
 
-def _copy(source_path: Path, path: Path) -> None:
-    source = connect(source_path, query_only=True)
+def _copy(database: Database, path: Path) -> None:
+    source = database.connect_to_read()
     try:
+        source.execute("begin")
+        was = content_of(source)  # and so is the copy, which is made in the same transaction
         copy = sqlite3.connect(path, isolation_level=None)
         try:
             # In one step, since with several steps each commit in between restarts the copy.
             source.backup(copy)
             # Without a write-ahead log the copy is a single file.
             copy.execute("pragma journal_mode=delete")
-            copy.execute(f"pragma user_version={_MARK}")
-            faults = [row[0] for row in copy.execute("pragma integrity_check(1)")]
+            mark_as_copy(copy)
+            check_copy(path, copy)
+            if content_of(copy) != was:
+                raise StoreOutage("the copy holds something else than the database")
         finally:
             copy.close()
     finally:
         source.close()
-    if faults != ["ok"]:
-        raise StoreOutage(f"the copy is not sound: {faults[0]}")
+    if lost := database.lost():
+        raise StoreOutage(lost)
     _sync(path)
 
 
@@ -150,8 +151,7 @@ def take_over(database: Database, now: int) -> bool:
     """
     connection = connect(database.path)
     try:
-        (mark,) = connection.execute("pragma user_version").fetchone()
-        if mark != _MARK:
+        if not is_copy(connection):
             return False
         connection.execute("begin immediate")
         QUERIES["backup.add_missing_heads"](connection)

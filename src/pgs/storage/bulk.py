@@ -33,13 +33,13 @@ async def read_in_bulk(
 def _read(database: Database, work: BulkRead[T]) -> T:
     reader = database.second_reader()
     try:
-        return _finish(work(reader))
+        return finish(work(reader))
     finally:
         reader.close()
 
 
-def _finish(read: Coroutine[Any, Any, T]) -> T:
-    """Run a read to its end on this thread, which has no event loop.
+def finish(read: Coroutine[Any, Any, T]) -> T:
+    """Return what a read returns, run to its end on this thread, which has no event loop.
 
     That works because a read of SQLite never suspends, so that its first step is its last.
     """

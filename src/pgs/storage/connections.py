@@ -10,6 +10,7 @@ from pgs.storage.transactions import StoreOutage
 
 DATABASE_NAME = "pgs.db"
 
+
 BUSY_TIMEOUT_S = 5.0
 """Seconds that a statement waits for the file's lock. Only the writer holds the lock, and a backup
 for a short time."""
@@ -20,12 +21,14 @@ def connect(
 ) -> sqlite3.Connection:
     """Return a connection with a write-ahead log, `synchronous=FULL` and no implicit transactions.
 
-    Raises `StoreOutage` if the file cannot be opened, or if SQLite cannot keep a write-ahead log in
-    its folder.
+    It never makes a file: SQLite would put an empty database where one is missing. Raises
+    `StoreOutage` if the file cannot be opened, or if SQLite cannot keep a write-ahead log in its
+    folder.
     """
     try:
         connection = sqlite3.connect(
-            path,
+            f"{path.absolute().as_uri()}?mode=rw",
+            uri=True,
             isolation_level=None,
             check_same_thread=False,
             timeout=BUSY_TIMEOUT_S,
@@ -48,25 +51,10 @@ def connect(
     return connection
 
 
-def is_new_database(path: Path) -> bool:
-    """Return whether there is no database yet.
-
-    Raises `StoreOutage` for an empty file, in which SQLite would silently make a new database.
-    """
-    try:
-        if path.stat().st_size == 0:
-            raise StoreOutage(
-                f"{path} is an empty file and no database: put the right one in its place, "
-                "or remove it to begin a new one"
-            )
-    except FileNotFoundError:
-        return True
-    return False
-
-
 def create_database(path: Path) -> None:
     """Make an empty database that only its owner may read.
 
+    A random number in its header, SQLite's `application_id`, tells it from every other database.
     The file gets its name when it is complete, so that a kill never leaves an empty file under that
     name. Raises `StoreOutage`.
     """
@@ -74,9 +62,27 @@ def create_database(path: Path) -> None:
     try:
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)
-        connect(part).close()  # switching to a write-ahead log writes the file's first page
+        connection = connect(part)  # switching to a write-ahead log writes the file's first page
+        try:
+            (number,) = connection.execute("select 1 + abs(random() % 2147483646)").fetchone()
+            connection.execute(f"pragma application_id={number}")
+        finally:
+            connection.close()
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.rename(path)
     except OSError as error:
         raise StoreOutage(f"{path} cannot be made: {error.strerror}") from error
+
+
+def mark_as_copy(connection: sqlite3.Connection) -> None:
+    """Let the next start raise every feed's head. Raises what SQLite raises.
+
+    A copy of the file keeps `user_version`, and nothing else here uses that field.
+    """
+    connection.execute("pragma user_version=1")
+
+
+def is_copy(connection: sqlite3.Connection) -> bool:
+    """Return whether no service has started on this copy yet. Raises what SQLite raises."""
+    return bool(connection.execute("pragma user_version").fetchone() == (1,))

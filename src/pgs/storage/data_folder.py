@@ -6,9 +6,16 @@ import fcntl
 import os
 from pathlib import Path
 
+SOCKET_NAME = "operator.sock"
+"""The socket for operators' commands, in the data folder while a service runs."""
+
 
 class DataFolderInUse(Exception):
     """Another process owns the data folder."""
+
+
+class BadSource(Exception):
+    """A copy cannot be restored; the message says why. The data folder is as it was."""
 
 
 class DataLock:

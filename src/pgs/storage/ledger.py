@@ -67,7 +67,7 @@ async def check_ledger(reader: Reader) -> LedgerReport:
     async with reader.one_moment():
         return LedgerReport(
             totals=[LedgerTotals(*row) for row in await reader.all("ledger.sums")],
-            broken_chains=await _broken_chains(reader),
+            broken_chains=await broken_chains(reader),
             seats_booked_otherwise=_named(
                 await reader.all("ledger.seats_booked_otherwise", **shown)
             ),
@@ -87,7 +87,8 @@ async def check_ledger(reader: Reader) -> LedgerReport:
         )
 
 
-async def _broken_chains(reader: Reader) -> list[str]:
+async def broken_chains(reader: Reader) -> list[str]:
+    """Return the first fault of each ledger whose rows are not as they were written."""
     broken = []
     for partner_id, environment, last_seq, last_hash in await reader.all("ledger.heads"):
         fault = await _first_fault(reader, partner_id, environment, last_seq, last_hash)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
 import threading
 from collections import deque
@@ -9,14 +11,22 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import inf
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 import outcome
 import structlog
 import trio
 
 from pgs.storage.queries import QUERIES
-from pgs.storage.transactions import BUGS, Outcome, OutcomeUnknown, Tx, WriteFailed, WriterFull
+from pgs.storage.transactions import (
+    BUGS,
+    Outcome,
+    OutcomeUnknown,
+    StoreOutage,
+    Tx,
+    WriteFailed,
+    WriterFull,
+)
 
 GROUP_LIMIT = 256
 """Transactions in one commit: as many as arrive during a disk's flush, and few enough to repeat one
@@ -32,6 +42,13 @@ STALLED_AFTER_S = 5.0
 CLOSE_GRACE_S = 3.0
 """Seconds that a commit may still take when the service stops. They are part of the 15 s that a
 stop may take."""
+
+# The kernel may have thrown away the pages that it could not write, and reports it only once: the
+# next sync would succeed without them.
+_FAILED_SYNC = frozenset({sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC})
+
+LAST_LINE_S = 0.25
+"""Seconds for the log to take its last line before the process ends after a failed sync."""
 
 # A violated unique index or primary key means that another write came first. Any other violated
 # constraint is a bug.
@@ -60,11 +77,22 @@ class _Job:
         self.result: outcome.Value[Outcome] | outcome.Error | None = None
 
 
+class Guard(Protocol):
+    """Watches over the files that the writer writes."""
+
+    def lost(self) -> str | None:
+        """Return why nothing may be written to the open files, or None."""
+
+    def committed(self, commits: int) -> None:
+        """Note how many commits the database holds now."""
+
+
 class Writer:
     """Commits transactions in the order in which they came, many at a time."""
 
-    def __init__(self, connection: sqlite3.Connection, *, inline: bool) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, inline: bool, guard: Guard) -> None:
         self._connection = connection
+        self._guard = guard
         self._inline = inline
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         # Submitted and not yet answered, the oldest first. Only the event loop touches it.
@@ -207,11 +235,16 @@ class Writer:
 
     def _commit(self, jobs: Sequence[_Job]) -> None:
         """Commit all jobs together. If one fails, commit each job separately instead."""
+        if lost := self._guard.lost():
+            _answer(jobs, WriteFailed, lost)
+            return
         try:
             self._connection.execute("begin immediate")
             for job in jobs:
                 self._execute(job.tx)
+            (commits,) = QUERIES["heartbeat.count_write"](self._connection)
         except Exception as error:
+            _end_after_failed_sync(error)
             self._roll_back()
             if len(jobs) == 1:
                 jobs[0].result = _verdict(jobs[0].tx, error)
@@ -223,9 +256,13 @@ class Writer:
             self._connection.execute("commit")
         except Exception as error:
             _report("commit_failed", error, transactions=len(jobs))
+            _end_after_failed_sync(error)
             self._roll_back()
-            for job in jobs:
-                job.result = outcome.Error(OutcomeUnknown(str(error)))
+            _answer(jobs, OutcomeUnknown, str(error))
+            return
+        self._guard.committed(commits)
+        if lost := self._guard.lost():  # what was written then may be gone with the file
+            _answer(jobs, OutcomeUnknown, lost)
             return
         for job in jobs:
             job.result = outcome.Value(Outcome.COMMITTED)
@@ -244,6 +281,19 @@ class Writer:
                 self._connection.execute("rollback")
         except sqlite3.Error as error:
             _report("rollback_failed", error)
+
+
+def _end_after_failed_sync(error: Exception) -> None:
+    """End the process if the disk failed to sync: only a restart reads what is really on disk."""
+    if getattr(error, "sqlite_errorcode", None) in _FAILED_SYNC:
+        _report("sync_failed", error)
+        threading.Event().wait(LAST_LINE_S)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _answer(jobs: Sequence[_Job], error: type[StoreOutage], why: str) -> None:
+    for job in jobs:  # each with an error of its own, since tracebacks are not shared
+        job.result = outcome.Error(error(why))
 
 
 def _verdict(tx: Tx, error: Exception) -> outcome.Value[Outcome] | outcome.Error:

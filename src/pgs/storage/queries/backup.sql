@@ -12,3 +12,14 @@ where not exists (select 1 from head h where h.partner_id = p.partner_id
 -- name: raise_feed_heads!
 update head set
   feed_position = case when feed_position > :floor then feed_position else :floor end + :gap;
+
+-- name: heads
+select partner_id, environment, seat_seq, feed_position, ledger_seq, ledger_hash, final_day
+from head
+order by partner_id, environment;
+
+-- name: counts
+select 'seats', count(*) from seat
+union all
+select 'ledger', count(*) from ledger
+order by 1;

@@ -1,4 +1,4 @@
--- The write of the readiness check.
+-- The write of the readiness check, and the count of what the writer has committed.
 
 -- name: beat!
 insert into heartbeat (name, beats) values ('readiness', 1)
@@ -18,3 +18,12 @@ select max(newest.at) from (
   from head join seat on seat.partner_id = head.partner_id
     and seat.environment = head.environment and seat.position = head.feed_position
 ) as newest;
+
+-- name: count_write^
+-- Part of whatever the writer commits.
+insert into heartbeat (name, beats) values ('writes', 1)
+on conflict (name) do update set beats = heartbeat.beats + 1
+returning beats;
+
+-- name: writes^
+select beats from heartbeat where name = 'writes';

@@ -1,0 +1,103 @@
+"""`pgs db …`: checking, copying and restoring the database."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pgs.cli import tables
+from pgs.cli.errors import REFUSED, expected, stop
+from pgs.cli.options import ConfigFile, DataDir, Json, ask, settings, show
+from pgs.clock import SystemClock
+from pgs.operator.command import NoArgs
+from pgs.operator.commands.db import DB_BACKUP, DB_CHECK, DB_MIGRATE, BackupFolder
+
+db = typer.Typer(no_args_is_help=True, help="The database.")
+
+
+@db.command("migrate")
+def migrate(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Bring the database up to date, or create a new one. A service also does it at its start."""
+    show(ask(DB_MIGRATE, NoArgs(), config, data), tables.migrated, as_json=as_json)
+
+
+@db.command("check")
+def check_database(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Run the database's integrity check. The exit code is 1 when it finds a fault."""
+    report = ask(DB_CHECK, NoArgs(), config, data)
+    show(report, tables.database, as_json=as_json)
+    if not report.sound:
+        raise stop(
+            "the database is damaged. Stop the service, keep a copy of the data folder, "
+            "and go back to a backup.",
+            REFUSED,
+        )
+
+
+@db.command("backup")
+def back_up(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A new or empty folder for the copy.")
+    ],
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Copy the database and the key ring while the service runs.
+
+    `pgs db restore FOLDER` puts the copy back.
+    """
+    show(
+        ask(DB_BACKUP, BackupFolder(str(folder.absolute())), config, data),
+        tables.backed_up,
+        as_json=as_json,
+    )
+
+
+@db.command("restore")
+def restore(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="COPY",
+            help="A backup's folder, a folder with pgs.db, or the file of a database.",
+        ),
+    ],
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Put a copy in the place of the database, while no service runs. The copy is not changed.
+
+    What was there is set aside. The next start continues every feed behind all that was ever read.
+    """
+    with expected():
+        from pgs.storage.restore import restore as put_back  # most commands need no database
+
+        loaded = settings(config, data)
+        told = put_back(source, loaded.data_dir, loaded.key_file, SystemClock().now())
+    aside = f" What was there is in {told.replaced}." if told.replaced else ""
+    show(
+        told,
+        lambda told: (
+            f"The copy is in {told.folder}.{aside} Start the service, then run `pgs ledger check`."
+        ),
+        as_json=as_json,
+    )
+
+
+@db.command("accept-loss")
+def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
+    """Go on with a database that has lost commits, after a start has refused it.
+
+    The next start continues every feed behind all that was ever read. What was lost stays lost.
+    """
+    with expected():
+        from pgs.storage.restore import accept_loss as accept
+
+        told = accept(settings(config, data).data_dir)
+    show(
+        told,
+        lambda told: f"The loss is accepted: the next start goes on with {told.folder} as it is.",
+        as_json=as_json,
+    )

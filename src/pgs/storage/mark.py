@@ -1,0 +1,109 @@
+"""The mark beside the database: which database belongs here, and what it must hold at least.
+
+SQLite opens whatever it finds. If the database is gone, it makes a new one; if its log is gone, it
+goes on without the last commits; and it applies a log to any file of the right name. The mark is
+what a start compares the files with before it touches them.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+MARK_NAME: Final = "pgs.mark"
+
+_SIZE = 256
+"""Bytes of the mark's file. It is rewritten in place after each commit, and always whole."""
+
+State = Literal["making", "open", "closed"]
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """What the last process knew of the database.
+
+    `state`: the database was being made, was open, or was closed properly.
+    `database`: the number that SQLite keeps in the file's header, drawn when the file was made.
+    `commits`: how many commits of the writer the database holds at least.
+    `file`, `log`: the inodes of the database and of its log while they were open.
+    """
+
+    state: State
+    database: int = 0
+    commits: int = 0
+    file: int = 0
+    log: int = 0
+
+
+class DamagedMark(Exception):
+    """The mark exists and cannot be read."""
+
+
+def read_mark(folder: Path) -> Mark | None:
+    """Return the folder's mark, or None if there is none. Raises `DamagedMark`."""
+    try:
+        return msgspec.json.decode((folder / MARK_NAME).read_bytes(), type=Mark)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DamagedMark(str(error)) from error
+
+
+def write_mark(folder: Path, mark: Mark) -> None:
+    """Replace the folder's mark, on disk before this returns. Raises OSError."""
+    part = folder / (MARK_NAME + ".new")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(_spell(mark))
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(folder / MARK_NAME)
+    sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names of the folder's files durable. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _spell(mark: Mark) -> bytes:
+    return msgspec.json.encode(mark).ljust(_SIZE - 1) + b"\n"
+
+
+class OpenMark:
+    """The mark of a database that is open. It follows the writer's commits."""
+
+    def __init__(self, folder: Path, mark: Mark) -> None:
+        """Write the mark to disk. Raises OSError."""
+        self._folder = folder
+        self._mark = mark
+        write_mark(folder, mark)
+        self._file = os.open(folder / MARK_NAME, os.O_WRONLY | os.O_CLOEXEC)
+
+    def follow(self, commits: int) -> None:
+        """Note how many commits the database holds now.
+
+        It is not synced: a mark that lags behind after a power cut asks for less and does no harm.
+        """
+        self._mark = msgspec.structs.replace(self._mark, commits=commits)
+        with suppress(OSError):  # the same: the mark then lags behind
+            os.pwrite(self._file, _spell(self._mark), 0)
+
+    def close(self, *, properly: bool) -> None:
+        """Note that the database was closed, if it was closed `properly`; stop following.
+
+        A second call does nothing.
+        """
+        file, self._file = self._file, -1
+        if file < 0:
+            return
+        os.close(file)
+        if properly:
+            with suppress(OSError):  # the next start then compares more than it needs to
+                write_mark(self._folder, msgspec.structs.replace(self._mark, state="closed"))

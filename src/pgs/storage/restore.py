@@ -1,0 +1,191 @@
+"""Puts a copy of the database in the place of what a data folder holds, or accepts what is lost.
+
+Both work on a folder that no service uses. The files are checked in a folder of their own first.
+The next start raises every feed's head, as `backup` explains.
+"""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from pgs.config import KEY_FILE_NAME
+from pgs.domain.keyring import KeyRing, parse_ring
+from pgs.storage.connections import DATABASE_NAME, connect, mark_as_copy
+from pgs.storage.content import check_copy
+from pgs.storage.data_folder import BadSource, DataLock
+from pgs.storage.ground import commits_in, header_number
+from pgs.storage.mark import Mark, sync_folder, write_mark
+from pgs.storage.migrations import migrate
+from pgs.storage.transactions import StoreOutage
+
+_PART: Final = "restore.part"
+_FILES: Final = tuple(DATABASE_NAME + suffix for suffix in ("", "-wal", "-shm"))
+_FIRST_MIGRATION = "0001_launch"
+
+
+class Restored(msgspec.Struct, frozen=True, rename="camel"):
+    """What a restore has done: the folder, and where it has put what was there before."""
+
+    folder: str
+    replaced: str | None
+
+
+class LossAccepted(msgspec.Struct, frozen=True, rename="camel"):
+    """A folder whose database is taken as it is, with the number of its commits."""
+
+    folder: str
+    commits: int
+
+
+def restore(source: Path, folder: Path, key_file: Path, at: int) -> Restored:
+    """Put a copy of the database into `folder`, and set aside what is there.
+
+    `source` is a backup's folder, another folder with `pgs.db`, or the file of a database, with its
+    log if it has one. It is not changed. Its key ring is taken along if it has one, unless
+    `key_file` holds all of its keys. `at` names the folder for what is set aside. Raises
+    `BadSource`, `DataFolderInUse`, `SchemaNewer` and `StoreOutage`.
+    """
+    lock = DataLock(folder)
+    try:
+        database = source / DATABASE_NAME if source.is_dir() else source
+        if not database.is_file():
+            raise BadSource(f"there is no database at {database}")
+        if (folder / DATABASE_NAME).exists() and database.samefile(folder / DATABASE_NAME):
+            raise BadSource(f"{database} is the database of the data folder itself")
+        ring = _new_ring(source / KEY_FILE_NAME if source.is_dir() else None, key_file)
+        with _checked(database, folder) as (part, mark):
+            aside = _set_aside(folder, key_file if ring else None, at)
+            if ring is not None:
+                _copy_file(ring, key_file)
+            part.rename(folder / DATABASE_NAME)
+            write_mark(folder, mark)
+    except OSError as error:
+        raise StoreOutage(f"{error.filename or folder}: {error.strerror}") from error
+    finally:
+        lock.release()
+    return Restored(str(folder), None if aside is None else str(aside))
+
+
+def accept_loss(folder: Path) -> LossAccepted:
+    """Take the folder's database as it is, although the mark asks for more.
+
+    Raises `BadSource`, `DataFolderInUse`, `SchemaNewer` and `StoreOutage`.
+    """
+    path = folder / DATABASE_NAME
+    if not path.is_file():
+        raise BadSource(f"there is no database in {folder}. `pgs db restore` puts a copy there")
+    lock = DataLock(folder)
+    try:
+        with _checked(path, folder) as (_, mark):
+            connection = connect(path)
+            try:
+                mark_as_copy(connection)
+            finally:
+                connection.close()
+            write_mark(folder, mark)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreOutage(f"{path}: {error}") from error
+    finally:
+        lock.release()
+    return LossAccepted(str(folder), mark.commits)
+
+
+def _new_ring(brought: Path | None, key_file: Path) -> Path | None:
+    """Return the ring to put in the place of `key_file`; None to keep that one."""
+    have = _ring(key_file)
+    bring = None if brought is None else _ring(brought)
+    if bring is None and have is None:
+        raise BadSource(
+            f"there is no key ring at {key_file}, and the copy brings none. Put the ring of this "
+            "database there first"
+        )
+    if bring is None or (have and all(have.find(key.kid) == key for key in bring.keys)):
+        return None
+    return brought
+
+
+def _ring(path: Path) -> KeyRing | None:
+    if not path.exists():
+        return None
+    try:
+        return parse_ring(path.read_text())
+    except (OSError, ValueError) as error:
+        raise BadSource(f"the key ring {path} cannot be read: {error}") from error
+
+
+@contextmanager
+def _checked(source: Path, folder: Path) -> Iterator[tuple[Path, Mark]]:
+    """Give a sound copy of a database, in one file, and the mark for it. Raises like `restore`."""
+    place = folder / _PART
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(mode=0o700)
+    try:
+        part = place / DATABASE_NAME
+        _copy_file(source, part)
+        with suppress(FileNotFoundError):
+            _copy_file(Path(f"{source}-wal"), Path(f"{part}-wal"))
+        commits = _make_sound(part, source)
+        yield part, Mark("closed", header_number(part), commits)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    part = target.with_name(target.name + ".new")
+    with (
+        source.open("rb") as opened,
+        os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file,
+    ):
+        shutil.copyfileobj(opened, file)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(target)
+
+
+def _make_sound(part: Path, source: Path) -> int:
+    """Apply the log, bring the schema up to date, check everything; return the commits it holds."""
+    header_number(part)
+    connection = connect(part)
+    try:
+        known = connection.execute("select name from sqlite_master where name = 'migration'")
+        names = "select name from migration where name = ?"
+        if not (known.fetchone() and connection.execute(names, (_FIRST_MIGRATION,)).fetchone()):
+            raise BadSource(f"{source} is not a database of this service")
+        migrate(connection)
+        check_copy(part, connection)
+        mark_as_copy(connection)
+        commits = commits_in(connection)
+        connection.execute("pragma journal_mode=delete")  # one file, without a log
+    except sqlite3.Error as error:
+        raise StoreOutage(f"{source} is not sound: {error}") from error
+    finally:
+        connection.close()
+    return commits
+
+
+def _set_aside(folder: Path, key_file: Path | None, at: int) -> Path | None:
+    """Move the folder's files away, and the ring if it is replaced; return to where."""
+    paths = [folder / name for name in _FILES]
+    found = [path for path in (*paths, *([key_file] if key_file else [])) if path.exists()]
+    if not found:
+        return None
+    aside = folder / f"replaced-{at}"
+    number = 1
+    while aside.exists():
+        number += 1
+        aside = folder / f"replaced-{at}-{number}"
+    aside.mkdir(mode=0o700)
+    for path in found:
+        if path.parent == folder:
+            path.rename(aside / path.name)
+        else:
+            _copy_file(path, aside / KEY_FILE_NAME)
+    sync_folder(folder)
+    return aside
