@@ -24,6 +24,7 @@ from pgs.actors.partners import PartnerActors, PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.actors.seating.switching_off import close_play
+from pgs.actors.shared.presence import PresenceRegister
 from pgs.app import open_core
 from pgs.clock import SystemClock
 from pgs.config import Config
@@ -183,13 +184,17 @@ async def ready_core(
     on_event: Callable[[str], None] = lambda name: None,
     threaded: bool = False,
     outbound: NudgePort | None = None,
+    all_here: bool = True,
 ) -> AsyncIterator[ReadyCore]:
     """Open the core on a folder. A new folder gets the tier `bronze` and the partner `acme`.
 
-    `threaded`: the writer has its own thread, so the test runs in real time.
+    `threaded`: the writer has its own thread, so the test runs in real time. `all_here`: live seats
+    are paired as if every player had a socket open.
     """
     database = partial(Database, factory=faults.factory) if faults is not None else Database
     async with AsyncExitStack() as stack:
+        if all_here:
+            stack.enter_context(mock.patch.object(PresenceRegister, "is_here", return_value=True))
         with mock.patch.object(pgs.app, "Database", database):
             opened = open_core(
                 Config(data_dir=folder),

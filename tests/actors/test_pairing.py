@@ -100,7 +100,11 @@ async def test_the_wait_in_a_pairing_is_counted_from_the_confirmation(
         await s.seat("bob")
         pairing = (await s.match_of(alice)).pairing
         assert pairing is not None
-        assert msgspec.json.decode(pairing) == {"rule": "test.v1", "waitedSeconds": 15}
+        assert msgspec.json.decode(pairing) == {
+            "rule": "test.v1",
+            "waitedSeconds": 15,
+            "begins": "alice",
+        }
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ async def test_the_second_stake_is_matched_at_once_and_both_rows_start(
             PRIZE,
             "none",
         )
-        assert match.pairing == '{"rule":"test.v1","waitedSeconds":7}'
+        assert match.pairing == '{"rule":"test.v1","waitedSeconds":7,"begins":"alice"}'
         await s.check_money()
 
 

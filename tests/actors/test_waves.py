@@ -78,7 +78,9 @@ async def test_live_seats_meet_in_the_next_wave_and_not_before(
             ("alice", at(8)),
             ("bob", at(8)),
         ]
-        assert await pairing(s, bob) == {
+        found = await pairing(s, bob)
+        assert found.pop("begins") in {"alice", "bob"}
+        assert found == {
             "rule": "live.v1",
             "waitedSeconds": 8,
             "ratingGap": 0.0,
@@ -103,27 +105,38 @@ async def test_players_far_apart_meet_once_both_have_waited_long_enough(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        await rate(s, alice=20)
-        # They are five points apart. The allowed gap has grown that far after 20 s.
+        await rate(s, alice=20, bob=30)
+        # They are ten points apart, nine of them for certain. After 29 s that is accepted.
         _, bob = await sit(s, "alice", "bob")
-        await until(19)
+        await until(28)
         assert (await s.row(bob)).status == "waiting"
-        await until(20)
+        await until(29)
         assert await pairing(s, bob) | {
-            "waves": 20,
-            "ratingGap": 5.0,
-            "waitedSeconds": 20,
+            "waves": 29,
+            "ratingGap": 10.0,
+            "waitedSeconds": 29,
         } == await pairing(s, bob)
 
 
-async def test_a_player_who_finds_no_suitable_opponent_gets_the_stake_back(
+async def test_after_a_minute_a_player_meets_anybody(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        await rate(s, alice=5, bob=30)
-        seats = await sit(s, "alice", "bob")
+        await rate(s, alice=5, bob=45)
+        _, bob = await sit(s, "alice", "bob")
+        await until(59)
+        assert (await s.row(bob)).status == "waiting"
+        await until(60)
+        assert (await pairing(s, bob))["waitedSeconds"] == 60
+
+
+async def test_a_player_who_finds_no_opponent_gets_the_stake_back(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        (alice,) = await sit(s, "alice")
         await until(302)
-        assert [(await s.row(seat)).end_reason for seat in seats] == ["no_opponent"] * 2
+        assert (await s.row(alice)).end_reason == "no_opponent"
         await s.check_money()
 
 
@@ -200,7 +213,11 @@ async def test_waiting_seats_of_test_start_no_waves(
         await until(20)
         assert moments == []
         bob = await s.seat("bob")
-        assert await pairing(s, bob) == {"rule": "test.v1", "waitedSeconds": 20}
+        assert await pairing(s, bob) == {
+            "rule": "test.v1",
+            "waitedSeconds": 20,
+            "begins": "alice",
+        }
 
 
 async def test_seats_that_wait_at_a_restart_are_paired_without_a_call(

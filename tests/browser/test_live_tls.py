@@ -121,19 +121,33 @@ def _payouts(service: SharedService, partner: Partner) -> dict[str, Any]:
     raise AssertionError("the match's money was not recorded")
 
 
+def _begins(service: SharedService, partner: Partner) -> str:
+    """Return the player who moves first in the live match, once there is one."""
+    for _ in range(int(WAIT_MAX_MS / 100)):
+        rows = ok(service.client.call("GET", "/partner/results", partner.live))["results"]
+        if rows:
+            path = f"/partner/matches/{rows[0]['matchId']}"
+            match = ok(service.client.call("GET", path, partner.live))
+            return str(match["pairing"]["begins"])
+        time.sleep(0.1)
+    raise AssertionError("nobody was paired")
+
+
 def test_a_live_page_embeds_the_live_frame_over_tls(
     service: SharedService, shop: str, tabs: list[Tab]
 ) -> None:
     partner = service.partner()
     service.account(partner, AddOrigin(PLATFORM, "live", shop))
-    alice, bob = tabs
     for player in ("alice", "bob"):
         ok(service.client.call("POST", "/partner/matches", partner.live, seat_body(player, player)))
-    origin = _open(service, partner, "live", shop, alice, "alice")
+    origin = _open(service, partner, "live", shop, tabs[0], "alice")
     assert origin.startswith(f"https://{SERVICE}:")
-    assert _open(service, partner, "live", shop, bob, "bob") == origin
+    assert _open(service, partner, "live", shop, tabs[1], "bob") == origin
+    first = _begins(service, partner)
+    second = "bob" if first == "alice" else "alice"
+    alice, bob = tabs if first == "alice" else reversed(tabs)
     alice.sees("Your turn")
-    bob.sees("Alice to move")
+    bob.sees(f"{first.title()} to move")
     for mover, other, cell in (
         (alice, bob, "a1"),
         (bob, alice, "a2"),
@@ -145,7 +159,7 @@ def test_a_live_page_embeds_the_live_frame_over_tls(
         other.cell(cell).locator(".mark").wait_for()
     alice.sees("You won.")
     bob.sees("You lost.")
-    assert _payouts(service, partner) == {"alice": ("won", 180), "bob": ("lost", 0)}
+    assert _payouts(service, partner) == {first: ("won", 180), second: ("lost", 0)}
     for tab in tabs:
         assert tab.errors == []
         assert tab.origins == {shop, origin}

@@ -6,10 +6,11 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openskill.models import PlackettLuce
 
 from pgs.domain import live_pairing as live
-from pgs.domain.live_pairing import Pair, Waiting, explain, pair_wave
-from pgs.domain.ratings import POINT, Rating
+from pgs.domain.live_pairing import Pair, Waiting, certain_gap, explain, pair_wave
+from pgs.domain.ratings import POINT, UNRATED, Rating, after_match
 from tests.making import seat
 
 NOW = 1000
@@ -22,6 +23,7 @@ def waiting(
     player: str | None = None,
     last: str | None = None,
     left: int = 60,
+    sigma: float = 0,
 ) -> Waiting:
     one = seat(
         number,
@@ -30,20 +32,20 @@ def waiting(
         confirmed_at=NOW - waited,
         due_at=NOW + left,
     )
-    return Waiting(one, Rating(round(points * POINT), 8 * POINT, last_opponent=last))
+    return Waiting(one, Rating(round(points * POINT), round(sigma * POINT), last_opponent=last))
 
 
 def numbers(pairs: Sequence[Pair]) -> list[tuple[int, int]]:
     return [(pair.older.seat.seq, pair.newer.seat.seq) for pair in pairs]
 
 
-def cost_of(one: Waiting, two: Waiting) -> int | None:
-    """Return the cost of a pair, or None when it is not acceptable."""
+def cost_of(one: Waiting, two: Waiting, *, alone: bool = False) -> int | None:
+    """Return the cost of a pair, or None when it is not acceptable. `alone`: nobody else waits."""
     if one.seat.player_id == two.seat.player_id:
         return None
     waits = [NOW - (seat.confirmed_at or 0) for seat in (one.seat, two.seat)]
-    strain = abs(one.rating.mu - two.rating.mu)
-    if (
+    strain = certain_gap(one.rating, two.rating)
+    if not alone and (
         one.rating.last_opponent == two.seat.player_id
         or two.rating.last_opponent == one.seat.player_id
     ):
@@ -55,14 +57,16 @@ def cost_of(one: Waiting, two: Waiting) -> int | None:
 
 def plainly(line: Sequence[Waiting]) -> list[tuple[int, int]]:
     """Return the pairs of a plain search: take the cheapest of all pairs, and begin again."""
-    left = sorted(line, key=lambda one: one.seat.seq)
+    newest_first = sorted(line, key=lambda one: -one.seat.seq)
+    left = list({one.seat.player_id: one for one in newest_first}.values())
+    alone = len(left) == 2
     pairs: list[tuple[int, int]] = []
     while True:
         offers = [
             (cost, one.seat.seq, two.seat.seq)
             for one in left
             for two in left
-            if one.seat.seq < two.seat.seq and (cost := cost_of(one, two)) is not None
+            if one.seat.seq < two.seat.seq and (cost := cost_of(one, two, alone=alone)) is not None
         ]
         if not offers:
             return pairs
@@ -82,6 +86,7 @@ def crowds(draw: st.DrawFn, most: int) -> list[Waiting]:
             draw(names),
             draw(st.none() | names),
             draw(st.sampled_from([-1, 0, 1, 60])),
+            draw(st.sampled_from([0, 1, 8])),
         )
         for number in draw(st.permutations(range(draw(st.integers(0, most)))))
     ]
@@ -99,15 +104,16 @@ def test_in_a_small_pool_the_pairs_are_those_of_the_plain_search(
 @given(crowds(40))
 def test_in_any_pool_every_pair_is_acceptable_and_nobody_is_in_two(crowd: list[Waiting]) -> None:
     pairs = pair_wave(crowd, NOW)
-    seats = [one.seat.seat_id for pair in pairs for one in (pair.older, pair.newer)]
-    assert len(set(seats)) == len(seats)
+    players = [one.seat.player_id for pair in pairs for one in (pair.older, pair.newer)]
+    assert len(set(players)) == len(players)
     costs = []
     for pair in pairs:
         assert pair.older.seat.seq < pair.newer.seat.seq
         assert pair.older.seat.player_id != pair.newer.seat.player_id
         assert min(one.seat.due_at or 0 for one in (pair.older, pair.newer)) > NOW
         assert pair.gap == abs(pair.older.rating.mu - pair.newer.rating.mu)
-        cost = cost_of(pair.older, pair.newer)
+        alone = len({one.seat.player_id for one in crowd if (one.seat.due_at or 0) > NOW}) == 2
+        cost = cost_of(pair.older, pair.newer, alone=alone)
         assert cost is not None
         costs.append((cost, pair.older.seat.seq))
         assert 1 <= pair.candidates <= 2 * live.SCAN
@@ -145,7 +151,7 @@ def test_a_long_waiting_seat_is_paired_before_a_nearer_pair_of_newcomers() -> No
     ) == [(2, 3)]
 
 
-@pytest.mark.parametrize("waited", [0, 10, 100, 299])
+@pytest.mark.parametrize("waited", [0, 10, 20, 59])
 def test_no_gap_is_above_the_cap_which_widens_with_waiting(waited: int) -> None:
     cap = live.cap(waited) / POINT
     assert len(pair_wave([waiting(1, 25, waited), waiting(2, 25 + cap, waited)], NOW)) == 1
@@ -153,9 +159,61 @@ def test_no_gap_is_above_the_cap_which_widens_with_waiting(waited: int) -> None:
     assert live.cap(waited + 1) > live.cap(waited)
 
 
+def wins(points: float) -> float:
+    """Return how often a player wins against one whose exactly known rating is `points` lower."""
+    model = PlackettLuce()
+    ratings = [[model.rating(mu=mu, sigma=0.0001)] for mu in (25 + points, 25)]
+    return float(model.predict_win(ratings)[0])
+
+
+def test_after_20_s_whoever_wins_nine_of_ten_is_accepted_and_after_60_s_anybody() -> None:
+    assert 0.745 < wins(live.cap(0) / POINT) < 0.755
+    assert 0.895 < wins(live.cap(20) / POINT) <= 0.9
+    assert pair_wave([waiting(1, -500, 59), waiting(2, 500, 59)], NOW) == []
+    assert len(pair_wave([waiting(1, -500, 60), waiting(2, 500, 60)], NOW)) == 1
+
+
+def test_a_gap_counts_only_as_far_as_uncertainty_does_not_explain_it() -> None:
+    known, newcomer = Rating(35 * POINT, 0), msgspec.structs.replace(UNRATED, mu=25 * POINT)
+    assert certain_gap(known, known) == 0
+    assert certain_gap(known, Rating(25 * POINT, 0)) == 10 * POINT
+    assert certain_gap(known, newcomer) == certain_gap(newcomer, known)
+    assert 5 * POINT < certain_gap(known, newcomer) < 6 * POINT
+    assert len(pair_wave([waiting(1, 25, sigma=8), waiting(2, 33, sigma=8)], NOW)) == 1
+    assert pair_wave([waiting(1, 25), waiting(2, 33)], NOW) == []
+
+
+def test_two_who_are_alone_soon_play_again_however_often_one_of_them_has_won() -> None:
+    one = two = UNRATED
+    for wins_so_far in range(9):
+        seats = [
+            msgspec.structs.replace(waiting(number), rating=rating)
+            for number, rating in enumerate((one, two), start=1)
+        ]
+        waits = next(
+            wait
+            for wait in range(live.OPEN_AFTER_S + 1)
+            if pair_wave([_waited(one_seat, wait) for one_seat in seats], NOW)
+        )
+        assert waits <= (0, 0, 5, 15, 25, 35, 40, 45, 50)[wins_so_far]
+        one, two = after_match(("p1", "p2"), (one, two), "won")
+
+
+def _waited(one: Waiting, seconds: int) -> Waiting:
+    return msgspec.structs.replace(
+        one, seat=msgspec.structs.replace(one.seat, confirmed_at=NOW - seconds)
+    )
+
+
+def test_a_player_who_has_left_is_named_before_one_who_plays() -> None:
+    assert live.held_back(here=False, busy=True) == "player_absent"
+    assert live.held_back(here=True, busy=True) == "player_busy"
+    assert live.held_back(here=True, busy=False) is None
+
+
 def test_a_long_wait_does_not_widen_the_gap_that_a_newcomer_accepts() -> None:
-    assert pair_wave([waiting(1, 25, 299), waiting(2, 29.5, 9)], NOW) == []
-    assert len(pair_wave([waiting(1, 25, 299), waiting(2, 29.5, 10)], NOW)) == 1
+    assert pair_wave([waiting(1, 25, 299), waiting(2, 29.5, 2)], NOW) == []
+    assert len(pair_wave([waiting(1, 25, 299), waiting(2, 29.5, 3)], NOW)) == 1
 
 
 def test_an_opponent_slightly_further_away_is_preferred_to_the_last_one() -> None:
@@ -168,10 +226,12 @@ def test_an_opponent_slightly_further_away_is_preferred_to_the_last_one() -> Non
     ) == [(1, 3)]
 
 
-def test_two_who_have_just_played_wait_when_their_gap_is_wide() -> None:
-    one, two = waiting(1, 25, last="p2"), waiting(2, 27.1, last="p1")
-    assert pair_wave([one, two], NOW) == []
-    assert len(pair_wave([waiting(1, 25, 2, last="p2"), waiting(2, 27.1, 2, last="p1")], NOW)) == 1
+def test_two_who_have_just_played_wait_while_somebody_else_waits_too() -> None:
+    one, two, far = waiting(1, 25, last="p2"), waiting(2, 27.1, last="p1"), waiting(3, 60)
+    assert pair_wave([one, two, far], NOW) == []
+    assert len(pair_wave([one, two], NOW)) == 1
+    later = [waiting(1, 25, 1, last="p2"), waiting(2, 27.1, 1, last="p1"), far]
+    assert numbers(pair_wave(later, NOW)) == [(1, 2)]
 
 
 def test_nobody_is_paired_with_themself_however_many_seats_they_hold() -> None:
@@ -191,15 +251,16 @@ def test_almost_all_of_5000_waiting_seats_are_paired() -> None:
 
 
 def test_the_explanation_says_why_two_seats_were_paired() -> None:
-    older, newer = waiting(1, 25, waited=40), waiting(2, 27.256, waited=6)
+    older, newer = waiting(1, 25, waited=40), waiting(2, 27.256, waited=6, sigma=5)
     (pair,) = pair_wave(
         [msgspec.structs.replace(older, waves=38), newer, waiting(3, 26, player="p1")], NOW
     )
-    assert explain(pair, NOW) == {
+    assert explain(pair, NOW, "p2") == {
         "rule": "live.v1",
         "waitedSeconds": 40,
         "ratingGap": 2.26,
         "allowance": 2.3,
         "waves": 38,
         "candidates": 1,
+        "begins": "p2",
     }

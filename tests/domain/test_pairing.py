@@ -42,5 +42,5 @@ def test_an_expired_seat_is_no_opponent() -> None:
     assert oldest_opponent([expired], "bob", NOW) is None
 
 
-def test_the_explanation_names_its_rule_and_the_wait() -> None:
-    assert explain_test(7) == {"rule": "test.v1", "waitedSeconds": 7}
+def test_the_explanation_names_its_rule_the_wait_and_who_begins() -> None:
+    assert explain_test(7, "ann") == {"rule": "test.v1", "waitedSeconds": 7, "begins": "ann"}

@@ -1,5 +1,6 @@
 """A match from its session tokens to its payout, over real sockets."""
 
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from pgs.domain.seats import Seat
 from pgs.http.partner import results
 from tests.journeys.client import PATIENCE_S, Client, Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, BRONZE, SILVER, Partner, account, seat_body
+from tests.journeys.play import mint, socket_of
 from tests.journeys.service import Service, in_process, until
 
 ABSENT = {"payoutUsdCents", "refundUsdCents", "rakeUsdCents"}
@@ -154,7 +156,7 @@ async def test_two_players_are_launched_paired_decided_and_paid(tmp_path: Path) 
         assert {(row["matchId"], row["playerId"]): row for row in whole} == {
             (match_id, name): row for name, row in rows.items()
         }
-        assert record["pairing"].keys() == {"rule", "waitedSeconds"}
+        assert record["pairing"].keys() == {"rule", "waitedSeconds", "begins"}
         names = ("payoutUsdCents", "refundUsdCents", "rakeUsdCents")
         record["seats"] = [
             seat | dict(zip(names, money[seat["playerId"]], strict=True))
@@ -269,9 +271,13 @@ async def test_the_33rd_long_poll_of_a_partner_is_answered_at_once(tmp_path: Pat
 async def test_live_seats_are_paired_in_the_next_wave_and_the_match_records_why(
     tmp_path: Path,
 ) -> None:
-    async with in_process(tmp_path) as service:
+    async with in_process(tmp_path) as service, AsyncExitStack() as stack:
         key = (await service.partner()).live
         first = ok(await _seat(service, key, "alice", "a"))
+        assert first["heldBack"] == "player_absent"
+        for player in ("alice", "bob"):
+            token = await mint(service.public, key, player)
+            await stack.enter_async_context(socket_of(service.public.base_url, token))
         other_tier = ok(await _seat(service, key, "carol", "c", tierId=SILVER, stakeUsdCents=150))
         again = ok(await _seat(service, key, "alice", "a2"))
         assert [seat["status"] for seat in (first, other_tier, again)] == [
@@ -296,7 +302,9 @@ async def test_live_seats_are_paired_in_the_next_wave_and_the_match_records_why(
             ("waiting", None),
         ]
         record = ok(await service.public.call("GET", f"/partner/matches/{third['matchId']}", key))
-        assert [seat["playerId"] for seat in record["seats"]] == ["alice", "bob"]
+        assert {seat["playerId"] for seat in record["seats"]} == {"alice", "bob"}
+        assert record["pairing"].pop("begins") == record["seats"][0]["playerId"]
+        assert (seats[2]["heldBack"], "heldBack" in seats[0]) == ("player_busy", False)
         waited, allowed, waves = (
             record["pairing"].pop(name) for name in ("waitedSeconds", "allowance", "waves")
         )

@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import trio
@@ -12,6 +13,7 @@ from pgs.actors.messages.account.settings import AddOrigin, AgreeTerms, ChangeLi
 from pgs.actors.messages.account.webhooks import SaveWebhook
 from pgs.actors.messages.catalogue import SetTier, TierSet
 from pgs.actors.ports import ChargeAnswer, Unpublished
+from pgs.actors.shared.presence import PresenceRegister
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
 from pgs.domain.payouts import Payout
@@ -483,13 +485,14 @@ def _decide(client: SyncClient, key: str, match_id: str, body: object) -> Reply:
 
 
 def _match(client: SyncClient, key: str) -> str:
-    ok(_seat(client, key, "alice", "a"))
-    seat = ok(_seat(client, key, "bob", "b"))
-    for _ in range(600):
-        if seat["matchId"] is not None:
-            break
-        time.sleep(0.05)  # live seats are paired once a second
-        seat = ok(client.call("GET", f"/partner/seats/{seat['seatId']}", key))
+    with mock.patch.object(PresenceRegister, "is_here", return_value=True):
+        ok(_seat(client, key, "alice", "a"))
+        seat = ok(_seat(client, key, "bob", "b"))
+        for _ in range(600):
+            if seat["matchId"] is not None:
+                break
+            time.sleep(0.05)  # live seats are paired once a second
+            seat = ok(client.call("GET", f"/partner/seats/{seat['seatId']}", key))
     return str(seat["matchId"])
 
 

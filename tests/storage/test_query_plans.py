@@ -138,7 +138,7 @@ def fill(connection: sqlite3.Connection, table: str, rows: int, **same: object) 
         "settlement": "embedded",
     }
     fixed |= {"delivered": 0, "test": 0, "accepted_by": None, "revoked_at": None}
-    fixed |= {"kind": "charge", "money": "recorded", **same}
+    fixed |= {"kind": "charge", "side": 0, "money": "recorded", **same}
     numbers = count(1)
 
     def row() -> list[object]:

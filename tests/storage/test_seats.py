@@ -50,6 +50,7 @@ async def test_every_field_of_a_seat_is_read_as_it_was_written(database: Databas
         4,
         "why",
         "mat_9",
+        1,
         "other",
         "won",
         -5,

@@ -1,12 +1,14 @@
 """Tells a player's socket which of the player's seats waits while no match runs."""
 
 import msgspec
+from msgspec import UNSET
 
 from pgs.actors.parts import Parts
-from pgs.actors.shared.presence import Player, PlayerSocket
+from pgs.actors.shared.presence import Player, PlayerSocket, player_of
 from pgs.domain.frames import NoSeat, Waiting, encode
+from pgs.domain.live_pairing import HeldBack, held_back
 from pgs.domain.seats import Seat
-from pgs.storage.moves import open_seats_of_player
+from pgs.storage.moves import open_seats_of_player, running_seats_of_player
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -20,7 +22,8 @@ async def find_standing(parts: Parts, player: Player) -> Standing:
     """Return what a player may join now. Raises `StoreOutage`."""
     own = await open_seats_of_player(parts.database.reader, *player, 1)
     match_id = own.running[0][1] if own.running else None
-    return Standing(match_id, NoSeat() if own.waiting is None else _frame(own.waiting))
+    seat = own.waiting
+    return Standing(match_id, NoSeat() if seat is None else await _frame(parts, seat))
 
 
 def send_standing(player_socket: PlayerSocket, frame: Waiting | NoSeat) -> None:
@@ -48,7 +51,16 @@ async def _tell_of_seat(parts: Parts, player_socket: PlayerSocket) -> None:
         send_standing(player_socket, standing.frame)
 
 
-def _frame(seat: Seat) -> Waiting:
+async def why_held_back(parts: Parts, seat: Seat) -> HeldBack | None:
+    """Return why a waiting seat is not paired now, or None. Raises `StoreOutage`."""
+    if seat.environment != "live" or seat.status != "waiting":
+        return None
+    player = player_of(seat)
+    playing = await running_seats_of_player(parts.database.reader, *player, 1)
+    return held_back(here=parts.presence.is_here(player), busy=bool(playing))
+
+
+async def _frame(parts: Parts, seat: Seat) -> Waiting:
     return Waiting(
         seat_id=seat.seat_id,
         game_id=seat.game_id,
@@ -56,4 +68,5 @@ def _frame(seat: Seat) -> Waiting:
         expires_at=seat.expires_at,
         stake_usd_cents=seat.stake_usd_cents,
         prize_usd_cents=seat.prize_usd_cents,
+        held_back=await why_held_back(parts, seat) or UNSET,
     )

@@ -123,7 +123,7 @@ async def _read_pairing(backend: Backend, teller: Teller, match_id: str) -> None
     match = _answered(read)
     expect(
         [seat["playerId"] for seat in match["seats"]] == [FIRST, SECOND],
-        "both players in the match, the older seat first",
+        "both players in the match, the one who moves first at the front",
     )
     expect(match["pairing"]["rule"] == "test.v1", "the pairing rule of the test environment")
 

@@ -59,6 +59,7 @@ class Waiting(msgspec.Struct, frozen=True, tag_field="type", tag="waiting", rena
     expires_at: int | None
     stake_usd_cents: int
     prize_usd_cents: int
+    held_back: str | UnsetType = UNSET
 
 
 class NoSeat(msgspec.Struct, frozen=True, tag_field="type", tag="no_seat", rename="camel"):

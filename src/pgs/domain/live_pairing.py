@@ -5,11 +5,13 @@ compare as equal and only age breaks a tie.
 """
 
 from collections.abc import Iterable, Sequence
+from math import isqrt
+from typing import Literal
 
 import msgspec
 
 from pgs.domain.pairing import is_open
-from pgs.domain.ratings import POINT, Rating
+from pgs.domain.ratings import PERFORMANCE, POINT, Rating
 from pgs.domain.seats import Seat
 
 LIVE_RULE = "live.v1"
@@ -24,14 +26,20 @@ CAP_START = 4 * POINT
 player wins three games of four. At a wider gap it is better to wait some seconds for a nearer
 opponent."""
 
-CAP_PER_S = POINT // 20
-"""Millionths of a point by which each second of waiting widens the accepted gap. When a live seat
-expires, after 300 s, it accepts 19 points; at a wider gap the stronger player would win 999 games
-of 1000."""
+CAP_PER_S = 71 * POINT // 400
+"""Millionths of a point by which each second of waiting widens the accepted gap. After 20 s a seat
+accepts 7.55 points, at which the stronger player wins nine games of ten."""
+
+OPEN_AFTER_S = 60
+"""Seconds of waiting after which a seat accepts any opponent. A one-sided game is better than no
+game once nobody nearer has come for a minute."""
+
+ANY_GAP = 10**15
+"""Millionths of a point: a cap that no gap reaches."""
 
 REMATCH_PENALTY = 2 * POINT
-"""Millionths of a point added to the cost of a pair whose players have just met. It is half of
-`CAP_START`, so two equal players with no other opponent play again without a wait."""
+"""Millionths of a point added to the cost of a pair whose players have just met, while others wait
+too. It is half of `CAP_START`, so equal players meet again without a wait if nobody else fits."""
 
 NEIGHBOURS = 4
 """Opponents considered on each side of a seat in order of rating. In a large pool the nearest are
@@ -39,8 +47,18 @@ so close that a further one cannot be much cheaper. A wave over 5,000 seats take
 neighbours, and 80 ms with 8."""
 
 SCAN = 32
-"""Seats examined on each side to find those opponents. A seat is skipped if it is the player's own
-or has not waited long enough to accept the gap."""
+"""Seats examined on each side to find those opponents. A seat is skipped if it has not waited long
+enough to accept the gap."""
+
+HeldBack = Literal["player_absent", "player_busy"]
+"""Why a waiting seat is not paired: its player has left, or plays another live match."""
+
+
+def held_back(*, here: bool, busy: bool) -> HeldBack | None:
+    """Return why a live seat that waits is not paired now, or None."""
+    if not here:
+        return "player_absent"
+    return "player_busy" if busy else None
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -54,8 +72,8 @@ class Waiting(msgspec.Struct, frozen=True):
 class Pair(msgspec.Struct, frozen=True):
     """Two seats that will play each other, and why. `older` has the lower sequence.
 
-    `gap` and `allowance` are in millionths of a point. `candidates`: how many opponents were
-    acceptable to the older seat, the chosen one included.
+    `gap` (between the ratings) and `allowance` are in millionths of a point. `candidates`: how many
+    opponents were acceptable to the older seat, the chosen one included.
     """
 
     older: Waiting
@@ -75,25 +93,38 @@ def cap(waited_s: int) -> int:
 
     A rematch penalty counts towards the gap.
     """
-    return CAP_START + CAP_PER_S * waited_s
+    return ANY_GAP if waited_s >= OPEN_AFTER_S else CAP_START + CAP_PER_S * waited_s
+
+
+def certain_gap(one: Rating, other: Rating) -> int:
+    """Return the part of a rating gap that the two ratings' uncertainty does not explain.
+
+    It is the gap between two exactly known ratings at which the stronger player would win as often.
+    """
+    spread = isqrt(PERFORMANCE**2 + one.sigma**2 + other.sigma**2)
+    return abs(one.mu - other.mu) * PERFORMANCE // spread
 
 
 def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
     """Return the pairs that one wave makes of the seats of one pool, the cheapest first.
 
-    The cost of a pair is its rating gap, plus a penalty if either player was the other's last
-    opponent, minus both seats' allowances. A pair is acceptable when gap plus penalty is within the
-    caps of both seats. The cheapest acceptable pair is taken, then the cheapest of the remaining
-    ones, and so on. Of pairs with equal costs, the one with the oldest seat goes first. Seats that
-    are no longer open are left out.
+    The cost of a pair is the certain part of its rating gap, plus a penalty if either player was
+    the other's last opponent and a third player waits, minus both seats' allowances. A pair is
+    acceptable when gap plus penalty is within the caps of both seats. The cheapest acceptable pair
+    is taken, then the cheapest of the remaining ones, and so on. Of pairs with equal costs, the one
+    with the oldest seat goes first. Seats that are no longer open are left out, and all but the
+    oldest seat of a player, who can play only one match.
 
     Only pairs of neighbours by rating are considered (`NEIGHBOURS`, `SCAN`). In a pool of up to
-    `NEIGHBOURS` + 1 seats, all pairs are considered. The work for n seats is O(n log n).
+    `NEIGHBOURS` + 1 players, all pairs are considered. The work for n seats is O(n log n).
     """
-    line = sorted(
-        (one for one in waiting if is_open(one.seat, now)),
-        key=lambda one: (one.rating.mu, one.seat.seq),
-    )
+    oldest: dict[str, Waiting] = {}
+    for one in waiting:
+        if is_open(one.seat, now):
+            known = oldest.setdefault(one.seat.player_id, one)
+            if one.seat.seq < known.seat.seq:
+                oldest[one.seat.player_id] = one
+    line = sorted(oldest.values(), key=lambda one: (one.rating.mu, one.seat.seq))
     edges, candidates = _edges(line, now)
     edges.sort()
     taken: set[int] = set()
@@ -118,10 +149,10 @@ def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
     return pairs
 
 
-def explain(pair: Pair, now: int) -> dict[str, str | int | float]:
+def explain(pair: Pair, now: int, begins: str) -> dict[str, str | int | float]:
     """Return the explanation that is stored with a live match and served as `pairing`.
 
-    Gap and allowance are in points, rounded to hundredths.
+    Gap and allowance are in points, rounded to hundredths. `begins`: the player who moves first.
     """
     return {
         "rule": LIVE_RULE,
@@ -130,6 +161,7 @@ def explain(pair: Pair, now: int) -> dict[str, str | int | float]:
         "allowance": round(pair.allowance / POINT, 2),
         "waves": pair.older.waves,
         "candidates": pair.candidates,
+        "begins": begins,
     }
 
 
@@ -151,32 +183,28 @@ def _edges(line: Sequence[Waiting], now: int) -> tuple[list[_Edge], list[int]]:
     players = [one.seat.player_id for one in line]
     sequences = [one.seat.seq for one in line]
     means = [one.rating.mu for one in line]
+    variances = [one.rating.sigma**2 for one in line]
     last = [one.rating.last_opponent for one in line]
     allowances = [allowance(_waited(one, now)) for one in line]
     caps = [cap(_waited(one, now)) for one in line]
-    # For each place, the place of the next seat of another player. It lets the loop below skip all
-    # seats of a player who holds many.
-    next_other = [size] * size
-    for place in range(size - 2, -1, -1):
-        next_other[place] = (
-            place + 1 if players[place + 1] != players[place] else next_other[place + 1]
-        )
+    penalty = REMATCH_PENALTY if size > 2 else 0
+    most = PERFORMANCE**2 + max(variances, default=0)
 
     edges: list[_Edge] = []
     candidates = [0] * size
     for left in range(size):
         player, mean, own_cap, own_last = players[left], means[left], caps[left], last[left]
-        right, found = next_other[left], 0
-        for _ in range(SCAN):
-            if right >= size or means[right] - mean > own_cap:
+        # No rating gap beyond this one has a certain part within the seat's cap.
+        reach = own_cap * (isqrt(most + variances[left]) + 1) // PERFORMANCE + 1
+        found = 0
+        for right in range(left + 1, min(size, left + 1 + SCAN)):
+            gap = means[right] - mean
+            if gap > reach:
                 break  # the line is sorted, so the gap to every later seat is at least as wide
-            other = players[right]
-            if other == player:
-                right = next_other[right]
-                continue
-            cost = means[right] - mean
-            if own_last == other or last[right] == player:
-                cost += REMATCH_PENALTY
+            spread = isqrt(PERFORMANCE**2 + variances[left] + variances[right])
+            cost = gap * PERFORMANCE // spread
+            if own_last == players[right] or last[right] == player:
+                cost += penalty
             if cost <= own_cap and cost <= caps[right]:
                 cost -= allowances[left] + allowances[right]
                 if sequences[left] < sequences[right]:
@@ -188,5 +216,4 @@ def _edges(line: Sequence[Waiting], now: int) -> tuple[list[_Edge], list[int]]:
                 found += 1
                 if found == NEIGHBOURS:
                     break
-            right += 1
     return edges, candidates

@@ -40,7 +40,7 @@ class Match(msgspec.Struct, frozen=True):
 
 
 class MatchWithSeats(msgspec.Struct, frozen=True):
-    """A match and its seats, the older seat first."""
+    """A match and its seats, by side: the one that moves first at the front."""
 
     match: Match
     seats: tuple[Seat, ...]
@@ -63,34 +63,35 @@ class MatchDecision(msgspec.Struct, frozen=True):
     scores: tuple[int, ...] | None = None
 
 
-def start(older: Seat, newer: Seat, match_id: str, pairing: str, now: int) -> MatchWithSeats:
-    """Return the match that two waiting seats start."""
-    at = no_earlier(now, older, newer)
+def start(first: Seat, second: Seat, match_id: str, pairing: str, now: int) -> MatchWithSeats:
+    """Return the match that two waiting seats start. `first` moves first."""
+    at = no_earlier(now, first, second)
     match = Match(
-        partner_id=older.partner_id,
-        environment=older.environment,
+        partner_id=first.partner_id,
+        environment=first.environment,
         match_id=match_id,
-        game_id=older.game_id,
-        tier_id=older.tier_id,
-        tier_revision=older.tier_revision,
-        prize_usd_cents=older.prize_usd_cents,
+        game_id=first.game_id,
+        tier_id=first.tier_id,
+        tier_revision=first.tier_revision,
+        prize_usd_cents=first.prize_usd_cents,
         status="started",
         started_at=at,
         pairing=pairing,
-        due_at=now + ABSENCE_S[older.environment],
+        due_at=now + ABSENCE_S[first.environment],
     )
     seats = (
-        _matched(older, newer.player_id, match_id, at),
-        _matched(newer, older.player_id, match_id, at),
+        _matched(first, 0, second.player_id, match_id, at),
+        _matched(second, 1, first.player_id, match_id, at),
     )
     return MatchWithSeats(match, seats)
 
 
-def _matched(seat: Seat, opponent: str, match_id: str, now: int) -> Seat:
+def _matched(seat: Seat, side: int, opponent: str, match_id: str, now: int) -> Seat:
     return msgspec.structs.replace(
         seat,
         status="matched",
         match_id=match_id,
+        side=side,
         opponent_player_id=opponent,
         started_at=now,
         due_at=None,

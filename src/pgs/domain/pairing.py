@@ -39,6 +39,9 @@ def oldest_opponent(waiting: Iterable[Seat], player_id: str, now: int) -> Seat |
     )
 
 
-def explain_test(waited_seconds: int) -> dict[str, str | int | float]:
-    """Return the explanation that is stored with a test match and served as `pairing`."""
-    return {"rule": TEST_RULE, "waitedSeconds": waited_seconds}
+def explain_test(waited_seconds: int, begins: str) -> dict[str, str | int | float]:
+    """Return the explanation that is stored with a test match and served as `pairing`.
+
+    `begins`: the player who moves first.
+    """
+    return {"rule": TEST_RULE, "waitedSeconds": waited_seconds, "begins": begins}

@@ -4,6 +4,8 @@ Every match that ended with a result updates it. Ratings are whole millionths of
 because no column holds a float and sums of whole numbers are the same on every machine.
 """
 
+import math
+
 import msgspec
 from openskill.models import PlackettLuce
 
@@ -31,6 +33,10 @@ class Rating(msgspec.Struct, frozen=True):
     matches: int = 0
     last_opponent: str | None = None
 
+
+PERFORMANCE = round(math.sqrt(2) * _MODEL.beta * POINT)
+"""Millionths of a point: how far the difference of two players' performances in one match strays
+from the difference of their skills. It is the model's beta, for two players."""
 
 UNRATED = Rating(round(_MODEL.mu * POINT), round(_MODEL.sigma * POINT))
 

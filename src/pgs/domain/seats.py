@@ -50,6 +50,7 @@ class Seat(msgspec.Struct, frozen=True):
     `due_at`: when the seats actor must act on the seat, unless the seat changes before.
     `closing`: why a seat whose stake is pending will be closed once the stake is confirmed.
     `settlement`: who holds the stake, from the seat's first moment on; it never changes.
+    `side`: the seat's side in its match, where side 0 moves first.
     """
 
     partner_id: str
@@ -74,6 +75,7 @@ class Seat(msgspec.Struct, frozen=True):
     due_at: int | None = None
     closing: str | None = None
     match_id: str | None = None
+    side: int | None = None
     opponent_player_id: str | None = None
     result: Result | None = None
     score: int | None = None

@@ -51,6 +51,7 @@ CHANGES: Final[dict[str, tuple[str, ...]]] = {
         "due_at",
         "closing",
         "match_id",
+        "side",
         "opponent_player_id",
         "result",
         "score",

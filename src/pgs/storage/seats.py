@@ -114,8 +114,16 @@ async def waiting_seats(reader: Reader, partner_id: str, environment: Environmen
     ]
 
 
+async def seats_in_play(
+    reader: Reader, partner_id: str, environment: Environment
+) -> list[tuple[str, str]]:
+    """Return player id and seat id of every seat whose match runs."""
+    rows = await reader.all("seats.seats_in_play", partner_id=partner_id, environment=environment)
+    return [(player_id, seat_id) for player_id, seat_id in rows]
+
+
 async def seats_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Seat]:
-    """Return the seats of a match, the older first."""
+    """Return the seats of a match, the one that moves first at the front."""
     return [
         Seat(*row)
         for row in await reader.all(
@@ -192,7 +200,7 @@ async def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | 
 async def find_match_with_seats(
     reader: Reader, partner_id: str, match_id: str
 ) -> MatchWithSeats | None:
-    """Return a match of a partner with its seats, the older first; or None.
+    """Return a match of a partner with its seats, the one that moves first at the front; or None.
 
     Match and seats are as of the same moment.
     """

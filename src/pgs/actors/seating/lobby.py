@@ -1,9 +1,9 @@
 """The lobby: the seats that wait in one environment of a partner, and the pairs of a wave."""
 
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
-from pgs.domain.live_pairing import Pair, Waiting, pair_wave
+from pgs.domain.live_pairing import Pair, Waiting, held_back, pair_wave
 from pgs.domain.pairing import Pool, is_open, oldest_opponent, pool_of
 from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
@@ -21,9 +21,17 @@ class Lobby:
     A wave pairs the seats of every pool at once. Its pairs are handed out a page at a time.
     """
 
-    def __init__(self, look_up: Callable[[str, str], Awaitable[Rating]]) -> None:
-        """`look_up` returns a player's rating at a game: game id, player id."""
+    def __init__(
+        self, look_up: Callable[[str, str], Awaitable[Rating]], is_here: Callable[[str], bool]
+    ) -> None:
+        """`look_up` returns a player's rating at a game: game id, player id.
+
+        `is_here` says whether a player may be put into a live match: not one who has left.
+        """
         self._look_up = look_up
+        self._is_here = is_here
+        # By player: the seats whose match runs. Kept in live only, where it forbids a second match.
+        self._playing: dict[str, set[str]] = defaultdict(set)
         self._pools: dict[Pool, dict[str, Seat]] = {}
         # How many waves a pool has had since it was last empty.
         self._waves: dict[Pool, int] = defaultdict(int)
@@ -50,6 +58,17 @@ class Lobby:
             self._enter(pool, seat)
         else:
             self._leave(pool, seat)
+        if seat.status == "matched" and seat.environment == "live":
+            self._playing[seat.player_id].add(seat.seat_id)
+        elif seat.player_id in self._playing:
+            self._playing[seat.player_id].discard(seat.seat_id)
+            if not self._playing[seat.player_id]:
+                del self._playing[seat.player_id]
+
+    def note_play(self, in_play: Iterable[tuple[str, str]]) -> None:
+        """Note seats whose match runs: player id and seat id of each."""
+        for player_id, seat_id in in_play:
+            self._playing[player_id].add(seat_id)
 
     def oldest_opponent(self, seat: Seat, now: int) -> Seat | None:
         """Return the seat that a stake joins in the test environment, or None if it has to wait."""
@@ -63,16 +82,20 @@ class Lobby:
     async def next_pairs(self, now: int) -> list[Pair]:
         """Return up to `PAGE` pairs to commit: the rest of the last wave's, or a new wave's.
 
-        Pairs whose seats have been closed since the wave are left out.
+        Pairs whose seats have been closed since the wave, and those of a player who has left or
+        been paired since, are left out. So a player who waits in several pools gets one match.
         """
         if not self._paired:
             for pool in tuple(self._pools):
                 self._paired.extend(await self._wave(pool, now))
         pairs: list[Pair] = []
+        players: set[str] = set()
         while self._paired and len(pairs) < PAGE:
             pair = self._paired.popleft()
-            if self._waits(pair.older.seat, now) and self._waits(pair.newer.seat, now):
+            seats = (pair.older.seat, pair.newer.seat)
+            if all(self._waits(seat, now) and seat.player_id not in players for seat in seats):
                 pairs.append(pair)
+                players.update(seat.player_id for seat in seats)
         return pairs
 
     def _enter(self, pool: Pool, seat: Seat) -> None:
@@ -103,11 +126,17 @@ class Lobby:
         waiting = [
             Waiting(seat, await self._rating(seat), number - self._joined[seat.seat_id])
             for seat in queue.values()
+            if self._may_play(seat)
         ]
         return pair_wave(waiting, now)
 
     def _waits(self, seat: Seat, now: int) -> bool:
-        return is_open(seat, now) and self._pools.get(pool_of(seat), {}).get(seat.seat_id) is seat
+        known = self._pools.get(pool_of(seat), {}).get(seat.seat_id)
+        return known is seat and is_open(seat, now) and self._may_play(seat)
+
+    def _may_play(self, seat: Seat) -> bool:
+        here = self._is_here(seat.player_id)
+        return held_back(here=here, busy=seat.player_id in self._playing) is None
 
     async def _rating(self, seat: Seat) -> Rating:
         key = (seat.game_id, seat.player_id)

@@ -12,6 +12,7 @@ from pgs.domain.seats import Seat
 from pgs.domain.totals import Totals, TotalsKey
 from pgs.storage import seats as rows
 from pgs.storage.ledger import insert_row
+from pgs.storage.openings import count_opening
 from pgs.storage.ratings import save_rating
 from pgs.storage.totals import raise_totals
 from pgs.storage.transactions import Stmt, Tx
@@ -61,13 +62,29 @@ class Plan:
         return seat
 
     def start(
-        self, older: Seat, newer: Seat, match_id: str, explanation: Mapping[str, object]
+        self, first: Seat, second: Seat, match_id: str, explanation: Mapping[str, object]
     ) -> MatchWithSeats:
-        """Add the match of two seats, and return it with the seats for the caller to save."""
+        """Add the match of two seats, and return it with the seats for the caller to save.
+
+        `first` moves first.
+        """
         pairing = msgspec.json.encode(explanation).decode()
-        started = matches.start(older, newer, match_id, pairing, self.now)
+        started = matches.start(first, second, match_id, pairing, self.now)
         self.insert_match(started.match)
         return started
+
+    def count_openings(self, started: MatchWithSeats) -> None:
+        """Add that one player of a match has moved first and the other one second."""
+        for seat in started.seats:
+            self._stmts.append(
+                count_opening(
+                    self._partner_id,
+                    self._environment,
+                    seat.game_id,
+                    seat.player_id,
+                    begins=seat.side == 0,
+                )
+            )
 
     def insert_match(self, match: Match) -> None:
         """Add a new match."""

@@ -18,10 +18,12 @@ from pgs.domain.accounts import Account
 from pgs.domain.days import start_of
 from pgs.domain.environments import Environment
 from pgs.domain.matches import Match, MatchWithSeats
+from pgs.domain.openings import Openings
 from pgs.domain.ratings import Rating
 from pgs.domain.seats import Seat
 from pgs.storage import seats as rows
 from pgs.storage.moves import find_attendance
+from pgs.storage.openings import find_openings
 from pgs.storage.ratings import find_rating
 from pgs.storage.totals import first_open_day
 from pgs.storage.transactions import Outcome
@@ -47,7 +49,7 @@ class Seating(DispatchingActor):
         self.partner_id = partner.partner_id
         self.parts = partner.parts
         self.environment: Environment = environment
-        self.lobby = Lobby(self.rating)
+        self.lobby = Lobby(self.rating, self._is_here)
         self.pulse: Pulse | None = None
         self.waiting_calls: dict[str, list[WaitingCall]] = defaultdict(list)  # by seat id
         self._reader = partner.parts.database.reader
@@ -56,7 +58,10 @@ class Seating(DispatchingActor):
     async def load(self) -> None:
         """Rebuild the head and the lobby from rows."""
         self._head = await rows.find_head(self._reader, self.partner_id, self.environment)
-        self.lobby = Lobby(self.rating)
+        self.lobby = Lobby(self.rating, self._is_here)
+        if self.environment == "live":
+            in_play = await rows.seats_in_play(self._reader, self.partner_id, self.environment)
+            self.lobby.note_play(in_play)
         for seat in await rows.waiting_seats(self._reader, self.partner_id, self.environment):
             self.lobby.place(seat)
         self._start_pulse()
@@ -115,6 +120,15 @@ class Seating(DispatchingActor):
         return await find_rating(
             self._reader, self.partner_id, self.environment, game_id, player_id
         )
+
+    async def openings(self, seat: Seat) -> Openings:
+        """Return how often a seat's player has moved first at its game."""
+        return await find_openings(
+            self._reader, self.partner_id, self.environment, seat.game_id, seat.player_id
+        )
+
+    def _is_here(self, player_id: str) -> bool:
+        return self.parts.presence.is_here((self.partner_id, self.environment, player_id))
 
     def plan(self) -> Plan:
         """Return an empty plan for a decision made now.

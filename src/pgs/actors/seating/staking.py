@@ -162,7 +162,8 @@ def _place(seats: Seating, plan: Plan, was: Seat | None, seat: Seat) -> Placed:
     older = seats.lobby.oldest_opponent(seat, plan.now) if seats.environment == "test" else None
     if older is None:
         return Placed(plan.save(was, seat))
-    explanation = pairing.explain_test(plan.now - (older.confirmed_at or plan.now))
+    waited_s = plan.now - (older.confirmed_at or plan.now)
+    explanation = pairing.explain_test(waited_s, begins=older.player_id)
     started = plan.start(older, seat, seats.new_match_id(), explanation)
     plan.save(older, started.seats[0])
     return Placed(plan.save(was, started.seats[1]))

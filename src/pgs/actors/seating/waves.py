@@ -7,6 +7,7 @@ from pgs.actors.parts import Parts
 from pgs.actors.seating.pulse import WAVE_S
 from pgs.actors.seating.seating import Seating
 from pgs.domain.live_pairing import explain
+from pgs.domain.openings import first_begins
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.ratings import partners_with_a_crowd
 
@@ -29,9 +30,15 @@ async def _commit_next_pairs(seats: Seating) -> None:
     plan = seats.plan()
     for pair in await seats.lobby.next_pairs(plan.now):
         older, newer = pair.older.seat, pair.newer.seat
-        started = plan.start(older, newer, seats.new_match_id(), explain(pair, plan.now))
-        plan.save(older, started.seats[0])
-        plan.save(newer, started.seats[1])
+        lot = seats.parts.rng.bytes(1)[0]
+        begins = first_begins(await seats.openings(older), await seats.openings(newer), lot)
+        first, second = (older, newer) if begins else (newer, older)
+        explanation = explain(pair, plan.now, first.player_id)
+        started = plan.start(first, second, seats.new_match_id(), explanation)
+        plan.count_openings(started)
+        by_id = {seat.seat_id: seat for seat in started.seats}
+        for was in (older, newer):
+            plan.save(was, by_id[was.seat_id])
     await seats.commit(plan)
 
 

@@ -7,11 +7,17 @@ closes the first. Publishing a deactivated account or an emergency stop closes i
 from collections.abc import Iterator
 from typing import Protocol
 
+import trio
+
 from pgs.domain.accounts import Account
 from pgs.domain.environments import Environment
 from pgs.domain.frames import NoSeat, Waiting
 from pgs.domain.play import PUT_OUT, REPLACED
 from pgs.domain.seats import Seat
+
+BACK_SOON_S = 15.0
+"""Seconds for which a player who closed a socket still counts as there, as the interface promises.
+A page that is loaded again or a lost connection takes a few seconds."""
 
 Player = tuple[str, Environment, str]  # partner, environment, player
 
@@ -61,9 +67,11 @@ class PlayerSocket:
 
 
 class PresenceRegister:
-    """Every open socket, by partner and player."""
+    """Every open socket, by partner and player, and who has just closed theirs."""
 
     def __init__(self) -> None:
+        # By player, in trio's time: when the last socket closed, the longest ago first.
+        self._left: dict[Player, float] = {}
         self._here: dict[str, dict[Player, PlayerSocket]] = {}  # by partner
 
     def enter(self, player_socket: PlayerSocket) -> None:
@@ -71,6 +79,7 @@ class PresenceRegister:
         partner = self._here.setdefault(player_socket.player[0], {})
         older = partner.get(player_socket.player)
         partner[player_socket.player] = player_socket
+        self._left.pop(player_socket.player, None)
         if older is not None:
             older.connection.close(REPLACED)
 
@@ -85,7 +94,20 @@ class PresenceRegister:
         del partner[player_socket.player]
         if not partner:
             del self._here[player_socket.player[0]]
+        now = trio.current_time()
+        for player, left_at in list(self._left.items()):
+            if now - left_at < BACK_SOON_S:
+                break
+            del self._left[player]
+        self._left[player_socket.player] = now
         return True
+
+    def is_here(self, player: Player) -> bool:
+        """Return whether a player has an open socket, or closed it less than `BACK_SOON_S` ago."""
+        if self.find(player) is not None:
+            return True
+        left_at = self._left.get(player)
+        return left_at is not None and trio.current_time() - left_at < BACK_SOON_S
 
     def find(self, player: Player) -> PlayerSocket | None:
         """Return the player's open socket."""

@@ -6,7 +6,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.actors.messages.seats import CancelSeat, Seated, StakeSeat
+from pgs.actors.waiting import why_held_back
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.live_pairing import HeldBack
 from pgs.domain.names import PARTNER_REF_MAX, fault_of_text, is_idempotency_key
 from pgs.domain.seats import Seat, SeatRequest, is_same_request
 from pgs.http.api.body import Cents
@@ -47,10 +49,13 @@ class SeatRecord(msgspec.Struct, frozen=True, rename="camel"):
     idempotency_key: str
     expires_at: int | UnsetType = UNSET
     partner_ref: str | UnsetType = UNSET
+    held_back: str | UnsetType = UNSET
     pairing: msgspec.Raw | UnsetType = UNSET
 
 
-def seat_record(seat: Seat, pairing: str | None = None) -> SeatRecord:
+def seat_record(
+    seat: Seat, pairing: str | None = None, *, held_back: HeldBack | None = None
+) -> SeatRecord:
     """Return a seat as it is shown. `pairing` is its match's pairing, as JSON."""
     return SeatRecord(
         seat_id=seat.seat_id,
@@ -67,6 +72,7 @@ def seat_record(seat: Seat, pairing: str | None = None) -> SeatRecord:
         idempotency_key=seat.idempotency_key,
         expires_at=UNSET if seat.expires_at is None else seat.expires_at,
         partner_ref=UNSET if seat.partner_ref is None else seat.partner_ref,
+        held_back=held_back or UNSET,
         pairing=msgspec.Raw(pairing.encode()) if pairing else UNSET,
     )
 
@@ -90,7 +96,8 @@ async def take_seat(call: Call) -> Answer:
     )
     if isinstance(reply, Refusal):
         return reply
-    return Reply(_shown(reply), REPLAYED if reply.replayed else ())
+    held_back = await why_held_back(call.services.parts, reply.seat)
+    return Reply(_shown(reply, held_back), REPLAYED if reply.replayed else ())
 
 
 def _asked(request: TakeSeat) -> SeatRequest:
@@ -114,8 +121,8 @@ async def repeats_a_seat(call: Call) -> bool:
     return seat is not None and is_same_request(seat, request)
 
 
-def _shown(reply: Seated) -> SeatRecord | Refusal:
-    record = seat_record(reply.seat)
+def _shown(reply: Seated, held_back: HeldBack | None) -> SeatRecord | Refusal:
+    record = seat_record(reply.seat, held_back=held_back)
     if reply.seat.status != "declined":
         return record
     fields: dict[str, Any] = msgspec.to_builtins(record)
@@ -129,7 +136,8 @@ async def read_seat(call: Call) -> Answer:
     if seat is None or seat.environment != principal.environment:
         return refuse("seat_not_found")
     match = await find_match(reader, principal.partner_id, seat.match_id) if seat.match_id else None
-    return seat_record(seat, match.pairing if match else None)
+    held_back = await why_held_back(call.services.parts, seat)
+    return seat_record(seat, match.pairing if match else None, held_back=held_back)
 
 
 async def cancel_seat(call: Call) -> Answer:

@@ -30,7 +30,12 @@ order by seq;
 select {columns of seat}
 from seat
 where partner_id = :partner_id and match_id = :match_id
-order by seq;
+order by side, seq;
+
+-- name: seats_in_play
+select player_id, seat_id
+from seat
+where partner_id = :partner_id and environment = :environment and status = 'matched';
 
 -- name: feed_page
 select {columns of seat}
