@@ -61,6 +61,7 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
 NOT_LIMITS = (
     "Bit mask",
     "Close code",
+    "Example values",
     "Exit code",
     "Mark",
     "Port of",

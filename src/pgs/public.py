@@ -25,7 +25,7 @@ def make_public_app(
     return Dispatcher(
         services,
         ENDPOINTS,
-        make_embed(services, config.frame_url, make_pages()),
+        make_embed(services, config.frame_url, make_pages(services.base_url)),
         authenticators={
             "identity": IdentityAuthenticator(verifier),
             "session": authenticate_session,

@@ -11,6 +11,9 @@ import httpcore
 import msgspec
 
 from pgs.demo.pool import ConnectionPool
+from pgs.http.api.routes import Routes
+from pgs.http.reference.reasons import reasons_of, status_of
+from pgs.http.surface import ENDPOINTS
 
 NOTHING: Final = object()
 """The `body` of a call that sends none. With None, the call sends the JSON null."""
@@ -20,6 +23,7 @@ PATIENCE_S: Final = 30.0
 
 HeaderList = Sequence[tuple[str, str | bytes]]
 
+_ROUTES = Routes(ENDPOINTS)
 _REQUEST_ID = re.compile(r"req_[0-9A-Za-z_-]{8,60}", re.ASCII)
 _POLICY = re.compile(r'"partner";q=[1-9][0-9]*;w=[1-9][0-9]*', re.ASCII)
 _RATE = re.compile(r'"partner";r=[0-9]+;t=[0-9]+', re.ASCII)
@@ -102,7 +106,7 @@ def check_plain(reply: Reply, *names: str) -> None:
         assert f"`{name}`" in reply.json["error"], reply.json["error"]
 
 
-def checked(path: str, reply: Reply) -> Reply:
+def checked(method: str, path: str, reply: Reply) -> Reply:
     """Return the answer after checking the rules for every answer of the public listener."""
     path = path.partition("?")[0]
     request_id = reply.header("x-request-id")
@@ -131,7 +135,17 @@ def checked(path: str, reply: Reply) -> Reply:
     elif reply.status != 200:
         assert reply.header("content-type") == "application/json"
         assert reply.json["error"]
+        check_reason(method, path, reply)
     return reply
+
+
+def check_reason(method: str, path: str, reply: Reply) -> None:
+    """Check that the reference gives the call this reason with this status."""
+    found = _ROUTES.find(path.encode())
+    endpoint = found[0].get(method) if found else None
+    if endpoint is not None and reply.reason is not None:
+        assert reply.reason in reasons_of(endpoint), (method, path, reply.content)
+        assert reply.status == status_of(endpoint, reply.reason)
 
 
 def _request(
@@ -188,7 +202,7 @@ class Client:
         response = await self._pool.request(
             method, url, headers=sent, content=raw, extensions=_TIMEOUTS
         )
-        return checked(path, _reply(response, response.content))
+        return checked(method, path, _reply(response, response.content))
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -231,7 +245,7 @@ class SyncClient:
         """
         url, sent, raw = _request(self.base_url, path, key, body, headers, content)
         response = self._pool.request(method, url, headers=sent, content=raw, extensions=_TIMEOUTS)
-        return checked(path, _reply(response, response.content))
+        return checked(method, path, _reply(response, response.content))
 
     def raw(self, request: bytes, path: str) -> Reply:
         """Send raw bytes and return the answer. The request must ask to close the connection."""
@@ -247,7 +261,8 @@ class SyncClient:
             (name.lower(), value.strip())
             for name, _, value in (line.partition(":") for line in lines)
         )
-        return checked(path, Reply(int(first.split(" ")[1]), headers, content))
+        method = request.split(b" ")[0].decode("latin-1")
+        return checked(method, path, Reply(int(first.split(" ")[1]), headers, content))
 
     def close(self) -> None:
         """Close every connection."""

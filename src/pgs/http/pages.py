@@ -13,6 +13,8 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from pgs.domain.errors import ERRORS, ErrorKind
+from pgs.http.reference.openapi import make_openapi, read_examples
+from pgs.http.surface import ENDPOINTS
 
 _SENTENCES: Final = {
     400: "The request is not well formed.",
@@ -24,8 +26,10 @@ _SENTENCES: Final = {
 _CHANGELOG: Final = files("pgs.http").joinpath("published", "changelog.md")
 
 
-def make_pages() -> QuartTrio:
+def make_pages(base_url: str = "") -> QuartTrio:
     """Return the Quart application that serves every path without an endpoint.
+
+    `base_url` is the address of the service, for the documents that name it.
 
     Its 404 and 405 (with `Allow`) are JSON objects with `error`. Exceptions pass through; the edge
     logs and answers them.
@@ -46,6 +50,12 @@ def make_pages() -> QuartTrio:
     @app.get("/docs/errors.json")
     async def _errors() -> Response:
         return Response(errors, content_type="application/json")
+
+    openapi = msgspec.json.encode(make_openapi(ENDPOINTS, read_examples(), base_url))
+
+    @app.get("/openapi.json")
+    async def _openapi() -> Response:
+        return Response(openapi, content_type="application/json")
 
     return app
 

@@ -75,7 +75,7 @@ ENDPOINTS = (
         OriginsRecord,
         "Remove a web origin",
         request=OriginOf,
-        errors=("origin_not_found",),
+        errors=("invalid_origin", "origin_not_found"),
         may_lack_body=True,
         query=frozenset({"environment", "origin"}),
     ),

@@ -1,0 +1,1 @@
+"""The reference of the interface, made from the endpoint table and the error catalogue."""

@@ -1,0 +1,197 @@
+"""The answers of a call, by status, as OpenAPI has them."""
+
+from typing import Any, Final
+
+import msgspec
+
+from pgs.domain.errors import ERRORS
+from pgs.http.api.endpoint import Endpoint
+from pgs.http.api.responses import INTERNAL_MESSAGE, doc_url
+from pgs.http.reference.reasons import reasons_of, status_of
+
+HEADERS: Final[dict[str, Any]] = {
+    "X-Request-Id": {
+        "description": "Identifies the call in the service's log.",
+        "schema": {"type": "string", "pattern": "^req_"},
+    },
+    "X-Service-Api-Version": {
+        "description": "The version that answered.",
+        "schema": {"type": "integer"},
+    },
+    "RateLimit": {
+        "description": "How many calls are left (`r`), and in how many seconds all are (`t`).",
+        "schema": {"type": "string"},
+    },
+    "RateLimit-Policy": {
+        "description": "How many calls may be made at once (`q`), and over how many seconds.",
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {
+        "description": "How many seconds to wait before the next try.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "Idempotent-Replayed": {
+        "description": "`true` if an earlier call with this idempotency key took the seat.",
+        "schema": {"type": "string", "enum": ["true"]},
+    },
+}
+"""Headers of answers, for the document's components."""
+
+SAMPLES: Final[dict[str, object]] = {
+    "floorUsdCents": 100,
+    "expectedUsdCents": 150,
+    "ceilingUsdCents": 180,
+    "parameter": "from",
+    "maxRangeDays": 92,
+    "latestDay": "20260131",
+    "maxBytes": 262144,
+    "changeItAt": "https://games.example/portal/theme",
+    "status": "matched",
+}
+"""Example values of the additional fields of errors. Amounts are in US cents."""
+
+_EXTRA_SCHEMAS: Final[dict[str, Any]] = {
+    name: {"type": "integer" if isinstance(value, int) else "string"}
+    for name, value in SAMPLES.items()
+}
+
+ERROR_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "description": (
+        "An error. Branch on `reason` alone; go by the status for a reason that you do not know. "
+        "A malformed call has no `reason`."
+    ),
+    "properties": {
+        "error": {"type": "string", "description": "A sentence for people; it may change."},
+        "reason": {"type": "string", "description": "A stable code for programs."},
+        "docUrl": {"type": "string", "description": "Where the reason is explained."},
+        **_EXTRA_SCHEMAS,
+    },
+    "required": ["error"],
+}
+
+_PLAIN: Final = {
+    400: "A parameter, a field or the body is not well formed.",
+    401: "This session token is not valid, or it has expired. Mint a new one.",
+    404: "There is nothing at this path.",
+    405: "This path takes another method.",
+    408: "The request body took too long to arrive.",
+    413: "The request body is larger than its limit.",
+    414: "The request target is too long.",
+    431: "The request headers are too many or too large.",
+    500: INTERNAL_MESSAGE,
+}
+
+
+def error_example(reason: str, base_url: str) -> dict[str, object]:
+    """Return the body of a refusal as it may look."""
+    kind = ERRORS[reason]
+    extras = {name: SAMPLES[name] for name in kind.extras if name in SAMPLES}
+    return {
+        "error": kind.message,
+        "reason": reason,
+        **extras,
+        "docUrl": doc_url(base_url, reason),
+    }
+
+
+def answers_of(
+    endpoint: Endpoint, success: dict[str, Any], links: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the answers of a call. `success` is the content of its 200."""
+    found: dict[str, Any] = {
+        "200": {
+            "description": "Success.",
+            "headers": _headers(endpoint, 200),
+            "content": success,
+        }
+    }
+    if links:
+        found["200"]["links"] = links
+    by_status: dict[int, list[str]] = {status: [] for status in _plain_statuses(endpoint)}
+    for reason in reasons_of(endpoint):
+        by_status.setdefault(status_of(endpoint, reason), []).append(reason)
+    for status, reasons in sorted(by_status.items()):
+        found[str(status)] = _refused(endpoint, status, reasons)
+    return found
+
+
+def _plain_statuses(endpoint: Endpoint) -> list[int]:
+    found = [404, 414, 431]  # an empty or undecodable value in the path; a head that is too large
+    found += [400, 500]
+    if endpoint.request is not None:
+        found += [408]
+    found.append(413)  # a body is bounded even where it is not read
+    return [*found, 401] if endpoint.credential == "session" else found
+
+
+def error_examples(base_url: str) -> dict[str, Any]:
+    """Return an example of every error, for the document's components."""
+    found: dict[str, Any] = {
+        reason: {"summary": kind.message, "value": error_example(reason, base_url)}
+        for reason, kind in ERRORS.items()
+    }
+    for status, message in _PLAIN.items():
+        found[f"plain_{status}"] = {"summary": message, "value": {"error": message}}
+    return found
+
+
+def _refused(endpoint: Endpoint, status: int, reasons: list[str]) -> dict[str, Any]:
+    plain = status in _plain_statuses(endpoint)
+    names = [*reasons, *([f"plain_{status}"] if plain else [])]
+    examples = {name: {"$ref": f"#/components/examples/{name}"} for name in names}
+    told = ", ".join(f"`{reason}`" for reason in reasons)
+    without = "Without a reason: " + _PLAIN[status] if plain else ""
+    schema: dict[str, Any] = {"$ref": "#/components/schemas/Error"}
+    if "stake_declined" in reasons:
+        schema = {"allOf": [schema, {"$ref": "#/components/schemas/SeatRecord"}]}
+    return {
+        "description": ". ".join(part for part in (told, without) if part),
+        "headers": _headers(endpoint, status),
+        "content": {"application/json": {"schema": schema, "examples": examples}},
+        "x-reasons": reasons,
+    }
+
+
+def _headers(endpoint: Endpoint, status: int) -> dict[str, Any]:
+    names = ["X-Request-Id"]
+    if endpoint.credential != "session":
+        names.append("X-Service-Api-Version")
+    if endpoint.credential == "partner_key" and status != 401:
+        names += ["RateLimit", "RateLimit-Policy"]
+    if status == 429:
+        names.append("Retry-After")
+    if endpoint.launch and "idempotency_key_conflict" in endpoint.errors and status in (200, 402):
+        names.append("Idempotent-Replayed")
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def without_secrets(value: object) -> object:
+    """Return a JSON value with its secrets replaced, for an example that is published."""
+    if isinstance(value, dict):
+        return {
+            name: MASKS[name] if name in MASKS and inner else without_secrets(inner)
+            for name, inner in value.items()
+        }
+    return [without_secrets(inner) for inner in value] if isinstance(value, list) else value
+
+
+MASKS: Final = {
+    "apiKey": "pgs_test_…",
+    "sessionToken": "pgs1.…",
+    "signingSecret": "whsec_…",
+    "secret": "…",
+    "otpauthUri": "…",
+    "qrSvg": "<svg …>",
+    "code": "123456",
+}
+"""What stands for each secret in a published example."""
+
+
+class Example(msgspec.Struct, frozen=True, rename="camel"):
+    """A call that was made, and its answer. Secrets are replaced."""
+
+    path: dict[str, str]
+    query: dict[str, str]
+    body: object
+    answer: object

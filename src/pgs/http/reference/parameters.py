@@ -1,0 +1,106 @@
+"""What each parameter of a path, a query or a header is, for the reference."""
+
+from typing import Any, Final
+
+from pgs.domain.days import RANGE_MAX_DAYS
+from pgs.http.api.endpoint import Endpoint
+from pgs.http.api.lists import LIMIT_DEFAULT, LIMIT_MAX
+from pgs.http.partner.results import WAIT_MAX_S
+
+_TEXT: Final[dict[str, Any]] = {"type": "string"}
+_ENVIRONMENT: Final[dict[str, Any]] = {"type": "string", "enum": ["test", "live"]}
+_DAY: Final[dict[str, Any]] = {"type": "string", "pattern": "^[0-9]{8}$"}
+
+PATH: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "env": ("The environment.", _ENVIRONMENT),
+    "game_id": ("A game's id.", _TEXT),
+    "invite_id": ("An invite's id.", _TEXT),
+    "invoice_id": ("An invoice's id, from the list of invoices.", _TEXT),
+    "key_id": ("The id of an API key's record.", _TEXT),
+    "line_id": ("The id of a line of the invoice.", _TEXT),
+    "match_id": ("A match's id.", _TEXT),
+    "seat_id": ("A seat's id.", _TEXT),
+    "uid": ("A member's uid, percent-encoded.", _TEXT),
+}
+"""The names in paths, with a sentence and a schema."""
+
+QUERY: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "cursor": ("The `nextCursor` of the answer before, exactly as received.", _TEXT),
+    "environment": ("The environment.", _ENVIRONMENT),
+    "from": (f"The first UTC day, `yyyymmdd`. At most {RANGE_MAX_DAYS} days are answered.", _DAY),
+    "gameId": ("A game's id.", _TEXT),
+    "limit": (
+        "How many entries a page has at most.",
+        {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT_DEFAULT},
+    ),
+    "idempotencyKey": ("Only the match of the seat with this idempotency key.", _TEXT),
+    "origin": ("The origin, if the call has no body.", _TEXT),
+    "partnerRef": ("Only matches with a seat of this reference of yours.", _TEXT),
+    "playerId": ("Only matches of this player.", _TEXT),
+    "seatId": ("Only the match of this seat.", _TEXT),
+    "since": (
+        "Without a cursor, begin at the first row that changed at this time or later.",
+        {"type": "integer", "minimum": 0},
+    ),
+    "status": (
+        "Only invoices with this status.",
+        {"type": "string", "enum": ["draft", "open", "paid", "void", "all"]},
+    ),
+    "to": ("The last UTC day, `yyyymmdd`, itself included.", _DAY),
+    "waitSeconds": (
+        "For how long the call is held until there is something new.",
+        {"type": "integer", "minimum": 0, "maximum": WAIT_MAX_S, "default": 0},
+    ),
+}
+"""The query parameters, with a sentence and a schema."""
+
+_REQUIRED: Final = {"missing_parameter": {"from", "to", "gameId", "environment"}}
+
+VERSION: Final[dict[str, Any]] = {
+    "name": "X-Service-Api-Version",
+    "in": "header",
+    "description": "The version that is to answer this call. Without it, the pinned one answers.",
+    "schema": {"type": "integer", "minimum": 1},
+}
+IF_MATCH: Final[dict[str, Any]] = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The revision of the account that the caller has read; a stale one is refused.",
+    "schema": {"type": "string", "pattern": '^("[0-9]{1,18}"|[0-9]{1,18})$'},
+}
+
+
+def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
+    """Return the parameters of a call as OpenAPI has them."""
+    names = [word[1:-1] for word in endpoint.path.split("/") if word.startswith("{")]
+    found = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": PATH[name][0],
+            "schema": PATH[name][1],
+        }
+        for name in names
+    ]
+    found += [
+        {
+            "name": name,
+            "in": "query",
+            "required": _is_required(endpoint, name),
+            "description": QUERY[name][0],
+            "schema": QUERY[name][1],
+        }
+        for name in sorted(endpoint.query)
+    ]
+    if endpoint.credential == "partner_key":
+        found.append(VERSION)
+    elif endpoint.credential == "identity" and endpoint.method != "GET":
+        found.append(IF_MATCH)
+    return found
+
+
+def _is_required(endpoint: Endpoint, name: str) -> bool:
+    if "missing_parameter" not in endpoint.errors or "invoice_status_invalid" in endpoint.errors:
+        return name == "environment" and "missing_parameter" in endpoint.errors
+    return name in _REQUIRED["missing_parameter"]

@@ -1,0 +1,151 @@
+"""The reference, the table of errors and the code agree, in both directions."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from pgs.domain.errors import ERRORS
+from pgs.http.api.endpoint import Endpoint
+from pgs.http.reference.answers import MASKS
+from pgs.http.reference.openapi import make_openapi, name_of, operation_id, read_examples
+from pgs.http.reference.reasons import reasons_of, status_of
+from pgs.http.surface import ENDPOINTS, WEBSOCKETS
+from tests.docs.example_calls import NOT_CALLED, make_examples
+from tests.journeys.leaks import shaped_like_secrets
+
+EXAMPLES = read_examples()
+DOCUMENT = make_openapi(ENDPOINTS, EXAMPLES, "https://games.example")
+TEXT = json.dumps(DOCUMENT)
+
+ON_SOCKETS: set[str] = set()
+"""Reasons that only the messages of a socket carry."""
+
+OF_LATER_CALLS = {
+    "live_theme_not_writable",
+    "logo_malformed",
+    "logo_not_that_image",
+    "logo_too_large",
+    "logo_unsupported_type",
+    "theme_field_invalid",
+}
+"""Reasons of calls that this build may not serve."""
+
+
+def _operations() -> dict[str, dict[str, Any]]:
+    return {
+        f"{method.upper()} {path}": operation
+        for path, methods in DOCUMENT["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def _told(operation: dict[str, Any]) -> dict[str, int]:
+    """Return the reasons that the document gives for a call, with their statuses."""
+    return {
+        reason: int(status)
+        for status, answer in operation["responses"].items()
+        for reason in answer.get("x-reasons", ())
+    }
+
+
+def test_the_document_has_every_call_and_no_other() -> None:
+    sockets = {f"GET {path}" for path in WEBSOCKETS}
+    assert set(_operations()) == {name_of(endpoint) for endpoint in ENDPOINTS} | sockets
+    assert DOCUMENT["openapi"] == "3.1.0"
+
+
+def test_every_call_has_a_name_of_its_own() -> None:
+    names = [operation["operationId"] for operation in _operations().values()]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=name_of)
+def test_the_document_gives_each_call_the_reasons_of_the_code_with_their_status(
+    endpoint: Endpoint,
+) -> None:
+    operation = _operations()[name_of(endpoint)]
+    assert _told(operation) == {
+        reason: status_of(endpoint, reason) for reason in reasons_of(endpoint)
+    }
+    for reason in endpoint.errors:
+        assert reason in ERRORS
+    for status, answer in operation["responses"].items():
+        shown = answer.get("content", {}).get("application/json", {}).get("examples", {})
+        coded = {name for name in shown if not name.startswith("plain_")}
+        assert coded == set(answer.get("x-reasons", ())), status
+
+
+def test_every_reason_of_the_table_is_a_reason_of_a_call() -> None:
+    told = {reason for operation in _operations().values() for reason in _told(operation)}
+    assert told <= set(ERRORS)
+    assert set(ERRORS) - told - ON_SOCKETS <= OF_LATER_CALLS
+
+
+def test_every_reference_and_every_link_leads_somewhere() -> None:
+    for ref in re.findall(r'"#/([^"]+)"', TEXT):
+        place: Any = DOCUMENT
+        for word in ref.split("/"):
+            place = place[word]
+    names = {operation["operationId"] for operation in _operations().values()}
+    links = [
+        link["operationId"]
+        for operation in _operations().values()
+        for answer in operation["responses"].values()
+        for link in answer.get("links", {}).values()
+    ]
+    assert set(links) <= names
+    assert operation_id(ENDPOINTS[0]) in names
+    assert {
+        "postPartnerMatches",
+        "postPartnerTestMatchesMatchIdDecide",
+        "getPartnerResults",
+    } <= set(links)
+
+
+def test_examples_name_no_secret_and_no_game_that_only_some_services_run() -> None:
+    assert "chess" not in TEXT
+    assert "127.0.0.1" not in TEXT
+    assert not shaped_like_secrets(TEXT.encode())
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_every_example_fits_the_schemas_of_its_call(name: str) -> None:
+    (endpoint,) = (endpoint for endpoint in ENDPOINTS if name_of(endpoint) == name)
+    example = EXAMPLES[name]
+    msgspec.json.decode(msgspec.json.encode(example.answer), type=endpoint.response)
+    if example.body is not None:
+        assert endpoint.request is not None
+        msgspec.json.decode(msgspec.json.encode(example.body), type=endpoint.request)
+    assert set(example.query) <= endpoint.query
+
+
+async def test_every_call_has_an_example_that_the_service_answers_alike(tmp_path: Path) -> None:
+    made = await make_examples(tmp_path)
+    assert set(made) == {name_of(endpoint) for endpoint in ENDPOINTS} - NOT_CALLED
+    assert set(EXAMPLES) == set(made), "run scripts/write_examples.py"
+    changed = [
+        name
+        for name, example in made.items()
+        if _shape(example.answer) != _shape(EXAMPLES[name].answer)
+        or _shape(example.body) != _shape(EXAMPLES[name].body)
+    ]
+    assert changed == [], "run scripts/write_examples.py"
+
+
+def _shape(value: object) -> object:
+    """Return a JSON value with types in place of values, and lists by their first element."""
+    if isinstance(value, dict):
+        return {name: _shape(inner) for name, inner in value.items() if name not in MASKS}
+    if isinstance(value, list):
+        return [_shape(inner) for inner in value[:1]]
+    return type(value).__name__
+
+
+def test_the_answers_of_errors_say_where_they_are_explained() -> None:
+    for reason in ERRORS:
+        value = DOCUMENT["components"]["examples"][reason]["value"]
+        assert value["docUrl"] == f"https://games.example/docs/errors#{reason}"
