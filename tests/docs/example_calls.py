@@ -179,6 +179,7 @@ async def _people(admin: AdminClient, call: Calls) -> None:
     call.kept |= ada.kept
     await call("GET", f"{root}/members")
     await call("PATCH", f"{root}/members/{{uid}}", {"role": "viewer"}, uid="ada")
+    await call("DELETE", f"{root}/members/{{uid}}/totp", uid="ada")
     await call("DELETE", f"{root}/members/{{uid}}", uid="ada")
     other = await call("POST", f"{root}/invites", invited | {"email": person("bob").email})
     await call("DELETE", f"{root}/invites/{{invite_id}}", invite_id=other["inviteId"])

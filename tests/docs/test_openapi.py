@@ -12,6 +12,7 @@ from pgs.domain.errors import ERRORS
 from pgs.http.api.endpoint import Endpoint
 from pgs.http.reference.answers import MASKS
 from pgs.http.reference.openapi import make_openapi, name_of, operation_id, read_examples
+from pgs.http.reference.parameters import PATH, QUERY
 from pgs.http.reference.reasons import reasons_of, status_of
 from pgs.http.surface import ENDPOINTS, WEBSOCKETS
 from tests.docs.example_calls import NOT_CALLED, make_examples
@@ -85,6 +86,17 @@ def test_every_reason_of_the_table_is_a_reason_of_a_call() -> None:
     assert set(ERRORS) - told - ON_SOCKETS <= OF_LATER_CALLS
 
 
+def test_every_parameter_is_described() -> None:
+    named = {
+        word[1:-1]
+        for endpoint in ENDPOINTS
+        for word in endpoint.path.split("/")
+        if word.startswith("{")
+    }
+    assert named <= set(PATH)
+    assert {name for endpoint in ENDPOINTS for name in endpoint.query} <= set(QUERY)
+
+
 def test_every_reference_and_every_link_leads_somewhere() -> None:
     for ref in re.findall(r'"#/([^"]+)"', TEXT):
         place: Any = DOCUMENT
@@ -125,7 +137,7 @@ def test_every_example_fits_the_schemas_of_its_call(name: str) -> None:
 
 async def test_every_call_has_an_example_that_the_service_answers_alike(tmp_path: Path) -> None:
     made = await make_examples(tmp_path)
-    assert set(made) == {name_of(endpoint) for endpoint in ENDPOINTS} - NOT_CALLED
+    assert {name_of(endpoint) for endpoint in ENDPOINTS} - set(made) == NOT_CALLED
     assert set(EXAMPLES) == set(made), "run scripts/write_examples.py"
     changed = [
         name

@@ -285,7 +285,7 @@ def test_a_lifetime_that_is_not_from_60_to_3600_is_a_plain_400(
     )
 
 
-INTEGER_PARAMETERS = {"limit", "waitSeconds"}
+INTEGER_PARAMETERS = {"limit", "since", "waitSeconds"}
 TEXT_PARAMETERS = {"cursor", "gameId"}
 
 

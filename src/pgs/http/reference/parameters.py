@@ -78,8 +78,7 @@ def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
             "name": name,
             "in": "path",
             "required": True,
-            "description": PATH[name][0],
-            "schema": PATH[name][1],
+            **_described(PATH, name),
         }
         for name in names
     ]
@@ -88,8 +87,7 @@ def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
             "name": name,
             "in": "query",
             "required": _is_required(endpoint, name),
-            "description": QUERY[name][0],
-            "schema": QUERY[name][1],
+            **_described(QUERY, name),
         }
         for name in sorted(endpoint.query)
     ]
@@ -98,6 +96,11 @@ def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
     elif endpoint.credential == "identity" and endpoint.method != "GET":
         found.append(IF_MATCH)
     return found
+
+
+def _described(known: dict[str, tuple[str, dict[str, Any]]], name: str) -> dict[str, Any]:
+    text, schema = known.get(name, ("", _TEXT))
+    return {"description": text, "schema": schema}
 
 
 def _is_required(endpoint: Endpoint, name: str) -> bool:
