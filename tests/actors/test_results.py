@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -18,6 +19,8 @@ from pgs.http.api.endpoint import Answer, Call, Principal
 from pgs.http.api.services import Services
 from pgs.http.partner.results import ResultsPage, read_results
 from pgs.storage import accounts
+from pgs.storage.reader import Reader, Row
+from pgs.storage.transactions import SqlValue
 from tests.actors.api_keys import mint
 from tests.actors.ready_core import ReadyCore, at, keys_of, money, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
@@ -245,6 +248,29 @@ async def test_a_held_call_whose_key_is_revoked_as_its_feed_moves_is_refused(
             s.parts.registry.publish(msgspec.structs.replace(s.account(), keys=(revoked,)))
             await s.seat("bob")
         assert (held.at, held.answer) == (2, refuse("invalid_key"))
+
+
+async def test_a_held_call_hears_of_a_row_that_is_written_while_it_reads(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        principal = await key_for(s)
+        reader, held = s.parts.database.reader, Held()
+        opponents = ["bob"]
+        await s.seat("alice")
+
+        async def suspended(name: str, **params: SqlValue) -> list[Row]:
+            """Read like a database across a network: others go on before the rows arrive."""
+            rows = await Reader.all(reader, name, **params)
+            if name == "seats.feed_page" and opponents:
+                await s.seat(opponents.pop())
+            return rows
+
+        with patch.object(reader, "all", suspended):
+            await held.run(call(s, principal, waitSeconds="25"))
+        assert isinstance(held.answer, ResultsPage)
+        assert [row.player_id for row in held.answer.results] == ["alice", "bob"]
+        assert (held.at or 0) < 1
 
 
 async def test_a_bell_that_has_rung_wakes_nobody_who_comes_later(autojump_clock: MockClock) -> None:

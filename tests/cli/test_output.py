@@ -1,12 +1,17 @@
 """What a command prints when its answer cannot be written, or when a value is out of bounds."""
 
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
 
+from pgs.cli.widths import print_whole
 from tests.cli.support import NEW, pgs
 from tests.full import full_disk
 
@@ -103,3 +108,21 @@ def test_an_error_about_a_bound_names_the_option(
 ) -> None:
     result = pgs(*arguments, "--data", tmp_path)
     assert (result.exit_code, result.stderr) == (2, f"pgs: {said}\n")
+
+
+@pytest.mark.parametrize("columns", [20, 60, 100, 300])
+def test_a_table_never_cuts_or_splits_an_id_or_a_word(columns: int) -> None:
+    key = "mat_" + "x" * 26 + ":sea_" + "y" * 26
+    inner = Table("Id", "Since", "Last answer")
+    inner.add_row(Text(key), "2029-01-01 00:00:00 UTC", "settlement has declined it: retry it")
+    facts = Table(show_header=False)
+    facts.add_row("Invite", Text(key, overflow="fold"))
+    output = io.StringIO()
+    console = Console(file=output, width=columns)
+    print_whole(console, Group("Open items:", inner, facts))
+    printed = output.getvalue()
+    assert printed.count(key) == 2
+    for word in ("2029-01-01", "00:00:00", "settlement", "declined"):
+        assert word in printed
+    widest = max(map(len, printed.splitlines()))
+    assert widest <= max(columns, len(key) + 45), "it is no wider than it must be"

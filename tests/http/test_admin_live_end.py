@@ -12,7 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from pgs.actors.messages.account.people import AcceptInvite, ChangeRole, RemoveMember
-from pgs.actors.shared.activity import ActivityEvent
+from pgs.actors.shared.activity import SUBSCRIBERS_LIMIT, ActivityEvent
 from pgs.domain.errors import Refusal
 from pgs.domain.roles import rule_of
 from pgs.http.admin import live
@@ -43,7 +43,10 @@ class StreamReader:
         await trio.sleep(self._pause_s)
 
     async def read(self, stream: Stream) -> None:
-        await stream.produce(self.write)
+        try:
+            await stream.produce(self.write)
+        finally:
+            stream.close()
         self.ended_at = trio.current_time()
 
 
@@ -180,3 +183,25 @@ async def test_a_new_role_that_may_still_read_the_stream_does_not_end_it(
             await trio.sleep(10)
             await ask(s, ChangeRole("ben", "ada", "viewer"))
         assert reader.ended_at == pytest.approx(began + live.LIFE_S, abs=0.01)
+
+
+async def test_a_place_is_taken_when_the_call_is_answered_and_given_back_at_the_streams_end(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        await join(s, "ada")
+        streams = [await watch(s, "ada", LONG) for _ in range(SUBSCRIBERS_LIMIT)]
+        # All of them were promised a stream before any of them has begun.
+        with pytest.raises(AssertionError, match="rate_limited"):
+            await watch(s, "ada", LONG)
+        streams.pop().close()  # its client left before it began
+        streams.append(await watch(s, "ada", LONG))
+        reader = StreamReader()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(reader.read, streams[-1])
+            await trio.sleep(2)
+            assert [b"event: budget" in piece for _, piece in reader.pieces] == [False, True]
+            nursery.cancel_scope.cancel()
+        for stream in streams[:-1]:
+            stream.close()
+        assert not s.parts.activity.has_subscribers("acme", "test")

@@ -245,7 +245,9 @@ async def test_a_summary_of_more_than_200_000_seats_is_refused_and_a_shorter_one
         two_days = await billed.read_ok(f"{path}20280219")
         assert two_days["totals"]["seats"] == 200_000
         for last in ("20280220", "20280227"):
-            check_refusal(await billed.read(path + last), 400, "range_too_expensive")
+            refused = await billed.read(path + last)
+            check_refusal(refused, 400, "range_too_expensive")
+            assert "more than 200,000 seats" in refused.json["error"]
 
 
 async def test_a_digest_of_too_many_rows_is_refused(
@@ -259,4 +261,6 @@ async def test_a_digest_of_too_many_rows_is_refused(
         billed.clock.set(2028, 3, 1)
         path = "/partner/results/digest?from=20280228&to="
         assert (await billed.read_ok(f"{path}20280228"))["days"][0]["rows"] == 2
-        check_refusal(await billed.read(f"{path}20280229"), 400, "range_too_expensive")
+        refused = await billed.read(f"{path}20280229")
+        check_refusal(refused, 400, "range_too_expensive")
+        assert "more than 2 rows" in refused.json["error"]

@@ -95,6 +95,16 @@ async def until_answered(core: Core, count: int) -> list[OpenItem]:
             await trio.sleep(0.01)
 
 
+async def until_asked_again(core: Core, before: list[OpenItem]) -> None:
+    """Return once each of these items has had a further answer."""
+    tries = {item.id: item.tries for item in before}
+    with trio.fail_after(30):
+        while True:
+            if all(item.tries > tries[item.id] for item in await listed(core)):
+                return
+            await trio.sleep(0.01)
+
+
 async def test_the_list_tells_of_each_open_charge_and_payout(tmp_path: Path) -> None:
     port = scripted(cleo=["unpublished"])
     port.of_payout = {"bob": ["pending"], "ann": ["declined"]}
@@ -166,6 +176,20 @@ async def test_a_retry_of_all_asks_for_each_even_while_calls_are_stopped(tmp_pat
                 await c.retry(core, c.Item())
                 await trio.sleep(0.05)
         assert (await check_ledger(core.parts.database.reader)).sound
+
+
+async def test_a_retry_counts_what_the_list_counts(tmp_path: Path) -> None:
+    port = scripted(cleo=["pending"])
+    port.of_payout = {"bob": ["pending"], "ann": ["pending"]}
+    async with a_core(tmp_path, port) as core:
+        match_id = await play(core, None)
+        await take(core, "cleo")
+        items = await until_answered(core, 3)
+        assert await c.retry(core, c.Item()) == Asked(len(items))
+        await until_asked_again(core, items)
+        both = await c.retry(core, c.Item(match_id))
+        assert isinstance(both, Asked)
+        assert both.asked == 2
 
 
 async def test_a_retry_asks_for_a_declined_payout_again(tmp_path: Path) -> None:

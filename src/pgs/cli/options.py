@@ -13,6 +13,7 @@ from rich.console import Console, RenderableType
 
 from pgs.cli.call import log_to_stderr, perform
 from pgs.cli.errors import REFUSED, expected, printing, stop
+from pgs.cli.widths import print_whole
 from pgs.config import Config, check_config, load_config
 from pgs.games.installed import GAMES
 from pgs.operator.answers import Answer, Done, Failed
@@ -85,4 +86,4 @@ def show(result: T, draw: Callable[[T], RenderableType], *, as_json: bool) -> No
         else:
             console = Console()
             console.width = console.width if console.is_terminal else PIPED_WIDTH
-            console.print(draw(result))
+            print_whole(console, draw(result))

@@ -14,6 +14,7 @@ from rich.text import Text
 from pgs.cli.errors import REFUSED, plain, printing, stop
 from pgs.cli.options import PIPED_WIDTH, ConfigFile, DataDir, Json, ask, show
 from pgs.cli.tables import moment, money
+from pgs.cli.widths import print_whole
 from pgs.operator.commands import settlement as c
 from pgs.operator.settlement_records import Asked, OpenItem, Resolved
 
@@ -112,7 +113,7 @@ def _print_tables(first: list[OpenItem], pages: Iterator[list[OpenItem]]) -> Non
     for items in _chain(first, pages):
         count += len(items)
         if items:
-            console.print(_table(items))
+            print_whole(console, _table(items))
     console.print(f"Open: {count}")
 
 

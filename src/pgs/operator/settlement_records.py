@@ -42,7 +42,7 @@ class OpenPage(Record, frozen=True):
 
 
 class Asked(Record, frozen=True):
-    """How many open charges, and matches with open payouts, were asked for.
+    """How many open charges and payouts were asked for, counted as the list counts them.
 
     `unset`: those that were not, since their settlement is not set. `busy`: those that were not,
     since their partner's actors rest or are overloaded. `outcome`: what has become of the one that

@@ -77,24 +77,34 @@ class Activity:
         for subscriber in self._subscribers.get((partner_id, environment), ()):
             subscriber.tell(event)
 
+    def subscribe(self, partner_id: str, environment: Environment) -> Subscriber | None:
+        """Return a new subscriber; None if the partner has `SUBSCRIBERS_LIMIT` already."""
+        of_partner = sum(
+            len(subscribers)
+            for (owner, _), subscribers in self._subscribers.items()
+            if owner == partner_id
+        )
+        if of_partner >= SUBSCRIBERS_LIMIT:
+            return None
+        subscriber = Subscriber()
+        self._subscribers.setdefault((partner_id, environment), set()).add(subscriber)
+        return subscriber
+
+    def unsubscribe(
+        self, partner_id: str, environment: Environment, subscriber: Subscriber
+    ) -> None:
+        """Give a subscriber's place back."""
+        place = (partner_id, environment)
+        self._subscribers[place].discard(subscriber)
+        if not self._subscribers[place]:
+            del self._subscribers[place]
+
     @contextmanager
     def subscribed(self, partner_id: str, environment: Environment) -> Iterator[Subscriber | None]:
-        """Yield a subscriber for a block; None if the partner has `SUBSCRIBERS_LIMIT` already."""
-        if (
-            sum(
-                len(subscribers)
-                for (owner, _), subscribers in self._subscribers.items()
-                if owner == partner_id
-            )
-            >= SUBSCRIBERS_LIMIT
-        ):
-            yield None
-            return
-        place, subscriber = (partner_id, environment), Subscriber()
-        self._subscribers.setdefault(place, set()).add(subscriber)
+        """Yield a subscriber for a block, or None as `subscribe` does."""
+        subscriber = self.subscribe(partner_id, environment)
         try:
             yield subscriber
         finally:
-            self._subscribers[place].discard(subscriber)
-            if not self._subscribers[place]:
-                del self._subscribers[place]
+            if subscriber is not None:
+                self.unsubscribe(partner_id, environment, subscriber)

@@ -57,10 +57,17 @@ class ResultsBells:
             else:
                 del self._held[partner_id]
 
+    def bell(self, partner_id: str, environment: Environment) -> trio.Event:
+        """Return what is set at the next ring of this feed.
+
+        Take it before you read the feed: a ring during the read then ends the wait after it.
+        """
+        event = self._waiting.setdefault((partner_id, environment), trio.Event())
+        if self.stopped:
+            self.ring(partner_id, environment)
+        return event
+
     async def wait(self, partner_id: str, environment: Environment, until: float) -> None:
         """Return when the bell rings, or at `until` in trio's time."""
-        if self.stopped:
-            return
-        event = self._waiting.setdefault((partner_id, environment), trio.Event())
         with trio.move_on_at(until):
-            await event.wait()
+            await self.bell(partner_id, environment).wait()

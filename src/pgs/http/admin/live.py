@@ -6,14 +6,15 @@ also ends when the token expires, and within a second after the subscriber loses
 written after that.
 """
 
+from functools import partial
 from typing import Final
 
 import msgspec
 import trio
 
-from pgs.actors.shared.activity import ActivityEvent
+from pgs.actors.shared.activity import ActivityEvent, Subscriber
 from pgs.actors.shared.admission import policy_of
-from pgs.domain.environments import Environment, is_environment
+from pgs.domain.environments import is_environment
 from pgs.domain.errors import BadRequest, refuse
 from pgs.http.admin.endpoints import admin_read
 from pgs.http.admin.gate import AdminCall, may_go_on
@@ -50,35 +51,33 @@ async def subscribe(call: AdminCall) -> Answer:
     if not is_environment(environment):
         return BadRequest("Query parameter `environment` must be test or live.")
     activity, partner_id = call.services.parts.activity, call.principal.account.partner_id
-    with activity.subscribed(partner_id, environment) as probe:
-        if probe is None:
-            return Reply(refuse("rate_limited"), overloaded(BUSY_RETRY_S))
+    subscriber = activity.subscribe(partner_id, environment)
+    if subscriber is None:
+        return Reply(refuse("rate_limited"), overloaded(BUSY_RETRY_S))
+    return Stream(
+        "text/event-stream",
+        partial(_stream, call, subscriber),
+        partial(activity.unsubscribe, partner_id, environment, subscriber),
+    )
 
-    async def produce(write: Write) -> None:
-        await _stream(call, environment, write)
 
-    return Stream("text/event-stream", produce)
-
-
-async def _stream(call: AdminCall, environment: Environment, write: Write) -> None:
-    activity = call.services.parts.activity
-    with activity.subscribed(call.principal.account.partner_id, environment) as subscriber:
-        await write(b"retry: %d\n\n" % COME_AGAIN_MS)
-        end, until, told = trio.current_time() + LIFE_S, trio.current_time(), None
-        while subscriber is not None and await may_go_on(call) and trio.current_time() < end:
-            happened, lost = await subscriber.take(until)
-            budget = _budget(call)
-            pieces = [] if budget.detail == told else [_event(budget)]
-            told = budget.detail
-            if lost:
-                pieces.append(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
-            pieces += map(_event, happened)
-            for piece in pieces:
-                # Checked before every piece, since a slow reader may take seconds for each.
-                if not await may_go_on(call):
-                    return
-                await write(piece)
-            until = min(end, trio.current_time() + _until_look(call))
+async def _stream(call: AdminCall, subscriber: Subscriber, write: Write) -> None:
+    await write(b"retry: %d\n\n" % COME_AGAIN_MS)
+    end, until, told = trio.current_time() + LIFE_S, trio.current_time(), None
+    while await may_go_on(call) and trio.current_time() < end:
+        happened, lost = await subscriber.take(until)
+        budget = _budget(call)
+        pieces = [] if budget.detail == told else [_event(budget)]
+        told = budget.detail
+        if lost:
+            pieces.append(b"event: lost\ndata: %s\n\n" % msgspec.json.encode({"events": lost}))
+        pieces += map(_event, happened)
+        for piece in pieces:
+            # Checked before every piece, since a slow reader may take seconds for each.
+            if not await may_go_on(call):
+                return
+            await write(piece)
+        until = min(end, trio.current_time() + _until_look(call))
 
 
 def _until_look(call: AdminCall) -> float:

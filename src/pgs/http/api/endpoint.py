@@ -88,11 +88,12 @@ class Stream(msgspec.Struct, frozen=True):
     """A 200 without a stated length.
 
     `produce` is given a function that sends a piece. It is cancelled when the client leaves, and
-    when the service stops.
+    when the service stops. `close` is called once at the end, even if `produce` never began.
     """
 
     content_type: str
     produce: Callable[[Write], Awaitable[None]]
+    close: Callable[[], None] = lambda: None
 
 
 Answer = msgspec.Struct | Reply | Refusal | BadRequest

@@ -24,7 +24,14 @@ class OpenStreams:
         self, stream: Stream, headers: HeaderTuple, receive: Receive, send: Send
     ) -> None:
         """Send a stream until it ends, its client leaves, or the service stops."""
+        try:
+            await self._send(stream, headers, receive, send)
+        finally:
+            stream.close()
 
+    async def _send(
+        self, stream: Stream, headers: HeaderTuple, receive: Receive, send: Send
+    ) -> None:
         async def write(piece: bytes) -> None:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
 

@@ -10,10 +10,10 @@ import msgspec
 
 from pgs.domain.days import format_day
 from pgs.domain.environments import Environment
-from pgs.domain.errors import Refusal, refuse
+from pgs.domain.errors import Refusal
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.lists import AccountCall
-from pgs.http.billing.ranges import RANGE_ERRORS, RANGE_QUERY, final_range
+from pgs.http.billing.ranges import RANGE_ERRORS, RANGE_QUERY, final_range, too_expensive
 from pgs.http.billing.twins import by_key
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.digests import count_changed, digests_by_day
@@ -44,7 +44,7 @@ async def read_digest(call: AccountCall, environment: Environment) -> Answer:
     (first, last), _ = ranged
     partner_id, database = call.principal.account.partner_id, call.services.parts.database
     if await count_changed(database.reader, partner_id, environment, first, last) > ROWS_MAX:
-        return refuse("range_too_expensive")
+        return too_expensive("rows", ROWS_MAX)
     found = await read_in_bulk(
         database,
         lambda reader: digests_by_day(reader, partner_id, environment, first, last),

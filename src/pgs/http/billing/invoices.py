@@ -127,6 +127,9 @@ async def read_invoice(call: AccountCall, environment: Environment) -> Answer:
 
 async def list_lines(call: AccountCall, environment: Environment) -> Answer:
     """Return a page of an invoice's lines."""
+    limit = wanted_limit(call)
+    if not isinstance(limit, int):
+        return limit
     invoice = await _readable(call, environment)
     if isinstance(invoice, Refusal):
         return invoice
@@ -147,6 +150,9 @@ async def list_lines(call: AccountCall, environment: Environment) -> Answer:
 
 async def list_matches(call: AccountCall, environment: Environment) -> Answer:
     """Return a page of the matches behind a line."""
+    limit = wanted_limit(call)
+    if not isinstance(limit, int):
+        return limit
     invoice = await _readable(call, environment)
     if isinstance(invoice, Refusal):
         return invoice

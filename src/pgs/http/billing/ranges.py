@@ -35,6 +35,14 @@ def parse_range(query: Mapping[str, str]) -> Range | Refusal:
     return first, last
 
 
+def too_expensive(what: str, most: int) -> Refusal:
+    """Return the refusal of a range that has more of something than one call reads."""
+    return refuse("range_too_expensive").saying(
+        f"The range covers more than {most:,} {what}, the most that one call reads. "
+        "Ask for a shorter one."
+    )
+
+
 async def final_range(call: AccountCall, environment: Environment) -> tuple[Range, int] | Refusal:
     """Return the days that a call asks for and the last final day; they end no later than it.
 

@@ -9,11 +9,11 @@ import msgspec
 
 from pgs.domain.days import format_day
 from pgs.domain.environments import Environment
-from pgs.domain.errors import Refusal, refuse
+from pgs.domain.errors import Refusal
 from pgs.domain.totals import Totals
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.lists import AccountCall
-from pgs.http.billing.ranges import RANGE_ERRORS, RANGE_QUERY, final_range
+from pgs.http.billing.ranges import RANGE_ERRORS, RANGE_QUERY, final_range, too_expensive
 from pgs.http.billing.twins import by_key
 from pgs.storage.totals import totals_by_tier
 
@@ -66,7 +66,7 @@ async def read_summary(call: AccountCall, environment: Environment) -> Answer:
     by_tier = await totals_by_tier(reader, partner_id, environment, first, last)
     in_all = sum(by_tier.values(), Totals())
     if in_all.seats > SEATS_MAX:
-        return refuse("range_too_expensive")
+        return too_expensive("seats", SEATS_MAX)
     return SeatSummary(
         environment=environment,
         from_=format_day(first),

@@ -111,11 +111,14 @@ async def read_results(call: Call) -> Answer:
     after = await _start(call)
     if not isinstance(after, int):
         return after
+    if wait_s == 0:
+        return await _page(call, after, limit)
+    bell = services.parts.bells.bell(principal.partner_id, principal.environment)
     page = await _page(call, after, limit)
-    if page.results or wait_s == 0:
+    if page.results:
         return page
     with services.parts.bells.hold(principal.partner_id) as held:
-        return await _held_page(call, page, after, limit, wait_s) if held else page
+        return await _held_page(call, page, bell, after, limit, wait_s) if held else page
 
 
 async def _start(call: Call) -> int | Refusal | BadRequest:
@@ -137,10 +140,11 @@ async def _start(call: Call) -> int | Refusal | BadRequest:
 
 
 async def _held_page(
-    call: Call, page: ResultsPage, after: int, limit: int, wait_s: int
+    call: Call, page: ResultsPage, bell: trio.Event, after: int, limit: int, wait_s: int
 ) -> ResultsPage | Refusal | BadRequest:
     """Return the first page with rows, or an empty one after `wait_s`.
 
+    `page` was read after `bell` was taken, so a row that it lacks has rung the bell or will.
     A scheduled revocation of the key and a stop of the service end the wait earlier.
     """
     principal, parts = call.principal, call.services.parts
@@ -149,10 +153,12 @@ async def _held_page(
         left_s = principal.key.revokes_at - parts.clock.now()
         until = min(until, trio.current_time() + max(0, left_s))
     while not page.results and trio.current_time() < until and not parts.bells.stopped:
-        await parts.bells.wait(principal.partner_id, principal.environment, until)
+        with trio.move_on_at(until):
+            await bell.wait()
         refusal = recheck(call.services, principal)
         if refusal is not None:
             return refusal
+        bell = parts.bells.bell(principal.partner_id, principal.environment)
         page = await _page(call, after, limit)
     return page
 

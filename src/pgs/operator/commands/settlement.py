@@ -79,13 +79,14 @@ async def retry(core: Core, args: Item) -> Asked | BadRequest:
         found = await page_of(core, after, PAGE)
         ones: tuple[Seat | MatchWithSeats, ...] = (*found.seats, *found.matches)
         for one in ones:
+            count = len(_items(core, one))  # before it is asked for: the answer may come at once
             if core.parts.settlements.port(_side(one)) is None:
-                unset += 1
+                unset += count
                 continue
             try:
-                asked += await _ask_now(core, one)
+                asked += count if await _ask_now(core, one) else 0
             except (Overloaded, Crashed):  # one partner that rests must not end it for the others
-                busy += 1
+                busy += count
         after = found.next_after
     return Asked(asked, unset, busy)
 
@@ -130,7 +131,7 @@ async def _retry_one(core: Core, item_id: str) -> Asked | BadRequest:
         while (told := await _outcome(core, item_id, before)) is None:  # noqa: ASYNC110
             await trio.sleep(LOOK_S)
         outcome = told
-    return Asked(1, outcome=outcome)
+    return Asked(len(before), outcome=outcome)
 
 
 async def _outcome(core: Core, item_id: str, tries: dict[str, int]) -> str | None:

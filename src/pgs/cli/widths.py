@@ -1,0 +1,39 @@
+"""Keeps ids and other single words whole on narrow terminals."""
+
+from collections.abc import Iterator
+
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+_WIDEST = 10_000
+"""Columns that are enough for any table."""
+
+
+def print_whole(console: Console, drawn: RenderableType) -> None:
+    """Print what was drawn; a table's words are never cut or split.
+
+    A table that is still too wide for the terminal goes beyond its edge, where the terminal wraps
+    it: an id can be copied even then.
+    """
+    wide = console.options.update(width=_WIDEST)
+    for table in _tables(drawn):
+        for column in table.columns:
+            cells = [column.header, *column.cells]
+            column.min_width = max(Measurement.get(console, wide, cell).minimum for cell in cells)
+            column.no_wrap = all(" " not in _plain(cell) for cell in column.cells)
+    console.width = max(console.width, Measurement.get(console, wide, drawn).minimum)
+    console.print(drawn, crop=False)
+
+
+def _tables(drawn: RenderableType) -> Iterator[Table]:
+    if isinstance(drawn, Table):
+        yield drawn
+    elif isinstance(drawn, Group):
+        for part in drawn.renderables:
+            yield from _tables(part)
+
+
+def _plain(cell: RenderableType) -> str:
+    return cell.plain if isinstance(cell, Text) else str(cell)
