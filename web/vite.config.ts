@@ -3,7 +3,8 @@ import { defineConfig } from 'vite';
 
 const preact = { jsx: { runtime: 'automatic', importSource: 'preact' } } as const;
 
-// `--mode frame` builds the frame that the service serves, `--mode units` the unit tests for Node.
+// `--mode frame` builds the frame that the service serves, `--mode demo` the page of the demo's
+// partner, `--mode units` the unit tests for Node.
 export default defineConfig(({ mode }) => {
   if (mode === 'units') {
     const input = readdirSync('tests')
@@ -18,6 +19,22 @@ export default defineConfig(({ mode }) => {
         emptyOutDir: true,
         rolldownOptions: { input },
         minify: false,
+      },
+    };
+  }
+  if (mode === 'demo') {
+    return {
+      oxc: preact,
+      publicDir: false,
+      build: {
+        outDir: 'dist/demo',
+        emptyOutDir: true,
+        target: 'es2022',
+        modulePreload: false,
+        rolldownOptions: {
+          input: 'src/demo/main.tsx',
+          output: { entryFileNames: 'site.js', assetFileNames: 'site[extname]' },
+        },
       },
     };
   }

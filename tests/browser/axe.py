@@ -11,6 +11,9 @@ from tests.conventions.tree import ROOT
 _SOURCE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 _RUN = """async (within) => {
+  // A transition between two schemes shows colours that are in neither.
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => {})));
   const found = await axe.run(within, { iframes: false, resultTypes: ["violations"] });
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.html.slice(0, 120)}: ${node.failureSummary}`));

@@ -1,101 +1,159 @@
 """The demo partner's page in a real browser, served by `pgs demo` as a user starts it."""
 
-import json
-import re
-import signal
+import os
 import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import closing
+from typing import Any
 
+import msgspec
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Page
+from playwright.sync_api import Browser, Page
 
-from tests.browser.chromium import Tab
+from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.demo import DemoTab, running_demo
 
 pytestmark = pytest.mark.browser
 
-
-@contextmanager
-def _demo(folder: Path, *options: str) -> Iterator[dict[str, str]]:
-    """Run a demo for a block. Yields the contents of its `demo.json`."""
-    command = [sys.executable, "-m", "pgs", "demo", "--port", "0", *options]
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-    ) as process:
-        assert process.stdout is not None
-        try:
-            assert any("Ctrl-C" in line for line in process.stdout), "the demo has not started"
-            yield json.loads((folder / "demo-data" / "demo.json").read_text())
-        finally:
-            process.send_signal(signal.SIGTERM)
-            rest = process.stdout.read()
-    assert process.returncode == 0
-    assert "The demo has ended." in rest
+_STUB = """window.PgsEmbed = { mount(element, options) {
+  (window.mounts ??= []).push(options);
+  return { unmount() {} };
+} };"""
+"""A helper that mounts nothing and keeps the options of each frame."""
 
 
-def _open(browser: Browser, demo: dict[str, str]) -> Tab:
-    tab = Tab(browser.new_context(viewport={"width": 1200, "height": 1250}).new_page())
-    tab.page.goto(demo["siteUrl"])
-    return tab
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A demo that has told its story."""
+    with running_demo(tmp_path_factory.mktemp("demo")) as running:
+        yield running
 
 
-def _frame(page: Page, number: int) -> FrameLocator:
-    return page.frame_locator("main iframe").nth(number)
+@pytest.fixture
+def tab(browser: Browser, demo: dict[str, str]) -> Iterator[DemoTab]:
+    """The demo's page, with no match that runs."""
+    opened = DemoTab(browser, demo)
+    opened.page.get_by_role("button", name="New match").wait_for()
+    yield opened
+    opened.close()
 
 
-def _begin(page: Page, game: str) -> None:
-    page.get_by_label("Game").select_option(label=game)
+def _question(page: Page) -> Any:
+    return page.get_by_role("dialog", name="End the running match?")
+
+
+def test_a_match_is_played_in_both_frames_and_the_feed_is_shown(tab: DemoTab) -> None:
+    page, demo = tab.page, tab.demo
+    # The rows that the demo starts with.
+    page.locator("#feed tbody tr", has_text="player-1").first.wait_for()
+    match_id = tab.begin("Tic-tac-toe")
+    for ply, cell in enumerate(("a1", "a2", "b1", "b2", "c1")):
+        tab.both_see(match_id, ply)
+        tab.player(ply % 2).locator(f'[data-cell="{cell}"]').click()
+    tab.row(match_id, "site-1", "won", "$9.00")
+    tab.row(match_id, "site-2", "lost", "$0.00")
+    page.locator("#nudges li", has_text="verified").nth(2).wait_for()
+
+    match_id = tab.begin("Reversi")
+    tab.both_see(match_id, 0)
+    page.reload()  # the match goes on
+    tab.both_see(match_id, 0)
+    assert tab.match_id == match_id
+    assert tab.errors == []
+    assert tab.origins == {demo["siteUrl"], demo["baseUrl"]}
+
+
+def test_a_new_match_asks_before_it_ends_a_running_one(tab: DemoTab) -> None:
+    page = tab.page
+    first = tab.begin("Tic-tac-toe")
+    for leave in ("Enter", "Escape"):
+        page.get_by_role("button", name="New match").click()
+        question = _question(page)
+        question.get_by_text("Both players get their stake of $5.00 back.").wait_for()
+        page.wait_for_function("document.activeElement.textContent === 'Play on'")
+        page.keyboard.press(leave)
+        question.wait_for(state="hidden")
+        assert tab.match_id == first
+    tab.row(first, "site-1", "started")
+
+    page.get_by_label("Game", exact=True).select_option(label="Reversi")
     page.get_by_role("button", name="New match").click()
+    _question(page).get_by_role("button", name="End it and begin another").click()
+    second = tab.shows_another_than(first)
+    tab.row(first, "site-1", "no contest")
+    tab.row(second, "site-1", "started", "Reversi")
+    assert not [error for error in tab.errors if "409" not in error]
 
 
-def test_a_match_is_played_in_both_frames_and_the_feed_is_shown(
-    browser: Browser, tmp_path: Path
+def test_play_again_begins_a_match_of_the_same_game_in_the_same_frames(tab: DemoTab) -> None:
+    page = tab.page
+    page.route("**/embed/pgs-embed.js", lambda route: route.fulfill(body=_STUB))
+    page.reload()
+    page.get_by_role("button", name="New match").wait_for()
+    first = tab.begin("Connect Four")
+    page.wait_for_function("() => mounts.length >= 2")
+    mounts = page.evaluate("mounts.length")
+    tab.decide(first)
+    page.evaluate("mounts.at(-1).onAgain({ type: 'pgs.again' })")
+    second = tab.shows_another_than(first)
+    tab.row(second, "site-2", "started", "Connect Four")
+    # The other player presses too: the match that has begun is not ended.
+    page.evaluate("mounts.at(-2).onAgain({ type: 'pgs.again' })")
+    page.get_by_role("button", name="New match").and_(page.locator(":enabled")).wait_for()
+    assert tab.match_id == second
+    assert _question(page).count() == 0
+    assert page.evaluate("mounts.length") == mounts
+
+
+def test_the_inspector_shows_each_call_as_curl_without_the_key(tab: DemoTab) -> None:
+    page, demo = tab.page, tab.demo
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    match_id = tab.begin("Tic-tac-toe")
+    # The oldest one, since newer calls come above it.
+    mint = page.locator(".entry", has_text="/partner/sessions").last
+    mint.get_by_role("button", name="Copy as curl").click()
+    page.wait_for_function(
+        "() => navigator.clipboard.readText().then((text) => text.includes('/partner/sessions'))"
+    )
+    line = page.evaluate("navigator.clipboard.readText()")
+    assert "$KEY" in line
+    assert demo["testKey"] not in page.content()
+    ran = subprocess.run(
+        ["sh", "-c", line],
+        env={"PATH": os.environ["PATH"], "KEY": demo["testKey"]},
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    assert msgspec.json.decode(ran.stdout)["playerUid"].startswith("ptr:test:demo:site-")
+
+    mint.locator("summary").click()
+    mint.get_by_text("(not shown)").wait_for()  # the session's token
+    page.get_by_role("button", name="Frames", exact=True).click()
+    page.locator(".entry", has_text="pgs.state").filter(has_text=match_id).first.wait_for()
+    assert tab.errors == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(
+    browser: Browser, demo: dict[str, str], width: int
 ) -> None:
-    with _demo(tmp_path) as demo:
-        tab = _open(browser, demo)
+    how = {"viewport": {"width": width, "height": 844}, "color_scheme": "dark"}
+    with closing(DemoTab(browser, demo, **how)) as tab:
         page = tab.page
-        page.locator(
-            "#feed tbody tr", has_text="player-1"
-        ).first.wait_for()  # the rows that the demo starts with
-        _begin(page, "Tic-tac-toe")
-        for turn, cell in enumerate(("a1", "a2", "b1", "b2", "c1")):
-            _frame(page, turn % 2).locator(f'[data-cell="{cell}"]').click()
-            for side in (0, 1):
-                _frame(page, side).locator(f'[data-cell="{cell}"] .mark').wait_for()
-        _frame(page, 0).locator(".headline", has_text="You won.").wait_for()
-        _frame(page, 1).locator(".headline", has_text="You lost.").wait_for()
-        match_id = page.locator("main").get_attribute("data-match")
-        for player, payout in (("site-1", "900"), ("site-2", "0")):
-            row = page.locator(f'tr[data-match="{match_id}"][data-player="{player}"]')
-            row.get_by_role("cell").nth(7).get_by_text(
-                payout, exact=True
-            ).wait_for()  # the payout is recorded
-            assert row.get_by_role("cell").nth(4).inner_text() == (
-                "won" if player == "site-1" else "lost"
-            )
-        page.locator("#nudges li", has_text="verified").nth(2).wait_for()
-
-        _begin(page, "Reversi")
-        _frame(page, 0).locator('[data-cell="d3"]').wait_for()
-        page.reload()  # the match goes on
-        _frame(page, 0).locator(".headline", has_text="Your turn").wait_for()
-        _frame(page, 1).locator(".headline", has_text="Player one to move").wait_for()
-        assert tab.errors == []
-        assert tab.origins == {demo["siteUrl"], demo["baseUrl"]}
-        page.context.close()
-
-
-def test_with_one_bot_a_person_plays_against_it(browser: Browser, tmp_path: Path) -> None:
-    with _demo(tmp_path, "--bots", "1") as demo:
-        tab = _open(browser, demo)
-        _begin(tab.page, "Connect Four")
-        _frame(tab.page, 0).locator('[data-cell="d6"]').click()
-        _frame(tab.page, 0).locator(".headline", has_text="Your turn").wait_for()
-        assert _frame(tab.page, 0).locator(".cell > *").count() == 2
-        assert tab.page.locator("main iframe").count() == 1
-        assert tab.errors == []
-        assert tab.origins == {demo["siteUrl"], demo["baseUrl"]}
-        assert re.search("against a bot", tab.page.locator("#status").inner_text())
-        tab.page.context.close()
+        page.get_by_role("button", name="New match").wait_for()
+        assert axe_faults_in_both_schemes(page) == []
+        match_id = tab.begin("Reversi")
+        tab.both_see(match_id, 0)
+        page.locator(".entry summary").first.click()
+        assert axe_faults_in_both_schemes(page) == []
+        page.get_by_role("button", name="Frames", exact=True).click()
+        page.locator(".entry").first.wait_for()
+        assert axe_faults_in_both_schemes(page) == []
+        page.get_by_role("button", name="New match").click()
+        _question(page).wait_for()
+        assert axe_faults_in_both_schemes(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.emulate_media(color_scheme="dark")
+        dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert dark == "rgb(20, 22, 28)"

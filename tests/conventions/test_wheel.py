@@ -47,17 +47,24 @@ def test_the_sdist_holds_the_package_and_not_the_sources_of_the_frame(built: Pat
     assert others - made_by_hatchling == {"LICENSE", "README.md", "CHANGELOG.md"}
 
 
-_FRAME = ["frame.html", "pgs-embed.js", "pgs-frame-Ab12Cd34.js", "pgs-frame-Ef56Gh78.css"]
+_BUILT = [
+    "frame/frame.html",
+    "frame/pgs-embed.js",
+    "frame/pgs-frame-Ab12Cd34.js",
+    "frame/pgs-frame-Ef56Gh78.css",
+    "demo/site.js",
+    "demo/site.css",
+]
 
 
-@pytest.mark.parametrize("missing", _FRAME)
-def test_a_wheel_that_lacks_a_file_of_the_frame_is_refused(missing: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", _BUILT)
+def test_a_wheel_that_lacks_a_file_of_a_page_is_refused(missing: str, tmp_path: Path) -> None:
     wheel = tmp_path / "pgs-0.1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("pgs/__init__.py", "")
-        for name in _FRAME:
+        for name in _BUILT:
             if name != missing:
-                archive.writestr(f"pgs/web/frame/{name}", "")
+                archive.writestr(f"pgs/web/{name}", "")
     done = subprocess.run(
         [ROOT / "scripts" / "check_wheel", wheel],
         cwd=tmp_path,
@@ -67,5 +74,5 @@ def test_a_wheel_that_lacks_a_file_of_the_frame_is_refused(missing: str, tmp_pat
     )
     assert done.returncode == 1
     kept_part = missing.split("Ab12Cd34")[0].split("Ef56Gh78")[0]
-    assert f"holds no pgs/web/frame/{kept_part}" in done.stderr
+    assert f"holds no pgs/web/{kept_part}" in done.stderr
     assert "Run scripts/web" in done.stderr

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import trio
 
-from pgs.clock import SystemRng
+from pgs.clock import SystemClock, SystemRng
 from pgs.demo.backend import Backend
 from pgs.demo.folder import DemoFile
 from pgs.demo.inbox import Inbox
@@ -85,11 +86,9 @@ async def visit(folder: Path, opponent: Opponent | None = None) -> AsyncIterator
             demo_service(folder) as (service, demo, inbox),
             ConnectionPool() as pool,
         ):
-            backend, news, origins = (
-                Backend(pool, service.base_url, demo.test_key),
-                News(),
-                origins_of(sock),
-            )
+            news, origins = News(SystemClock()), origins_of(sock)
+            record = partial(news.call, service.base_url)
+            backend = Backend(pool, service.base_url, demo.test_key, record)
             launcher = Launcher(backend, SystemRng())
             site = Site(launcher, service.base_url, origins, news, opponent=opponent)
             async with serving(site, sock), trio.open_nursery() as nursery:

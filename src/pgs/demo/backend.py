@@ -1,11 +1,12 @@
 """A partner's backend: the calls that it makes with its API key, over real HTTP."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 import httpcore
 import msgspec
+import trio
 
 from pgs.demo.pool import ConnectionPool
 
@@ -22,7 +23,10 @@ CALL_FAILED = (
 
 
 class Exchange(msgspec.Struct, frozen=True):
-    """A call and its answer, both as decoded JSON. Header names are in lower case."""
+    """A call and its answer, both as decoded JSON. Header names are in lower case.
+
+    `took_ms`: milliseconds from the request to the end of the answer.
+    """
 
     method: str
     path: str
@@ -30,15 +34,26 @@ class Exchange(msgspec.Struct, frozen=True):
     status: int
     headers: Mapping[str, str]
     received: Any
+    took_ms: int = 0
 
 
 class Backend:
-    """Calls one service with one key. Every method raises the errors of `CALL_FAILED`."""
+    """Calls one service with one key. Every method raises the errors of `CALL_FAILED`.
 
-    def __init__(self, pool: ConnectionPool, base_url: str, key: str) -> None:
+    `record` is called with each call that was answered.
+    """
+
+    def __init__(
+        self,
+        pool: ConnectionPool,
+        base_url: str,
+        key: str,
+        record: Callable[[Exchange], None] = lambda _: None,
+    ) -> None:
         self._pool = pool
         self._base_url = base_url
         self._key = key
+        self._record = record
 
     async def me(self) -> Exchange:
         """Read the key's partner and its webhook."""
@@ -101,10 +116,11 @@ class Backend:
         if sent is not None:
             headers["Content-Type"] = "application/json"
         content = None if sent is None else msgspec.json.encode(sent)
+        began = trio.current_time()
         response = await self._pool.request(
             method, self._base_url + path, headers=headers, content=content, extensions=_TIMEOUTS
         )
-        return Exchange(
+        exchange = Exchange(
             method,
             path,
             sent,
@@ -114,4 +130,7 @@ class Backend:
                 for name, value in response.headers
             },
             msgspec.json.decode(response.content),
+            round((trio.current_time() - began) * 1000),
         )
+        self._record(exchange)
+        return exchange

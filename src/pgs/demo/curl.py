@@ -4,8 +4,21 @@ import json
 import shlex
 from typing import Any
 
+from pgs.demo.backend import Exchange
 from pgs.demo.partner import FLOOR_USD_CENTS, GAME, TEST_TIER
 from pgs.demo.story import FIRST, SECOND
+
+KEY_LINE = (
+    'KEY=$(python3 -c \'import json; print(json.load(open("demo-data/demo.json"))["testKey"])\')'
+)
+"""A shell line that reads the demo's test key into $KEY, in the folder in which the demo runs."""
+
+
+def curl_line(base_url: str, exchange: Exchange) -> str:
+    """Return a line that repeats a call, with $KEY in the place of the key."""
+    body = [] if exchange.sent is None else ["-d", json.dumps(exchange.sent)]
+    words = shlex.join([*body, base_url + exchange.path])
+    return f'curl -s -H "Authorization: Bearer $KEY" {words}'
 
 
 def paste_lines(base_url: str, key: str, order: str) -> list[tuple[str, str]]:

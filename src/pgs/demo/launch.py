@@ -49,6 +49,7 @@ class _Seat(msgspec.Struct, frozen=True, rename="camel"):
 
 class _Match(msgspec.Struct, frozen=True, rename="camel"):
     match_id: str
+    status: str
 
 
 class Launcher:
@@ -77,6 +78,11 @@ class Launcher:
         if match_id is None:
             raise NotLaunched("the first player was matched with another opponent")
         return match_id
+
+    async def is_running(self, match_id: str) -> bool:
+        """Return whether a match has not ended."""
+        with _call_errors():
+            return _accepted(await self._backend.match(match_id), _Match).status == "started"
 
     async def call_off(self, match_id: str) -> None:
         """End a test match as no contest. A match that has ended stays as it is."""

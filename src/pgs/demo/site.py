@@ -12,7 +12,8 @@ import trio
 from quart import Response, request
 from quart_trio import QuartTrio
 
-from pgs.demo.launch import Launcher, NotLaunched, Player
+from pgs.demo.curl import KEY_LINE
+from pgs.demo.launch import STAKE_USD_CENTS, Launcher, NotLaunched, Player
 from pgs.demo.news import News
 from pgs.games.installed import GAMES, installed_games
 from pgs.http.transport.limits import ServerLimits
@@ -29,7 +30,7 @@ _BODY_MAX: Final = 16 * 1024
 _WAIT_S: Final = 20.0
 """Seconds that a request of the demo's page for news is held: less than browsers allow."""
 
-_FILES: Final = {"site.js": "text/javascript; charset=utf-8", "site.css": "text/css; charset=utf-8"}
+_BUILT: Final = {"site.js": "text/javascript; charset=utf-8", "site.css": "text/css; charset=utf-8"}
 
 Opponent = Callable[[str, str], Awaitable[None]]
 """Plays the second player's side of a match. Arguments: game id, match id."""
@@ -38,6 +39,8 @@ Opponent = Callable[[str, str], Awaitable[None]]
 class _Wanted(msgspec.Struct):
     game_id: str = msgspec.field(name="gameId")
     player: int = 0
+    void: str | None = None
+    """The running match that the new one may end."""
 
 
 class Site:
@@ -92,9 +95,10 @@ class Site:
 
         @app.get("/<name>")
         async def _file(name: str) -> Response:
-            if name not in _FILES:
+            content = _built(name) if name in _BUILT else None
+            if content is None:
                 return _refused(404, "There is no such page.")
-            return Response(_read(name), content_type=_FILES[name])
+            return Response(content, content_type=_BUILT[name])
 
         @app.get("/play/match")
         async def _show_match() -> Response:
@@ -142,7 +146,11 @@ class Site:
     async def _launch(self, wanted: _Wanted, nursery: trio.Nursery) -> Response:
         async with self._launching:
             if self._current is not None:
-                await self._launcher.call_off(self._current[1])
+                match_id = self._current[1]
+                if wanted.void != match_id and await self._launcher.is_running(match_id):
+                    # The page asks its user, and then names the match that may be ended.
+                    return _json({**self._state(), "running": True}, 409)
+                await self._launcher.call_off(match_id)
             self._current = (wanted.game_id, await self._launcher.launch(wanted.game_id, *PLAYERS))
             if self._opponent is not None:
                 nursery.start_soon(self._opponent, *self._current)
@@ -153,25 +161,23 @@ class Site:
         return len(PLAYERS) if self._opponent is None else 1
 
     def _state(self) -> dict[str, Any]:
-        """Return the shown players, and the current match or None."""
+        """Return what the page shows: games, players, and the current match or None."""
         match = (
             None
             if self._current is None
             else {"gameId": self._current[0], "matchId": self._current[1]}
         )
-        return {"players": [player.name for player in PLAYERS[: self._shown]], "match": match}
+        return {
+            "games": [{"gameId": game.game_id, "name": game.name} for game in self._games],
+            "players": [player.name for player in PLAYERS[: self._shown]],
+            "match": match,
+            "stakeUsdCents": STAKE_USD_CENTS,
+            "keyLine": KEY_LINE,
+        }
 
     def _page(self) -> str:
-        options = "".join(
-            f'<option value="{escape(game.game_id)}">{escape(game.name)}</option>'
-            for game in self._games
-        )
-        return (
-            _read("index.html")
-            .decode()
-            .replace("%SERVICE%", escape(self._service_url))
-            .replace("%GAMES%", options)
-        )
+        page = files("pgs.demo").joinpath("page", "index.html").read_text("utf-8")
+        return page.replace("%SERVICE%", escape(self._service_url))
 
     def _headers(self) -> dict[str, str]:
         policy = (
@@ -193,12 +199,16 @@ class Site:
         }
 
 
-def _read(name: str) -> bytes:
-    return files("pgs.demo").joinpath("page", name).read_bytes()
+def _built(name: str) -> bytes | None:
+    """Return a file that `scripts/web` has built, or None if it has not run."""
+    try:
+        return files("pgs").joinpath("web", "demo", name).read_bytes()
+    except FileNotFoundError:
+        return None
 
 
-def _json(value: object) -> Response:
-    return Response(msgspec.json.encode(value), content_type="application/json")
+def _json(value: object, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(value), status=status, content_type="application/json")
 
 
 def _refused(status: int, words: str) -> Response:

@@ -5,7 +5,7 @@ from functools import partial
 
 import trio
 
-from pgs.clock import SystemRng
+from pgs.clock import SystemClock, SystemRng
 from pgs.demo.arena import Arena
 from pgs.demo.backend import Backend
 from pgs.demo.inbox import Inbox
@@ -30,9 +30,10 @@ async def stay(
 
     Bots play in pairs. With an odd number, the last one plays against the page's user.
     """
-    rng, news, origins = SystemRng(), News(), origins_of(sock)
+    rng, news, origins = SystemRng(), News(SystemClock()), origins_of(sock)
     async with ConnectionPool() as pool:
-        backend = Backend(pool, service.base_url, partner.test_key)
+        record = partial(news.call, service.base_url)
+        backend = Backend(pool, service.base_url, partner.test_key, record)
         launcher = Launcher(backend, rng)
         arena = Arena(launcher, teller, rng)
         opponent = partial(arena.oppose, PLAYERS[1], PLAYERS[0]) if bots % 2 else None
@@ -60,7 +61,7 @@ def _introduce(teller: Teller, url: str, bots: int) -> None:
     )
     teller.step(
         "The partner's site",
-        f"The partner's own page, {page}. Below, it shows the feed and the nudges.",
+        f"The partner's own page, {page}. Below, it shows the feed, the nudges and every call.",
     )
     teller.say(f"\nOpen {url}")
     if bots > 1:

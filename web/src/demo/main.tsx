@@ -1,0 +1,160 @@
+/** The page of the demo's partner. It never sees a key. */
+
+import { render } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import '../design/tokens.css';
+import '../design/base.css';
+import './site.css';
+import { begin, follow, readTable, StillRunning } from './backend';
+import type { Table } from './backend';
+import { Feed, Nudges } from './feed';
+import { helper, Seat } from './frames';
+import type { Heard } from './frames';
+import { Inspector } from './inspector';
+import { NOTHING, withEntries } from './news';
+import type { News } from './news';
+import { Question } from './question';
+
+const HEARD_MAX = 60;
+const NO_FRAME = 'The service offers no frame: build it with scripts/web.';
+
+function statusOf(table: Table): string {
+  if (helper() === undefined) return NO_FRAME;
+  if (table.match === null) return 'Choose a game and begin.';
+  return table.players.length > 1 ? 'Play both sides.' : 'You play against a bot.';
+}
+
+/** The news of the backend. */
+function useNews(): News {
+  const [news, setNews] = useState<News>(NOTHING);
+  useEffect(() => {
+    void follow((entries) => setNews((before) => withEntries(before, entries)));
+  }, []);
+  return news;
+}
+
+/** The table, what is going on at it, and how a match begins. */
+function useTable(first: Table) {
+  const [table, setTable] = useState(first);
+  const [status, setStatus] = useState(statusOf(first));
+  const [busy, setBusy] = useState(false);
+  /** The game of the match that may begin if the running one is ended. */
+  const [asking, ask] = useState<string | null>(null);
+  /** Rises with each match whose frames are new ones. */
+  const [round, setRound] = useState(0);
+  const start = async (gameId: string, remount: boolean, voids?: string) => {
+    setBusy(true);
+    try {
+      const begun = await begin(gameId, voids);
+      setTable(begun);
+      setStatus(statusOf(begun));
+      if (remount) setRound((before) => before + 1);
+    } catch (error) {
+      if (!(error instanceof StillRunning)) setStatus(String(error));
+      else if (remount) {
+        setTable(error.table);
+        ask(gameId);
+      }
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { table, status, setStatus, busy, asking, ask, round, start };
+}
+
+interface LaunchProps {
+  table: Table;
+  status: string;
+  busy: boolean;
+  onLaunch(gameId: string): void;
+}
+
+function Launch({ table, status, busy, onLaunch }: LaunchProps) {
+  const [gameId, choose] = useState(table.match?.gameId ?? table.games[0]?.gameId ?? '');
+  const launch = (event: Event) => {
+    event.preventDefault();
+    onLaunch(gameId);
+  };
+  return (
+    <header>
+      <h1>The demo partner's games</h1>
+      <form class="row" onSubmit={launch}>
+        <label for="game">Game</label>
+        <select
+          id="game"
+          class="btn"
+          value={gameId}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          {table.games.map((game) => (
+            <option key={game.gameId} value={game.gameId}>
+              {game.name}
+            </option>
+          ))}
+        </select>
+        <button class="btn pri" disabled={busy}>
+          New match
+        </button>
+      </form>
+      <p id="status" role="status">
+        {status}
+      </p>
+    </header>
+  );
+}
+
+function Site({ first }: { first: Table }) {
+  const { table, status, setStatus, busy, asking, ask, round, start } = useTable(first);
+  const { rows, nudges, calls, fresh } = useNews();
+  const [heard, setHeard] = useState<Heard[]>([]);
+  const count = useRef(0);
+  const onHeard = (player: string, message: Heard['message']) => {
+    const one = { number: (count.current += 1), atMs: Date.now(), player, message };
+    setHeard((before) => [one, ...before].slice(0, HEARD_MAX));
+    if (message.type === 'pgs.error') setStatus(`${player}'s frame: ${message.reason}`);
+  };
+  const { match, games, players } = table;
+  const onEnd = (gameId: string) => {
+    ask(null);
+    void start(gameId, true, match?.matchId);
+  };
+  const seat = (name: string, player: number, gameId: string) => (
+    <Seat
+      key={`${round} ${gameId} ${player}`}
+      {...{ gameId, player, name, onHeard }}
+      onAgain={() => void start(gameId, false)}
+    />
+  );
+  return (
+    <>
+      <Launch {...{ table, status, busy }} onLaunch={(gameId) => void start(gameId, true)} />
+      <main data-match={match?.matchId}>
+        <div class="frames">
+          {match !== null &&
+            helper() !== undefined &&
+            players.map((name, player) => seat(name, player, match.gameId))}
+        </div>
+        <div class="below">
+          <div>
+            <Feed {...{ rows, games, fresh }} />
+            <Nudges nudges={nudges} />
+          </div>
+          <Inspector calls={calls} heard={heard} keyLine={table.keyLine} />
+        </div>
+      </main>
+      {asking !== null && match !== null && (
+        <Question
+          game={games.find((game) => game.gameId === match.gameId)?.name ?? match.gameId}
+          stakeUsdCents={table.stakeUsdCents}
+          onStay={() => ask(null)}
+          onEnd={() => onEnd(asking)}
+        />
+      )}
+    </>
+  );
+}
+
+readTable().then(
+  (table) => render(<Site first={table} />, document.getElementById('site')!),
+  (error) => document.getElementById('site')!.append(String(error)),
+);
