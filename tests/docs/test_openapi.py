@@ -135,6 +135,7 @@ def test_every_example_fits_the_schemas_of_its_call(name: str) -> None:
     assert set(example.query) <= endpoint.query
 
 
+@pytest.mark.slow
 async def test_every_call_has_an_example_that_the_service_answers_alike(tmp_path: Path) -> None:
     made = await make_examples(tmp_path)
     assert {name_of(endpoint) for endpoint in ENDPOINTS} - set(made) == NOT_CALLED
@@ -155,7 +156,7 @@ def _shape(value: object) -> object:
     """
     if not isinstance(value, dict):
         return type(value)
-    kinds = {dict: "object", list: "list"}
+    kinds: dict[type, str] = {dict: "object", list: "list"}
     return {
         name: kinds.get(type(inner), "value") for name, inner in value.items() if name not in MASKS
     }
