@@ -22,7 +22,7 @@ from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.actors.seating.seats import SeatsActor
 from pgs.actors.seating.settlement import EmbeddedSettlement, SettlementActor
 from pgs.actors.shared.activity import Activity
-from pgs.actors.shared.admission import ProcessAdmission
+from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission
 from pgs.actors.shared.alarms import Alarms
 from pgs.actors.shared.catalogue import PublishedCatalogue
 from pgs.actors.shared.clock_watch import ClockWatch
@@ -37,6 +37,7 @@ from pgs.actors.shared.registry import Registry
 from pgs.actors.shared.settlements import Settlements
 from pgs.clock import Clock, Rng, SystemClock, SystemRng
 from pgs.config import Config
+from pgs.domain.rate import PARTNER_POLICY
 from pgs.domain.versions import VERSIONS, ServedVersions
 from pgs.games.installed import load_games
 from pgs.http.outbound.fetch import JsonClient
@@ -171,6 +172,8 @@ def _make_parts(
         registry=Registry(database, on_publish=presence.account_changed),
         catalogue=PublishedCatalogue(database),
         process_admission=ProcessAdmission(config.process_rate),
+        player_admission=PlayerAdmission(),
+        admin_admission=ManyBuckets(PARTNER_POLICY),
         key_uses=KeyUses(database, clock, system.on_event),
         presence=presence,
         alarms=Alarms(),

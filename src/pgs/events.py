@@ -13,7 +13,9 @@ _OF_CALLS: Final = {
     "overloaded",
     "read_failed",
     "handler_crashed",
+    "rate_limited_by_admin",
     "rate_limited_by_partner",
+    "rate_limited_by_player",
     "rate_limited_by_process",
     "refused",
     "refused_bad_request",
@@ -24,6 +26,7 @@ _OF_CALLS: Final = {
 _OF_CONNECTIONS: Final = {
     "body_refused",
     "connection_crash",
+    "connection_gave_way",
     "connection_refused",
     "crash",
     "head_timeout",

@@ -1,5 +1,7 @@
 """Whether the service can take calls now."""
 
+from collections.abc import Callable
+
 import structlog
 import trio
 
@@ -20,6 +22,9 @@ FAILED_RECENTLY_S = 20.0
 row and refuses a seat's many. Probes usually come every ten seconds, so at least one of them sees
 the failure."""
 
+NO_ROOM_S = 60.0
+"""Seconds for which readiness tells of a refused connection: several of its usual checks."""
+
 log = structlog.get_logger("pgs.readiness")
 
 
@@ -33,6 +38,7 @@ class Readiness:
         self.core: Core | None = None  # once started
         self.verifier: IdentityVerifier | None = None  # where an issuer is set
         self._draining = False
+        self._no_room_at = float("-inf")
         self._probing = False
 
     def started(self, core: Core) -> None:
@@ -42,6 +48,16 @@ class Readiness:
     def draining(self) -> None:
         """Note that the service is stopping."""
         self._draining = True
+
+    def listening(self, on_event: Callable[[str], None]) -> Callable[[str], None]:
+        """Return `on_event`, which also notes here when the listener had no room."""
+
+        def note(name: str) -> None:
+            if name == "connection_refused":
+                self._no_room_at = trio.current_time()
+            on_event(name)
+
+        return note
 
     def notes(self) -> dict[str, str]:
         """Return what an operator should look at although it does not make the service unready."""
@@ -58,6 +74,10 @@ class Readiness:
             )
         if (clock := parts.clock_watch.fault()) is not None:
             notes["clock"] = clock
+        if trio.current_time() < self._no_room_at + NO_ROOM_S:
+            notes["connections"] = (
+                "a connection was refused: all places are taken, and none of them is idle"
+            )
         return notes
 
     async def why_not(self) -> str | None:

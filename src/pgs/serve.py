@@ -82,6 +82,7 @@ async def running(
     opening the data folder raise.
     """
     metrics, readiness = Metrics(), Readiness()
+    on_public_event = readiness.listening(metrics.on_event)
     sockets, edge = OpenSockets(metrics.on_event), _edges(clock or SystemClock(), versions, metrics)
     read_suffixes()
     trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
@@ -111,9 +112,7 @@ async def running(
             app = make_public_app(services, config, verifier, sockets)
             try:
                 async with (
-                    listening(
-                        edge(app), public, limits or ServerLimits(grace_s=GRACE_S), metrics.on_event
-                    ),
+                    listening(edge(app), public, limits or _public_limits(), on_public_event),
                     _operating(core, config) as operator,
                 ):
                     _tell_started(service, config, readiness)
@@ -152,6 +151,10 @@ async def _refresh(readiness: Readiness) -> None:
     if readiness.core is None:
         raise StoreOutage("the service is starting")
     await refresh_registry(readiness.core.parts, readiness.core.directory)
+
+
+def _public_limits() -> ServerLimits:
+    return ServerLimits(grace_s=GRACE_S)
 
 
 @contextmanager

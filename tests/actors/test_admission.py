@@ -6,7 +6,16 @@ import msgspec
 from trio.testing import MockClock
 
 from pgs.actors.messages.account.settings import SetRate
-from pgs.actors.shared.admission import PartnerAdmission, ProcessAdmission, policy_of
+from pgs.actors.shared.admission import (
+    HOLD_S,
+    KEPT,
+    ManyBuckets,
+    PartnerAdmission,
+    PlayerAdmission,
+    ProcessAdmission,
+    Refused,
+    policy_of,
+)
 from pgs.domain.members import PLATFORM
 from pgs.domain.rate import PARTNER_POLICY, BucketPolicy
 from tests.actors.ready_core import ready_core
@@ -59,4 +68,45 @@ async def test_a_rate_that_an_operator_sets_counts_at_once(
         assert policy_of(s.account()) == BucketPolicy(310, 80)
         assert [admission.admit(s.account(), 0.0).refused_by for _ in range(11)] == [None] * 10 + [
             "partner"
+        ]
+
+
+def test_a_player_has_sixty_calls_and_twenty_more_each_second() -> None:
+    players, ann, ben = PlayerAdmission(), ("acme", "test", "ann"), ("acme", "test", "ben")
+    assert [players.refuse(ann, 0.0) for _ in range(60)] == [None] * 60
+    assert players.refuse(ann, 0.0) == Refused(1, 0.0)
+    assert players.refuse(ben, 0.0) is None
+    assert [players.refuse(ann, 1.0) for _ in range(20)] == [None] * 20
+    assert players.refuse(ann, 1.0) == Refused(1, 0.0)
+
+
+def test_a_player_who_ignores_refusals_waits_for_each() -> None:
+    players, ann = PlayerAdmission(), ("acme", "live", "ann")
+    held = [refused.hold_s for _ in range(200) if (refused := players.refuse(ann, 0.0))]
+    assert held == [0.0] * 60 + [HOLD_S] * 80
+    assert players.refuse(ann, 60.0) is None
+
+
+def test_full_buckets_are_dropped_and_others_kept() -> None:
+    many = ManyBuckets[int](BucketPolicy(2, 1))
+    for number in range(KEPT):
+        assert many.take(number, 0.0).allowed
+    many.take(0, 0.0)
+    assert not many.take(0, 0.0).allowed
+    assert len(many) == KEPT
+    many.take(KEPT, 1.0)  # all but the first are full again
+    assert len(many) == 2
+    assert many.take(0, 1.0).allowed
+    assert not many.take(0, 1.0).allowed
+
+
+async def test_the_game_api_of_a_partner_has_ten_times_the_partners_bucket(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        small = msgspec.structs.replace(s.account(), burst=2, rate=1)
+        admission = s.partner().game_admission
+        assert [admission.admit(small, 0.0).refused_by for _ in range(21)] == [
+            *[None] * 20,
+            "partner",
         ]

@@ -8,7 +8,7 @@ from trio.testing import MockClock
 
 from pgs.actors.maintenance.chores import COUNT_S
 from pgs.actors.shared.open_money import OVERDUE_S, TELL_EVERY_S, OpenMoney
-from pgs.readiness import Readiness
+from pgs.readiness import NO_ROOM_S, Readiness
 from pgs.storage.settlement import OpenCount
 from tests.actors.ready_core import at, ready_core, until
 from tests.actors.scripted_settlement import ScriptedSettlement
@@ -70,6 +70,23 @@ async def test_what_is_open_for_a_day_is_told_once_a_day_with_its_ids_and_stays_
         clock.skip(TELL_EVERY_S)
         await until(6 * COUNT_S)
         assert events.count("settlement_overdue") == 2
+
+
+async def test_readiness_tells_for_a_minute_that_a_connection_found_no_room(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    counted = list[str]()
+    async with ready_core(tmp_path) as s:
+        readiness = Readiness()
+        readiness.started(s.core)
+        note = readiness.listening(counted.append)
+        note("send_timeout")
+        assert readiness.notes() == {}
+        note("connection_refused")
+        assert "none of them is idle" in readiness.notes()["connections"]
+        await trio.sleep(NO_ROOM_S)
+        assert readiness.notes() == {}
+    assert counted == ["send_timeout", "connection_refused"]
 
 
 def test_the_first_of_a_new_backlog_is_told_at_once() -> None:

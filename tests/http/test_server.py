@@ -324,20 +324,51 @@ async def test_a_silent_websocket_is_closed_and_one_that_answers_pings_is_not(
         await silent.end()
 
 
-async def test_connections_beyond_the_bound_are_closed_until_others_have_ended(
+TWO = msgspec.structs.replace(QUICK, max_connections=2, keep_alive_s=PATIENCE_S)
+
+
+async def test_the_connection_that_is_idle_for_longest_gives_way_to_a_new_one(
     serve_app: ServeApp,
 ) -> None:
-    async with serving(
-        serve_app, ok, msgspec.structs.replace(QUICK, max_connections=2, keep_alive_s=PATIENCE_S)
-    ) as server:
-        async with (
-            await server.client() as one,
-            await server.client() as two,
-            await server.client() as three,
-        ):
-            assert (await one.get("/")).status == (await two.get("/")).status == 200
-            assert await three.end() == b""
+    async with (
+        serving(serve_app, ok, TWO) as server,
+        await server.client() as one,
+        await server.client() as two,
+    ):
+        assert (await one.get("/")).status == (await two.get("/")).status == 200
+        assert (await one.get("/")).status == 200
+        async with await server.client() as three:
+            assert (await three.get("/")).status == 200
+            assert await two.end() == b""
+            assert (await one.get("/")).status == 200
+        assert server.events["connection_gave_way"] == 1
+        assert server.events["connection_refused"] == 0
+
+
+async def test_connections_beyond_the_bound_are_closed_while_all_others_are_busy(
+    serve_app: ServeApp,
+) -> None:
+    answer = trio.Event()
+    begun, was_begun = trio.open_memory_channel[None](2)
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await live(receive, send)
+        await begun.send(None)
+        await answer.wait()
+        await reply(send, 200, b"done")
+
+    async with serving(serve_app, slow, TWO) as server:
+        async with await server.client() as one, await server.client() as two:
+            for client in (one, two):
+                await client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            with trio.fail_after(PATIENCE_S):
+                await was_begun.receive()
+                await was_begun.receive()
+            async with await server.client() as three:
+                assert await three.end() == b""
             assert server.events["connection_refused"] == 1
+            answer.set()
         with trio.fail_after(PATIENCE_S):
             while True:
                 async with await server.client() as again:

@@ -7,8 +7,10 @@ import trio
 
 from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
 from pgs.actors.messages.account.settings import SetRate
+from pgs.actors.shared import admission
 from pgs.actors.shared.snapshots import STALE_S
 from pgs.domain.members import PLATFORM
+from pgs.domain.rate import PLAYER_POLICY
 from pgs.domain.sessions import SessionClaims, sign_session
 from tests.journeys.client import check_refusal, ok
 from tests.journeys.partners import Partner, account
@@ -117,6 +119,40 @@ async def test_the_process_bucket_bounds_players_too(tmp_path: Path) -> None:
         replies = [await service.public.call("GET", "/game/session", good) for _ in range(6)]
         assert {reply.status for reply in replies} == {200, 429}
         assert all(reply.header("ratelimit") is None for reply in replies)
+
+
+async def test_each_player_has_a_bucket_of_calls_and_handshakes(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        good = token(service, partner)
+        admitted = 0
+        while (refused := await service.public.call("GET", "/game/session", good)).status == 200:
+            admitted += 1
+        assert admitted >= PLAYER_POLICY.burst
+        check_refusal(refused, 429, "rate_limited")
+        assert refused.header("retry-after") == "1"
+        other = await mint(service.public, partner.test, "ben")
+        assert ok(await service.public.call("GET", "/game/session", other))["playerId"] == "ben"
+
+
+async def test_a_player_who_ignores_refusals_is_slowed_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = list[float]()
+    monkeypatch.setattr(admission.PlayerAdmission, "refuse", lambda *_: admission.Refused(2, 0.01))
+    sleep = trio.sleep
+
+    async def noted(seconds: float) -> None:
+        held.append(seconds)
+        await sleep(seconds)
+
+    async with in_process(tmp_path) as service:
+        good = token(service, await service.partner())
+        monkeypatch.setattr("pgs.http.game.auth.trio.sleep", noted)
+        refused = await service.public.call("GET", "/game/session", good)
+        check_refusal(refused, 429, "rate_limited")
+        assert refused.header("retry-after") == "2"
+        assert held.count(0.01) == 1
 
 
 async def test_a_socket_closes_when_its_token_expires(tmp_path: Path) -> None:

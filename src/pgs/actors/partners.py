@@ -14,6 +14,7 @@ from pgs.actors.kernel.restarts import RestartCounter
 from pgs.actors.parts import Parts
 from pgs.actors.shared.admission import PartnerAdmission
 from pgs.domain.environments import Environment
+from pgs.domain.rate import GAME_API_FACTOR
 
 
 class Makers(msgspec.Struct, frozen=True):
@@ -36,6 +37,7 @@ class PartnerActors:
         self.restarts = RestartCounter()
         self.admission = PartnerAdmission(parts.process_admission)
         self.embed_admission = PartnerAdmission(parts.process_admission)  # for the frame's pages
+        self.game_admission = PartnerAdmission(parts.process_admission, GAME_API_FACTOR)
         self._makers = makers
         self._cells: dict[str, Cell] = {}  # by role
         self._tables: dict[str, Cell] = {}  # by match id
@@ -99,6 +101,7 @@ class PartnerActors:
             now - self._used_at >= IDLE_CLOSE_S
             and self.admission.is_full(now)
             and self.embed_admission.is_full(now)
+            and self.game_admission.is_full(now)
             and not self.restarts.degraded(now)
             and not any(cell in alive for cell in (*self._cells.values(), *self._tables.values()))
         )

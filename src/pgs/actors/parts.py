@@ -7,7 +7,7 @@ import msgspec
 from pgs.actors.kernel.system import System
 from pgs.actors.ports import NudgePort
 from pgs.actors.shared.activity import Activity
-from pgs.actors.shared.admission import ProcessAdmission
+from pgs.actors.shared.admission import ManyBuckets, PlayerAdmission, ProcessAdmission
 from pgs.actors.shared.alarms import Alarms
 from pgs.actors.shared.catalogue import PublishedCatalogue
 from pgs.actors.shared.clock_watch import ClockWatch
@@ -45,6 +45,8 @@ class Parts(msgspec.Struct, frozen=True):
     registry: Registry
     catalogue: PublishedCatalogue
     process_admission: ProcessAdmission
+    player_admission: PlayerAdmission
+    admin_admission: ManyBuckets[str]
     key_uses: KeyUses
     presence: PresenceRegister
     alarms: Alarms

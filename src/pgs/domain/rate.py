@@ -57,6 +57,20 @@ PARTNER_POLICY: Final = BucketPolicy(burst=300, rate=80)
 The embed budget and the budget of unknown keys have the same size."""
 
 
+PLAYER_POLICY: Final = BucketPolicy(burst=60, rate=20)
+"""Calls of one player's session token, at once and each second after that, as the interface
+promises. A frame makes two or three when it loads."""
+
+GAME_API_FACTOR: Final = 10
+"""Times that the bucket of a partner's Game API is larger than the partner's own. All of its
+players share it."""
+
+
+def times(policy: BucketPolicy, factor: int) -> BucketPolicy:
+    """Return a policy that allows `factor` times as much."""
+    return BucketPolicy(policy.burst * factor, policy.rate * factor)
+
+
 class Taken(msgspec.Struct, frozen=True, gc=False):
     """A bucket's answer.
 

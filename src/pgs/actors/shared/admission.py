@@ -1,15 +1,25 @@
-"""Rate admission: one bucket for each partner, one for all unknown keys, one for the process.
+"""Rate admission: buckets of partners, players and admins, of unknown keys, and of the process.
 
 Admission is arithmetic on the state of a bucket, without an await. So calls are admitted one after
 another without a lock.
 """
 
-from typing import Literal
+from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
 
 from pgs.domain.accounts import Account
-from pgs.domain.rate import PARTNER_POLICY, Bucket, BucketPolicy, Taken
+from pgs.domain.rate import PARTNER_POLICY, PLAYER_POLICY, Bucket, BucketPolicy, Taken, times
+
+K = TypeVar("K")
+
+KEPT: Final = 10_000
+"""Buckets that are kept before full ones are looked for and dropped. A full bucket behaves like a
+new one, and one of a player is full again after three seconds."""
+
+HOLD_S: Final = 1.0
+"""Seconds for which a refusal is held back from a caller who ignores refusals. A flood then costs
+one call a second for each of its connections."""
 
 
 class Admission(msgspec.Struct, frozen=True):
@@ -48,15 +58,16 @@ class ProcessAdmission:
 
 
 class PartnerAdmission:
-    """One partner's bucket."""
+    """One partner's bucket, `factor` times as large as the account says."""
 
-    def __init__(self, process: ProcessAdmission) -> None:
+    def __init__(self, process: ProcessAdmission, factor: int = 1) -> None:
         self._process = process
-        self._bucket = Bucket(PARTNER_POLICY)
+        self._factor = factor
+        self._bucket = Bucket(times(PARTNER_POLICY, factor))
 
     def admit(self, account: Account, now: float) -> Admission:
         """Draw from the partner's bucket and, if it admits the call, from the process bucket."""
-        policy = policy_of(account)
+        policy = times(policy_of(account), self._factor)
         bucket = self._bucket
         if bucket.policy != policy:
             bucket.change(policy, now)
@@ -73,3 +84,57 @@ class PartnerAdmission:
     def is_full(self, now: float) -> bool:
         """Return whether the bucket is full, so that a new one would behave the same."""
         return self._bucket.is_full(now)
+
+
+class ManyBuckets(Generic[K]):
+    """Buckets of one policy, one for each name. Full ones are dropped from time to time."""
+
+    def __init__(self, policy: BucketPolicy) -> None:
+        self._policy = policy
+        self._buckets: dict[K, Bucket] = {}
+        self._look_at = KEPT
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def take(self, name: K, now: float) -> Taken:
+        """Draw from the bucket of a name."""
+        bucket = self._buckets.get(name)
+        if bucket is None:
+            if len(self._buckets) >= self._look_at:
+                self._drop_full(now)
+            bucket = self._buckets[name] = Bucket(self._policy)
+        return bucket.take(now)
+
+    def _drop_full(self, now: float) -> None:
+        self._buckets = {
+            name: bucket for name, bucket in self._buckets.items() if not bucket.is_full(now)
+        }
+        # Looking again only at twice as many makes the search cheap for each call.
+        self._look_at = max(KEPT, 2 * len(self._buckets))
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A caller is over their limit: in how many seconds to try again, and how long to hold this."""
+
+    retry_after: int
+    hold_s: float
+
+
+class PlayerAdmission:
+    """A bucket for each player, and one for each player's refusals."""
+
+    def __init__(self) -> None:
+        self._calls = ManyBuckets[tuple[str, str, str]](PLAYER_POLICY)
+        self._refusals = ManyBuckets[tuple[str, str, str]](PLAYER_POLICY)
+
+    def refuse(self, player: tuple[str, str, str], now: float) -> Refused | None:
+        """Draw from the player's bucket; return None if that admits the call.
+
+        The first refusals are answered at once. A player who goes on calling waits for each.
+        """
+        taken = self._calls.take(player, now)
+        if taken.allowed:
+            return None
+        at_once = self._refusals.take(player, now).allowed
+        return Refused(taken.retry_after, 0.0 if at_once else HOLD_S)

@@ -119,6 +119,10 @@ class IdentityAuthenticator:
             )
         if not is_uid(identity.uid):
             return _SIGN_IN_REQUIRED
+        taken = services.parts.admin_admission.take(identity.uid, trio.current_time())
+        if not taken.allowed:
+            services.parts.on_event("rate_limited_by_admin")
+            return Reply(refuse("rate_limited"), overloaded(taken.retry_after))
         caller = await _admit(
             services, identity, rule_of(request.endpoint.method, request.endpoint.path)
         )

@@ -51,7 +51,23 @@ def token_of(headers: Headers, subprotocols: Sequence[str] = ()) -> str | None:
     return offered[0] if len(offered) == 1 else None
 
 
-def judge(services: Services, token: str | None) -> Session | Refusal | Plain | Reply:
+class HeldBack(msgspec.Struct, frozen=True):
+    """A refusal that is answered only after `hold_s` seconds."""
+
+    reply: Reply
+    hold_s: float
+
+
+async def admit(services: Services, token: str | None) -> Session | Refusal | Plain | Reply:
+    """Return the session of a token, or the answer that refuses it, held back if need be."""
+    verdict = judge(services, token)
+    if isinstance(verdict, HeldBack):
+        await trio.sleep(verdict.hold_s)
+        return verdict.reply
+    return verdict
+
+
+def judge(services: Services, token: str | None) -> Session | Refusal | Plain | Reply | HeldBack:
     """Return the session of a token, or the answer that refuses it."""
     parts, now = services.parts, trio.current_time()
 
@@ -64,10 +80,11 @@ def judge(services: Services, token: str | None) -> Session | Refusal | Plain | 
     ):
         return UNKNOWN
 
-    # 2. The process's bucket. It comes after the token, so that forged tokens do not draw from it.
-    process = parts.process_admission.admit(now)
-    if not process.allowed:
-        return Reply(refuse("rate_limited"), overloaded(process.retry_after))
+    # 2. The player's bucket, then the one of the partner's Game API, then the process's. They come
+    # after the token, so that forged tokens do not draw from them.
+    limited = _limit(services, claims, now)
+    if limited is not None:
+        return limited
 
     # 3. The account as it is now. An emergency stop invalidates tokens that were minted before it.
     if parts.registry.is_closed(now):
@@ -78,6 +95,28 @@ def judge(services: Services, token: str | None) -> Session | Refusal | Plain | 
     return Session(account, claims) if account.active else refuse("partner_inactive")
 
 
+def _limit(services: Services, claims: SessionClaims, now: float) -> Reply | HeldBack | None:
+    """Return the answer to a call that is over a limit, or None."""
+    parts = services.parts
+    player = (claims.partner_id, claims.environment, claims.player_id)
+    refused = parts.player_admission.refuse(player, now)
+    if refused is not None:
+        parts.on_event("rate_limited_by_player")
+        reply = Reply(refuse("rate_limited"), overloaded(refused.retry_after))
+        return HeldBack(reply, refused.hold_s) if refused.hold_s else reply
+    account = parts.registry.account(claims.partner_id)
+    if account is None:
+        process = parts.process_admission.admit(now)
+        allowed, retry_after = process.allowed, process.retry_after
+    else:
+        admission = services.directory.partner(account.partner_id).game_admission
+        admitted = admission.admit(account, now)
+        allowed, retry_after = admitted.refused_by is None, admitted.retry_after
+        if not allowed:
+            parts.on_event(f"rate_limited_by_{admitted.refused_by}")
+    return None if allowed else Reply(refuse("rate_limited"), overloaded(retry_after))
+
+
 async def authenticate_session(request: Request) -> msgspec.Struct:
     """Return the session of the player who makes a call, or the answer that refuses it."""
-    return judge(request.services, token_of(request.headers))
+    return await admit(request.services, token_of(request.headers))

@@ -22,7 +22,7 @@ from pgs.domain.sessions import LISTED_MAX
 from pgs.http.api.endpoint import Plain, Reply
 from pgs.http.api.responses import body_of
 from pgs.http.api.services import Services
-from pgs.http.game.auth import Session, judge, token_of
+from pgs.http.game.auth import Session, admit, token_of
 from pgs.http.game.join import check_own
 from pgs.http.game.session import Welcome, read_own
 from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
@@ -50,7 +50,7 @@ async def game_socket(
 ) -> None:
     """Serve one `websocket` scope: refuse the handshake, or serve the socket until it closes."""
     offered = scope.get("subprotocols", ())
-    verdict: msgspec.Struct = judge(services, token_of(scope["headers"], offered))
+    verdict: msgspec.Struct = await admit(services, token_of(scope["headers"], offered))
     headers: tuple[tuple[bytes, bytes], ...] = ()
     if isinstance(verdict, Reply):
         headers, verdict = verdict.headers, verdict.body

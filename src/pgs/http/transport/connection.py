@@ -63,7 +63,7 @@ class GuardedServer(TCPServer):
     async def run(self) -> None:
         """Serve the connection. Whatever the client does, this raises nothing but `Cancelled`."""
         config = self._guarded
-        if config.stopping or len(config.open) >= config.max_connections:
+        if not config.has_room():
             config.on_event("connection_refused")
             await trio.aclose_forcefully(self.stream)
             return
@@ -77,6 +77,7 @@ class GuardedServer(TCPServer):
             _log.warning("connection_crash", errors=_summary(group))
         finally:
             config.open.discard(self)
+            config.idle.pop(self, None)
             await trio.aclose_forcefully(self.stream)
 
     @property
@@ -100,6 +101,7 @@ class GuardedServer(TCPServer):
             )
             self.protocol = _Http1Only(protocol)
             self._phase = _Phase.IDLE
+            self._guarded.idle[self] = None
             # A new connection has `head_s`, which is shorter than `keep_alive_s`: no client's pool
             # opens a connection before it has a request.
             self._deadline = trio.current_time() + self._guarded.limits.head_s
@@ -132,6 +134,7 @@ class GuardedServer(TCPServer):
                 continue
             if self._phase is _Phase.IDLE:
                 self._phase = _Phase.HEAD
+                self._guarded.idle.pop(self, None)
                 self._deadline = trio.current_time() + limits.head_s
             with trio.CancelScope() as self._handling:
                 await self.protocol.handle(RawData(data))
@@ -162,7 +165,9 @@ class GuardedServer(TCPServer):
         if self._phase is _Phase.CLOSING:
             return
         self._phase = phase
+        self._guarded.idle.pop(self, None)
         if phase is _Phase.IDLE:
+            self._guarded.idle[self] = None
             self._set_deadline(
                 -inf
                 if self._guarded.stopping
@@ -173,6 +178,10 @@ class GuardedServer(TCPServer):
 
     def _set_deadline(self, deadline: float) -> None:
         self._deadline = self._reading.deadline = deadline
+
+    def give_way(self) -> None:
+        """End the connection, which is idle, because a new one needs its place."""
+        self._set_deadline(-inf)
 
     def begin_stop(self) -> None:
         """End the connection for a stop.
@@ -221,6 +230,7 @@ class GuardedServer(TCPServer):
         if self._phase is _Phase.CLOSING:
             return
         self._phase = _Phase.CLOSING
+        self._guarded.idle.pop(self, None)
         self._set_deadline(trio.current_time() + self._guarded.limits.linger_s)
         with trio.CancelScope(shield=True):
             async with self.send_lock:

@@ -21,6 +21,7 @@ from pgs.http.transport.exchange import (
     answer_to,
 )
 from pgs.http.transport.heads import NOT_HTTP, UNREAD, Head, check_head, in_origin_form, stamp
+from pgs.http.transport.log_budget import LogBudget
 
 DEFAULT_BODY_BYTES: Final = 64 * 1024
 """Bytes of a request's body, unless its call says otherwise. The largest real one, a whole price
@@ -36,6 +37,8 @@ LOGGED_PATH_CHARS: Final = 200
 # Hides keys, tokens and cursors that a client has put into a path.
 _CREDENTIAL = re.compile(r"(pgs_live_|pgs_test_|pgs1\.|pgc1\.|whsec_)[^/]+")
 
+_SURFACES: Final = frozenset({"partner", "game", "embed", "docs", "internal"})
+
 _access = structlog.get_logger("pgs.access")
 
 
@@ -50,8 +53,9 @@ class Edge:
     `new_request_id` makes the id of each request, which the application finds in
     `scope["state"]["request_id"]`. `current_version` is the API version in the header of responses
     for which the application has set none. `on_event` is told of `refused` (a malformed head),
-    `body_refused` (too long or too slow) and `crash`. `body_limit` returns the bytes that a path's
-    body may have; `body_s` is the number of seconds for a body to arrive.
+    `body_refused` (too long or too slow) and `crash`. Of refused requests of one kind (status and
+    surface) ten a second are logged, and the rest counted. `body_limit` returns the bytes that a
+    path's body may have; `body_s` is the number of seconds for a body to arrive.
     """
 
     def __init__(
@@ -66,6 +70,7 @@ class Edge:
     ) -> None:
         self._app = app
         self._new_request_id = new_request_id
+        self._budget = LogBudget(on_event)
         self._settings = EdgeSettings(
             current_version=current_version, on_event=on_event, body_limit=body_limit, body_s=body_s
         )
@@ -122,6 +127,12 @@ class Edge:
         )
 
     def _log(self, request_id: str, method: str, path: str, status: int, started: float) -> None:
+        if status >= 400:
+            kind = f"{status} {_surface_of(path)}"
+            if not self._budget.may_log(kind, trio.current_time()):
+                return
+        else:
+            self._budget.settle(trio.current_time())
         _access.info(
             "request",
             request_id=request_id,
@@ -130,3 +141,11 @@ class Edge:
             status=status,
             duration_ms=round((trio.current_time() - started) * 1000, 2),
         )
+
+
+def _surface_of(path: str) -> str:
+    """Return which part of the interface a path belongs to, one of a few names."""
+    if path.startswith("/partner/admin/"):
+        return "admin"
+    first = path.split("/", 2)[1] if path.startswith("/") else ""
+    return first if first in _SURFACES else "elsewhere"

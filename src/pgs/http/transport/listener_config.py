@@ -16,6 +16,8 @@ class Connection(Protocol):
 
     def begin_stop(self) -> None: ...
 
+    def give_way(self) -> None: ...
+
 
 Refuse = Callable[[str, str, int], tuple[int, Headers, bytes]]
 """Answers a request that the parser refused. Takes its method, its path and the parser's status;
@@ -25,7 +27,8 @@ returns the response's status, headers and body."""
 class GuardedConfig(Config):
     """hypercorn's configuration for one listener, and the state that its connections share.
 
-    `open`: the open connections. `stopping`: whether a stop has begun. `grace_ends`: when, on
+    `open`: the open connections. `idle`: those that wait for a request, the longest waiting first;
+    their values mean nothing. `stopping`: whether a stop has begun. `grace_ends`: when, on
     trio's clock, the stop no longer waits for requests in flight.
     """
 
@@ -41,6 +44,7 @@ class GuardedConfig(Config):
         self.on_event = on_event
         self.max_connections = max_connections
         self.open: set[Connection] = set()
+        self.idle: dict[Connection, None] = {}
         self.stopping = False
         self.grace_ends = inf
         self.accesslog = None
@@ -54,6 +58,24 @@ class GuardedConfig(Config):
         self.shutdown_timeout = limits.shutdown_s
         self.websocket_ping_interval = limits.websocket_ping_s
         self.websocket_max_message_size = limits.websocket_message_chars
+
+    def has_room(self) -> bool:
+        """Return whether one more connection may be served.
+
+        If all places are taken, the connection that has been idle for longest gives way.
+        """
+        if self.stopping:
+            return False
+        if len(self.open) < self.max_connections:
+            return True
+        longest = next(iter(self.idle), None)
+        if longest is None:
+            return False
+        del self.idle[longest]
+        self.open.discard(longest)
+        longest.give_way()
+        self.on_event("connection_gave_way")
+        return True
 
     def begin_stop(self) -> None:
         """End idle connections now, and give requests in flight the grace period."""
