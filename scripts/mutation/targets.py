@@ -12,6 +12,7 @@ _WRITER = "tests/storage/test_writer_*.py"
 _TESTS = {
     "domain/frames.py": ("tests/http/test_sockets*.py", "tests/actors/**/test_table*.py"),
     "domain/ledger.py": _LEDGER,
+    "domain/readiness.py": ("tests/actors/test_readiness.py",),
     "domain/secrets.py": ("tests/domain/test_keys.py", "tests/domain/test_sessions.py"),
     "storage/ledger.py": _LEDGER,
     "storage/transactions.py": (_WRITER, "tests/storage/test_reader.py"),

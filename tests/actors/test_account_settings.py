@@ -19,7 +19,7 @@ from pgs.actors.messages.account.settings import (
 )
 from pgs.actors.messages.catalogue import PublishTerms, TermsPublished
 from pgs.domain.accounts import Account, Licence
-from pgs.domain.errors import BadRequest, refuse
+from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
 from pgs.domain.origins import MAX_ORIGINS
@@ -201,9 +201,10 @@ async def test_an_origin_is_added_once_and_removed_in_any_spelling(
         assert account.origins == {"test": (), "live": ("https://play.acme.example",)}
         async with nothing(s):
             assert await ask(s, AddOrigin("ops", "live", "https://play.acme.example")) == account
-            assert await ask(s, AddOrigin("ops", "live", "http://play.acme.example")) == refuse(
-                "invalid_origin"
-            )
+            plain_http = await ask(s, AddOrigin("ops", "live", "http://play.acme.example"))
+            assert isinstance(plain_http, Refusal)
+            assert plain_http.reason == "invalid_origin"
+            assert "https only" in str(plain_http.message)
             assert await ask(
                 s, RemoveOrigin("ops", "live", "https://play.acme.example/")
             ) == refuse("invalid_origin")

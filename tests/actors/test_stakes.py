@@ -72,7 +72,10 @@ async def test_the_checks_of_a_stake_come_in_their_order(
         await s.core.directory.catalogue().ask(LockTier("test", "bronze", "reversi", True))
         wrong = 1
         assert await refusal(s, wrong, "none") == refuse("unknown_tier")
-        assert await refusal(s, wrong, "only-test", "live") == refuse("unknown_tier")
+        other = await refusal(s, wrong, "only-test", "live")
+        assert isinstance(other, Refusal)
+        assert other.reason == "unknown_tier"
+        assert "a tier of test, and the key is one of live" in str(other.message)
         assert await s.ask_seat("alice", cents=wrong, game="reversi", partner="fresh") == refuse(
             "tier_locked"
         )
