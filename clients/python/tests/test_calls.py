@@ -60,6 +60,14 @@ def test_a_seat_is_repeated_with_the_same_key_after_a_failure_that_may_pass(
     assert len(script.pauses) == 2
 
 
+def test_an_answer_that_an_earlier_call_got_is_not_taken_for_an_answer() -> None:
+    again = (200, SEAT, {"X-Request-Id": "req_1"})
+    script = Script(again, again, (200, {**SEAT, "status": "ended"}, {"X-Request-Id": "req_2"}))
+    client = script.client()
+    assert client.read_seat("sea_1").status == "waiting"
+    assert client.read_seat("sea_1").status == "ended"
+
+
 def test_pauses_double_with_jitter_up_to_the_longest() -> None:
     retries = Retries()
     least = [retries.pause_s(tried, None, 0.0) for tried in range(1, 8)]

@@ -2,6 +2,8 @@
 
 import gc
 import inspect
+import json
+from contextlib import suppress
 from pathlib import Path
 
 import httpcore
@@ -133,6 +135,38 @@ async def test_a_call_cancelled_while_it_sends_its_body_leaves_no_generator_behi
             await at_body.wait()
             nursery.cancel_scope.cancel()
         gc.collect()
+
+
+async def test_an_answer_that_comes_twice_is_given_to_one_call_only() -> None:
+    """The second copy waits on the connection, which is closed when the copy is found."""
+    connections = 0
+
+    async def serve(stream: trio.SocketStream) -> None:
+        nonlocal connections
+        connections += 1
+        number = 0
+        with suppress(trio.BrokenResourceError):  # the client leaves without reading everything
+            while await stream.receive_some():
+                number += 1
+                body = json.dumps({**SEAT, "status": f"{connections}.{number}"}).encode()
+                head = f"HTTP/1.1 200 OK\r\nX-Request-Id: req_{connections}_{number}\r\n"
+                answer = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+                await stream.send_all(answer * 2)
+
+    async with trio.open_nursery() as nursery:
+        (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, serve, [listener])
+        base_url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
+        retries = Retries(first_pause_s=0)
+        async with TrioClient(base_url, KEY, retries=retries) as client:
+            assert [(await client.read_seat("sea_1")).status for _ in range(2)] == ["1.1", "2.1"]
+        with Client(base_url, KEY, retries=retries) as threaded:
+            read = [
+                (await trio.to_thread.run_sync(threaded.read_seat, "sea_1")).status
+                for _ in range(2)
+            ]
+        assert read == ["3.1", "4.1"]
+        nursery.cancel_scope.cancel()
 
 
 async def test_a_machine_that_does_not_answer_is_reported() -> None:

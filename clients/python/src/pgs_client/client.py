@@ -38,7 +38,7 @@ from pgs_client.records import (
     Session,
     Tier,
 )
-from pgs_client.settings import LOST, Settings, answer_of
+from pgs_client.settings import LOST, AnsweredAlready, SeenAnswers, Settings, answer_of
 from pgs_client.store import FeedStore
 
 T = TypeVar("T")
@@ -68,6 +68,7 @@ class Client:
         self._settings = Settings(
             base_url, key, timeouts or Timeouts(), retries or Retries(), plain_http
         )
+        self._seen = SeenAnswers()
         self._http = httpx.Client(transport=transport, follow_redirects=False)
         self._sleep = sleep
 
@@ -264,4 +265,6 @@ class Client:
             )
         except LOST as error:
             return Lost(error)
+        if self._seen.came_before(response):
+            return Lost(AnsweredAlready())
         return answer_of(response, time.monotonic() - began)

@@ -2,6 +2,10 @@
 
 import re
 import secrets
+import socket
+import threading
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -17,6 +21,9 @@ USER_AGENT: Final = "pgs-client-python/0.1.0"
 
 LOST: Final = (httpx.TransportError, httpx.StreamError, httpx.DecodingError, httpx.InvalidURL)
 """What httpx raises if no whole answer comes."""
+
+SEEN_MAX: Final = 256
+"""Request ids that a client remembers: more than it has connections on which a copy can wait."""
 
 _KEY = re.compile(r"pgs_(test|live)_[0-9A-Za-z]{46}", re.ASCII)
 
@@ -80,6 +87,40 @@ class Settings:
                 "pool": limits.pool_s,
             }
         }
+
+
+class AnsweredAlready(Exception):
+    """A connection brought an answer that another call had got. Its call may be carried out."""
+
+
+class SeenAnswers:
+    """Tells whether an answer came before, by its request id. Threads may share it.
+
+    A proxy that sends an answer twice leaves the second copy on the connection, where the next call
+    would take it for its own.
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[str | None] = deque(maxlen=SEEN_MAX)
+        self._lock = threading.Lock()
+
+    def came_before(self, response: httpx.Response) -> bool:
+        """Return whether this answer came before, and remember it.
+
+        If it did, its connection is shut down, since whatever else is on it belongs to other calls.
+        """
+        request_id = response.headers.get("x-request-id")
+        with self._lock:
+            if request_id is None or request_id not in self._seen:
+                self._seen.append(request_id)
+                return False
+        stream = response.extensions.get("network_stream")
+        connection = None if stream is None else stream.get_extra_info("socket")
+        if connection is not None:
+            # The pool finds that the other side has ended it, and takes another connection.
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        return True
 
 
 def answer_of(response: httpx.Response, took_s: float) -> Answer:

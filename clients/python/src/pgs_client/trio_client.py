@@ -39,7 +39,7 @@ from pgs_client.records import (
     Session,
     Tier,
 )
-from pgs_client.settings import LOST, Settings, answer_of
+from pgs_client.settings import LOST, AnsweredAlready, SeenAnswers, Settings, answer_of
 from pgs_client.store import FeedStore
 
 T = TypeVar("T")
@@ -114,6 +114,7 @@ class TrioClient:
         self._settings = Settings(
             base_url, key, timeouts or Timeouts(), retries or Retries(), plain_http
         )
+        self._seen = SeenAnswers()
         self._http = httpx.AsyncClient(transport=transport, follow_redirects=False)
 
     def __repr__(self) -> str:
@@ -302,4 +303,6 @@ class TrioClient:
             response = await self._http.send(prepared)
         except LOST as error:
             return Lost(error)
+        if self._seen.came_before(response):
+            return Lost(AnsweredAlready())
         return answer_of(response, trio.current_time() - began)
