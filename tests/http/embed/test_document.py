@@ -31,7 +31,9 @@ async def test_only_the_origins_of_its_environment_may_frame_the_document(tmp_pa
             found = re.search(r'name="pgs-frame" content="([^"]*)"', document)
             assert found
             environment = "test" if "test" in path else "live"
-            assert json.loads(html.unescape(found[1])) == {
+            data = json.loads(html.unescape(found[1]))
+            assert data.pop("theme")["environment"] == environment
+            assert data == {
                 "partnerId": "acme",
                 "environment": environment,
                 "origins": [origin],
@@ -84,7 +86,7 @@ async def test_the_policy_lets_the_document_connect_to_this_service_only(tmp_pat
         assert rules.pop("style-src")
         assert rules == {
             "default-src": ["'none'"],
-            "img-src": ["data:"],
+            "img-src": ["'self'", "https://games.example", "data:"],
             "connect-src": ["'self'", "wss://games.example"],
             "base-uri": ["'none'"],
             "form-action": ["'none'"],

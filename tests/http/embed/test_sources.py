@@ -8,6 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from pgs.http.api.themes import FrameTheme
 from pgs.http.embed.assets import Assets, read_assets
 from pgs.http.embed.documents import FRESH_S, RETRY_S, BundledFrame, NoFrame, UpstreamFrame
 from pgs.http.embed.policy import FrameData, content_security_policy, fill
@@ -179,7 +180,14 @@ async def test_after_a_call_is_cancelled_the_next_one_fetches(autojump_clock: Mo
 
 def test_the_data_for_the_frame_cannot_break_out_of_its_attribute() -> None:
     filled = fill(
-        '<meta content="%PGS_FRAME%">', "n", FrameData('"><script>', "test", ("https://a.example",))
+        '<meta content="%PGS_FRAME%">',
+        "n",
+        FrameData(
+            '"><script>',
+            "test",
+            ("https://a.example",),
+            FrameTheme("test", '"><script>', "#000000", "#ffffff", "#000000", 8, True, None, 1),
+        ),
     )
     assert filled.count('"') == 2
     assert "<script>" not in filled

@@ -12,6 +12,7 @@ from pgs.actors.account import (
     people,
     settings,
     settlement,
+    themes,
     webhooks,
 )
 from pgs.actors.account.decisions import AccountDecision
@@ -35,6 +36,7 @@ from pgs.actors.messages.account.settings import (
     SetPin,
     SetPrices,
     SetRate,
+    SetTheme,
 )
 from pgs.actors.messages.account.settlement import NoteResolution
 from pgs.actors.messages.account.webhooks import DisableWebhook, RotateWebhookSecret, SaveWebhook
@@ -65,6 +67,7 @@ RULES: Mapping[type, Rule] = {
     SetPin: Rule(settings.set_pin),
     SetDomain: Rule(settings.set_domain),
     SetRate: Rule(settings.set_rate),
+    SetTheme: Rule(themes.set_theme, themes.read_theme),
     NoteResolution: Rule(settlement.note_resolution),
     SaveWebhook: Rule(webhooks.save_webhook, webhooks.read_webhook),
     RotateWebhookSecret: Rule(webhooks.rotate_webhook_secret, webhooks.read_webhook),

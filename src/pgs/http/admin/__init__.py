@@ -16,6 +16,7 @@ from pgs.http.admin import (
     origins,
     prices,
     rake_terms,
+    theme,
     totp,
     webhooks,
 )
@@ -30,6 +31,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *origins.ENDPOINTS,
     *prices.ENDPOINTS,
     *webhooks.ENDPOINTS,
+    *theme.ENDPOINTS,
     *members.ENDPOINTS,
     *invites.ENDPOINTS,
     *totp.ENDPOINTS,

@@ -104,8 +104,14 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
         return Verdict(version, stamps, known)
     stamps = ((VERSION_HEADER, b"%d" % version), *stamps[1:])
     if endpoint.only_key is not None and key.environment != endpoint.only_key:
-        return Verdict(refuse("test_key_required"), stamps, known)
+        return Verdict(_wrong_key(services, endpoint), stamps, known)
     return Verdict(Principal(account, key, version), stamps, known)
+
+
+def _wrong_key(services: Services, endpoint: Endpoint) -> Refusal:
+    if endpoint.wrong_key == "live_theme_not_writable":
+        return refuse(endpoint.wrong_key, changeItAt=f"{services.base_url}/portal/theme")
+    return refuse(endpoint.wrong_key)
 
 
 def _chosen_version(services: Services, headers: Headers, pin: int) -> int | Refusal:

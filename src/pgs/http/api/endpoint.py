@@ -158,6 +158,9 @@ class Endpoint(msgspec.Struct, frozen=True):
     only_key: Environment | None = None
     """The only environment whose keys may make the call. None: keys of both may."""
 
+    wrong_key: str = "test_key_required"
+    """The reason of the refusal for a key of another environment than `only_key`."""
+
     query: frozenset[str] = frozenset()
     """The query parameters that the call knows. Others are ignored."""
 

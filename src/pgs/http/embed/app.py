@@ -4,7 +4,7 @@ A failure is answered with a status and no body. An unknown partner and one that
 the same answer.
 """
 
-from base64 import urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -17,12 +17,14 @@ from pgs.domain.environments import Environment
 from pgs.domain.names import is_partner_id
 from pgs.http.api.auth import overloaded
 from pgs.http.api.services import Services
+from pgs.http.api.themes import frame_theme
 from pgs.http.embed.assets import Asset, Assets
 from pgs.http.embed.documents import Frame, NoFrame
 from pgs.http.embed.policy import FrameData, content_security_policy, fill
 from pgs.http.outbound.fetch import NotFetched
 from pgs.http.transport.asgi import App, Receive, Scope, Send
 from pgs.http.transport.heads import is_under
+from pgs.storage.themes import find_logo
 
 HeaderTuple = tuple[tuple[bytes, bytes], ...]
 
@@ -39,6 +41,12 @@ _DOCUMENT_HEADERS: Final = (
     ),
 )
 
+_LOGO_HEADERS: Final = (
+    (b"cache-control", b"public, max-age=31536000, immutable"),
+    (b"cross-origin-resource-policy", b"cross-origin"),
+    (b"content-security-policy", b"default-src 'none'"),
+)
+
 log = structlog.get_logger("pgs.embed")
 
 
@@ -50,10 +58,11 @@ class Bare(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A 200 with a body."""
+    """A 200 with a body, or a 304 without one."""
 
     content: bytes
     headers: HeaderTuple
+    status: int = 200
 
 
 NOT_FOUND: Final = Bare(404)
@@ -86,14 +95,20 @@ class EmbedApp:
             self._services.parts.on_event("handler_crashed")
             answer = Bare(500)
         await _send(send, answer, bare=scope["method"] == "HEAD")
-        status = answer.status if isinstance(answer, Bare) else 200
-        self._services.on_request(name, status, trio.current_time() - started)
+        self._services.on_request(name, answer.status, trio.current_time() - started)
 
     async def _answer(self, scope: Scope) -> tuple[str, Bare | Page]:
         """Return the route's name in the metrics, and the answer."""
+        logo: bytes | None = None
         match scope["raw_path"].split(b"/")[2:]:
+            case [b"test", name, b"logo", logo]:
+                environment: Environment = "test"
+                route = "/embed/test/{partner_id}/logo/{sha256}"
+            case [name, b"logo", logo]:
+                environment = "live"
+                route = "/embed/{partner_id}/logo/{sha256}"
             case [name]:
-                environment: Environment = "live"
+                environment = "live"
                 route = "/embed/{partner_id}"
             case [b"test", name]:
                 environment = "test"
@@ -105,6 +120,8 @@ class EmbedApp:
         if scope["method"] not in ("GET", "HEAD"):
             return route, Bare(405, ((b"allow", b"GET, HEAD"),))
         text = unquote_to_bytes(name).decode("utf-8", "replace")
+        if logo is not None:
+            return route, await self._logo(text, environment, logo, scope)
         asset = self._assets.files.get(text) if environment == "live" else None
         if asset is not None:
             return "/embed/{file}", self._file(asset, scope)
@@ -134,10 +151,29 @@ class EmbedApp:
             return Bare(503)
         except NotFetched:
             return Bare(502)
+        theme = await frame_theme(self._services, partner_id, environment)
         nonce = urlsafe_b64encode(self._services.parts.rng.bytes(NONCE_BYTES)).decode()
-        content = fill(template, nonce, FrameData(partner_id, environment, tuple(origins))).encode()
+        data = FrameData(partner_id, environment, tuple(origins), theme)
+        content = fill(template, nonce, data).encode()
         policy = content_security_policy(nonce, origins, self._services.base_url).encode()
         return Page(content, (*_DOCUMENT_HEADERS, (b"content-security-policy", policy)))
+
+    async def _logo(
+        self, partner_id: str, environment: Environment, sha256: bytes, scope: Scope
+    ) -> Bare | Page:
+        """Return the logo's file. Its address names its content, so it never changes."""
+        account = self._admit(partner_id, environment)
+        if isinstance(account, Bare):
+            return account
+        logo = await find_logo(self._services.parts.database.reader, partner_id, environment)
+        if logo is None or logo.sha256.encode() != sha256:
+            return NOT_FOUND
+        tag = b'"%s"' % sha256
+        headers = (*_LOGO_HEADERS, (b"content-type", logo.mime.encode()), (b"etag", tag))
+        known = b",".join(value for name, value in scope["headers"] if name == b"if-none-match")
+        if tag in known or known.strip() == b"*":
+            return Page(b"", headers, 304)
+        return Page(b64decode(logo.base64), headers)
 
     def _admit(self, partner_id: str, environment: Environment) -> Account | Bare:
         """Return the account whose frame may be served now, or the refusal.
@@ -180,7 +216,7 @@ async def _send(send: Send, answer: Bare | Page, *, bare: bool) -> None:
             *answer.headers,
         )
     else:
-        status, content, headers = 200, answer.content, answer.headers
+        status, content, headers = answer.status, answer.content, answer.headers
     await send(
         {
             "type": "http.response.start",

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from pgs.domain.environments import Environment
+from pgs.http.api.themes import FrameTheme
 
 NONCE_MARK: Final = "%PGS_NONCE%"
 """The mark in a template for the document's nonce, on scripts and style sheets."""
@@ -21,6 +22,7 @@ class FrameData(msgspec.Struct, frozen=True, rename="camel"):
     partner_id: str
     environment: Environment
     origins: tuple[str, ...]
+    theme: FrameTheme
 
 
 def fill(template: str, nonce: str, data: FrameData) -> str:
@@ -34,8 +36,8 @@ def content_security_policy(nonce: str, origins: Sequence[str], base_url: str) -
     """Return the policy's header value.
 
     Only `origins` may frame the document, and only scripts and style sheets with the nonce are
-    used. The document connects only to this service. Its WebSocket address is named too, because
-    older browsers do not count it as `'self'`.
+    used. The document connects only to this service, which also serves the logo. Its WebSocket
+    address is named too, because older browsers do not count it as `'self'`.
     """
     socket = base_url.replace("http", "ws", 1)
     return "; ".join(
@@ -43,7 +45,7 @@ def content_security_policy(nonce: str, origins: Sequence[str], base_url: str) -
             "default-src 'none'",
             f"script-src 'nonce-{nonce}'",
             f"style-src 'nonce-{nonce}'",
-            "img-src data:",
+            f"img-src 'self' {base_url} data:",
             f"connect-src 'self' {socket}",
             "base-uri 'none'",
             "form-action 'none'",

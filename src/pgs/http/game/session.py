@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from pgs.domain.sessions import LISTED_MAX, player_uid
 from pgs.http.api.endpoint import CallBy, Endpoint, Reply
 from pgs.http.api.services import Services
+from pgs.http.api.themes import FrameTheme, frame_theme
 from pgs.http.game.auth import Session
 from pgs.storage.moves import open_seats_of_player
 
@@ -38,7 +39,7 @@ class GameSession(msgspec.Struct, frozen=True, rename="camel"):
     environment: str
     game_id: str
     expires_at: int
-    theme: dict[str, Any]
+    theme: FrameTheme
     matches: list[OwnMatch]
     seats: list[OwnSeat]
     display_name: str | UnsetType = UNSET
@@ -58,27 +59,13 @@ async def read_own(services: Services, session: Session) -> dict[str, Any]:
         "environment": claims.environment,
         "game_id": claims.game_id,
         "expires_at": claims.expires_at,
-        "theme": theme_of(session),
+        "theme": await frame_theme(services, claims.partner_id, claims.environment),
         "matches": [OwnMatch(match_id) for _, match_id in own.running],
         "seats": [
             *(OwnSeat(seat_id, "matched") for seat_id, _ in own.running),
             *(OwnSeat(*seat) for seat in own.expecting),
         ],
         "display_name": claims.display_name or UNSET,
-    }
-
-
-def theme_of(session: Session) -> dict[str, Any]:
-    """Return the theme of the frame: names, colours and corner radius."""
-    return {
-        "environment": session.claims.environment,
-        "displayName": "",
-        "primaryColor": "#1f5fd1",
-        "backgroundColor": "#ffffff",
-        "textColor": "#1c1f24",
-        "cornerRadius": 8,
-        "logo": None,
-        "revision": 0,
     }
 
 

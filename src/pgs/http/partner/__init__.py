@@ -1,7 +1,7 @@
 """The partner API, called with API keys. Each noun has a module with its endpoints and handlers."""
 
 from pgs.http.api.endpoint import Endpoint
-from pgs.http.partner import decide, matches, me, results, seats, sessions, tiers
+from pgs.http.partner import decide, matches, me, results, seats, sessions, theme, tiers
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *me.ENDPOINTS,
@@ -11,4 +11,5 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *tiers.ENDPOINTS,
     *results.ENDPOINTS,
     *decide.ENDPOINTS,
+    *theme.ENDPOINTS,
 )

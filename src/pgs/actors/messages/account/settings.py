@@ -2,7 +2,9 @@
 
 from pgs.actors.messages.account.command import AccountCommand, AccountReply
 from pgs.domain.environments import Environment
+from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.licences import Step
+from pgs.domain.themes import StoredTheme
 
 
 class ChangeLicence(AccountCommand[AccountReply], frozen=True):
@@ -36,6 +38,18 @@ class SetPrices(AccountCommand[AccountReply], frozen=True):
     by: str
     environment: Environment
     prices: dict[str, int]
+
+
+class SetTheme(AccountCommand[StoredTheme | Refusal | BadRequest], frozen=True):
+    """Replace the theme of an environment. The reply is the theme as stored.
+
+    `key_id`: the key with which it is written, if `by` is the platform on a key's behalf.
+    """
+
+    by: str
+    environment: Environment
+    theme: StoredTheme
+    key_id: str | None = None
 
 
 class AddOrigin(AccountCommand[AccountReply], frozen=True):
