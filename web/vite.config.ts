@@ -47,6 +47,9 @@ export default defineConfig(({ mode }) => {
       outDir: 'dist/frame',
       emptyOutDir: true,
       target: 'es2022',
+      // The first browsers with light-dark(): Vite leaves it as it is, so that a theme can set
+      // the colour scheme.
+      cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       modulePreload: false,
       assetsInlineLimit: 0,
       rolldownOptions: {

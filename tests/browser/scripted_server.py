@@ -4,7 +4,9 @@ The test sends what the server would send on the socket, and reads what the fram
 """
 
 import json
+from base64 import b64decode
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, Route, WebSocketRoute
 
@@ -23,10 +25,10 @@ THEME: Final = {
     "backgroundColor": "#101418",
     "textColor": "#f0f0f0",
     "cornerRadius": 16,
-    "logo": {"mime": "image/png", "base64": _PIXEL},
+    "logo": {"mime": "image/png", "url": "/embed/logo.png"},
 }
 
-SESSION: Final = {
+SESSION: Final[dict[str, Any]] = {
     "playerId": "alice",
     "environment": "test",
     "gameId": "x",
@@ -70,12 +72,19 @@ class ScriptedServer:
         self.received: list[dict[str, Any]] = []
         """Every message of the frame, on any socket."""
         self.session_calls = 0
+        self.session = dict(SESSION)
+        """What the session call answers. The partner is added from the document's address."""
         page.route("**/game/session", self._answer_session)
+        page.route("**/embed/logo.png", self._answer_logo)
         page.route_web_socket("**/game/socket", self._open)
 
     def _answer_session(self, route: Route) -> None:
         self.session_calls += 1
-        route.fulfill(json=SESSION)
+        partner = urlsplit(route.request.frame.url).path.rpartition("/")[2]
+        route.fulfill(json={"playerUid": f"ptr:test:{partner}:alice"} | self.session)
+
+    def _answer_logo(self, route: Route) -> None:
+        route.fulfill(body=b64decode(_PIXEL), content_type="image/png")
 
     def _open(self, socket: WebSocketRoute) -> None:
         socket.on_message(lambda text: self.received.append(json.loads(text)))

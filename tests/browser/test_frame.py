@@ -1,6 +1,6 @@
 """The frame in a real browser, against a scripted server that does what a real one rarely does."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser
@@ -11,13 +11,6 @@ from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
 
 pytestmark = pytest.mark.browser
-
-GAMES: list[tuple[str, dict[str, Any], list[str]]] = [
-    ("tic-tac-toe", {"board": empty(3, 3)}, ["a1", "b2", "c3"]),
-    ("connect-four", {"board": empty(6, 7)}, ["1", "4", "7"]),
-    ("reversi", {"board": empty(8, 8)}, ["d3", "c4"]),
-    ("chess", {"fen": CHESS_START, "check": False}, ["e2e4", "e2e3", "g1f3"]),
-]
 
 
 @pytest.fixture
@@ -66,7 +59,7 @@ def test_a_restart_of_the_server_is_not_reported(server: ScriptedServer, tabs: l
 
 
 @pytest.mark.parametrize(
-    ("code", "text"), [(4401, "has expired"), (4403, "was ended"), (4409, "another window")]
+    ("code", "text"), [(4401, "has run out"), (4403, "was ended"), (4409, "another window")]
 )
 def test_a_final_close_code_is_shown_and_ends_all_attempts(
     server: ScriptedServer, tabs: list[Tab], code: int, text: str
@@ -83,7 +76,7 @@ def test_the_frame_has_the_colours_and_the_logo_of_the_theme(
 ) -> None:
     tab = tabs[0]
     server.send(snapshot("tic-tac-toe", {"board": empty(3, 3)}, ["a1"]))
-    tab.frame.get_by_role("heading", name="Night Games").wait_for()
+    tab.frame.get_by_text("Night Games").wait_for()
     assert (
         tab.frame.locator("header img").evaluate(
             "image => image.decode().then(() => image.naturalWidth)"
@@ -94,38 +87,6 @@ def test_the_frame_has_the_colours_and_the_logo_of_the_theme(
     assert body.evaluate("body => getComputedStyle(body).backgroundColor") == "rgb(16, 20, 24)"
     assert body.evaluate("body => getComputedStyle(body).color") == "rgb(240, 240, 240)"
     assert body.evaluate("() => getComputedStyle(document.documentElement).colorScheme") == "dark"
-    assert (
-        tab.frame.locator(".board").evaluate("board => getComputedStyle(board).borderRadius")
-        == "16px"
-    )
-    assert tab.errors == []
-
-
-@pytest.mark.parametrize(("game_id", "state", "moves"), GAMES)
-@pytest.mark.parametrize("you", [0, 1])
-def test_every_board_fits_a_screen_320_pixels_wide(
-    server: ScriptedServer,
-    tabs: list[Tab],
-    game_id: str,
-    state: dict[str, Any],
-    moves: list[str],
-    you: int,
-) -> None:
-    tab = tabs[0]
-    tab.page.set_viewport_size({"width": 320, "height": 720})
-    server.send(snapshot(game_id, state, moves, you=you, turn=you))
-    board = tab.frame.locator(".board")
-    board.wait_for()
-    assert tab.frame.locator("html").evaluate(
-        "html => html.scrollWidth <= 320 && html.scrollHeight <= 720"
-    )
-    sizes = tab.frame.locator(".cell").evaluate_all(
-        """cells => cells
-            .map(cell => cell.getBoundingClientRect())
-            .map(box => [box.width, box.height])"""
-    )
-    assert min(min(size) for size in sizes) >= 24, "WCAG 2.2, target size"
-    assert tab.frame.locator(".cell[aria-disabled=false]").count() > 0
     assert tab.errors == []
 
 
@@ -134,14 +95,16 @@ def test_a_press_on_any_cell_of_a_column_drops_a_disc(
 ) -> None:
     server.send(snapshot("connect-four", {"board": empty(6, 7)}, ["1", "4"]))
     tabs[0].cell("b3").click(force=True)
-    tabs[0].cell("d6").click()
+    tabs[0].hears("no legal move")
+    tabs[0].cell("d2").click()
     assert server.wait("move")["move"] == "4"
 
 
 def test_a_side_without_a_legal_move_can_pass(server: ScriptedServer, tabs: list[Tab]) -> None:
     server.send(snapshot("reversi", {"board": empty(8, 8), "scores": [3, 5]}, ["pass"]))
-    assert tabs[0].frame.locator(".note").inner_text() == "Black 3 – White 5"
-    tabs[0].frame.get_by_role("button", name="No legal move: pass").click()
+    tabs[0].sees("You must pass")
+    assert tabs[0].frame.locator(".count").all_inner_texts() == ["5", "3"]
+    tabs[0].frame.get_by_role("button", name="Pass").click()
     assert server.wait("move")["move"] == "pass"
 
 
@@ -162,8 +125,8 @@ def test_the_player_chooses_the_piece_of_a_promotion(
     assert tab.cell("a7").get_attribute("aria-label") == "a7, white pawn, picked up"
     tab.cell("a8").click()
     tab.frame.get_by_role("group", name="Promote to").wait_for()
-    tab.focuses('button:text-is("queen")')
-    tab.frame.get_by_role("button", name="knight").click()
+    tab.focuses('button:has-text("Queen")')
+    tab.frame.get_by_role("button", name="Knight").click()
     assert server.wait("move")["move"] == "a7a8n"
 
 
@@ -200,7 +163,7 @@ def test_the_name_of_the_opponent_is_shown_as_text(server: ScriptedServer, tabs:
 
 def test_an_unknown_game_shows_a_message(server: ScriptedServer, tabs: list[Tab]) -> None:
     server.send(snapshot("tiddlywinks", {"cups": 1}, ["flip"]))
-    tabs[0].frame.get_by_text("cannot be shown").wait_for()
+    tabs[0].sees("cannot be shown")
 
 
 def test_nothing_is_animated_if_the_system_asks_for_reduced_motion(
@@ -208,7 +171,7 @@ def test_nothing_is_animated_if_the_system_asks_for_reduced_motion(
 ) -> None:
     cases: tuple[tuple[Literal["reduce", "no-preference"], set[str]], ...] = (
         ("reduce", {"none"}),
-        ("no-preference", {"appear"}),
+        ("no-preference", {"draw"}),
     )
     for motion, names in cases:
         context = browser.new_context(reduced_motion=motion)
@@ -221,13 +184,15 @@ def test_nothing_is_animated_if_the_system_asks_for_reduced_motion(
             "token",
         )
         scripted.wait("join")
-        board = [[0, 1, None], *empty(2, 3)]
-        scripted.send(snapshot("tic-tac-toe", {"board": board}, ["a2"]))
-        tab.frame.locator(".mark").first.wait_for()
+        scripted.send(snapshot("tic-tac-toe", {"board": empty(3, 3)}, ["a1"]))
+        board = [[0, None, None], *empty(2, 3)]
+        moved = {"type": "moved", "matchId": "mat_1", "seq": 2, "ply": 1, "by": 0, "move": "a1"}
+        scripted.send(moved | {"state": {"board": board}, "turn": 1, "legalMoves": ["a2"]})
+        tab.cell("a1").locator(".mark").wait_for()
         assert (
             set(
-                tab.frame.locator(".mark").evaluate_all(
-                    "marks => marks.map(mark => getComputedStyle(mark).animationName)"
+                tab.frame.locator(".cell .mark > *").evaluate_all(
+                    "parts => parts.map(part => getComputedStyle(part).animationName)"
                 )
             )
             == names
@@ -239,5 +204,5 @@ def test_a_frame_without_a_host_page_says_so(
     tabs: list[Tab], service: SharedService, partner: Partner
 ) -> None:
     tabs[0].page.goto(f"{service.client.base_url}/embed/test/{partner.partner_id}")
-    tabs[0].page.get_by_text("inside a partner’s page").wait_for()
+    tabs[0].page.locator(".card p", has_text="inside a partner’s page").wait_for()
     assert tabs[0].errors == []

@@ -147,7 +147,7 @@ def test_a_live_page_embeds_the_live_frame_over_tls(
     second = "bob" if first == "alice" else "alice"
     alice, bob = tabs if first == "alice" else reversed(tabs)
     alice.sees("Your turn")
-    bob.sees(f"{first.title()} to move")
+    bob.sees("is thinking")
     for mover, other, cell in (
         (alice, bob, "a1"),
         (bob, alice, "a2"),
@@ -157,8 +157,8 @@ def test_a_live_page_embeds_the_live_frame_over_tls(
     ):
         mover.cell(cell).click()
         other.cell(cell).locator(".mark").wait_for()
-    alice.sees("You won.")
-    bob.sees("You lost.")
+    alice.sees("You won")
+    bob.sees("You lost")
     assert _payouts(service, partner) == {first: ("won", 180), second: ("lost", 0)}
     for tab in tabs:
         assert tab.errors == []
@@ -172,7 +172,7 @@ def test_a_registered_test_page_embeds_the_test_frame_over_tls(
     partner = service.partner()
     service.account(partner, AddOrigin(PLATFORM, "test", shop))
     _open(service, partner, "test", shop, tabs[0], "alice")
-    tabs[0].sees("Waiting for an opponent")
+    tabs[0].sees("No seat yet")
     assert tabs[0].errors == []
 
 
@@ -202,7 +202,7 @@ def test_only_a_page_registered_for_its_environment_embeds_a_frame(
     # The same page may embed the frame of the environment for which it is registered.
     if registered == "for the other environment":
         _open(service, partner, other, shop, tabs[1], "alice")
-        tabs[1].sees("Waiting for an opponent")
+        tabs[1].sees("No seat yet")
 
 
 def _wait_for_error(page: Page, tab: Tab) -> None:

@@ -57,7 +57,7 @@ def begin(service: SharedService, partner: Partner, site: str, tabs: list[Tab]) 
         tab.frame.locator(".board").wait_for()
     alice, bob = tabs
     alice.sees("Your turn")
-    bob.sees("Alice to move")
+    bob.sees("is thinking")
     return alice, bob
 
 
@@ -80,14 +80,14 @@ def test_two_players_play_a_match_to_its_end(
     ):
         mover.cell(cell).click()
         other.cell(cell).locator(".mark").wait_for()
-    alice.sees("You won.")
-    bob.sees("You lost.")
+    alice.sees("You won")
+    bob.sees("You lost")
     assert [message["result"] for message in alice.messages("pgs.ended")] == ["won"]
     (ended,) = bob.messages("pgs.ended")
     assert (ended["result"], ended["outcome"], ended["endReason"]) == ("lost", "ended", "completed")
     assert alice.messages()[0] == {"type": "pgs.ready"}
     assert [
-        message["ply"] for message in alice.messages("pgs.state") if message["status"] == "started"
+        message["ply"] for message in alice.messages("pgs.state") if message["status"] == "playing"
     ] == [0, 1, 2, 3, 4, 5]
     assert alice.messages("pgs.state")[-1]["status"] == "ended"
     _check_clean(service, site, alice, bob)
@@ -98,13 +98,14 @@ def test_a_player_waits_in_the_frame_until_an_opponent_comes(
 ) -> None:
     alice, bob = tabs
     _open(service, partner, site, alice, "alice")
-    alice.sees("Waiting for an opponent")
+    alice.sees("No seat yet")
     _seat(service, partner, "alice")
+    alice.sees("Waiting for an opponent")
     _seat(service, partner, "bob")
     alice.sees("Your turn")
     alice.hears("You play X")
     _open(service, partner, site, bob, "bob")
-    alice.hears("Bob is online")
+    alice.hears("is here")
     alice.frame.locator(".clock").first.wait_for()
     _check_clean(service, site, alice, bob)
 
@@ -116,11 +117,11 @@ def test_a_match_is_played_with_the_keyboard_alone(
     alice.page.keyboard.press("Tab")
     alice.focuses('[data-cell="b2"]')
     for key, cell in (
-        ("ArrowUp", "b1"),
-        ("ArrowUp", "b1"),
-        ("ArrowLeft", "a1"),
-        ("End", "c1"),
-        ("Home", "a1"),
+        ("ArrowUp", "b3"),
+        ("ArrowUp", "b3"),
+        ("ArrowLeft", "a3"),
+        ("End", "c3"),
+        ("Home", "a3"),
         ("ArrowDown", "a2"),
     ):
         alice.page.keyboard.press(key)
@@ -128,18 +129,19 @@ def test_a_match_is_played_with_the_keyboard_alone(
     alice.focuses('[aria-label="a2, empty, playable"]')
     alice.page.keyboard.press("Enter")
     bob.cell("a2").locator(".mark").wait_for()
-    bob.hears("Alice: a2. Your turn.")
-    alice.hears("You: a2. Bob to move.")
+    bob.hears(": a2. Your turn.")
+    alice.hears("You: a2.")
     alice.focuses('[aria-label="a2, X, last move"]')
     bob.page.keyboard.press("Tab")
     bob.focuses('[data-cell="b2"]')
     bob.page.keyboard.press("Space")
-    alice.hears("Bob: b2. Your turn.")
-    alice.page.keyboard.press("Tab")
-    alice.focuses("button.quiet")
-    alice.page.keyboard.press("Enter")
-    alice.frame.get_by_role("button", name="Yes, resign").click()
-    bob.sees("You won by resignation.")
+    alice.hears(": b2. Your turn.")
+    alice.frame.get_by_role("button", name="Resign").press("Enter")
+    alice.focuses('button:has-text("Play on")')
+    alice.page.keyboard.press("Escape")
+    alice.frame.get_by_role("button", name="Resign").press("Enter")
+    alice.frame.get_by_role("button", name="Resign and lose").press("Enter")
+    bob.sees("You won")
     _check_clean(service, site, alice, bob)
 
 
@@ -164,13 +166,13 @@ def test_a_newer_window_of_the_same_player_takes_over(
 ) -> None:
     first, second = tabs
     _open(service, partner, site, first, "alice")
-    first.sees("Waiting for an opponent")
+    first.sees("No seat yet")
     _open(service, partner, site, second, "alice")
     first.sees("another window")
     assert first.messages("pgs.error") == [{"type": "pgs.error", "reason": "session_replaced"}]
     first.frame.get_by_role("button", name="Play here instead").click()
     second.sees("another window")
-    first.sees("Waiting for an opponent")
+    first.sees("No seat yet")
 
 
 def test_the_frame_says_that_a_session_was_ended(
@@ -178,7 +180,7 @@ def test_the_frame_says_that_a_session_was_ended(
 ) -> None:
     alice = tabs[0]
     _open(service, partner, site, alice, "alice")
-    alice.sees("Waiting for an opponent")
+    alice.sees("No seat yet")
     service.account(partner, SwitchAccount(PLATFORM, active=False))
     alice.sees("Your session was ended")
     assert alice.messages("pgs.error")[-1]["reason"] == "session_ended"
@@ -193,7 +195,7 @@ def test_an_invalid_token_is_reported_to_the_player_and_the_page(
     tab.sees("This session is not valid")
     assert tab.messages("pgs.error") == [{"type": "pgs.error", "reason": "session_invalid"}]
     tab.page.evaluate("token => mounted.setSessionToken(token)", token)
-    tab.sees("Waiting for an opponent")
+    tab.sees("No seat yet")
     tab.page.evaluate("mounted.unmount()")
     assert tab.page.locator("iframe").count() == 0
 
@@ -223,6 +225,6 @@ def test_the_page_in_the_documentation_works(
     tab.page.goto(site)
     tab.page.evaluate("html => { document.open(); document.write(html); document.close(); }", page)
     tab.sees("This session is not valid")
-    tab.sees("Waiting for an opponent")
+    tab.sees("No seat yet")
     assert minted == 2
     assert "frame session_invalid" in logged

@@ -35,7 +35,7 @@ def test_a_match_goes_on_after_a_restart_of_the_service(
     second.start()
     try:
         bob.sees("Your turn")
-        alice.sees("Bob to move")
+        alice.sees("is thinking")
         bob.cell("a1").click()
         alice.sees("Your turn")
         assert alice.cell("a1").get_attribute("aria-label") == "a1, O, last move"

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adapterOf } from '../src/frame/boards';
+import { promotionKey } from '../src/frame/boards/chess';
 import type { Adapter, Board, Cell } from '../src/frame/boards/types';
 import type { Side } from '../src/frame/protocol';
 
@@ -27,12 +28,12 @@ const emptyRows = (columns: number, rows: number): (Side | null)[][] =>
 const idsWhere = (board: Board, holds: (cell: Cell) => boolean): string[] =>
   board.rows.flat().filter(holds).map((cell) => cell.id);
 
-test('tic-tac-toe is drawn with row 1 at the top', () => {
+test('tic-tac-toe is drawn with row 1 at the bottom', () => {
   const cells = [[0, null, null], [null, 1, null], [null, null, null]];
   const board = boardOf('tic-tac-toe', { board: cells, line: ['a1'] }, 0, 'b2');
-  const seen = (cell: Cell) => [cell.id, cell.mark?.label ?? null, cell.highlight?.label ?? null];
-  assert.deepEqual(board.rows[0]?.map(seen), [
-    ['a1', 'X', 'winning line'],
+  const seen = (cell: Cell) => [cell.id, cell.mark?.label ?? null, cell.highlight];
+  assert.deepEqual(board.rows[2]?.map(seen), [
+    ['a1', 'mark.tic-tac-toe.0', 'line'],
     ['b1', null, null],
     ['c1', null, null],
   ]);
@@ -46,7 +47,7 @@ test('connect four has row 1 at the bottom, and a press anywhere means the colum
   cells[1]![2] = 1;
   const board = boardOf('connect-four', { board: cells }, 1, '3');
   assert.equal(board.rows.at(-1)?.[2]?.id, 'c1');
-  assert.equal(board.rows.at(-1)?.[2]?.mark?.label, 'red disc');
+  assert.equal(board.rows.at(-1)?.[2]?.mark?.label, 'mark.connect-four.0');
   assert.deepEqual(idsWhere(board, (cell) => cell.last), ['c2']);
   const targets = adapter('connect-four').targets(['3', '7'], null);
   assert.deepEqual(targets.get('c6'), ['3']);
@@ -59,8 +60,8 @@ test('reversi shows its score, and a pass is not a cell', () => {
   cells[3]![3] = 1;
   cells[3]![4] = 0;
   cells[4]![3] = 0;
-  assert.equal(boardOf('reversi', { board: cells, scores: [2, 1] }).note, 'Black 2 – White 1');
-  assert.equal(boardOf('reversi', { board: cells }).note, 'Black 2 – White 1');
+  assert.deepEqual(boardOf('reversi', { board: cells, scores: [2, 1] }).counts, [2, 1]);
+  assert.deepEqual(boardOf('reversi', { board: cells }).counts, [2, 1]);
   assert.equal(adapter('reversi').targets(['pass'], null).size, 0);
 });
 
@@ -69,12 +70,14 @@ const FEN = 'rnbqkbnr/ppppp2p/8/5ppQ/4P3/8/PPPP1PPP/RNB1KBNR b KQkq - 1 3';
 test('chess is drawn from the side of the player', () => {
   const white = boardOf('chess', { fen: FEN, check: true, last: 'd1h5' }, 0);
   assert.equal(white.rows[0]?.[0]?.id, 'a8');
-  assert.equal(white.rows[7]?.[4]?.mark?.label, 'white king');
+  assert.equal(white.rows[7]?.[4]?.mark?.label, 'mark.chess.K');
   assert.equal(white.rows[7]?.[0]?.dark, true);
-  assert.deepEqual(idsWhere(white, (cell) => cell.highlight?.label === 'in check'), ['e8']);
-  assert.deepEqual(idsWhere(white, (cell) => cell.highlight?.kind === 'alert'), ['e8']);
+  assert.deepEqual(idsWhere(white, (cell) => cell.highlight === 'check'), ['e8']);
   assert.deepEqual(idsWhere(white, (cell) => cell.last), ['h5', 'd1']);
-  assert.equal(white.note, 'Check');
+  assert.equal(white.check, true);
+  assert.deepEqual(white.taken?.[0], { shapes: [], lead: 0 });
+  const ahead = boardOf('chess', { fen: FEN.replace('ppppp2p', 'ppp3pp') }, 0).taken;
+  assert.deepEqual(ahead?.[0], { shapes: ['p'], lead: 1 });
   const black = boardOf('chess', { fen: FEN }, 1);
   assert.equal(black.rows[0]?.[0]?.id, 'h1');
   assert.equal(black.rows[7]?.[7]?.id, 'a8');
@@ -86,17 +89,17 @@ test('a chess piece is picked up and put down, and a promotion asks for its piec
   assert.deepEqual([...(chess.sources?.(legal) ?? [])], ['e7', 'a2']);
   assert.equal(chess.targets(legal, null).size, 0);
   assert.deepEqual([...chess.targets(legal, 'e7')], [['e8', ['e7e8q', 'e7e8n']]]);
-  assert.equal(chess.choice?.question, 'Promote to');
-  assert.equal(chess.choice?.label('e7e8n'), 'knight');
-  assert.equal(chess.say('e7e8q'), 'e7 to e8, promoted to queen');
+  assert.equal(promotionKey('e7e8n'), 'piece.n');
+  const parameters = { from: 'e7', to: 'e8', piece: 'piece.q' };
+  assert.deepEqual(chess.say('e7e8q'), { key: 'move.promotion', parameters });
 });
 
 test('a move that is being sent is shown where it lands', () => {
-  assert.equal(adapter('tic-tac-toe').landing('b2'), 'b2');
-  assert.equal(adapter('reversi').landing('d3'), 'd3');
-  assert.equal(adapter('reversi').landing('pass'), null);
-  assert.equal(adapter('connect-four').landing('4'), null);
-  assert.equal(adapter('chess').landing('e7e8q'), 'e8');
+  assert.equal(adapter('tic-tac-toe').landing('b2', null), 'b2');
+  assert.equal(adapter('reversi').landing('d3', null), 'd3');
+  assert.equal(adapter('reversi').landing('pass', null), null);
+  assert.equal(adapter('connect-four').landing('4', adapter('connect-four').start), 'd1');
+  assert.equal(adapter('chess').landing('e7e8q', null), 'e8');
 });
 
 test('no adapter draws a state of another shape', () => {
@@ -107,4 +110,30 @@ test('no adapter draws a state of another shape', () => {
     }
   }
   assert.equal(adapterOf('toString'), null);
+});
+
+test('chess moves are noted as chess players write them', () => {
+  const note = adapter('chess').note;
+  const noted = (fen: string, move: string, legalMoves: string[], after: object = {}): string => {
+    const before = { state: { fen }, legalMoves };
+    const state = { check: false, ...after };
+    return note?.({ by: 0, move, ply: 0, before }, { state, legalMoves: [] }) ?? '';
+  };
+  const start = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1';
+  assert.equal(noted(start, 'e2e4', ['e2e4']), 'e4');
+  assert.equal(noted(start, 'g1f3', ['g1f3']), 'Nf3');
+  const open = '4k3/1P6/8/3p4/4P3/8/8/R3K2R w KQ - 0 1';
+  assert.equal(noted(open, 'e4d5', ['e4d5']), 'exd5');
+  assert.equal(noted(open, 'e1g1', ['e1g1']), 'O-O');
+  assert.equal(noted(open, 'e1c1', ['e1c1']), 'O-O-O');
+  assert.equal(noted(open, 'b7b8q', ['b7b8q'], { check: true }), 'b8=Q#');
+  assert.equal(noted(open, 'a1d1', ['a1d1', 'h1d1']), 'Rad1');
+  const file = '4k3/8/8/R7/8/8/8/R3K3 w - - 0 1';
+  assert.equal(noted(file, 'a1a3', ['a1a3', 'a5a3']), 'R1a3');
+});
+
+test('every game can be drawn before its first move', () => {
+  for (const gameId of ['tic-tac-toe', 'connect-four', 'reversi', 'chess']) {
+    assert.ok(adapter(gameId).board(adapter(gameId).start, 0, null), gameId);
+  }
 });

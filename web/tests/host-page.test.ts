@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HostPage, readOrigins } from '../src/frame/host-page';
+import { HostPage, readDocument } from '../src/frame/host-page';
 import type { MessageLike, WindowLike } from '../src/frame/host-page';
 
 const SHOP = 'https://shop.example';
@@ -22,10 +22,14 @@ function open(page: { ancestors?: string[]; referrer?: string } = {}) {
       listener = added;
     },
   };
-  const host = new HostPage(window, [SHOP, OTHER], (token) => tokens.push(token));
+  const said: unknown[] = [];
+  const host = new HostPage(window, [SHOP, OTHER], {
+    onToken: (token) => tokens.push(token),
+    onHost: (again, lang) => said.push([again, lang]),
+  });
   const deliver = (data: unknown, origin = SHOP, source: unknown = parent) =>
     listener({ source, origin, data });
-  return { host, deliver, sent, tokens };
+  return { host, deliver, sent, tokens, said };
 }
 
 test('a token is taken only from the parent, and only on a registered origin', () => {
@@ -71,8 +75,17 @@ test('while that origin is unknown each registered one is tried, until the page 
 
 test('data that cannot be read registers no origin', () => {
   for (const data of [undefined, '', '%PGS_FRAME%', '{}', '{"origins":"*"}', 'null']) {
-    assert.deepEqual(readOrigins(data), []);
+    assert.deepEqual(readDocument(data), { partnerId: null, environment: null, origins: [] });
   }
   const data = '{"partnerId":"acme","environment":"test","origins":["https://a.example"]}';
-  assert.deepEqual(readOrigins(data), ['https://a.example']);
+  const origins = ['https://a.example'];
+  assert.deepEqual(readDocument(data), { partnerId: 'acme', environment: 'test', origins });
+});
+
+test('the page says whether it offers another match, and which language it wants', () => {
+  const { deliver, said } = open();
+  deliver({ type: 'pgs.host', again: true, lang: 'de' });
+  deliver({ type: 'pgs.host', again: 'yes', lang: 7 });
+  deliver({ type: 'pgs.host', again: true }, 'https://evil.example');
+  assert.deepEqual(said, [[true, 'de'], [false, null]]);
 });

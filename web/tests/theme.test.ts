@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { contrast } from '../src/design/colour';
 import { properties } from '../src/design/theme';
 import { logoAddress } from '../src/frame/theme';
-import { clockText } from '../src/frame/words';
+import { ENGLISH } from '../src/frame/words/speaker';
 
 test('a theme sets properties, and text on the primary colour is readable', () => {
   const dark = properties({
@@ -25,7 +25,7 @@ test('a theme sets properties, and text on the primary colour is readable', () =
   assert.equal(Math.round(contrast('#000000', '#ffffff')), 21);
 });
 
-test('a malformed colour, radius or logo is left out', () => {
+test('a malformed colour or radius is left out', () => {
   const malformed = {
     primaryColor: 'red',
     backgroundColor: '#12',
@@ -33,14 +33,22 @@ test('a malformed colour, radius or logo is left out', () => {
     cornerRadius: 99,
   };
   assert.deepEqual(properties(malformed), {});
-  assert.equal(logoAddress({ logo: { mime: 'image/svg+xml', base64: 'AAAA' } }), null);
-  assert.equal(logoAddress({ logo: { mime: 'image/png', base64: '"/><script>' } }), null);
-  assert.equal(logoAddress({ logo: null }), null);
-  const webp = { mime: 'image/webp', base64: 'AAA=' };
-  assert.equal(logoAddress({ logo: webp }), 'data:image/webp;base64,AAA=');
 });
 
 test('a clock shows 0:00 only when no time is left', () => {
   const times = [0, 1, 1000, 61_000, 300_000];
-  assert.deepEqual(times.map(clockText), ['0:00', '0:01', '0:01', '1:01', '5:00']);
+  assert.deepEqual(
+    times.map((time) => ENGLISH.clock(time)),
+    ['0:00', '0:01', '0:01', '1:01', '5:00'],
+  );
+});
+
+test('a logo comes from this service only', () => {
+  const at = (url: string) => logoAddress({ logo: { mime: 'image/png', url } });
+  assert.equal(at('/embed/logo/acme/abc'), '/embed/logo/acme/abc');
+  assert.equal(at('https://games.example/embed/logo/abc'), '/embed/logo/abc');
+  assert.equal(at('https://evil.example/logo.png'), null);
+  assert.equal(at('/embed/../elsewhere'), null);
+  assert.equal(logoAddress({ logo: null }), null);
+  assert.equal(logoAddress(undefined), null);
 });

@@ -1,17 +1,26 @@
 /** Connects the game client, the play and the page around the frame, and publishes what to draw. */
 
+import { Announcer } from './announcer';
+import type { Announced } from './announcer';
 import { GameClient } from './game-client';
 import type { Browser, SocketState } from './game-client';
-import type { HostPage } from './host-page';
-import { isRunning, mayMove, pageState, receive, START } from './play';
+import type { Document, HostPage } from './host-page';
+import { isRunning, mayMove, pageState, receive, START, switchTo, timeLeft } from './play';
 import type { Play } from './play';
-import type { ServerMessage } from './protocol';
-import { announcement } from './words';
+import type { ServerMessage, Session } from './protocol';
+import { announcements, refusalKey } from './sentences';
+import type { Key } from './words/en';
+import { chooseLanguage, ENGLISH, loadSpeaker } from './words/speaker';
+import type { Speaker } from './words/speaker';
 
 /** How long a result is shown before the frame asks for the player's next match. */
 const NEXT_MATCH_MS = 4000;
 /** How long the frame waits before it joins again after a temporary refusal. */
 const JOIN_AGAIN_MS = 2000;
+/** With no more time than this, the player's clock is low. */
+const LOW_MS = 10_000;
+/** How many other matches are joined, so that a socket is not closed for too many messages. */
+const OTHERS_MAX = 8;
 
 /** The refusals of a move after which the board on the screen must be out of date. */
 const OUT_OF_DATE = new Set(['stale_ply', 'not_your_turn', 'illegal_move', 'match_over']);
@@ -22,26 +31,49 @@ const MATCH_GONE = new Set(['match_not_found', 'match_over', 'cross_environment_
 
 export interface Published {
   play: Play;
-  /** What screen readers say. `count` rises with each announcement, even for the same text. */
-  announced: { text: string; count: number };
+  speaker: Speaker;
+  announced: readonly Announced[];
+  /** Whether the player has less than ten seconds for the move. */
+  low: boolean;
+  /** Why the last press did nothing, until something changes. */
+  refusal: Key | null;
+  /** Whether the host page offers another match, and whether the player has asked for it. */
+  again: 'no' | 'offered' | 'asked';
 }
 
 export class Controller {
-  published: Published = { play: START, announced: { text: '', count: 0 } };
+  published: Published = {
+    play: START,
+    speaker: ENGLISH,
+    announced: [],
+    low: false,
+    refusal: null,
+    again: 'no',
+  };
   readonly #browser: Browser;
   readonly #page: Pick<HostPage, 'send'>;
+  readonly #document: Document | null;
   readonly #client: GameClient;
+  readonly #announcer = new Announcer();
   #onChange: (published: Published) => void = () => {};
   #token: string | null = null;
   /** The match of the last join, or null if it named none. */
   #joining: string | null = null;
   #cancelJoin: () => void = () => {};
+  #cancelLow: () => void = () => {};
+  /** The deadline for which the clock is watched. */
+  #watched: number | null = null;
+  #language = '';
+  #needed = 0;
 
-  constructor(browser: Browser, page: Pick<HostPage, 'send'>) {
+  /** `document`: the partner and environment whose sessions are taken, or null to take any. */
+  constructor(browser: Browser, page: Pick<HostPage, 'send'>, document: Document | null = null) {
     this.#browser = browser;
     this.#page = page;
+    this.#document = document;
     this.#client = new GameClient(browser, {
       onSocketState: (state) => this.#onSocketState(state),
+      accepts: (session) => this.#accepts(session),
       onSession: (session, aheadMs) => this.#show({ ...this.published.play, session, aheadMs }),
       onMessage: (message) => this.#onMessage(message),
     });
@@ -59,6 +91,20 @@ export class Controller {
     if (token === this.#token && kind !== 'stopped' && kind !== 'idle') return;
     this.#token = token;
     this.#client.start(token);
+  }
+
+  /** Speaks the first of some languages that has a catalogue. */
+  async setLanguage(tags: readonly string[]): Promise<void> {
+    const language = chooseLanguage(tags);
+    if (language === this.#language) return;
+    this.#language = language;
+    const speaker = await loadSpeaker(language);
+    if (language === this.#language) this.#publish({ speaker });
+  }
+
+  /** Takes over what the host page says of itself: whether it offers another match. */
+  setAgain(offered: boolean): void {
+    this.#publish({ again: offered ? 'offered' : 'no' });
   }
 
   /** Connects again after another window of the player has taken over. */
@@ -80,9 +126,44 @@ export class Controller {
     this.#client.send({ type: 'move', matchId, ply, move });
   }
 
+  /** Answers a press that plays nothing. */
+  refusePress(): void {
+    const { play, speaker } = this.published;
+    if (!isRunning(play) || play.pendingMove !== null) return;
+    const refusal = refusalKey(play);
+    const announced = this.#announcer.add([speaker.say(refusal)]);
+    this.#publish({ refusal, announced });
+  }
+
   resign(): void {
     const matchId = runningMatchId(this.published.play);
     if (matchId !== null) this.#client.send({ type: 'resign', matchId });
+  }
+
+  /** Tells the host page that the player wants another match. */
+  playAgain(): void {
+    if (this.published.again !== 'offered') return;
+    this.#publish({ again: 'asked' });
+    this.#page.send({ type: 'pgs.again' });
+  }
+
+  /** Shows another of the player's matches. */
+  switchTo(matchId: string): void {
+    this.#show(switchTo(this.published.play, matchId));
+  }
+
+  /** Tells the host page how many pixels the frame needs, when that has changed. */
+  needsHeight(height: number): void {
+    if (height === this.#needed) return;
+    this.#needed = height;
+    this.#page.send({ type: 'pgs.size', height });
+  }
+
+  #accepts(session: Session): boolean {
+    const { partnerId, environment } = this.#document ?? { partnerId: null, environment: null };
+    if (partnerId === null || environment === null) return true;
+    const owner = `ptr:${environment}:${partnerId}:`;
+    return session.environment === environment && (session.playerUid ?? '').startsWith(owner);
   }
 
   #onSocketState(socket: SocketState): void {
@@ -107,19 +188,38 @@ export class Controller {
     this.#cancelJoin = this.#browser.after(ms, () => this.#join(matchId));
   }
 
+  #onWelcome(play: Play): void {
+    const shown = runningMatchId(play);
+    this.#join(shown);
+    // The join above takes the oldest running match. The others are joined behind it.
+    const running = (play.session?.matches ?? []).map((match) => match.matchId);
+    const others = running.filter((id, at) => (shown === null ? at > 0 : id !== shown));
+    for (const matchId of others.slice(0, OTHERS_MAX)) {
+      this.#client.send({ type: 'join', matchId });
+    }
+  }
+
   #onMessage(message: ServerMessage): void {
     const before = this.published.play;
     if (message.type === 'welcome') {
-      this.#join(runningMatchId(before));
+      this.#onWelcome(before);
       return;
     }
-    const after = receive(before, message);
+    let after = receive(before, message);
+    // Who has asked for another match sees it being looked for, and no longer the last result.
+    const seatTaken = message.type === 'waiting' && after.seat !== 'none';
+    if (seatTaken && this.published.again === 'asked') {
+      after = { ...after, match: isRunning(after) ? after.match : null, ending: null };
+    }
     this.#show(after);
     if (message.type === 'snapshot' && after.pendingMove !== null) {
       // The move may have been lost with the connection. If not, the server ignores this one.
       this.#client.send({ type: 'move', ...after.pendingMove });
-    } else if (message.type === 'ended' && after.ending?.matchId === message.matchId) {
-      this.#joinLater(NEXT_MATCH_MS, null);
+    } else if (message.type === 'ended') {
+      const { matchId, outcome, result = null, endReason = null, dueUsdCents = null } = message;
+      const ended = { matchId, outcome, result, endReason, dueUsdCents };
+      this.#page.send({ type: 'pgs.ended', ...ended });
+      if (after.ending?.matchId === matchId) this.#joinLater(NEXT_MATCH_MS, null);
     } else if (message.type === 'error') {
       this.#onRefusal(message.reason, before);
     }
@@ -140,20 +240,49 @@ export class Controller {
   }
 
   #show(play: Play): void {
-    const { play: before, announced } = this.published;
-    const text = announcement(before, play);
-    this.published = {
+    const { play: before, speaker, again } = this.published;
+    const announced = this.#announcer.add(announcements(before, play, speaker));
+    const started = play.match !== null && play.match.matchId !== before.match?.matchId;
+    const offered = again === 'asked' && (started || play.seat !== before.seat);
+    this.#publish({
       play,
-      announced: text === null ? announced : { text, count: announced.count + 1 },
-    };
-    this.#onChange(this.published);
+      announced,
+      refusal: null,
+      low: this.#isLow(play),
+      again: offered ? 'offered' : again,
+    });
     const state = pageState(play);
-    if (JSON.stringify(state) !== JSON.stringify(pageState(before))) {
+    if (state !== null && JSON.stringify(state) !== JSON.stringify(pageState(before))) {
       this.#page.send({ type: 'pgs.state', ...state });
     }
-    if (play.ending !== null && play.ending !== before.ending) {
-      this.#page.send({ type: 'pgs.ended', ...play.ending });
+  }
+
+  #publish(change: Partial<Published>): void {
+    this.published = { ...this.published, ...change };
+    this.#onChange(this.published);
+  }
+
+  /** Returns whether the player's clock is low, and watches for the moment when it becomes so. */
+  #isLow(play: Play): boolean {
+    const { match } = play;
+    const runs = isRunning(play) && match?.turn === match?.you;
+    const deadline = runs ? (match?.deadlineAtMs ?? null) : null;
+    const left = match === null ? null : timeLeft(play, match.you, this.#browser.now());
+    const low = deadline !== null && left !== null && left <= LOW_MS;
+    if (deadline !== this.#watched) {
+      this.#watched = deadline;
+      this.#cancelLow();
+      this.#cancelLow = () => {};
+      if (deadline !== null && left !== null && !low) {
+        this.#cancelLow = this.#browser.after(left - LOW_MS, () => this.#onLow());
+      }
     }
+    return low;
+  }
+
+  #onLow(): void {
+    const text = this.published.speaker.say('said.low', { n: LOW_MS / 1000 });
+    this.#publish({ low: true, announced: this.#announcer.add([text]) });
   }
 }
 

@@ -35,6 +35,8 @@ export interface Browser {
 
 export interface Listener {
   onSocketState(state: SocketState): void;
+  /** Returns whether the session belongs to the partner and environment of this document. */
+  accepts(session: Session): boolean;
   /** `aheadMs`: by how much the server's clock is ahead of this machine's. */
   onSession(session: Session, aheadMs: number): void;
   onMessage(message: ServerMessage): void;
@@ -164,6 +166,10 @@ export class GameClient {
       this.#refused(answer, readReason(body));
       return;
     }
+    if (!this.#listener.accepts(session)) {
+      this.#stop('session_mismatch');
+      return;
+    }
     this.#listener.onSession(session, this.#clockAhead(answer, sentAt));
     if (attempt === this.#attempt) this.#open(attempt);
   }
@@ -178,12 +184,13 @@ export class GameClient {
   }
 
   /**
-   * Returns by how many milliseconds the server's clock is ahead of this machine's. It compares the
-   * `Date` header, which has whole seconds, with the middle of the call.
+   * Returns by how many milliseconds the server's clock is ahead of this machine's, at most. The
+   * `Date` header has whole seconds, so the clock may have stood up to a second later. With the
+   * latest time no clock ever shows more than is left.
    */
   #clockAhead(answer: Response, sentAt: number): number {
     const date = Date.parse(answer.headers.get('Date') ?? '');
-    return Number.isNaN(date) ? 0 : date + 500 - (sentAt + this.#browser.now()) / 2;
+    return Number.isNaN(date) ? 0 : date + 999 - sentAt;
   }
 
   #open(attempt: number): void {

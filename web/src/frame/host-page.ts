@@ -22,18 +22,43 @@ const TOKEN_MAX = 4096;
 /** The characters of a token, all of which may stand in the name of a WebSocket subprotocol. */
 const TOKEN = /^[A-Za-z0-9\-._~]+$/;
 
-/**
- * Returns the registered origins from the data that the service writes into the document, or none
- * if the data cannot be read.
- */
-export function readOrigins(data: string | null | undefined): string[] {
+/** What the frame does with the messages of the host page. */
+export interface HostListener {
+  onToken(token: string): void;
+  /** `again`: whether the page offers another match. `lang`: the language it asks for, or null. */
+  onHost(again: boolean, lang: string | null): void;
+}
+
+interface HostMessage {
+  type?: unknown;
+  sessionToken?: unknown;
+  again?: unknown;
+  lang?: unknown;
+}
+
+/** What the service has written into the document. */
+export interface Document {
+  partnerId: string | null;
+  environment: string | null;
+  /** The origins that may embed it. */
+  origins: string[];
+}
+
+/** Returns the data in the document. What cannot be read is null, or no origin at all. */
+export function readDocument(data: string | null | undefined): Document {
+  let read: Record<string, unknown> = {};
   try {
-    const { origins } = JSON.parse(data ?? '') as { origins?: unknown };
-    if (!Array.isArray(origins)) return [];
-    return origins.filter((origin) => typeof origin === 'string');
+    read = (JSON.parse(data ?? '') ?? {}) as Record<string, unknown>;
   } catch {
-    return [];
+    // A document from another source may have no data.
   }
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  const origins = Array.isArray(read.origins) ? read.origins : [];
+  return {
+    partnerId: text(read.partnerId),
+    environment: text(read.environment),
+    origins: origins.filter((origin) => typeof origin === 'string'),
+  };
 }
 
 export class HostPage {
@@ -42,23 +67,31 @@ export class HostPage {
   /** The host page's origin, once it is known. */
   #origin: string | null;
 
-  /** `origins`: the registered origins. `onToken` is called with each token that arrives. */
-  constructor(window: WindowLike, origins: readonly string[], onToken: (token: string) => void) {
+  /** `origins`: the registered origins. The listener is called with what the host page says. */
+  constructor(window: WindowLike, origins: readonly string[], listener: HostListener) {
     this.#window = window;
     this.#origins = origins;
     this.#origin = this.#findOrigin();
     window.addEventListener('message', (event) => {
       if (event.source !== window.parent || !this.#origins.includes(event.origin)) return;
-      const data = event.data as { type?: unknown; sessionToken?: unknown } | null;
-      if (typeof data !== 'object' || data === null || data.type !== 'pgs.session') return;
-      this.#origin = event.origin;
-      const token = data.sessionToken;
-      if (typeof token === 'string' && token.length <= TOKEN_MAX && TOKEN.test(token)) {
-        onToken(token);
-      } else {
-        this.send({ type: 'pgs.error', reason: 'session_invalid' });
+      const data = event.data as HostMessage | null;
+      if (typeof data !== 'object' || data === null) return;
+      if (data.type === 'pgs.host') {
+        this.#origin = event.origin;
+        listener.onHost(data.again === true, typeof data.lang === 'string' ? data.lang : null);
+      } else if (data.type === 'pgs.session') {
+        this.#origin = event.origin;
+        this.#takeToken(data.sessionToken, listener);
       }
     });
+  }
+
+  #takeToken(token: unknown, listener: HostListener): void {
+    if (typeof token === 'string' && token.length <= TOKEN_MAX && TOKEN.test(token)) {
+      listener.onToken(token);
+    } else {
+      this.send({ type: 'pgs.error', reason: 'session_invalid' });
+    }
   }
 
   /** Whether there is a page around the frame. */

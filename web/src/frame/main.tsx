@@ -1,10 +1,9 @@
 import { render } from 'preact';
 import { Controller } from './controller';
 import type { Browser, SocketLike } from './game-client';
-import { HostPage, readOrigins } from './host-page';
+import { HostPage, readDocument } from './host-page';
 import type { WindowLike } from './host-page';
-import './boards.css';
-import './frame.css';
+import { adoptStyles } from './styles';
 import { Frame } from './view/frame';
 
 const browser: Browser = {
@@ -21,14 +20,21 @@ const browser: Browser = {
   now: () => Date.now(),
 };
 
-const data = document.querySelector<HTMLMetaElement>('meta[name="pgs-frame"]')?.content;
-const page = new HostPage(window as unknown as WindowLike, readOrigins(data), (token) =>
-  controller.setToken(token),
-);
-const controller = new Controller(browser, page);
+const meta = document.querySelector<HTMLMetaElement>('meta[name="pgs-frame"]');
+const data = readDocument(meta?.content);
+const page = new HostPage(window as unknown as WindowLike, data.origins, {
+  onToken: (token) => controller.setToken(token),
+  onHost(again, lang) {
+    controller.setAgain(again);
+    if (lang !== null) void controller.setLanguage([lang, ...navigator.languages]);
+  },
+});
+const controller = new Controller(browser, page, data);
 
+adoptStyles(document);
 const root = document.getElementById('app');
 if (root !== null) render(<Frame controller={controller} framed={page.exists} />, root);
+void controller.setLanguage(navigator.languages);
 addEventListener('online', () => controller.retryNow());
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible') controller.retryNow();

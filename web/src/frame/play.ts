@@ -1,15 +1,26 @@
 /** What the player sees, as one value, and how each message changes it. All functions are pure. */
 
 import type { SocketState } from './game-client';
-import type { Moved, Opponent, Position, Presence } from './protocol';
-import type { ServerMessage, Session, Side, Snapshot } from './protocol';
+import type { Amounts, Ended, Moved, Opponent, Position, Presence } from './protocol';
+import type { ServerMessage, Session, Side, Snapshot, Waiting } from './protocol';
 
-export interface Match extends Position {
+/** A move that this frame has seen, with the position before it. */
+export interface PlayedMove {
+  by: Side;
+  move: string;
+  /** The number of moves before this one. */
+  ply: number;
+  before: { state: unknown; legalMoves: readonly string[] };
+}
+
+export interface Match extends Position, Amounts {
   matchId: string;
   gameId: string;
   you: Side;
   opponent: Opponent;
   lastMove: { by: Side; move: string } | null;
+  /** The moves since this frame has joined, the first one first. */
+  played: readonly PlayedMove[];
 }
 
 /** How a match ended. */
@@ -18,6 +29,8 @@ export interface Ending {
   outcome: string;
   result: string | null;
   endReason: string | null;
+  /** What this player gets, in US cents, or null where the server has not said so. */
+  dueUsdCents: number | null;
 }
 
 export interface Play {
@@ -28,8 +41,10 @@ export interface Play {
   /** The match on the screen. It stays there after its end, until the next one starts. */
   match: Match | null;
   ending: Ending | null;
-  /** Whether the server has said that the player has no match yet. */
-  waiting: boolean;
+  /** The player's other running matches. */
+  others: readonly Match[];
+  /** The seat that waits, `none` where nothing has been paid, or null while nothing is known. */
+  seat: Waiting | 'none' | null;
   /** The move that was sent and has not come back as `moved` yet. */
   pendingMove: { matchId: string; ply: number; move: string } | null;
 }
@@ -40,7 +55,8 @@ export const START: Play = {
   aheadMs: 0,
   match: null,
   ending: null,
-  waiting: false,
+  others: [],
+  seat: null,
   pendingMove: null,
 };
 
@@ -57,29 +73,23 @@ export function mayMove(play: Play): boolean {
 }
 
 /**
- * Returns the play after a message. While a match runs, messages about other matches are ignored,
- * and so are messages that are older than what is shown.
+ * Returns the play after a message. Messages that are older than what is shown are ignored. A
+ * message about another match changes that match behind the one on the screen.
  */
 export function receive(play: Play, message: ServerMessage): Play {
-  const { match } = play;
   switch (message.type) {
     case 'waiting':
+      return { ...play, seat: message.seatId == null ? 'none' : message };
     case 'no_seat':
-      return isRunning(play) ? play : { ...play, waiting: true };
+      return { ...play, seat: 'none' };
     case 'snapshot':
       return receiveSnapshot(play, message);
     case 'moved':
-      return isNews(match, message) ? receiveMoved(play, match, message) : play;
+      return change(play, message, afterMove);
     case 'presence':
-      return isNews(match, message) ? receivePresence(play, match, message) : play;
-    case 'ended': {
-      if (match !== null && match.matchId !== message.matchId && isRunning(play)) return play;
-      const { matchId, outcome, result = null, endReason = null } = message;
-      const shown =
-        match?.matchId === matchId ? { ...match, legalMoves: [], deadlineAtMs: null } : null;
-      const ending = { matchId, outcome, result, endReason };
-      return { ...play, match: shown, ending, waiting: false, pendingMove: null };
-    }
+      return change(play, message, afterPresence);
+    case 'ended':
+      return receiveEnded(play, message);
     case 'error':
       return { ...play, pendingMove: null };
     default:
@@ -87,44 +97,87 @@ export function receive(play: Play, message: ServerMessage): Play {
   }
 }
 
-/** Returns whether a message is about the match on the screen and newer than what is shown. */
-function isNews(match: Match | null, message: Moved | Presence): match is Match {
-  return match !== null && match.matchId === message.matchId && message.seq > match.seq;
+/** Returns the play with another of the player's running matches on the screen. */
+export function switchTo(play: Play, matchId: string): Play {
+  const next = play.others.find((match) => match.matchId === matchId);
+  if (next === undefined) return play;
+  const rest = play.others.filter((match) => match !== next);
+  const left = isRunning(play) && play.match !== null ? [play.match] : [];
+  return { ...play, match: next, ending: null, others: [...rest, ...left] };
 }
 
-function receiveSnapshot(play: Play, message: Snapshot): Play {
-  const { match } = play;
-  const same = match?.matchId === message.matchId;
-  if (isRunning(play) && !same) return play;
-  const { matchId, ply, status = 'started', result = null, endReason = null } = message;
-  const ending = status === 'started' ? null : { matchId, outcome: status, result, endReason };
+/** Returns the play after a message about one match, on the screen or behind it, if it is news. */
+function change<M extends Moved | Presence>(
+  play: Play,
+  message: M,
+  after: (match: Match, message: M) => Match,
+): Play {
+  const isOf = (match: Match): boolean =>
+    match.matchId === message.matchId && message.seq > match.seq;
   const pending = play.pendingMove;
-  // The position is still the one before the pending move, so the move has yet to be played.
-  const unplayed = pending?.matchId === matchId && pending.ply === ply && ending === null;
-  // A snapshot does not say which move was the last one.
-  const lastMove = same && match.ply === ply ? match.lastMove : null;
-  return {
-    ...play,
-    match: { ...message, lastMove },
-    ending,
-    waiting: false,
-    pendingMove: unplayed ? pending : null,
-  };
+  const isAnswer = message.type === 'moved' && pending?.matchId === message.matchId;
+  const rest = { ...play, pendingMove: isAnswer ? null : pending };
+  if (play.match !== null && isOf(play.match))
+    return { ...rest, match: after(play.match, message) };
+  if (!play.others.some(isOf)) return play;
+  const others = play.others.map((match) => (isOf(match) ? after(match, message) : match));
+  return { ...rest, others };
 }
 
-function receiveMoved(play: Play, match: Match, message: Moved): Play {
+function afterMove(match: Match, message: Moved): Match {
   const { seq, ply, turn, state, legalMoves, by, move } = message;
   const { deadlineAtMs = null, remainingMs = null } = message;
+  const before = { state: match.state, legalMoves: match.legalMoves };
+  const played = [...match.played, { by, move, ply: match.ply, before }];
   const position = { seq, ply, turn, state, legalMoves, deadlineAtMs, remainingMs };
-  return { ...play, match: { ...match, ...position, lastMove: { by, move } }, pendingMove: null };
+  return { ...match, ...position, lastMove: { by, move }, played };
 }
 
-function receivePresence(play: Play, match: Match, message: Presence): Play {
+function afterPresence(match: Match, message: Presence): Match {
   const { seq, opponent, deadlineAtMs, remainingMs } = message;
   const next: Match = { ...match, seq, opponent: { ...match.opponent, ...opponent } };
   if (deadlineAtMs !== undefined) next.deadlineAtMs = deadlineAtMs;
   if (remainingMs !== undefined) next.remainingMs = remainingMs;
-  return { ...play, match: next };
+  return next;
+}
+
+function receiveSnapshot(play: Play, message: Snapshot): Play {
+  const { matchId, ply, status = 'started', result = null, endReason = null } = message;
+  const known = [play.match, ...play.others].find((match) => match?.matchId === matchId) ?? null;
+  // A snapshot does not say which moves were played.
+  const same = known !== null && known.ply === ply;
+  const history = { lastMove: same ? known.lastMove : null, played: same ? known.played : [] };
+  const match: Match = { ...message, ...history };
+  const rest = play.others.filter((other) => other.matchId !== matchId);
+  if (isRunning(play) && play.match?.matchId !== matchId) {
+    return { ...play, others: status === 'started' ? [...rest, match] : rest };
+  }
+  const over = status !== 'started';
+  const due = play.ending?.matchId === matchId ? play.ending.dueUsdCents : null;
+  const ending = over ? { matchId, outcome: status, result, endReason, dueUsdCents: due } : null;
+  const pending = play.pendingMove;
+  // The position is still the one before the pending move, so the move has yet to be played.
+  const unplayed = pending?.matchId === matchId && pending.ply === ply && !over;
+  return {
+    ...play,
+    match,
+    ending,
+    others: rest,
+    seat: over ? play.seat : null,
+    pendingMove: unplayed ? pending : null,
+  };
+}
+
+function receiveEnded(play: Play, message: Ended): Play {
+  const { match } = play;
+  const { matchId, outcome, result = null, endReason = null, dueUsdCents = null } = message;
+  const isShown = match?.matchId === matchId;
+  if (!isShown && isRunning(play)) {
+    return { ...play, others: play.others.filter((other) => other.matchId !== matchId) };
+  }
+  const shown = isShown ? { ...match, legalMoves: [], deadlineAtMs: null } : null;
+  const ending = { matchId, outcome, result, endReason, dueUsdCents };
+  return { ...play, match: shown, ending, seat: null, pendingMove: null };
 }
 
 /**
@@ -134,36 +187,46 @@ function receivePresence(play: Play, match: Match, message: Presence): Play {
 export function timeLeft(play: Play, side: Side, localMs: number): number | null {
   const { match } = play;
   if (match === null || play.ending !== null) return null;
-  if (match.turn === side && typeof match.deadlineAtMs === 'number') {
-    return Math.max(0, match.deadlineAtMs - (localMs + play.aheadMs));
-  }
-  const left = match.remainingMs?.[side];
-  return typeof left === 'number' ? left : null;
+  const remaining = match.remainingMs?.[side] ?? null;
+  if (match.turn !== side || typeof match.deadlineAtMs !== 'number') return remaining;
+  const left = Math.max(0, match.deadlineAtMs - (localMs + play.aheadMs));
+  return remaining === null ? left : Math.min(left, remaining);
 }
 
 /** The fields of `pgs.state`, which is sent to the host page when one of them changes. */
 export interface PageState {
   matchId: string | null;
-  status: string;
+  status: 'no_seat' | 'waiting' | 'playing' | 'ended';
   ply: number | null;
   turn: Side | null;
   you: Side | null;
 }
 
-/** Returns what the host page receives about a play. */
-export function pageState(play: Play): PageState {
+/** Returns what the host page hears about a play, or null while there is nothing to tell. */
+export function pageState(play: Play): PageState | null {
   const { match, ending } = play;
+  const status = statusOf(play);
+  if (status === null) return null;
   return {
     matchId: match?.matchId ?? ending?.matchId ?? null,
-    status: statusOf(play),
+    status,
     ply: match?.ply ?? null,
     turn: match?.turn ?? null,
     you: match?.you ?? null,
   };
 }
 
-function statusOf({ match, ending, waiting }: Play): string {
-  if (ending !== null) return ending.outcome;
-  if (match !== null) return 'started';
-  return waiting ? 'waiting' : 'connecting';
+function statusOf({ match, ending, seat }: Play): PageState['status'] | null {
+  if (ending !== null) return 'ended';
+  if (match !== null) return 'playing';
+  if (seat === null) return null;
+  return seat === 'none' ? 'no_seat' : 'waiting';
+}
+
+/** Returns the amounts of what is on the screen, or null if they are unknown or not to be shown. */
+export function amountsOf(play: Play): { stake: number; prize: number } | null {
+  if (play.session?.theme?.showAmounts === false) return null;
+  const from: Amounts | null = play.match ?? (play.seat === 'none' ? null : play.seat);
+  const { stakeUsdCents: stake, prizeUsdCents: prize } = from ?? {};
+  return typeof stake === 'number' && typeof prize === 'number' ? { stake, prize } : null;
 }

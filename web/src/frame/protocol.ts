@@ -3,25 +3,44 @@
  * cannot do without are checked in each message; fields that it does not know are ignored.
  */
 
-/** 0 for the player of the older seat, who moves first; 1 for the other player. */
+import type { Colours } from '../design/theme';
+
+/** 0 for the player who moves first, 1 for the other one. */
 export type Side = 0 | 1;
 
-export interface Theme {
+export interface Theme extends Colours {
   displayName?: string;
-  /** Colours are `#RRGGBB`. */
-  primaryColor?: string;
-  backgroundColor?: string;
-  textColor?: string;
-  /** In pixels. */
-  cornerRadius?: number;
-  logo?: { mime: string; base64: string } | null;
+  logo?: { mime: string; url?: string } | null;
+  /** Whether stakes and prizes are shown. They are, unless this is false. */
+  showAmounts?: boolean;
 }
 
 export interface Session {
   playerId: string;
+  /** `ptr:<environment>:<partner>:<player>` */
+  playerUid?: string;
+  environment?: string;
   displayName?: string;
   gameId: string;
   theme?: Theme;
+  /** The player's matches that have not ended, the oldest first. */
+  matches?: { matchId: string; status: string }[];
+}
+
+/** What a seat costs and what its winner gets, in US cents. */
+export interface Amounts {
+  stakeUsdCents?: number | null;
+  prizeUsdCents?: number | null;
+}
+
+/** A paid seat that waits for an opponent. Times are in epoch seconds of the server. */
+export interface Waiting extends Amounts {
+  type: 'waiting';
+  seatId?: string | null;
+  gameId?: string;
+  seatedAt?: number;
+  expiresAt?: number;
+  heldBack?: string;
 }
 
 export interface Opponent {
@@ -46,7 +65,7 @@ export interface Position extends Clocks {
   legalMoves: string[];
 }
 
-export interface Snapshot extends Position {
+export interface Snapshot extends Position, Amounts {
   type: 'snapshot';
   matchId: string;
   gameId: string;
@@ -78,11 +97,13 @@ export interface Ended {
   outcome: string;
   result?: string | null;
   endReason?: string | null;
+  /** What this player gets: the prize, the stake back, or 0. */
+  dueUsdCents?: number | null;
 }
 
 export type ServerMessage =
   | { type: 'welcome' }
-  | { type: 'waiting' }
+  | Waiting
   | { type: 'no_seat' }
   | Snapshot
   | Moved
@@ -118,8 +139,7 @@ const CHECKS: Record<string, (value: Fields) => boolean> = {
     isPosition(value),
   moved: (value) =>
     isText(value.matchId) && isSide(value.by) && isText(value.move) && isPosition(value),
-  presence: (value) =>
-    isText(value.matchId) && isNumber(value.seq) && isObject(value.opponent),
+  presence: (value) => isText(value.matchId) && isNumber(value.seq) && isObject(value.opponent),
   ended: (value) => isText(value.matchId) && isText(value.outcome),
   error: (value) => isText(value.reason),
   pong: () => true,

@@ -2,12 +2,11 @@
 
 import type { Theme } from './protocol';
 
-const LOGO_TYPE = /^image\/(png|webp)$/;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-
-/** Returns a `data:` URL of the logo, or null if it is not a PNG or WebP image in base64. */
+/** Returns the address of the logo, or null if there is none below `/embed/` on this service. */
 export function logoAddress(theme: Theme | undefined): string | null {
-  const logo = theme?.logo;
-  if (!logo || !LOGO_TYPE.test(logo.mime) || !BASE64.test(logo.base64)) return null;
-  return `data:${logo.mime};base64,${logo.base64}`;
+  const url = theme?.logo?.url;
+  if (typeof url !== 'string') return null;
+  const address = url.replace(/^https?:\/\/[^/]+/, '');
+  const inside = address.startsWith('/embed/') && !address.includes('..');
+  return inside ? address : null;
 }

@@ -4,12 +4,10 @@
  */
 
 import type { Side } from '../protocol';
-import type { Cell, Highlight, Mark } from './types';
+import type { Cell, Mark } from './types';
 
 /** The one legal move of a side that must pass. */
 export const PASS = 'pass';
-
-const WINNING_LINE: Highlight = { kind: 'line', label: 'winning line' };
 
 /** The size of a board and the marks on it. */
 export interface Layout {
@@ -31,8 +29,9 @@ export function field(state: unknown, name: string): unknown {
 }
 
 /**
- * Returns the cells of a state, row 1 first, or null if its board has another size or content.
- * Cells named in the state's `line` are highlighted. `last` is the cell of the last move.
+ * Returns the cells of a state, the last row first, or null if its board has another size or
+ * content. All games have row 1 at the bottom, so that coordinates count in one direction. Cells
+ * named in the state's `line` are highlighted. `last` is the cell of the last move.
  */
 export function readCells(state: unknown, layout: Layout, last: string | null): Cell[][] | null {
   const board = field(state, 'board');
@@ -50,15 +49,25 @@ export function readCells(state: unknown, layout: Layout, last: string | null): 
         id,
         mark: owner === null ? null : layout.mark(owner),
         last: id === last,
-        highlight: line.has(id) ? WINNING_LINE : null,
+        highlight: line.has(id) ? 'line' : null,
       });
     }
     rows.push(cells);
   }
-  return rows;
+  return rows.reverse();
 }
 
 /** Returns the targets of a game whose moves are the ids of cells. */
 export function cellTargets(legalMoves: readonly string[]): Map<string, string[]> {
   return new Map(legalMoves.filter((move) => move !== PASS).map((move) => [move, [move]]));
+}
+
+/** Returns an empty board, with some cells occupied. */
+export function startBoard(
+  { columns, rows }: { columns: number; rows: number },
+  occupied: Record<string, Side> = {},
+): { board: (Side | null)[][] } {
+  const cell = (column: number, row: number): Side | null => occupied[cellId(column, row)] ?? null;
+  const rowAt = (row: number) => Array.from({ length: columns }, (_, column) => cell(column, row));
+  return { board: Array.from({ length: rows }, (_, row) => rowAt(row)) };
 }

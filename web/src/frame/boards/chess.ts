@@ -1,30 +1,33 @@
+import type { Side } from '../protocol';
+import type { Key } from '../words/en';
 import { cellId, field } from './cells';
-import type { Adapter, Cell, Highlight, Mark } from './types';
+import { notation } from './notation';
+import type { Adapter, Cell, Mark, Shape, Taken } from './types';
 
 const SIZE = 8;
+const LETTERS = 'pnbrqk';
 
-/** The pieces by their letter in Forsyth-Edwards notation and in UCI promotions, in lower case. */
-const PIECES: Record<string, { name: string; glyph: string }> = {
-  p: { name: 'pawn', glyph: '♟' },
-  n: { name: 'knight', glyph: '♞' },
-  b: { name: 'bishop', glyph: '♝' },
-  r: { name: 'rook', glyph: '♜' },
-  q: { name: 'queen', glyph: '♛' },
-  k: { name: 'king', glyph: '♚' },
-};
-
-const IN_CHECK: Highlight = { kind: 'alert', label: 'in check' };
+/** How many pieces of a kind a side has at the start, and how many pawns one is worth. */
+const COUNT: Record<string, number> = { q: 1, r: 2, b: 2, n: 2, p: 8 };
+const WORTH: Record<string, number> = { q: 9, r: 5, b: 3, n: 3, p: 1 };
 
 // A move in UCI notation, such as `e7e8q`: two squares, and the letter of a promotion.
 const from = (move: string): string => move.slice(0, 2);
 const to = (move: string): string => move.slice(2, 4);
-const promotion = (move: string): string | undefined => PIECES[move.slice(4)]?.name;
+
+/** Returns the key of the name of the piece that a pawn becomes, or null for other moves. */
+export function promotionKey(move: string): Key | null {
+  const letter = move.slice(4);
+  return letter !== '' && 'qnrb'.includes(letter) ? (`piece.${letter}` as Key) : null;
+}
 
 /** Side 0 plays white. Side 1 sees the board turned round. */
 export const chess: Adapter = {
   gameId: 'chess',
-  name: 'Chess',
-  sides: ['White', 'Black'],
+  columns: SIZE,
+  rows: SIZE,
+  start: { fen: 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1' },
+  sign: () => 'k',
   board(state, you, lastMove) {
     const fen = field(state, 'fen');
     const [placement = '', turn] = typeof fen === 'string' ? fen.split(' ') : [];
@@ -35,7 +38,7 @@ export const chess: Adapter = {
     const rows = readPlacement(placement, last, checkedKing);
     if (rows === null) return null;
     if (you === 1) rows.reverse().forEach((row) => row.reverse());
-    return { rows, note: check ? 'Check' : null };
+    return { rows, check, taken: takenBy(placement) };
   },
   sources: (legalMoves) => new Set(legalMoves.map(from)),
   targets(legalMoves, picked) {
@@ -46,11 +49,13 @@ export const chess: Adapter = {
     return targets;
   },
   landing: to,
-  choice: { question: 'Promote to', label: (move) => promotion(move) ?? move },
   say(move) {
-    const piece = promotion(move);
-    return `${from(move)} to ${to(move)}${piece === undefined ? '' : `, promoted to ${piece}`}`;
+    const parameters = { from: from(move), to: to(move) };
+    const piece = promotionKey(move);
+    if (piece === null) return { key: 'move.chess', parameters };
+    return { key: 'move.promotion', parameters: { ...parameters, piece } };
   },
+  note: notation,
 };
 
 /**
@@ -78,7 +83,7 @@ function readPlacement(
         id,
         mark,
         last: id === from(last) || id === to(last),
-        highlight: letter === checkedKing ? IN_CHECK : null,
+        highlight: letter === checkedKing ? 'check' : null,
         dark: (column + row) % 2 === 0,
       });
     }
@@ -89,9 +94,30 @@ function readPlacement(
 
 /** Returns the piece of a FEN letter: upper case is white. Returns undefined for other letters. */
 function pieceOf(letter: string): Mark | undefined {
-  const piece = PIECES[letter.toLowerCase()];
-  if (piece === undefined) return undefined;
-  const white = letter === letter.toUpperCase();
-  const label = `${white ? 'white' : 'black'} ${piece.name}`;
-  return { side: white ? 0 : 1, shape: { glyph: piece.glyph }, label };
+  const shape = letter.toLowerCase();
+  if (!LETTERS.includes(shape)) return undefined;
+  const side: Side = letter === shape ? 1 : 0;
+  return { side, shape: shape as Shape, label: `mark.chess.${letter}` as Key };
+}
+
+/** Returns what white and black have captured: what the other side had and has no longer. */
+function takenBy(placement: string): [Taken, Taken] {
+  const count = (letter: string): number => placement.split(letter).length - 1;
+  const worth = (side: 0 | 1): number =>
+    Object.entries(WORTH).reduce(
+      (sum, [shape, value]) => sum + value * count(cased(shape, side)),
+      0,
+    );
+  const of = (side: 0 | 1): Taken => {
+    const other = side === 0 ? 1 : 0;
+    const shapes = Object.entries(COUNT).flatMap(([shape, number]) =>
+      Array<Shape>(Math.max(0, number - count(cased(shape, other)))).fill(shape as Shape),
+    );
+    return { shapes, lead: Math.max(0, worth(side) - worth(other)) };
+  };
+  return [of(0), of(1)];
+}
+
+function cased(shape: string, side: 0 | 1): string {
+  return side === 0 ? shape.toUpperCase() : shape;
 }

@@ -1,27 +1,27 @@
-import { cellId, field, readCells } from './cells';
+import { cellId, field, readCells, startBoard } from './cells';
 import type { Layout } from './cells';
 import type { Adapter, Cell } from './types';
 
 const LAYOUT: Layout = {
   columns: 7,
   rows: 6,
-  mark: (side) => ({ side, shape: 'disc', label: side === 0 ? 'red disc' : 'yellow disc' }),
+  mark: (side) => ({ side, shape: 'disc', label: `mark.connect-four.${side}` }),
 };
 
-/** A move is a column, `1` to `7`. Row 1 is drawn at the bottom. */
+/** A move is a column, `1` to `7`. */
 export const connectFour: Adapter = {
   gameId: 'connect-four',
-  name: 'Connect Four',
-  sides: ['Red', 'Yellow'],
+  columns: LAYOUT.columns,
+  rows: LAYOUT.rows,
+  start: startBoard(LAYOUT),
+  sign: () => 'disc',
   board(state, _you, lastMove) {
     const cells = readCells(state, LAYOUT, null);
     if (cells === null) return null;
     const given = field(state, 'last');
     const last = typeof given === 'string' && given.length === 2 ? given : topDisc(cells, lastMove);
-    const marked = cells.map((row) => row.map((cell) => ({ ...cell, last: cell.id === last })));
-    return { rows: marked.reverse(), note: null };
+    return { rows: cells.map((row) => row.map((cell) => ({ ...cell, last: cell.id === last }))) };
   },
-  /** A press anywhere in a column means that column. */
   targets(legalMoves) {
     const targets = new Map<string, string[]>();
     for (const move of legalMoves) {
@@ -31,12 +31,17 @@ export const connectFour: Adapter = {
     }
     return targets;
   },
-  landing: () => null,
-  say: (move) => `column ${move}`,
+  byColumn: true,
+  landing(move, state) {
+    const cells = readCells(state, LAYOUT, null) ?? [];
+    const column = cells.map((row) => row[Number(move) - 1]);
+    return column.filter((cell) => cell?.mark === null).at(-1)?.id ?? null;
+  },
+  say: (move) => ({ key: 'move.column', parameters: { n: Number(move) } }),
 };
 
-/** Returns the id of the highest disc in the column of a move. `cells` has row 1 first. */
+/** Returns the id of the highest disc in the column of a move. */
 function topDisc(cells: Cell[][], move: string | null): string | null {
   const column = Number(move ?? 0) - 1;
-  return cells.map((row) => row[column]).filter((cell) => cell?.mark).at(-1)?.id ?? null;
+  return cells.map((row) => row[column]).find((cell) => cell?.mark)?.id ?? null;
 }

@@ -4,7 +4,7 @@ import { reversi } from './reversi';
 import { ticTacToe } from './tic-tac-toe';
 import type { Adapter } from './types';
 
-const ADAPTERS = new Map(
+const ADAPTERS = new Map<string, Adapter>(
   [ticTacToe, connectFour, reversi, chess].map((adapter) => [adapter.gameId, adapter]),
 );
 

@@ -1,20 +1,24 @@
-import { cellTargets, readCells } from './cells';
+import { cellTargets, readCells, startBoard } from './cells';
 import type { Layout } from './cells';
-import type { Adapter } from './types';
+import type { Adapter, Shape } from './types';
+
+const sign = (side: number): Shape => (side === 0 ? 'x' : 'o');
 
 const LAYOUT: Layout = {
   columns: 3,
   rows: 3,
-  mark: (side) => ({ side, shape: side === 0 ? 'x' : 'o', label: side === 0 ? 'X' : 'O' }),
+  mark: (side) => ({ side, shape: sign(side), label: `mark.tic-tac-toe.${side}` }),
 };
 
 export const ticTacToe: Adapter = {
   gameId: 'tic-tac-toe',
-  name: 'Tic-tac-toe',
-  sides: ['X', 'O'],
+  columns: LAYOUT.columns,
+  rows: LAYOUT.rows,
+  start: startBoard(LAYOUT),
+  sign,
   board(state, _you, lastMove) {
     const rows = readCells(state, LAYOUT, lastMove);
-    return rows && { rows, note: null };
+    return rows && { rows };
   },
   targets: cellTargets,
   landing: (move) => move,

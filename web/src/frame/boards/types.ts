@@ -1,21 +1,18 @@
 /** What a game's adapter gives to the components, which draw the boards of all games. */
 
+import type { Parameters } from '../words/speaker';
+import type { PlayedMove } from '../play';
 import type { Side } from '../protocol';
+import type { Key } from '../words/en';
 
-/** One of the drawn shapes, or a character of text, such as a chess symbol. */
-export type Shape = 'x' | 'o' | 'disc' | { glyph: string };
+/** One of the drawn shapes, or the letter of a chess piece. */
+export type Shape = 'x' | 'o' | 'disc' | 'p' | 'n' | 'b' | 'r' | 'q' | 'k';
 
 export interface Mark {
   side: Side;
   shape: Shape;
   /** What screen readers say for it: `X`, `red disc`, `white queen`. */
-  label: string;
-}
-
-/** The reason why a cell stands out. `kind` is the cell's CSS class; screen readers say `label`. */
-export interface Highlight {
-  kind: 'line' | 'alert';
-  label: string;
+  label: Key;
 }
 
 export interface Cell {
@@ -24,7 +21,8 @@ export interface Cell {
   mark: Mark | null;
   /** Whether the last move touched this cell. */
   last: boolean;
-  highlight: Highlight | null;
+  /** The reason why a cell stands out: it is part of a winning line, or its king is in check. */
+  highlight: 'line' | 'check' | null;
   /** Whether this is a dark square of a chequered board. */
   dark?: boolean;
 }
@@ -32,24 +30,32 @@ export interface Cell {
 export interface Board {
   /** The rows as they are drawn, the topmost first. */
   rows: Cell[][];
-  /** A line of text below the board, such as a score, or null. */
-  note: string | null;
+  /** The number of discs of each side, in games that count them. */
+  counts?: [number, number];
+  /** What each side has captured, and by how many pawns it leads, in chess. */
+  taken?: [Taken, Taken];
+  check?: boolean;
 }
 
-/** A question that the player answers when one press can mean several moves. */
-export interface Choice {
-  question: string;
-  /** Returns the text of a move's button. */
-  label(move: string): string;
+export interface Taken {
+  shapes: Shape[];
+  lead: number;
+}
+
+export interface Spoken {
+  key: Key;
+  parameters?: Parameters;
 }
 
 export interface Adapter {
   /** The game's id in the Game API. It is also the CSS class of the board. */
-  gameId: string;
-  /** The game's name as players read it. */
-  name: string;
-  /** The names of side 0, which moves first, and of side 1. */
-  sides: [string, string];
+  gameId: GameId;
+  columns: number;
+  rows: number;
+  /** The state before the first move. */
+  start: unknown;
+  /** The shape of a side, in its plate. */
+  sign(side: Side): Shape;
   /**
    * Returns the board as the side `you` sees it, or null if `state` is not a state of this game.
    * `lastMove` is null where it is not known.
@@ -63,9 +69,13 @@ export interface Adapter {
   /** Returns the cells whose piece can be picked up. Only games that move pieces have this. */
   sources?(legalMoves: readonly string[]): Set<string>;
   /** Returns the cell that shows a move while it is being sent, or null if no cell does. */
-  landing(move: string): string | null;
-  /** Only games in which one press can mean several moves have this. */
-  choice?: Choice;
-  /** Returns a move as screen readers say it. */
-  say(move: string): string;
+  landing(move: string, state: unknown): string | null;
+  /** Whether a press anywhere in a column means that column. */
+  byColumn?: boolean;
+  /** Returns a move as screen readers say it. A string is said as it is. */
+  say(move: string): string | Spoken;
+  /** Returns a move as the list of moves shows it. `after` is the state that it led to. */
+  note?(move: PlayedMove, after: { state: unknown; legalMoves: readonly string[] }): string;
 }
+
+export type GameId = 'tic-tac-toe' | 'connect-four' | 'reversi' | 'chess';

@@ -1,10 +1,19 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { applyTheme } from '../../design/theme';
-import type { Controller } from '../controller';
-import type { Theme } from '../protocol';
-import { logoAddress } from '../theme';
-import { headline } from '../words';
-import { MatchView } from './match';
+import { adapterOf } from '../boards';
+import type { Adapter } from '../boards/types';
+import type { Controller, Published } from '../controller';
+import { isRunning } from '../play';
+import { cueOf } from '../sound-cues';
+import { Bar } from './bar';
+import { Card, cardOf } from './card';
+import { Dock } from './dock';
+import { Moves } from './moves';
+import { Plate } from './plate';
+import { Sums } from './sums';
+import { useHeight, useKeptFocus } from './upkeep';
+import { Well } from './well';
+import { Words } from './words';
 
 interface FrameProps {
   controller: Controller;
@@ -12,49 +21,94 @@ interface FrameProps {
   framed: boolean;
 }
 
+/** Everything that the player sees. Board, plates and dock stay in their places in every state. */
 export function Frame({ controller, framed }: FrameProps) {
-  const [{ play, announced }, show] = useState(controller.published);
+  const [published, show] = useState(controller.published);
   useEffect(() => controller.subscribe(show), [controller]);
-  const theme = play.session?.theme;
-  useEffect(() => {
-    if (theme === undefined) return;
-    applyTheme(theme);
-    if (theme.displayName) document.title = theme.displayName;
-  }, [theme]);
-  const { socket, match } = play;
-  // Screen readers repeat a text only if it has changed: every second one ends with a space.
-  const spoken = announced.text + (announced.count % 2 === 1 ? '\u00a0' : '');
+  const [resigning, setResigning] = useState<string | null>(null);
+  const app = useRef<HTMLElement>(null);
+  const { play, speaker } = published;
+  const sound = useSound(published);
+  useTheme(published);
+  useHeight(app, (height) => controller.needsHeight(height));
+  useKeptFocus(app);
 
+  const gameId = play.match?.gameId ?? play.session?.gameId ?? '';
+  const adapter = adapterOf(gameId);
+  const asks = resigning !== null && resigning === play.match?.matchId && isRunning(play);
+  const card = cardOf(play, framed, adapter);
+  const classes = ['page', adapter && `g-${adapter.gameId}`, play.ending && 'ended'];
   return (
-    <main>
-      <Header theme={theme} />
-      <p class={`headline ${socket.kind}`}>
-        {framed ? headline(play) : 'This game can only be played inside a partner’s page.'}
-      </p>
-      {match !== null && <MatchView play={play} match={match} controller={controller} />}
-      {match === null && framed && socket.kind !== 'stopped' && (
-        <div class="placeholder" aria-hidden="true" />
-      )}
-      {socket.kind === 'stopped' && socket.reason === 'session_replaced' && (
-        <button type="button" class="button" onClick={() => controller.takeOver()}>
-          Play here instead
-        </button>
-      )}
-      <div class="visually-hidden" role="status" aria-live="polite" aria-atomic="true">
-        {spoken}
-      </div>
-    </main>
+    <Words.Provider value={speaker}>
+      <main class="app" ref={app}>
+        <div class={classes.filter(Boolean).join(' ')} style={ratioOf(adapter)}>
+          <div class="table">
+            <Plate play={play} own={false} low={false} />
+            <Well
+              published={published}
+              controller={controller}
+              adapter={adapter}
+              asks={asks}
+              onAnswer={() => setResigning(null)}
+            >
+              {card !== null && <Card texts={card} published={published} controller={controller} />}
+            </Well>
+            <Plate play={play} own low={published.low} />
+            <Sums play={play} class="money" />
+            <Moves match={play.match} />
+            <Dock
+              published={published}
+              controller={controller}
+              inert={asks}
+              silent={card !== null}
+              onResign={() => setResigning(play.match?.matchId ?? null)}
+            />
+          </div>
+          {/* After the board, so that the first focus stands on a playable cell. */}
+          <Bar published={published} controller={controller} sound={sound} inert={asks} />
+        </div>
+        <div class="unseen" role="log" aria-live="polite">
+          {published.announced.map(({ id, text }) => (
+            <p key={id}>{text}</p>
+          ))}
+        </div>
+      </main>
+    </Words.Provider>
   );
 }
 
-function Header({ theme }: { theme: Theme | undefined }) {
-  const logo = logoAddress(theme);
-  const name = theme?.displayName ?? '';
-  if (logo === null && name === '') return null;
-  return (
-    <header>
-      {logo !== null && <img src={logo} alt={name === '' ? 'Logo' : ''} />}
-      {name !== '' && <h1>{name}</h1>}
-    </header>
-  );
+function ratioOf(adapter: Adapter | null) {
+  const { columns, rows } = adapter ?? { columns: 1, rows: 1 };
+  return { '--cols': columns, '--rows': rows, '--ratio': columns / rows };
+}
+
+function useTheme({ play, speaker }: Published): void {
+  const theme = play.session?.theme;
+  useEffect(() => {
+    if (theme !== undefined) applyTheme(theme);
+    document.title = theme?.displayName ?? speaker.say('game');
+    document.documentElement.lang = speaker.tag;
+    document.documentElement.dir = speaker.direction;
+  }, [theme, speaker]);
+}
+
+export interface Sound {
+  on: boolean;
+  toggle(): void;
+}
+
+/** Sounds are off until the player asks for them. They are loaded then. */
+function useSound(published: Published): Sound {
+  const [on, setOn] = useState(false);
+  const before = useRef(published);
+  useEffect(() => {
+    const cue = cueOf(before.current, published, document.hidden);
+    before.current = published;
+    if (on && cue !== null) void import('../sound').then(({ play }) => play(cue)).catch(() => {});
+  }, [published]);
+  const toggle = (): void => {
+    setOn(!on);
+    if (!on) void import('../sound').then(({ play }) => play('place')).catch(() => {});
+  };
+  return { on, toggle };
 }

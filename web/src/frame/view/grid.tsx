@@ -1,29 +1,48 @@
 /** The board of any game: a grid with one tab stop, which the arrow keys move. */
 
 import { useEffect, useRef } from 'preact/hooks';
-import type { Adapter, Board, Cell, Choice } from '../boards/types';
+import { Button } from '../../design/button';
+import { promotionKey } from '../boards/chess';
+import type { Adapter, Board, Cell, Shape } from '../boards/types';
+import type { Match } from '../play';
+import { useSpeaker } from './words';
+import { Columns } from './columns';
 import { MarkView } from './mark';
 import { useMoveEntry } from './move-entry';
 import type { MoveEntry } from './move-entry';
-import { useRovingFocus } from './roving-focus';
+import { Decoration } from './decoration';
+import { nearestPlace, useRovingFocus } from './roving-focus';
 
-interface GridProps {
+export interface GridProps {
   adapter: Adapter;
   board: Board;
-  legalMoves: readonly string[];
+  /** The match, or null while none has started. */
+  match: Match | null;
   /** Whether the player may move now. */
   active: boolean;
+  /** Whether something lies on the board that must be answered first. */
+  inert: boolean;
+  /** Whether the player has won. */
+  won: boolean;
   /** The move that is being sent, or null. */
   pending: string | null;
   onMove(move: string): void;
+  onRefuse(): void;
 }
 
-export function Grid({ adapter, board, legalMoves, active, pending, onMove }: GridProps) {
-  const { rows } = board;
-  const columns = rows[0]?.length ?? 0;
-  const focus = useRovingFocus(rows.length, columns);
-  const entry = useMoveEntry({ adapter, legalMoves, active, onMove });
-  const landing = pending === null ? null : adapter.landing(pending);
+export function Grid(props: GridProps) {
+  const { adapter, board, match, active, inert, won, pending, onMove, onRefuse } = props;
+  const speaker = useSpeaker();
+  const legalMoves = match?.legalMoves ?? [];
+  const entry = useMoveEntry({ adapter, legalMoves, active, onMove, onRefuse });
+  const rows = adapter.byColumn ? 1 : adapter.rows;
+  const idAt = (row: number, column: number): string => board.rows[row]?.[column]?.id ?? '';
+  const first = nearestPlace(rows, adapter.columns, ({ row, column }) =>
+    entry.isPlayable(idAt(row, column)),
+  );
+  const focus = useRovingFocus(rows, adapter.columns, first);
+  const landing = pending === null ? null : adapter.landing(pending, match?.state);
+  const asks = entry.choices.length > 0;
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -31,111 +50,181 @@ export function Grid({ adapter, board, legalMoves, active, pending, onMove }: Gr
     else if (!focus.onKey(event.key)) return;
     event.preventDefault();
   };
-
+  const game = speaker.say(`game.${adapter.gameId}`);
+  const shared = { board, match, entry, focus, landing, you: match?.you ?? 0 } as const;
   return (
     <>
       <div
         ref={focus.grid}
-        class={`board ${adapter.gameId}`}
-        role="grid"
-        aria-label={`${adapter.name} board`}
-        aria-readonly={!active}
-        style={{ '--columns': columns, '--rows': rows.length }}
+        class={`board ${adapter.gameId}${asks ? ' asks' : ''}`}
+        role={adapter.byColumn ? 'group' : 'grid'}
+        aria-label={speaker.say('board', { game })}
+        inert={inert || asks}
         onKeyDown={onKeyDown}
       >
-        {rows.map((cells, row) => (
-          <div role="row" class="row" key={cells[0]?.id}>
-            {cells.map((cell, column) => (
-              <Square
-                key={cell.id}
-                cell={cell}
-                at={`${row}-${column}`}
-                entry={entry}
-                landing={cell.id === landing}
-                tabStop={row === focus.place.row && column === focus.place.column}
-                onFocus={() => focus.setPlace({ row, column })}
-              />
-            ))}
-          </div>
-        ))}
+        {adapter.byColumn ? (
+          <Columns adapter={adapter} {...shared} />
+        ) : (
+          board.rows.map((cells, row) => (
+            <div role="row" class="row" key={cells[0]?.id}>
+              {cells.map((cell, column) => (
+                <Square
+                  key={cell.id}
+                  adapter={adapter}
+                  cell={cell}
+                  place={{ row, column }}
+                  {...shared}
+                />
+              ))}
+            </div>
+          ))
+        )}
+        <Decoration adapter={adapter} board={board} won={won} />
       </div>
-      {adapter.choice !== undefined && entry.choices.length > 0 && (
-        <Choices choice={adapter.choice} moves={entry.choices} onMove={onMove} />
-      )}
+      {asks && <Choices entry={entry} side={match?.you ?? 0} onMove={onMove} />}
     </>
   );
 }
 
 interface SquareProps {
+  adapter: Adapter;
   cell: Cell;
-  at: string;
+  place: { row: number; column: number };
+  match: Match | null;
   entry: MoveEntry;
-  landing: boolean;
-  tabStop: boolean;
-  onFocus(): void;
+  focus: ReturnType<typeof useRovingFocus>;
+  landing: string | null;
+  you: 0 | 1;
 }
 
-function Square({ cell, at, entry, landing, tabStop, onFocus }: SquareProps) {
+function Square({ adapter, cell, place, match, entry, focus, landing, you }: SquareProps) {
+  const label = useLabel(cell, entry);
+  const { row, column } = place;
+  const target = entry.isTarget(cell.id);
   const classes = [
     'cell',
     cell.dark && 'dark',
     cell.last && 'last',
-    cell.highlight?.kind,
-    entry.isTarget(cell.id) && 'target',
-    cell.id === entry.picked && 'picked',
-    landing && 'landing',
+    cell.highlight,
+    target && (cell.mark === null ? 'target' : 'target hit'),
+    entry.isPlayable(cell.id) && 'can',
+    cell.id === entry.picked && 'held',
+    cell.id === landing && 'landing',
   ];
+  const ghost = (target || cell.id === landing) && adapter.sources === undefined;
   return (
     <button
       type="button"
       role="gridcell"
       class={classes.filter(Boolean).join(' ')}
-      data-at={at}
+      data-at={`${row}-${column}`}
       data-cell={cell.id}
-      tabIndex={tabStop ? 0 : -1}
-      aria-label={labelOf(cell, entry)}
+      tabIndex={row === focus.place.row && column === focus.place.column ? 0 : -1}
+      aria-label={label}
       aria-disabled={!entry.isPlayable(cell.id)}
-      onFocus={onFocus}
+      onFocus={() => focus.setPlace(place)}
       onClick={() => entry.press(cell.id)}
     >
-      {cell.mark && <MarkView mark={cell.mark} />}
+      {cell.mark !== null && <Moving adapter={adapter} cell={cell} match={match} place={place} />}
+      {cell.mark === null && ghost && (
+        <MarkView gameId={adapter.gameId} side={you} shape={adapter.sign(you)} class="ghost" />
+      )}
+      {adapter.sources !== undefined && <Coordinates id={cell.id} place={place} />}
     </button>
   );
 }
 
-function labelOf(cell: Cell, entry: MoveEntry): string {
-  const picked = cell.id === entry.picked;
-  const parts = [cell.id, cell.mark?.label ?? 'empty'];
-  if (picked) parts.push('picked up');
-  if (cell.highlight !== null) parts.push(cell.highlight.label);
-  if (cell.last) parts.push('last move');
-  if (!picked && entry.isPlayable(cell.id)) parts.push('playable');
+interface MovingProps {
+  adapter: Adapter;
+  cell: Cell;
+  match: Match | null;
+  place: { row: number; column: number };
+}
+
+/** The mark on a cell. The one of the last move moves to its place, if this frame has seen it. */
+function Moving({ adapter, cell, match, place }: MovingProps) {
+  const { mark } = cell;
+  if (mark === null) return null;
+  const drawn = { gameId: adapter.gameId, side: mark.side, shape: mark.shape };
+  const move = match?.lastMove?.move ?? null;
+  if (!cell.last || move === null || match === null) return <MarkView {...drawn} />;
+  if (adapter.sources === undefined) {
+    return <MarkView {...drawn} class={mark.shape === 'disc' ? 'put' : 'draw'} />;
+  }
+  const from = move.slice(0, 2);
+  const turned = match.you === 1;
+  const column = from.charCodeAt(0) - 97;
+  const row = 8 - Number(from[1]);
+  const style = {
+    '--fx': (turned ? 7 - column : column) - place.column,
+    '--fy': (turned ? 7 - row : row) - place.row,
+  };
+  return <MarkView key={match.ply} {...drawn} class="slid" style={style} />;
+}
+
+/** The letter of a file and the number of a rank, at the edges of the board. */
+function Coordinates({ id, place }: { id: string; place: { row: number; column: number } }) {
+  return (
+    <>
+      {place.row === 7 && (
+        <span class="co" aria-hidden="true">
+          {id[0]}
+        </span>
+      )}
+      {place.column === 0 && (
+        <span class="co rank" aria-hidden="true">
+          {id[1]}
+        </span>
+      )}
+    </>
+  );
+}
+
+function useLabel(cell: Cell, entry: MoveEntry): string {
+  const speaker = useSpeaker();
+  const held = cell.id === entry.picked;
+  const parts = [cell.id, speaker.say(cell.mark?.label ?? 'cell.empty')];
+  if (held) parts.push(speaker.say('cell.held'));
+  if (cell.highlight !== null) parts.push(speaker.say(`cell.${cell.highlight}`));
+  if (cell.last) parts.push(speaker.say('cell.last'));
+  if (!held && entry.isPlayable(cell.id)) parts.push(speaker.say('cell.can'));
   return parts.join(', ');
 }
 
 interface ChoicesProps {
-  choice: Choice;
-  moves: string[];
+  entry: MoveEntry;
+  side: 0 | 1;
   onMove(move: string): void;
 }
 
-/** A button for each move between which the player must choose. The first one takes the focus. */
-function Choices({ choice, moves, onMove }: ChoicesProps) {
+/** A button for each piece that a pawn can become. The first one takes the focus. */
+function Choices({ entry, side, onMove }: ChoicesProps) {
+  const speaker = useSpeaker();
   const first = useRef<HTMLButtonElement>(null);
-  useEffect(() => first.current?.focus(), [moves[0]]);
+  useEffect(() => first.current?.focus(), [entry.choices[0]]);
   return (
-    <div class="choices" role="group" aria-label={choice.question}>
-      {moves.map((move, index) => (
-        <button
-          type="button"
-          class="button"
-          key={move}
-          ref={index === 0 ? first : null}
-          onClick={() => onMove(move)}
-        >
-          {choice.label(move)}
-        </button>
-      ))}
+    <div class="veil">
+      <div
+        class="card"
+        role="group"
+        aria-label={speaker.say('promote.title')}
+        onKeyDown={(event) => event.key === 'Escape' && entry.cancel()}
+      >
+        <h2>{speaker.say('promote.title')}</h2>
+        <p>{speaker.say('promote.hint')}</p>
+        <div class="pick">
+          {entry.choices.map((move, index) => (
+            <Button
+              key={move}
+              {...(index === 0 ? { focus: first } : {})}
+              onPress={() => onMove(move)}
+            >
+              <MarkView gameId="chess" side={side} shape={move.slice(4) as Shape} />
+              {speaker.say(promotionKey(move) ?? 'piece.q')}
+            </Button>
+          ))}
+        </div>
+      </div>
     </div>
   );
 }

@@ -1,21 +1,40 @@
-import type { Mark } from '../boards/types';
+import type { Shape } from '../boards/types';
+import type { Side } from '../protocol';
+import { MEN } from './men';
 
-/** Variation selector 15, "text": without it, some systems draw the chess pawn as an emoji. */
-const AS_TEXT = '\uFE0E';
+interface MarkProps {
+  gameId: string;
+  side: Side;
+  shape: Shape;
+  /** `ghost` for a mark that is not there yet; `draw`, `fall`, `put` or `slid` to move it. */
+  class?: string;
+  style?: Record<string, string | number>;
+}
 
-/** Draws the mark on a cell. Screen readers do not see it: they say the label of its cell. */
-export function MarkView({ mark: { shape, side } }: { mark: Mark }) {
-  if (shape === 'disc') return <span class={`disc side${side}`} aria-hidden="true" />;
-  if (shape === 'x' || shape === 'o') {
+/** Draws a mark. Screen readers do not see it: they say the label of its cell. */
+export function MarkView({ gameId, side, shape, class: extra = '', style = {} }: MarkProps) {
+  const ghost = extra.includes('ghost');
+  const classes = [ghost ? '' : 'mark', shape, `${shape}${side}`, extra];
+  const rest = { class: classes.join(' ').trim(), style, 'aria-hidden': true } as const;
+  if (shape === 'disc') return <span {...rest} data-game={gameId} />;
+  if (shape === 'x') {
     return (
-      <svg class={`mark side${side}`} viewBox="0 0 100 100" aria-hidden="true">
-        {shape === 'x' ? <path d="M24 24 76 76M76 24 24 76" /> : <circle cx="50" cy="50" r="29" />}
+      <svg {...rest} viewBox="0 0 100 100">
+        <path pathLength="1" d="M23 22c17 19 35 38 54 55" />
+        <path pathLength="1" d="M78 23C60 42 42 59 22 78" />
+      </svg>
+    );
+  }
+  if (shape === 'o') {
+    return (
+      <svg {...rest} viewBox="0 0 100 100">
+        <circle pathLength="1" cx="50" cy="50" r="30" transform="rotate(-110 50 50)" />
       </svg>
     );
   }
   return (
-    <span class={`piece side${side}`} aria-hidden="true">
-      {shape.glyph + AS_TEXT}
-    </span>
+    <svg {...rest} class={`man ${rest.class}`} viewBox="0 0 48 48">
+      <g dangerouslySetInnerHTML={{ __html: MEN[shape] }} />
+    </svg>
   );
 }

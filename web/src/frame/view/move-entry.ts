@@ -21,10 +21,18 @@ interface Options {
   /** Whether the player may move now. */
   active: boolean;
   onMove(move: string): void;
+  /** Is called for a press that does nothing. */
+  onRefuse(): void;
 }
 
 /** Turns presses on cells into moves. */
-export function useMoveEntry({ adapter, legalMoves, active, onMove }: Options): MoveEntry {
+export function useMoveEntry({
+  adapter,
+  legalMoves,
+  active,
+  onMove,
+  onRefuse,
+}: Options): MoveEntry {
   const [pressed, setPicked] = useState<string | null>(null);
   const [asked, setChoices] = useState<string[]>([]);
   useEffect(() => setChoices([]), [legalMoves]);
@@ -36,12 +44,16 @@ export function useMoveEntry({ adapter, legalMoves, active, onMove }: Options): 
   const choices = asked.filter((move) => moves.includes(move));
 
   const press = (cellId: string): void => {
-    if (!active) return;
+    if (!active) {
+      onRefuse();
+      return;
+    }
     const meant = targets.get(cellId) ?? [];
     setChoices(meant.length > 1 ? meant : []);
     if (meant.length > 1) return;
     const move = meant[0];
     const picksUp = move === undefined && sources.has(cellId) && cellId !== picked;
+    if (move === undefined && !picksUp && picked === null) onRefuse();
     setPicked(picksUp ? cellId : null);
     if (move !== undefined) onMove(move);
   };

@@ -1,21 +1,20 @@
 import { useRef, useState } from 'preact/hooks';
 
-interface Place {
+export interface Place {
   row: number;
   column: number;
 }
 
 /**
- * Moves the focus through a grid by keyboard. Only the cell at `place` is a tab stop, at first the
- * one in the middle (ARIA Authoring Practices, "roving tabindex"). Each cell must have a `data-at`
- * of `<row>-<column>`, counted from 0.
+ * Moves the focus through a grid by keyboard. Only the cell at `place` is a tab stop (ARIA
+ * Authoring Practices, "roving tabindex"): the one that was used last, or else `first`. Each cell
+ * must have a `data-at` of `<row>-<column>`, counted from 0.
  */
-export function useRovingFocus(rows: number, columns: number) {
-  const [place, setPlace] = useState<Place>({
-    row: Math.floor(rows / 2),
-    column: Math.floor(columns / 2),
-  });
+export function useRovingFocus(rows: number, columns: number, first: Place) {
+  const [used, setPlace] = useState<Place | null>(null);
   const grid = useRef<HTMLDivElement>(null);
+  const hasFocus = grid.current?.contains(document.activeElement) ?? false;
+  const place = hasFocus && used !== null ? used : first;
 
   const moveTo = (row: number, column: number): void => {
     const next = {
@@ -40,4 +39,23 @@ export function useRovingFocus(rows: number, columns: number) {
   };
 
   return { grid, place, setPlace, onKey };
+}
+
+/** Returns the place nearest to the middle for which `holds` is true, or else the middle. */
+export function nearestPlace(
+  rows: number,
+  columns: number,
+  holds: (place: Place) => boolean,
+): Place {
+  const middle = { row: (rows - 1) / 2, column: (columns - 1) / 2 };
+  const distance = ({ row, column }: Place): number =>
+    Math.hypot(row - middle.row, column - middle.column);
+  let best: Place | null = null;
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      const place = { row, column };
+      if (holds(place) && (best === null || distance(place) < distance(best))) best = place;
+    }
+  }
+  return best ?? { row: Math.floor(rows / 2), column: Math.floor(columns / 2) };
 }

@@ -1,0 +1,116 @@
+import { Icon } from '../../design/icon';
+import { adapterOf } from '../boards';
+import type { Controller, Published } from '../controller';
+import { amountsOf, isRunning } from '../play';
+import type { Match, Play } from '../play';
+import { opponentName } from '../sentences';
+import { logoAddress } from '../theme';
+import type { Sound } from './frame';
+import { useSpeaker } from './words';
+
+interface BarProps {
+  published: Published;
+  controller: Controller;
+  sound: Sound;
+  inert: boolean;
+}
+
+/** Whose site this is, which game, what it is about, the connection, and the sound. */
+export function Bar({ published: { play }, controller, sound, inert }: BarProps) {
+  const speaker = useSpeaker();
+  const connected = play.socket.kind === 'open';
+  return (
+    <header class="bar" inert={inert}>
+      <Brand play={play} />
+      {play.others.length > 0 && play.match !== null && isRunning(play) && (
+        <Switch play={play} match={play.match} controller={controller} />
+      )}
+      <Pot play={play} />
+      <span
+        class={connected ? 'net' : 'net off'}
+        role="img"
+        aria-label={speaker.say(connected ? 'net.on' : 'net.off')}
+      >
+        <i />
+        <i />
+        <i />
+      </span>
+      <button
+        type="button"
+        class="tool"
+        aria-pressed={sound.on}
+        aria-label={speaker.say('sound')}
+        onClick={sound.toggle}
+      >
+        <Icon name={sound.on ? 'soundOn' : 'soundOff'} />
+      </button>
+    </header>
+  );
+}
+
+function Brand({ play }: { play: Play }) {
+  const speaker = useSpeaker();
+  const theme = play.session?.theme;
+  const logo = logoAddress(theme);
+  const name = theme?.displayName ?? '';
+  const adapter = adapterOf(play.match?.gameId ?? play.session?.gameId ?? '');
+  const game = adapter === null ? speaker.say('game') : speaker.say(`game.${adapter.gameId}`);
+  return (
+    <div class="brand">
+      {logo !== null && <img src={logo} alt={name === '' ? speaker.say('logo') : ''} />}
+      <h1>
+        {name !== '' && <b dir="auto">{name}</b>}
+        <span>{game}</span>
+      </h1>
+    </div>
+  );
+}
+
+function Pot({ play }: { play: Play }) {
+  const speaker = useSpeaker();
+  const amounts = amountsOf(play);
+  if (amounts === null) return null;
+  return (
+    <dl class="pot">
+      <div>
+        <dt>{speaker.say('stake')}</dt>
+        <dd>{speaker.money(amounts.stake)}</dd>
+      </div>
+      <div>
+        <dt>{speaker.say('prize')}</dt>
+        <dd>{speaker.money(amounts.prize)}</dd>
+      </div>
+    </dl>
+  );
+}
+
+interface SwitchProps {
+  play: Play;
+  match: Match;
+  controller: Controller;
+}
+
+/** All running matches of a player who has several, to choose from. */
+function Switch({ play, match, controller }: SwitchProps) {
+  const speaker = useSpeaker();
+  // In one order, whichever is on the screen.
+  const all = [match, ...play.others].sort((one, other) => (one.matchId < other.matchId ? -1 : 1));
+  const label = (one: Match): string =>
+    speaker.say(one.turn === one.you ? 'matches.you' : 'matches.they', {
+      name: opponentName(one, speaker),
+    });
+  return (
+    <select
+      class="switch"
+      aria-label={speaker.say('matches')}
+      value={match.matchId}
+      onChange={(event) => controller.switchTo(event.currentTarget.value)}
+    >
+      {all.map((one) => (
+        <option key={one.matchId} value={one.matchId}>
+          {label(one)}
+        </option>
+      ))}
+    </select>
+  );
+}

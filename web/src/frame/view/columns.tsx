@@ -1,0 +1,88 @@
+import type { Adapter, Board, Cell } from '../boards/types';
+import type { Match } from '../play';
+import { MarkView } from './mark';
+import type { MoveEntry } from './move-entry';
+import type { useRovingFocus } from './roving-focus';
+import { useSpeaker } from './words';
+
+interface ColumnsProps {
+  adapter: Adapter;
+  board: Board;
+  match: Match | null;
+  entry: MoveEntry;
+  focus: ReturnType<typeof useRovingFocus>;
+  landing: string | null;
+  you: 0 | 1;
+}
+
+/** A board whose targets are its columns. A disc is shown where it would land. */
+export function Columns({ adapter, board, match, entry, focus, landing, you }: ColumnsProps) {
+  const columns = Array.from({ length: adapter.columns }, (_, at) =>
+    board.rows.map((row) => row[at]).filter((cell) => cell !== undefined),
+  );
+  const label = useColumnLabel();
+  return columns.map((cells, column) => {
+    const top = cells[0];
+    if (top === undefined) return null;
+    const free = cells.filter((cell) => cell.mark === null);
+    const playable = entry.isPlayable(top.id);
+    return (
+      <button
+        type="button"
+        key={top.id}
+        class={playable ? 'column can' : 'column'}
+        data-at={`0-${column}`}
+        data-column={column + 1}
+        tabIndex={column === focus.place.column ? 0 : -1}
+        aria-label={label(column, cells, playable)}
+        aria-disabled={!playable}
+        onFocus={() => focus.setPlace({ row: 0, column })}
+        onClick={() => entry.press(top.id)}
+      >
+        {cells.map((cell, row) => (
+          <span
+            key={cell.id}
+            class={['cell', cell.last && 'last', cell.highlight].filter(Boolean).join(' ')}
+            data-cell={cell.id}
+          >
+            {cell.mark !== null && (
+              <MarkView
+                gameId={adapter.gameId}
+                side={cell.mark.side}
+                shape={cell.mark.shape}
+                class={cell.last && match?.lastMove ? 'fall' : ''}
+                style={{ '--n': row + 1 }}
+              />
+            )}
+            {cell.mark === null && (playable || landing === cell.id) && cell === free.at(-1) && (
+              <MarkView
+                gameId={adapter.gameId}
+                side={you}
+                shape="disc"
+                class={landing === cell.id ? 'ghost lands' : 'ghost'}
+              />
+            )}
+          </span>
+        ))}
+      </button>
+    );
+  });
+}
+
+/** Returns a function that says a column: its number, its discs, and how many more it takes. */
+function useColumnLabel() {
+  const speaker = useSpeaker();
+  return (column: number, cells: Cell[], playable: boolean): string => {
+    const marked = cells.filter((cell) => cell.mark !== null).reverse();
+    const names = marked.map((cell) => {
+      const name = speaker.say(cell.mark?.label ?? 'cell.empty');
+      if (cell.highlight !== null) return `${name} (${speaker.say(`cell.${cell.highlight}`)})`;
+      return cell.last ? `${name} (${speaker.say('cell.last')})` : name;
+    });
+    const parts = [speaker.say('column', { n: column + 1 })];
+    if (names.length > 0) parts.push(speaker.say('column.discs', { discs: names.join(', ') }));
+    parts.push(speaker.say('column.free', { n: cells.length - marked.length }));
+    if (playable) parts.push(speaker.say('cell.can'));
+    return parts.join(', ');
+  };
+}

@@ -1,0 +1,161 @@
+import { Button } from '../../design/button';
+import { Icon } from '../../design/icon';
+import type { IconName } from '../../design/icon';
+import { adapterOf } from '../boards';
+import { PASS } from '../boards/cells';
+import type { Controller, Published } from '../controller';
+import { isRunning, mayMove } from '../play';
+import type { Ending, Match, Play } from '../play';
+import { howText, opponentName, resultText, safeKey, stakeText } from '../sentences';
+import type { Speaker } from '../words/speaker';
+import { MarkView } from './mark';
+import { useSpeaker } from './words';
+
+interface Sentence {
+  tone: 'me' | 'warn' | 'bad' | 'good' | '';
+  /** A picture, or the mark of the side to move. */
+  icon: IconName | 'mark';
+  title: string;
+  hint: string;
+}
+
+interface DockProps {
+  published: Published;
+  controller: Controller;
+  inert: boolean;
+  /** Whether a card says everything. */
+  silent: boolean;
+  onResign(): void;
+}
+
+/** One sentence that says what holds now, and the buttons for what the player can do. */
+export function Dock({ published, controller, inert, silent, onResign }: DockProps) {
+  const speaker = useSpeaker();
+  const { play } = published;
+  const { match, ending } = play;
+  if (ending !== null) {
+    return <EndPanel published={published} ending={ending} controller={controller} />;
+  }
+  if (match === null || silent) return <div class="dock" />;
+  const passes = mayMove(play) && match.legalMoves.includes(PASS);
+  const sentence = sentenceOf(published, match, speaker);
+  if (published.refusal !== null) sentence.hint = speaker.say(published.refusal);
+  return (
+    <div class={passes ? 'dock stack' : 'dock'} inert={inert}>
+      <Say sentence={sentence} match={match} />
+      <div class="acts">
+        {isRunning(play) && play.socket.kind === 'open' && (
+          <Button kind="bare" icon="flag" onPress={onResign}>
+            {speaker.say('resign')}
+          </Button>
+        )}
+        {passes && (
+          <Button kind="pri" onPress={() => controller.move(PASS)}>
+            {speaker.say('yours.passButton')}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Say({ sentence, match }: { sentence: Sentence; match: Match | null }) {
+  const { title, hint, tone, icon } = sentence;
+  const adapter = adapterOf(match?.gameId ?? '');
+  return (
+    <div class={`say ${tone}`}>
+      {icon !== 'mark' && <Icon name={icon} spins={icon === 'load'} />}
+      {icon === 'mark' && adapter !== null && match !== null && (
+        <span class="mini">
+          <MarkView gameId={adapter.gameId} side={match.turn} shape={adapter.sign(match.turn)} />
+        </span>
+      )}
+      <div>
+        <h2 class="headline">{title}</h2>
+        {hint !== '' && <p>{hint}</p>}
+      </div>
+    </div>
+  );
+}
+
+/** Returns what the dock says while a match runs. */
+function sentenceOf(published: Published, match: Match, speaker: Speaker): Sentence {
+  const { play } = published;
+  const name = opponentName(match, speaker);
+  const started = typeof match.deadlineAtMs === 'number';
+  if (play.socket.kind !== 'open') {
+    const title = speaker.say('offline.title');
+    return { tone: 'warn', icon: 'load', title, hint: speaker.say(safeKey(match)) };
+  }
+  if (match.turn === match.you) return yoursOf(published, match, speaker);
+  if (!(match.opponent.connected ?? false)) {
+    const hint = speaker.say(started ? 'theirs.awayHint' : 'unstarted');
+    return { tone: 'warn', icon: 'unplug', title: speaker.say('theirs.away', { name }), hint };
+  }
+  const hint = speaker.say(started ? 'theirs.hint' : 'unstarted');
+  return { tone: '', icon: 'mark', title: speaker.say('theirs', { name }), hint };
+}
+
+function yoursOf({ play, low }: Published, match: Match, speaker: Speaker): Sentence {
+  const adapter = adapterOf(match.gameId);
+  if (play.pendingMove !== null) {
+    return { tone: '', icon: 'mark', title: speaker.say('sending'), hint: '' };
+  }
+  if (match.legalMoves.includes(PASS)) {
+    const [title, hint] = [speaker.say('yours.pass'), speaker.say('yours.passHint')];
+    return { tone: 'me', icon: 'skip', title, hint };
+  }
+  const check = adapter?.board(match.state, match.you, null)?.check === true;
+  const title = speaker.say(check ? 'yours.check' : 'yours');
+  if (low) return { tone: 'bad', icon: 'alert', title, hint: speaker.say('yours.low') };
+  if (check) return { tone: 'bad', icon: 'alert', title, hint: speaker.say('yours.checkHint') };
+  const started = typeof match.deadlineAtMs === 'number';
+  const key = started && adapter !== null ? (`hint.${adapter.gameId}` as const) : 'unstarted';
+  return { tone: 'me', icon: 'mark', title, hint: speaker.say(key) };
+}
+
+interface EndPanelProps {
+  published: Published;
+  ending: Ending;
+  controller: Controller;
+}
+
+/** Who won, how, what the player gets, and what comes next. */
+function EndPanel({ published: { play, again }, ending, controller }: EndPanelProps) {
+  const speaker = useSpeaker();
+  const how = howText(ending, play.match, speaker);
+  const parts = [how, stakeText(play, ending, speaker), nextText(play, speaker)];
+  const sentence: Sentence = {
+    tone: ending.result === 'won' ? 'good' : '',
+    icon: iconOf(ending),
+    title: resultText(play, ending, speaker),
+    hint: parts.filter(Boolean).join(' '),
+  };
+  return (
+    <div class={`dock end ${ending.result ?? ''}`}>
+      <Say sentence={sentence} match={play.match} />
+      {again !== 'no' && (
+        <div class="acts">
+          <Button
+            kind="pri"
+            icon="again"
+            disabled={again === 'asked'}
+            onPress={() => controller.playAgain()}
+          >
+            {speaker.say(again === 'asked' ? 'end.asked' : 'end.again')}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function iconOf({ outcome, result }: Ending): IconName {
+  if (outcome === 'no_contest') return 'back';
+  if (result === 'won') return 'cup';
+  return result === 'drawn' ? 'draw' : 'flag';
+}
+
+function nextText({ seat }: Play, speaker: Speaker): string {
+  return seat === null || seat === 'none' ? '' : speaker.say('end.waiting');
+}

@@ -1,0 +1,168 @@
+import { useEffect, useState } from 'preact/hooks';
+import { Icon } from '../../design/icon';
+import { adapterOf } from '../boards';
+import type { Adapter, Board } from '../boards/types';
+import { timeLeft } from '../play';
+import type { Match, Play } from '../play';
+import type { Side } from '../protocol';
+import { sideNameOf } from '../sentences';
+import { isolated } from '../words/speaker';
+import { MarkView } from './mark';
+import { useSpeaker } from './words';
+
+const TICK_MS = 200;
+
+interface PlateProps {
+  play: Play;
+  /** Whether this is the player's own plate, and not the opponent's. */
+  own: boolean;
+  /** Whether this side's clock is low. */
+  low: boolean;
+}
+
+/** One player: a face, the name, the side, what this side has gained, and the clock. */
+export function Plate({ play, own, low }: PlateProps) {
+  const speaker = useSpeaker();
+  const { match } = play;
+  const adapter = adapterOf(match?.gameId ?? '');
+  const given = own ? play.session?.displayName : match?.opponent.displayName;
+  const name = given ?? speaker.say(own ? 'you' : 'opponent');
+  const who = speaker.say(own ? 'you' : 'opponent');
+  if (!own && match === null) return <EmptyPlate waits={play.seat !== null} />;
+  const side: Side | null = match === null ? null : own ? match.you : match.you === 0 ? 1 : 0;
+  const acts = play.ending === null && match !== null && match.turn === side;
+  const classes = ['plate', own ? 'own' : 'opp', acts && 'act', low && 'low'];
+  const board = match && adapter?.board(match.state, match.you, null);
+  return (
+    <section class={classes.filter(Boolean).join(' ')} aria-label={who}>
+      <Face name={name} adapter={adapter} side={side} />
+      <span class="who">
+        <span class="name" dir="auto">
+          {name}
+        </span>
+        <span class="sub">
+          <Sub play={play} own={own} side={side} board={board ?? null} />
+        </span>
+      </span>
+      {side !== null && board?.counts !== undefined && (
+        <Count count={board.counts[side]} side={side} />
+      )}
+      {match !== null && side !== null && <Clock play={play} match={match} side={side} low={low} />}
+    </section>
+  );
+}
+
+function EmptyPlate({ waits }: { waits: boolean }) {
+  const speaker = useSpeaker();
+  return (
+    <section class="plate opp empty" aria-label={speaker.say('opponent')}>
+      <span class="face" />
+      <span class="who">
+        <span class="name">{speaker.say(waits ? 'seat.open' : 'opponent')}</span>
+        <span class="sub">{waits && speaker.say('seat.nobody')}</span>
+      </span>
+    </section>
+  );
+}
+
+function initialsOf(name: string): string {
+  const words = name.trim().split(/\s+/);
+  const letters = [words[0] ?? '', words.length > 1 ? (words.at(-1) ?? '') : ''];
+  return letters.map((word) => [...word][0] ?? '').join('');
+}
+
+interface FaceProps {
+  name: string;
+  adapter: Adapter | null;
+  side: Side | null;
+}
+
+function Face({ name, adapter, side }: FaceProps) {
+  return (
+    <span class="face" aria-hidden="true">
+      {initialsOf(name)}
+      {adapter !== null && side !== null && (
+        <span class="side">
+          <MarkView gameId={adapter.gameId} side={side} shape={adapter.sign(side)} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+interface SubProps {
+  play: Play;
+  own: boolean;
+  side: Side | null;
+  board: Board | null;
+}
+
+/** The line below the name: that the player is away, or the side and what it has captured. */
+function Sub({ play, own, side, board }: SubProps) {
+  const speaker = useSpeaker();
+  const { match, ending } = play;
+  if (match === null || side === null) return null;
+  const here = own ? play.socket.kind === 'open' : (match.opponent.connected ?? false);
+  if (!here && ending === null) {
+    return (
+      <span class="away">
+        <Icon name="unplug" />
+        {speaker.say('away')}
+      </span>
+    );
+  }
+  const name = sideNameOf(match, side, speaker);
+  const taken = board?.taken?.[side];
+  const count = taken?.shapes.length ?? 0;
+  return (
+    <>
+      <span>{own ? speaker.say('side.you', { side: isolated(name) }) : name}</span>
+      {taken !== undefined && count > 0 && (
+        <span class="taken" role="img" aria-label={speaker.say('captured', { n: count })}>
+          {taken.shapes.map((shape, at) => (
+            <MarkView key={at} gameId="chess" side={side === 0 ? 1 : 0} shape={shape} />
+          ))}
+          {taken.lead > 0 && <b>+{speaker.number(taken.lead)}</b>}
+        </span>
+      )}
+    </>
+  );
+}
+
+function Count({ count, side }: { count: number; side: Side }) {
+  const speaker = useSpeaker();
+  return (
+    <span class="count" role="img" aria-label={speaker.say('discs', { n: count })}>
+      <MarkView gameId="reversi" side={side} shape="disc" />
+      {speaker.number(count)}
+    </span>
+  );
+}
+
+interface ClockProps {
+  play: Play;
+  match: Match;
+  side: Side;
+  low: boolean;
+}
+
+/** The time that a side has left. It counts down while that side is to move. */
+function Clock({ play, match, side, low }: ClockProps) {
+  const speaker = useSpeaker();
+  const [, tick] = useState(0);
+  const left = timeLeft(play, side, Date.now());
+  const runs = left !== null && match.turn === side && typeof match.deadlineAtMs === 'number';
+  useEffect(() => {
+    if (!runs) return undefined;
+    const timer = setInterval(() => tick((count) => count + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, [runs]);
+  if (left === null) return null;
+  const text = speaker.clock(left);
+  return (
+    <span class="clock" role="timer" aria-label={speaker.say('left', { time: text })}>
+      {low && <Icon name="alert" />}
+      {text}
+    </span>
+  );
+}

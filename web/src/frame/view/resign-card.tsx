@@ -1,0 +1,62 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from '../../design/button';
+import { Icon } from '../../design/icon';
+import { amountsOf } from '../play';
+import type { Match, Play } from '../play';
+import { isClockRunning, opponentName } from '../sentences';
+import { useSpeaker } from './words';
+
+/** The button that resigns works after this time, so that a double click does not press it. */
+const SAFE_AFTER_MS = 400;
+
+interface ResignCardProps {
+  play: Play;
+  match: Match;
+  onAnswer(resigns: boolean): void;
+}
+
+/** Asks whether the player resigns, and names the loss. Escape and Enter play on. */
+export function ResignCard({ play, match, onAnswer }: ResignCardProps) {
+  const speaker = useSpeaker();
+  const first = useRef<HTMLButtonElement>(null);
+  const [ready, setReady] = useState(false);
+  useEffect(() => {
+    first.current?.focus();
+    const timer = setTimeout(() => setReady(true), SAFE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const amounts = amountsOf(play);
+  const name = opponentName(match, speaker);
+  const stake = amounts === null ? '' : speaker.money(amounts.stake);
+  const prize = amounts === null ? '' : speaker.money(amounts.prize);
+  const loss = amounts === null ? 'resign.plain' : 'resign.text';
+  return (
+    <div class="veil">
+      <div
+        class="card"
+        role="alertdialog"
+        aria-modal="true"
+        aria-labelledby="resign-title"
+        aria-describedby="resign-text"
+        onKeyDown={(event) => event.key === 'Escape' && onAnswer(false)}
+      >
+        <Icon name="flag" />
+        <h2 id="resign-title">{speaker.say('resign.title')}</h2>
+        <p id="resign-text">
+          {speaker.say(loss, { stake, name, prize })}{' '}
+          {isClockRunning(match) && speaker.say('resign.clock')}
+        </p>
+        <div class="acts">
+          <Button kind="pri" focus={first} onPress={() => onAnswer(false)}>
+            {speaker.say('resign.no')}
+          </Button>
+          <Button kind="out" disabled={!ready} onPress={() => onAnswer(true)}>
+            {speaker.say(amounts === null ? 'resign.yesPlain' : 'resign.yes', {
+              stake,
+            })}
+          </Button>
+        </div>
+      </div>
+    </div>
+  );
+}

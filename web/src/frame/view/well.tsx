@@ -1,0 +1,58 @@
+import type { ComponentChildren } from 'preact';
+import type { Adapter } from '../boards/types';
+import type { Controller, Published } from '../controller';
+import { mayMove } from '../play';
+import { Grid } from './grid';
+import { ResignCard } from './resign-card';
+
+interface WellProps {
+  published: Published;
+  controller: Controller;
+  adapter: Adapter | null;
+  /** Whether the player is asked about resigning. */
+  asks: boolean;
+  onAnswer(): void;
+  /** The card that lies on the board, if there is one. */
+  children: ComponentChildren;
+}
+
+/** The place of the board. A card lies on it when something has to be asked or awaited. */
+export function Well({ published, controller, adapter, asks, onAnswer, children }: WellProps) {
+  const { play } = published;
+  const { match, ending } = play;
+  const covered = Boolean(children);
+  const state = match?.state ?? adapter?.start;
+  const last = match?.lastMove?.move ?? null;
+  const board = adapter?.board(state, match?.you ?? 0, last) ?? null;
+  const off = match !== null && ending === null && play.socket.kind !== 'open';
+  const classes = ['well', (covered || asks) && 'dim', off && 'soft'];
+  return (
+    <div class={classes.filter(Boolean).join(' ')}>
+      {adapter !== null && board !== null && (
+        <Grid
+          key={match?.matchId ?? ''}
+          adapter={adapter}
+          board={board}
+          match={match}
+          active={mayMove(play) && !asks}
+          inert={match === null || covered || asks}
+          won={ending?.result === 'won'}
+          pending={play.pendingMove?.move ?? null}
+          onMove={(move) => controller.move(move)}
+          onRefuse={() => controller.refusePress()}
+        />
+      )}
+      {children}
+      {asks && match !== null && (
+        <ResignCard
+          play={play}
+          match={match}
+          onAnswer={(resigns) => {
+            onAnswer();
+            if (resigns) controller.resign();
+          }}
+        />
+      )}
+    </div>
+  );
+}

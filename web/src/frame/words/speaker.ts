@@ -1,0 +1,107 @@
+/** Says things in one language: texts from its catalogue, numbers, money and times by `Intl`. */
+
+import { en } from './en';
+import type { Catalogue, Key } from './en';
+
+/** The languages whose catalogue is loaded when it is asked for. English is always there. */
+const CATALOGUES: Record<string, () => Promise<{ catalogue: Catalogue }>> = {
+  ar: () => import('./ar'),
+  de: () => import('./de'),
+  es: () => import('./es'),
+  fr: () => import('./fr'),
+  pt: () => import('./pt'),
+};
+
+const RIGHT_TO_LEFT = new Set(['ar']);
+
+export type Parameters = Record<string, string | number>;
+
+export class Speaker {
+  /** The tag of the language, such as `pt-BR`. */
+  readonly tag: string;
+  readonly direction: 'ltr' | 'rtl';
+  readonly #catalogue: Catalogue;
+  readonly #number: Intl.NumberFormat;
+  readonly #money: Intl.NumberFormat;
+  readonly #seconds: Intl.NumberFormat;
+  readonly #time: Intl.DateTimeFormat;
+  readonly #plural: Intl.PluralRules;
+
+  constructor(tag: string, catalogue: Catalogue) {
+    this.tag = tag;
+    this.direction = RIGHT_TO_LEFT.has(languageOf(tag)) ? 'rtl' : 'ltr';
+    this.#catalogue = catalogue;
+    const currency = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' };
+    this.#number = new Intl.NumberFormat(tag);
+    this.#money = new Intl.NumberFormat(tag, currency as Intl.NumberFormatOptions);
+    this.#seconds = new Intl.NumberFormat(tag, { minimumIntegerDigits: 2 });
+    this.#time = new Intl.DateTimeFormat(tag, { hour: 'numeric', minute: '2-digit' });
+    this.#plural = new Intl.PluralRules(tag);
+  }
+
+  /** Returns a text. A parameter `n` that is a number chooses the plural. */
+  say(key: Key, parameters: Parameters = {}): string {
+    const found = this.#catalogue[key];
+    const { n } = parameters;
+    const rule = typeof n === 'number' ? this.#plural.select(n) : 'other';
+    const text = typeof found === 'string' ? found : (found[rule] ?? found.other ?? '');
+    return text.replace(/\{(\w+)\}/g, (mark, name: string) => {
+      const value = parameters[name];
+      return typeof value === 'number' ? this.#number.format(value) : (value ?? mark);
+    });
+  }
+
+  /** Returns an amount of US cents, such as `$9.00`. */
+  money(cents: number): string {
+    return this.#money.format(cents / 100);
+  }
+
+  number(value: number): string {
+    return this.#number.format(value);
+  }
+
+  /** Returns a time as minutes and seconds, rounded up: 0:00 means that no time is left. */
+  clock(ms: number): string {
+    const seconds = Math.ceil(ms / 1000);
+    return `${this.number(Math.floor(seconds / 60))}:${this.#seconds.format(seconds % 60)}`;
+  }
+
+  /** Returns the time of day of an epoch time in milliseconds. */
+  time(ms: number): string {
+    return this.#time.format(ms);
+  }
+}
+
+/** English, which is spoken until another language has been loaded. */
+export const ENGLISH = new Speaker('en', en);
+
+function languageOf(tag: string): string {
+  return tag.toLowerCase().split('-')[0] ?? '';
+}
+
+/** Returns the first of some language tags that has a catalogue, else English. */
+export function chooseLanguage(tags: readonly string[]): string {
+  const isTag = (tag: string): boolean => /^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(tag);
+  const known = (tag: string): boolean =>
+    languageOf(tag) === 'en' || Object.hasOwn(CATALOGUES, languageOf(tag));
+  return tags.find((tag) => isTag(tag) && known(tag)) ?? 'en';
+}
+
+/** Returns the speaker of a language, which is English if its catalogue cannot be loaded. */
+export async function loadSpeaker(tag: string): Promise<Speaker> {
+  const load = CATALOGUES[languageOf(tag)];
+  if (load === undefined) return new Speaker(tag, en);
+  try {
+    return new Speaker(tag, (await load()).catalogue);
+  } catch {
+    return ENGLISH;
+  }
+}
+
+const FIRST_STRONG_ISOLATE = '\u2068';
+const POP_ISOLATE = '\u2069';
+
+/** Returns a name whose direction cannot disturb the text around it. */
+export function isolated(name: string): string {
+  return FIRST_STRONG_ISOLATE + name + POP_ISOLATE;
+}
