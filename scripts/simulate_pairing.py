@@ -25,6 +25,8 @@ from typing import Annotated
 
 import msgspec
 import typer
+from pairing_pools import DAY_S as POOL_DAY_S
+from pairing_pools import pools_table
 from rich.console import Console
 from rich.progress import Progress
 
@@ -302,8 +304,12 @@ def main(
     out: Annotated[Path, typer.Option(help="The file of the picture.")] = DOCS / "pairing.svg",
     seed: Annotated[int, typer.Option(help="The seed of players and arrivals.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="Small crowds, for ten minutes.")] = False,
+    pools: Annotated[bool, typer.Option("--pools", help="Only small pools, in text.")] = False,
 ) -> None:
     """Simulate a day of each crowd under both rules; write the picture and print the figures."""
+    if pools:
+        print(pools_table(seed, QUICK_DAY_S if quick else POOL_DAY_S))
+        return
     console = Console(stderr=True)
     crowds, day_s = (QUICK_CROWDS, QUICK_DAY_S) if quick else (CROWDS, DAY_S)
     rules: dict[str, Rule] = {LIVE: live_rule, ARRIVAL: arrival_rule}

@@ -48,6 +48,19 @@ def test_the_same_seed_draws_the_same_picture_and_live_pairing_brings_players_cl
     assert {"20 players", "100 players"} <= set(titles)
 
 
+def test_small_pools_wait_less_than_before_and_nobody_waits_in_vain(tmp_path: Path) -> None:
+    figures = simulate(tmp_path / "unused.svg", "--pools")
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in figures.splitlines()[2:]
+    ]
+    assert [(row[0], row[1]) for row in rows] == [
+        (size, rule) for size in ("2", "4", "20", "100") for rule in ("before", "after")
+    ]
+    for before, after in zip(rows[::2], rows[1::2], strict=True):
+        assert float(after[3]) < float(before[3])
+        assert int(after[6]) <= int(before[6])
+
+
 def test_the_document_shows_the_picture_and_a_row_for_every_crowd() -> None:
     text = (ROOT / "docs" / "pairing.md").read_text()
     assert "(pairing.svg)" in text

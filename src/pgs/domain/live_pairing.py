@@ -43,8 +43,8 @@ too. It is half of `CAP_START`, so equal players meet again without a wait if no
 
 NEIGHBOURS = 4
 """Opponents considered on each side of a seat in order of rating. In a large pool the nearest are
-so close that a further one cannot be much cheaper. A wave over 5,000 seats takes 40 ms with 4
-neighbours, and 80 ms with 8."""
+so close that a further one cannot be much cheaper. A wave over 5,000 seats takes 60 ms with 4
+neighbours."""
 
 SCAN = 32
 """Seats examined on each side to find those opponents. A seat is skipped if it has not waited long
