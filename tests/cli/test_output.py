@@ -97,8 +97,8 @@ TIER = ["tier", "set", "t", "--environment", "test"]
             "--floor must be at most 1,000,000,000",
         ),
         (
-            [*TIER, "--floor", "1", "--prize", "-9999999999999"],
-            "--prize must be at least -1,000,000,000",
+            [*TIER, "--floor", "1", "--prize", "9999999999999"],
+            "--prize must be at most 1,000,000,000",
         ),
         (["match", "void", "x" * 65], "the match's ID must be at most 64 characters"),
     ],

@@ -162,9 +162,7 @@ def test_no_setting_and_no_command_that_the_readme_calls_unbuilt_exists() -> Non
         f"pgs {name.partition('.')[0]}" for name in COMMANDS
     }
     assert {word for word in unbuilt if word.startswith("PGS_")} & settings == set()
-    assert {word for word in unbuilt if word.startswith("pgs ")} & commands == {
-        "pgs partner set"
-    }  # the README names it for two options that are not built
+    assert {word for word in unbuilt if word.startswith("pgs ")} & commands == set()
 
 
 def test_every_metric_is_documented() -> None:

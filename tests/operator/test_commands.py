@@ -29,10 +29,11 @@ from pgs.operator.commands.partner import (
     PARTNER_REACTIVATE,
     PARTNER_SET,
     MemberOf,
+    NewInvite,
     NewPartner,
     PartnerId,
-    PartnerRate,
     PartnersAfter,
+    PartnerSettings,
 )
 from pgs.operator.commands.settlement import Decision, Item, ItemsAfter
 from pgs.operator.commands.tier import (
@@ -73,7 +74,8 @@ async def test_a_mistyped_folder_is_not_created(
         PartnerId: PartnerId("acme"),
         MemberOf: MemberOf("acme", "ada"),
         PartnersAfter: PartnersAfter(),
-        PartnerRate: PartnerRate("acme", 1),
+        PartnerSettings: PartnerSettings("acme", 1),
+        NewInvite: NewInvite("acme", "a@acme.example"),
         LicenceStep: LicenceStep("acme", "chess", "grant"),
         TierOfGame: TierOfGame("test", "bronze", "chess"),
         MatchId: MatchId("mat_0"),
@@ -152,7 +154,7 @@ async def test_arguments_out_of_bounds_are_refused(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(BadCall, match="burst"):
-        await Operator(tmp_path).ask(PARTNER_SET, PartnerRate("acme", burst=BUCKET_MAX + 1))
+        await Operator(tmp_path).ask(PARTNER_SET, PartnerSettings("acme", burst=BUCKET_MAX + 1))
     with pytest.raises(BadCall, match="prize"):
         await Operator(tmp_path).ask(
             TIER_SET, TierNumbers("test", "gold", 100, TIER_USD_CENTS_MAX + 1)

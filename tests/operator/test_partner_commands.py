@@ -6,7 +6,11 @@ import msgspec
 import pytest
 
 from pgs.actors.messages.account.factors import EnrollTotp, Enrolment, VerifyTotp
+from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.actors.messages.account.people import AcceptInvite
+from pgs.actors.messages.account.settings import CorrectAccount
+from pgs.app import open_core
+from pgs.config import Config
 from pgs.domain.errors import refuse
 from pgs.domain.keys import hash_key
 from pgs.domain.totp import code_at
@@ -17,16 +21,18 @@ from pgs.operator.commands.game import GAME_LICENCE, LicenceStep
 from pgs.operator.commands.partner import (
     PARTNER_CREATE,
     PARTNER_DEACTIVATE,
+    PARTNER_INVITE,
     PARTNER_LIST,
     PARTNER_REACTIVATE,
     PARTNER_RESET_AUTHENTICATOR,
     PARTNER_SET,
     PARTNER_SHOW,
     MemberOf,
+    NewInvite,
     NewPartner,
     PartnerId,
-    PartnerRate,
     PartnersAfter,
+    PartnerSettings,
 )
 from pgs.operator.commands.terms import TERMS_END
 from tests.operator.support import Operator, prepare, serving
@@ -119,11 +125,49 @@ async def test_deactivation_ends_all_play_and_counts_it(operator: Operator) -> N
 
 
 async def test_burst_and_rate_can_be_set_separately(operator: Operator) -> None:
-    assert (await operator.done(PARTNER_SET, PartnerRate("acme", burst=1000))).burst == 1000
-    both = await operator.done(PARTNER_SET, PartnerRate("acme", rate=500))
+    assert (await operator.done(PARTNER_SET, PartnerSettings("acme", burst=1000))).burst == 1000
+    both = await operator.done(PARTNER_SET, PartnerSettings("acme", rate=500))
     assert (both.burst, both.rate) == (1000, 500)
-    assert "at least 1" in (await operator.refused(PARTNER_SET, PartnerRate("acme", rate=0))).error
-    assert "Nothing to set" in (await operator.refused(PARTNER_SET, PartnerRate("acme"))).error
+    assert (
+        "at least 1" in (await operator.refused(PARTNER_SET, PartnerSettings("acme", rate=0))).error
+    )
+    assert "Nothing to set" in (await operator.refused(PARTNER_SET, PartnerSettings("acme"))).error
+
+
+async def test_name_and_domain_are_corrected_with_all_else_or_nothing(operator: Operator) -> None:
+    mended = await operator.done(
+        PARTNER_SET, PartnerSettings("acme", name=" Acme Ltd ", admin_domain="ACME.example", rate=7)
+    )
+    assert (mended.name, mended.admin_domain, mended.rate) == ("Acme Ltd", "acme.example", 7)
+    again = await operator.done(PARTNER_SET, PartnerSettings("acme", admin_domain="other.example"))
+    assert again.admin_domain == "other.example"
+    for wrong in (
+        PartnerSettings("acme", name="New", admin_domain="com"),
+        PartnerSettings("acme", name="New", burst=0),
+        PartnerSettings("acme", name="", burst=9),
+        PartnerSettings("acme", name="N\new", burst=9),
+    ):
+        await operator.refused(PARTNER_SET, wrong)
+    kept = await operator.done(PARTNER_SET, PartnerSettings("acme", admin_domain=""))
+    assert (kept.name, kept.admin_domain, kept.rate) == ("Acme Ltd", None, 7)
+
+
+async def test_only_the_platform_corrects_an_account(tmp_path: Path) -> None:
+    async with open_core(Config(data_dir=tmp_path / "own")) as core:
+        account = core.directory.partner("acme").account()
+        await account.ask(CreatePartner("Acme", "a@acme.example"))
+        assert await account.ask(CorrectAccount("ada", name="Mine")) == refuse("role_forbidden")
+
+
+async def test_another_first_admin_is_invited_and_the_domain_counts(operator: Operator) -> None:
+    made = await operator.done(PARTNER_INVITE, NewInvite("acme", "boss@acme.example"))
+    assert (made.partner_id, made.email, made.role) == ("acme", "boss@acme.example", "admin")
+    assert made.invite_id.startswith("ivt_")
+    await operator.done(PARTNER_SET, PartnerSettings("acme", admin_domain="acme.example"))
+    outside = await operator.refused(PARTNER_INVITE, NewInvite("acme", "boss@evil.example"))
+    assert outside.reason == "address_outside_domain"
+    viewer = await operator.done(PARTNER_INVITE, NewInvite("acme", "v@acme.example", "viewer"))
+    assert viewer.role == "viewer"
 
 
 async def test_live_access_is_granted_only_on_request_and_can_be_withdrawn(
@@ -160,7 +204,8 @@ async def test_a_command_about_an_unknown_partner_is_refused(
 ) -> None:
     assert "no partner nobody" in (await operator.refused(command, PartnerId("nobody"))).error
     assert (
-        "no partner nobody" in (await operator.refused(PARTNER_SET, PartnerRate("nobody", 1))).error
+        "no partner nobody"
+        in (await operator.refused(PARTNER_SET, PartnerSettings("nobody", 1))).error
     )
 
 

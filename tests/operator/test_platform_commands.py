@@ -80,6 +80,10 @@ async def test_terms_are_published_under_the_next_version(operator: Operator) ->
 async def test_a_match_can_be_voided_by_its_id_and_voided_again(operator: Operator) -> None:
     match_id = await _running_match(operator.config.data_dir)
     voided = await operator.done(MATCH_VOID, MatchId(match_id))
+    assert sorted((back.player_id, back.amount_usd_cents) for back in voided.refunds) == [
+        ("ann", 100),
+        ("bob", 100),
+    ]
     assert (voided.partner_id, voided.environment, voided.status, voided.end_reason) == (
         "acme",
         "test",

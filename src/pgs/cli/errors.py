@@ -37,6 +37,8 @@ _AS_TYPED = {
     "item_id": "the ID of the charge or payout",
     "name": "--name",
     "admin_email": "--admin-email",
+    "email": "--email",
+    "admin_domain": "--admin-domain",
     "burst": "--burst",
     "rate": "--rate",
     "note": "--note",

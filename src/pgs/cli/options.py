@@ -1,6 +1,7 @@
 """The options that all operator commands share, and how their answers are printed."""
 
 import dataclasses
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from rich.console import Console, RenderableType
 
 from pgs.cli.call import log_to_stderr, perform
-from pgs.cli.errors import REFUSED, expected, printing, stop
+from pgs.cli.errors import REFUSED, expected, plain, printing, stop
 from pgs.cli.widths import print_whole
 from pgs.config import Config, check_config, load_config
 from pgs.games.installed import GAMES
@@ -41,8 +42,37 @@ _NEXT_STEPS = {
     "unknown_tier": "`pgs tier list` shows the tiers.",
     "unknown_game": f"The games are {', '.join(GAMES)}.",
     "invoice_not_found": "`pgs invoice list` shows all.",
+    "address_outside_domain": "`pgs partner set ID --admin-domain D` corrects the domain.",
     "account_inactive": "`pgs partner reactivate` switches it on.",
 }
+
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask whether this is meant.")]
+
+
+def make_sure(consequence: str, *, yes: bool, as_json: bool) -> None:
+    """Ask a person at a terminal whether a command is meant, and exit unless it is.
+
+    Programs are not asked: neither with `--json` or `--yes`, nor where no terminal is.
+    """
+    if yes or as_json or not _a_person_is_there():
+        return
+    if not typer.confirm(f"{plain(consequence)} Go on?", err=True):
+        raise stop("nothing was done", REFUSED)
+
+
+def _a_person_is_there() -> bool:
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def whole_cents(text: str) -> int:
+    """Return an amount in whole US cents. Raises `typer.BadParameter` for any other spelling."""
+    if re.fullmatch("[0-9]{1,18}", text, re.ASCII) is None:
+        raise typer.BadParameter(
+            f"{plain(text)[:40]!r} is not a number of whole US cents: for 10 dollars write 1000, "
+            "without a point, a sign or a currency"
+        )
+    return int(text)
 
 
 def settings(config: Path | None, data: Path | None) -> Config:

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from pgs.cli import tables
+from pgs.cli import platform_tables, tables
 from pgs.cli.errors import WRONG_CALL, stop
-from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
+from pgs.cli.options import ConfigFile, DataDir, Json, Yes, ask, make_sure, show
 from pgs.operator.commands import partner as c
 from pgs.operator.commands.game import GAME_LICENCE, LicenceStep
 from pgs.operator.records import PartnerSummary
@@ -55,9 +55,18 @@ def show_one(
 
 @partner.command("deactivate")
 def deactivate(
-    partner_id: PartnerId, as_json: Json = False, config: ConfigFile = None, data: DataDir = None
+    partner_id: PartnerId,
+    yes: Yes = False,
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
 ) -> None:
     """Switch an account off. Its waiting seats and running matches end; all stakes are refunded."""
+    make_sure(
+        f"This ends every waiting seat and running match of {partner_id} and refunds all stakes.",
+        yes=yes,
+        as_json=as_json,
+    )
     show(
         ask(c.PARTNER_DEACTIVATE, c.PartnerId(partner_id), config, data),
         tables.partner_switched_off,
@@ -78,20 +87,49 @@ def reactivate(
 
 
 @partner.command("set")
-def set_rate(
+def set_partner(
     partner_id: PartnerId,
+    name: Annotated[str | None, typer.Option(help="The name shown for the account.")] = None,
+    admin_domain: Annotated[
+        str | None,
+        typer.Option(help="The domain of admins' addresses; an empty text removes it."),
+    ] = None,
     burst: Annotated[int | None, typer.Option(help="Requests at once.")] = None,
     rate: Annotated[int | None, typer.Option(help="Requests a second.")] = None,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Set an account's rate limit."""
-    if burst is None and rate is None:
-        raise stop("nothing to set: name --burst, --rate or both", WRONG_CALL)
+    """Set an account's rate limit, name and admin domain."""
+    if (name, admin_domain, burst, rate) == (None, None, None, None):
+        raise stop("nothing to set: name --burst, --rate, --name or --admin-domain", WRONG_CALL)
     show(
-        ask(c.PARTNER_SET, c.PartnerRate(partner_id, burst, rate), config, data),
+        ask(
+            c.PARTNER_SET,
+            c.PartnerSettings(partner_id, burst, rate, name, admin_domain),
+            config,
+            data,
+        ),
         tables.partner,
+        as_json=as_json,
+    )
+
+
+@partner.command("invite")
+def invite(
+    partner_id: PartnerId,
+    email: Annotated[str, typer.Option(help="The address of the person to invite.")],
+    role: Annotated[
+        Literal["admin", "developer", "viewer"], typer.Option(help="What the person may do.")
+    ] = "admin",
+    as_json: Json = False,
+    config: ConfigFile = None,
+    data: DataDir = None,
+) -> None:
+    """Invite a further member, such as another first admin when an address was mistyped."""
+    show(
+        ask(c.PARTNER_INVITE, c.NewInvite(partner_id, email, role), config, data),
+        platform_tables.invited,
         as_json=as_json,
     )
 
@@ -105,11 +143,17 @@ def reset_authenticator(
             metavar="UID", help="The member's user id: the `sub` of their identity tokens."
         ),
     ],
+    yes: Yes = False,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
     """Remove a member's lost authenticator. First make sure that the member asks for it."""
+    make_sure(
+        f"{uid} can make no sensitive change until they enrol a new authenticator.",
+        yes=yes,
+        as_json=as_json,
+    )
     show(
         ask(c.PARTNER_RESET_AUTHENTICATOR, c.MemberOf(partner_id, uid), config, data),
         tables.authenticator_reset,
@@ -130,11 +174,18 @@ def licence(
         Literal["grant", "deny", "withdraw"], typer.Argument(metavar="grant|deny|withdraw")
     ],
     note: Annotated[str | None, typer.Option(help="A note that the partner sees.")] = None,
+    yes: Yes = False,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
     """Grant or deny a partner's request for live access to a game, or withdraw what was granted."""
+    if step == "withdraw":
+        make_sure(
+            f"{partner_id} takes no new live seats at {game_id}; running matches are played.",
+            yes=yes,
+            as_json=as_json,
+        )
     show(
         ask(GAME_LICENCE, LicenceStep(partner_id, game_id, step, note), config, data),
         tables.partner,

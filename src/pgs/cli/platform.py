@@ -6,9 +6,18 @@ from typing import Annotated
 import typer
 
 from pgs.actors.catalogue import TERMS_MAX
-from pgs.cli import tables
+from pgs.cli import platform_tables, tables
 from pgs.cli.errors import REFUSED, WRONG_CALL, expected, stop
-from pgs.cli.options import ConfigFile, DataDir, Json, ask, show
+from pgs.cli.options import (
+    ConfigFile,
+    DataDir,
+    Json,
+    Yes,
+    ask,
+    make_sure,
+    show,
+    whole_cents,
+)
 from pgs.domain.environments import Environment
 from pgs.operator.command import NoArgs
 from pgs.operator.commands.keyring import KEYRING_LIST, KEYRING_ROTATE
@@ -44,9 +53,17 @@ ForGame = Annotated[str, typer.Option("--game", metavar="GAME", help="The game's
 def set_tier(
     tier_id: TierId,
     environment: InEnvironment,
-    floor: Annotated[int, typer.Option(metavar="CENTS", help="The least stake, in US cents.")],
+    floor: Annotated[
+        int,
+        typer.Option(
+            metavar="CENTS", parser=whole_cents, help="The least stake, in whole US cents."
+        ),
+    ],
     prize: Annotated[
-        int, typer.Option(metavar="CENTS", help="What the winner receives, in US cents.")
+        int,
+        typer.Option(
+            metavar="CENTS", parser=whole_cents, help="What the winner receives, in whole US cents."
+        ),
     ],
     name: Annotated[
         str | None,
@@ -61,7 +78,7 @@ def set_tier(
     """Create a tier, or give it new numbers. Seats that are taken keep the old ones."""
     show(
         ask(TIER_SET, TierNumbers(environment, tier_id, floor, prize, name), config, data),
-        tables.tier,
+        platform_tables.tier_set,
         as_json=as_json,
     )
 
@@ -71,14 +88,20 @@ def lock(
     tier_id: TierId,
     environment: InEnvironment,
     game: ForGame,
+    yes: Yes = False,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
     """Lock a tier for a game: it takes no new seats there. Seats that are taken play on."""
+    make_sure(
+        f"{tier_id} takes no new {environment} seats at {game}, of any partner.",
+        yes=yes,
+        as_json=as_json,
+    )
     show(
         ask(TIER_LOCK, TierOfGame(environment, tier_id, game), config, data),
-        tables.tier,
+        platform_tables.tier,
         as_json=as_json,
     )
 
@@ -95,7 +118,7 @@ def unlock(
     """Unlock a tier for a game."""
     show(
         ask(TIER_UNLOCK, TierOfGame(environment, tier_id, game), config, data),
-        tables.tier,
+        platform_tables.tier,
         as_json=as_json,
     )
 
@@ -103,7 +126,7 @@ def unlock(
 @tier.command("list")
 def list_tiers(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """List every tier of both environments."""
-    show(ask(TIER_LIST, NoArgs(), config, data).tiers, tables.tiers, as_json=as_json)
+    show(ask(TIER_LIST, NoArgs(), config, data).tiers, platform_tables.tiers, as_json=as_json)
 
 
 @terms.callback()
@@ -142,6 +165,7 @@ def publish(
 @terms.command("end")
 def end(
     partner_id: Annotated[str, typer.Argument(metavar="PARTNER", help="The partner's id.")],
+    yes: Yes = False,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
@@ -150,6 +174,11 @@ def end(
 
     The partner's running matches are played and paid.
     """
+    make_sure(
+        f"{partner_id} takes no new seats until it agrees to the terms on offer.",
+        yes=yes,
+        as_json=as_json,
+    )
     show(ask(TERMS_END, PartnerId(partner_id), config, data), tables.partner, as_json=as_json)
 
 
@@ -161,12 +190,23 @@ def matches() -> None:
 @match.command("void")
 def void(
     match_id: Annotated[str, typer.Argument(metavar="ID", help="The match's id.")],
+    yes: Yes = False,
     as_json: Json = False,
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
     """End a running match as no contest: both stakes are refunded."""
-    show(ask(MATCH_VOID, MatchId(match_id), config, data), tables.match_voided, as_json=as_json)
+    make_sure(
+        f"This ends match {match_id} without a winner and refunds both stakes. It cannot be "
+        "taken back.",
+        yes=yes,
+        as_json=as_json,
+    )
+    show(
+        ask(MATCH_VOID, MatchId(match_id), config, data),
+        platform_tables.match_voided,
+        as_json=as_json,
+    )
 
 
 @ledger.callback()

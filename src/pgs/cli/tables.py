@@ -25,22 +25,25 @@ def moment(at: int | None) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _cell(value: object) -> Text:
+def cell(value: object) -> Text:
+    """Return a text without control characters, which folds instead of being cut."""
     return Text(plain(str(value)), overflow="fold")
 
 
-def _table(title: str, *columns: str) -> Table:
+def new_table(title: str, *columns: str) -> Table:
+    """Return an empty table."""
     return Table(*columns, title=title, title_justify="left", header_style="bold")
 
 
-def _row(table: Table, *values: object) -> None:
-    table.add_row(*(_cell(value) for value in values))
+def add_row(table: Table, *values: object) -> None:
+    """Add a row of cells."""
+    table.add_row(*(cell(value) for value in values))
 
 
 def _facts(title: str, facts: dict[str, object]) -> Table:
     table = Table(title=title, title_justify="left", show_header=False)
     for name, value in facts.items():
-        _row(table, name, value)
+        add_row(table, name, value)
     return table
 
 
@@ -50,9 +53,9 @@ def _on(*, active: bool) -> str:
 
 def partner_list(partners: list[r.PartnerSummary]) -> RenderableType:
     """Draw a list of partners."""
-    table = _table(f"Partners: {len(partners)}", "Id", "Name", "Play", "Created", "Revision")
+    table = new_table(f"Partners: {len(partners)}", "Id", "Name", "Play", "Created", "Revision")
     for partner in partners:
-        _row(
+        add_row(
             table,
             partner.partner_id,
             partner.name,
@@ -90,21 +93,21 @@ def partner(record: r.PartnerRecord) -> RenderableType:
             if hook is None
             else f"{hook.url} ({_on(active=hook.enabled)}, {hook.consecutive_failures} failures)",
         }
-    games = _table("Games", "Game", "Test", "Live", "Note")
+    games = new_table("Games", "Game", "Test", "Live", "Note")
     for held in record.licences:
         missing = "" if held.installed else "not installed here: "
-        _row(
+        add_row(
             games,
             held.game_id,
             _on(active=held.test),
             held.live,
             (missing + (held.note or "")).removesuffix(": "),
         )
-    keys = _table(
+    keys = new_table(
         "Keys", "Id", "Environment", "Label", "Ends in", "Status", "Created", "Revoked at"
     )
     for key in record.keys:
-        _row(
+        add_row(
             keys,
             key.key_id,
             key.environment,
@@ -114,9 +117,9 @@ def partner(record: r.PartnerRecord) -> RenderableType:
             moment(key.created_at),
             moment(key.revokes_at),
         )
-    members = _table("Members", "User id", "Address", "Role")
+    members = new_table("Members", "User id", "Address", "Role")
     for member in record.members:
-        _row(members, member.uid, member.email, member.role)
+        add_row(members, member.uid, member.email, member.role)
     parts = ((games, record.licences), (keys, record.keys), (members, record.members))
     return Group(
         _facts(f"Partner {record.partner_id}", facts),
@@ -127,15 +130,15 @@ def partner(record: r.PartnerRecord) -> RenderableType:
 def partner_created(record: r.PartnerCreated) -> RenderableType:
     """Draw a new partner with the invite of its first admin."""
     return Group(
-        _cell(f"Partner {record.partner_id} ({record.name}) has an account now."),
-        _cell(f"Invite of its first admin: {record.invite_id}"),
-        _cell("The admin accepts it after signing in with that address, within 7 days."),
+        cell(f"Partner {record.partner_id} ({record.name}) has an account now."),
+        cell(f"Invite of its first admin: {record.invite_id}"),
+        cell("The admin accepts it after signing in with that address, within 7 days."),
     )
 
 
 def partner_switched_off(record: r.PartnerSwitchedOff) -> RenderableType:
     """Draw what a deactivation did."""
-    return _cell(
+    return cell(
         f"Partner {record.partner_id} is switched off; "
         f"{record.ended} waiting seats and running matches were ended."
     )
@@ -143,79 +146,29 @@ def partner_switched_off(record: r.PartnerSwitchedOff) -> RenderableType:
 
 def partner_switched_on(record: r.PartnerRecord) -> RenderableType:
     """Draw what a reactivation did."""
-    return _cell(f"Partner {record.partner_id} is switched on.")
-
-
-def tiers(listed: list[r.TierRecord]) -> RenderableType:
-    """Draw a list of tiers."""
-    table = _table(
-        f"Tiers: {len(listed)}",
-        "Environment",
-        "Id",
-        "Name",
-        "Floor",
-        "Prize",
-        "Revision",
-        "Locked for",
-    )
-    for tier in listed:
-        _tier_row(table, tier)
-    return table
-
-
-def tier(record: r.TierRecord) -> RenderableType:
-    """Draw one tier."""
-    table = _table("Tier", "Environment", "Id", "Name", "Floor", "Prize", "Revision", "Locked for")
-    _tier_row(table, record)
-    return table
-
-
-def _tier_row(table: Table, tier: r.TierRecord) -> None:
-    locked = (
-        "every game: the prize is over two floors"
-        if tier.pays_in
-        else ", ".join(tier.locked_games) or "–"
-    )
-    _row(
-        table,
-        tier.environment,
-        tier.tier_id,
-        tier.name,
-        money(tier.floor_usd_cents),
-        money(tier.prize_usd_cents),
-        tier.revision,
-        locked,
-    )
+    return cell(f"Partner {record.partner_id} is switched on.")
 
 
 def terms(published: r.TermsPublished) -> RenderableType:
     """Draw the version of newly published terms."""
-    return _cell(f"Version {published.version} of the rake terms is on offer.")
+    return cell(f"Version {published.version} of the rake terms is on offer.")
 
 
 def authenticator_reset(member: r.AuthenticatorReset) -> RenderableType:
     """Draw the member whose authenticator was removed."""
-    return _cell(
+    return cell(
         f"{member.email} ({member.uid}) of {member.partner_id} no longer has an authenticator "
         "and can enrol a new one."
     )
 
 
-def match_voided(match: r.MatchVoided) -> RenderableType:
-    """Draw a match after it was voided."""
-    return _cell(
-        f"Match {match.match_id} of {match.partner_id} ({match.environment}): "
-        f"{match.status}, {match.end_reason or '–'}"
-    )
-
-
 def ledger(report: r.LedgerChecked) -> RenderableType:
     """Draw the report on the ledgers."""
-    sums = _table(
+    sums = new_table(
         "Ledgers", "Environment", "Rows", "Stakes", "Payouts", "Refunds", "Rake", "Open stakes"
     )
     for of in report.totals:
-        _row(
+        add_row(
             sums,
             of.environment,
             of.rows,
@@ -239,7 +192,7 @@ def ledger(report: r.LedgerChecked) -> RenderableType:
 
 def invoices(listed: list[InvoiceSummary]) -> RenderableType:
     """Draw a list of invoices."""
-    table = _table(
+    table = new_table(
         f"Invoices: {len(listed)}",
         "Partner",
         "Environment",
@@ -252,7 +205,7 @@ def invoices(listed: list[InvoiceSummary]) -> RenderableType:
         "Id",
     )
     for each in listed:
-        _row(
+        add_row(
             table,
             each.partner_id,
             each.environment,
@@ -287,11 +240,11 @@ def invoice(record: InvoiceSummary) -> RenderableType:
 
 def invoice_with_lines(record: InvoiceWithLines) -> RenderableType:
     """Draw an invoice with its lines."""
-    table = _table(
+    table = new_table(
         f"Lines: {len(record.lines)}", "Line", "Day", "Game", "Tier", "Matches", "Amount"
     )
     for line in record.lines:
-        _row(
+        add_row(
             table,
             line.line,
             line.day,
@@ -320,7 +273,7 @@ def database(report: r.DatabaseChecked) -> RenderableType:
 
 def migrated(report: r.DatabaseMigrated) -> RenderableType:
     """Draw the applied migrations."""
-    return _cell(f"The database is up to date: {', '.join(report.migrations)}")
+    return cell(f"The database is up to date: {', '.join(report.migrations)}")
 
 
 def backed_up(report: r.DatabaseBackedUp) -> RenderableType:

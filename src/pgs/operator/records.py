@@ -125,6 +125,16 @@ class PartnerSwitchedOff(PartnerRecord, frozen=True, kw_only=True):
     ended: int
 
 
+class InviteMade(Record, frozen=True):
+    """A new invite. `expires_at` in epoch seconds."""
+
+    partner_id: str
+    invite_id: str
+    email: str
+    role: str
+    expires_at: int
+
+
 class AuthenticatorReset(Record, frozen=True):
     """A member whose authenticator was removed."""
 
@@ -169,13 +179,21 @@ class TermsPublished(Record, frozen=True):
     version: int
 
 
+class Refund(Record, frozen=True):
+    """What a player gets back, in US cents."""
+
+    player_id: str
+    amount_usd_cents: int
+
+
 class MatchVoided(Record, frozen=True):
-    """A match that was voided."""
+    """A match that was voided, and what its players get back."""
 
     match_id: str
     partner_id: str
     environment: Environment
     status: str
+    refunds: list[Refund]
     end_reason: str | None = None
 
 

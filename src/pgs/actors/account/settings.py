@@ -3,10 +3,12 @@
 from msgspec.structs import replace
 
 from pgs.actors.account.decisions import AccountDecision, Context, Write, as_committed
+from pgs.actors.account.lifecycle import account_name
 from pgs.actors.messages.account.settings import (
     AddOrigin,
     AgreeTerms,
     ChangeLicence,
+    CorrectAccount,
     EndTerms,
     RemoveOrigin,
     SetDomain,
@@ -171,6 +173,42 @@ def set_domain(account: Account, command: SetDomain, context: Context) -> Accoun
         stmts=(),
         action="account.domain_set",
         detail={"domain": domain},
+        reply=as_committed,
+    )
+
+
+def correct_account(account: Account, command: CorrectAccount, context: Context) -> AccountDecision:
+    """Decide to correct an account's name, domain, burst and rate: all that are given, or none.
+
+    Members and invites with addresses of other domains stay; nobody outside the new domain can
+    accept an invite.
+    """
+    if command.by != PLATFORM:
+        return refuse("role_forbidden")
+    wrong = check_bucket(command.burst, command.rate)
+    if wrong is not None:
+        return wrong
+    detail: dict[str, object] = {}
+    after = account
+    if command.name is not None:
+        name = account_name(command.name)
+        if isinstance(name, BadRequest):
+            return name
+        after, detail["name"] = replace(after, name=name), name
+    if command.domain is not None:
+        domain = domains.normalise_domain(command.domain) if command.domain else None
+        if domain is None and command.domain:
+            return refuse("invalid_domain")
+        after, detail["domain"] = replace(after, admin_domain=domain), domain
+    for field in ("burst", "rate"):
+        value = getattr(command, field)
+        if value is not None:
+            after, detail[field] = replace(after, **{field: value}), value
+    return Write(
+        account=after,
+        stmts=(),
+        action="account.corrected",
+        detail=detail,
         reply=as_committed,
     )
 

@@ -5,7 +5,7 @@ from pgs.actors.messages import seats as m
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.operator.command import Args, Id, OperatorCommand
-from pgs.operator.records import MatchVoided
+from pgs.operator.records import MatchVoided, Refund
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.reader import Reader
 from pgs.storage.seats import find_match
@@ -34,7 +34,10 @@ async def void_match(core: Core, args: MatchId) -> MatchVoided | Refusal | BadRe
         return refuse("match_not_found")
     seats = core.directory.partner(match.partner_id).seats(match.environment)
     reply = await seats.ask(m.DecideMatch(args.match_id, "no_contest", None, "platform_void"))
-    return MatchVoided.of(reply.match) if isinstance(reply, MatchWithSeats) else reply
+    if not isinstance(reply, MatchWithSeats):
+        return reply
+    refunds = [Refund(seat.player_id, seat.stake_usd_cents) for seat in reply.seats]
+    return MatchVoided.of(reply.match, refunds=refunds)
 
 
 MATCH_VOID = OperatorCommand("match.void", MatchId, MatchVoided, void_match, moves_money=True)

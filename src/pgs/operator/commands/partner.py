@@ -7,16 +7,20 @@ from msgspec import Meta
 from pgs.actors.core import Core
 from pgs.actors.messages.account import lifecycle
 from pgs.actors.messages.account.factors import ResetFactor
-from pgs.actors.messages.account.settings import SetRate
+from pgs.actors.messages.account.people import CreateInvite
+from pgs.actors.messages.account.settings import CorrectAccount, SetRate
 from pgs.actors.seating.switching_off import switch_off, switch_on
 from pgs.domain.accounts import Account
 from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.invites import Invite
 from pgs.domain.members import PLATFORM, UID_MAX, Member
 from pgs.domain.rate import BUCKET_MAX
+from pgs.domain.roles import Role
 from pgs.operator.accounts import ask_account, change_account, find_account, record_of
 from pgs.operator.command import Args, Id, OperatorCommand, Text
 from pgs.operator.records import (
     AuthenticatorReset,
+    InviteMade,
     PartnerCreated,
     PartnerPage,
     PartnerRecord,
@@ -51,15 +55,26 @@ class PartnerId(Args, frozen=True):
     partner_id: Id
 
 
-class PartnerRate(Args, frozen=True):
-    """A partner's rate bucket: requests at once (`burst`) and a second (`rate`).
+class PartnerSettings(Args, frozen=True):
+    """A partner's rate bucket, name and admin domain.
 
-    A number that is None stays as it is.
+    `burst`: requests at once; `rate`: requests a second. What is None stays as it is. An empty
+    `admin_domain` removes the domain.
     """
 
     partner_id: Id
     burst: Rate | None = None
     rate: Rate | None = None
+    name: Text | None = None
+    admin_domain: Text | None = None
+
+
+class NewInvite(Args, frozen=True):
+    """An invite of a further member, by default of another first admin."""
+
+    partner_id: Id
+    email: Text
+    role: Role = "admin"
 
 
 class MemberOf(Args, frozen=True):
@@ -128,11 +143,20 @@ async def reactivate_partner(core: Core, args: PartnerId) -> PartnerRecord | Ref
     return await record_of(core, reply) if isinstance(reply, Account) else reply
 
 
-async def set_partner(core: Core, args: PartnerRate) -> PartnerRecord | Refusal | BadRequest:
-    """Set a partner's own rate bucket."""
-    if args.burst is None and args.rate is None:
-        return BadRequest("Nothing to set: name a burst, a rate or both.")
-    return await change_account(core, args.partner_id, SetRate(PLATFORM, args.burst, args.rate))
+async def set_partner(core: Core, args: PartnerSettings) -> PartnerRecord | Refusal | BadRequest:
+    """Set a partner's own rate bucket, its name, and its admin domain; all of them or none."""
+    given = (args.name, args.admin_domain, args.burst, args.rate)
+    if given == (None, None, None, None):
+        return BadRequest("Nothing to set: name a burst, a rate, a name or an admin domain.")
+    if args.name is None and args.admin_domain is None:
+        return await change_account(core, args.partner_id, SetRate(PLATFORM, args.burst, args.rate))
+    return await change_account(core, args.partner_id, CorrectAccount(PLATFORM, *given))
+
+
+async def invite_member(core: Core, args: NewInvite) -> InviteMade | Refusal | BadRequest:
+    """Invite a further member in the platform's name, such as another first admin."""
+    reply = await ask_account(core, args.partner_id, CreateInvite(PLATFORM, args.email, args.role))
+    return InviteMade.of(reply, partner_id=args.partner_id) if isinstance(reply, Invite) else reply
 
 
 async def reset_authenticator(
@@ -158,7 +182,8 @@ PARTNER_DEACTIVATE = OperatorCommand(
 PARTNER_REACTIVATE = OperatorCommand(
     "partner.reactivate", PartnerId, PartnerRecord, reactivate_partner
 )
-PARTNER_SET = OperatorCommand("partner.set", PartnerRate, PartnerRecord, set_partner)
+PARTNER_SET = OperatorCommand("partner.set", PartnerSettings, PartnerRecord, set_partner)
+PARTNER_INVITE = OperatorCommand("partner.invite", NewInvite, InviteMade, invite_member)
 PARTNER_RESET_AUTHENTICATOR = OperatorCommand(
     "partner.reset-authenticator", MemberOf, AuthenticatorReset, reset_authenticator
 )
@@ -170,5 +195,6 @@ COMMANDS = (
     PARTNER_DEACTIVATE,
     PARTNER_REACTIVATE,
     PARTNER_SET,
+    PARTNER_INVITE,
     PARTNER_RESET_AUTHENTICATOR,
 )

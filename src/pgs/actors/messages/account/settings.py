@@ -84,6 +84,19 @@ class SetRate(AccountCommand[AccountReply], frozen=True):
     rate: int | None
 
 
+class CorrectAccount(AccountCommand[AccountReply], frozen=True):
+    """Correct what was mistyped: the name, the admin domain, burst and rate. Platform only.
+
+    What is None stays as it is; an empty domain removes the domain.
+    """
+
+    by: str
+    name: str | None = None
+    domain: str | None = None
+    burst: int | None = None
+    rate: int | None = None
+
+
 class SetDomain(AccountCommand[AccountReply], frozen=True):
     """Set the admin domain, once. `email`: the caller's verified address, which must be in it."""
 

@@ -1,0 +1,104 @@
+"""What an operator mistypes is refused or mended, and what ends play asks first."""
+
+from pathlib import Path
+
+import pytest
+
+from pgs.cli import options
+from tests.cli.support import NEW, json_of, pgs
+
+TIER = ("tier", "set", "gold", "--environment", "test")
+
+
+@pytest.mark.parametrize(
+    "amount", ["10.00", "+100", "-100", "$10", "1e3", "1_000", "", "\uff11\uff10"]
+)
+@pytest.mark.parametrize("option", ["--floor", "--prize"])
+def test_an_amount_that_is_not_whole_cents_is_refused_with_what_to_type(
+    tmp_path: Path, amount: str, option: str
+) -> None:
+    numbers = {"--floor": "1000", "--prize": "1800"} | {option: amount}
+    given = [f"{name}={value}" for name, value in numbers.items()]
+    refused = pgs(*TIER, *given, "--data", tmp_path / "data")
+    assert refused.exit_code == 2
+    said = " ".join(refused.stderr.replace("│", " ").split())
+    assert "whole US cents: for 10 dollars write 1000" in said
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_tier_whose_prize_locks_it_says_so(tmp_path: Path) -> None:
+    at = ("--data", tmp_path / "data")
+    said = " ".join(pgs(*TIER, "--floor", "100", "--prize", "250", *at).stdout.split())
+    assert "takes no seats: its prize of 250 cents is more than" in said
+    assert "a prize of at most 200, or a floor of at least 125" in said
+    assert "takes no seats" not in pgs(*TIER, "--floor", "125", "--prize", "250", *at).stdout
+
+
+def test_an_account_is_mended_and_another_admin_invited(tmp_path: Path) -> None:
+    at = ("--data", tmp_path / "data")
+    json_of(pgs(*NEW, "--json", *at))
+    mended = pgs(
+        "partner", "set", "acme", "--name", "Acme Ltd", "--admin-domain", "acme.example", *at
+    )
+    assert "Acme Ltd" in mended.stdout
+    invited = pgs("partner", "invite", "acme", "--email", "boss@acme.example", *at)
+    assert "ivt_" in invited.stdout
+    assert "as admin of acme" in invited.stdout
+    made = json_of(
+        pgs("partner", "invite", "acme", "--email=v@acme.example", "--role=viewer", "--json", *at)
+    )
+    assert made["role"] == "viewer"
+    refused = pgs("partner", "invite", "acme", "--email", "x@evil.example", *at)
+    assert refused.exit_code == 1
+    assert "pgs partner set ID --admin-domain D" in refused.stderr
+    nothing = pgs("partner", "set", "acme", *at)
+    assert nothing.exit_code == 2
+    assert "--admin-domain" in nothing.stderr
+
+
+ENDING = [
+    (("partner", "deactivate", "acme"), "ends every waiting seat and running match of acme"),
+    (("partner", "reset-authenticator", "acme", "ada"), "ada can make no sensitive change"),
+    (("match", "void", "mat_0"), "without a winner and refunds both stakes"),
+    (("terms", "end", "acme"), "takes no new seats until it agrees"),
+    (("game", "licence", "acme", "chess", "withdraw"), "takes no new live seats at chess"),
+    (
+        ("tier", "lock", "gold", "--environment", "live", "--game", "chess"),
+        "gold takes no new live seats at chess",
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "question"), ENDING, ids=lambda one: " ".join(one[:2]))
+def test_what_ends_play_or_shuts_people_out_asks_a_person_first(
+    command: tuple[str, ...], question: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[str]()
+    monkeypatch.setattr(options, "_a_person_is_there", lambda: True)
+
+    def decline(text: str, *, err: bool) -> bool:
+        asked.append(text)
+        return False
+
+    monkeypatch.setattr("typer.confirm", decline)
+    at = ("--data", tmp_path / "nowhere")
+    declined = pgs(*command, *at)
+    assert declined.exit_code == 1
+    assert "nothing was done" in declined.stderr
+    assert question in asked[0]
+    for unasked in ("--yes", "--json"):
+        done = pgs(*command, unasked, *at)
+        assert "nothing was done" not in done.stderr  # it went on to look for the folder
+    assert len(asked) == 1
+
+
+def test_who_agrees_goes_on_and_programs_are_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = ("--data", tmp_path / "data")
+    json_of(pgs(*NEW, "--json", *at))
+    assert "switched off" in pgs("partner", "deactivate", "acme", *at).stdout
+    json_of(pgs("partner", "reactivate", "acme", "--json", *at))
+    monkeypatch.setattr(options, "_a_person_is_there", lambda: True)
+    monkeypatch.setattr("typer.confirm", lambda text, err: True)
+    assert "switched off" in pgs("partner", "deactivate", "acme", *at).stdout
