@@ -54,6 +54,7 @@ _OF_CHORES: Final = {
     "chore_rests",
     "clock_unwatched",
     "closing_unreadable",
+    "database_unchecked",
     "days_not_finalised",
     "deadlines_unreadable",
     "failing_endpoints_unreadable",
@@ -91,6 +92,9 @@ _OF_NUDGES: Final = {
 _OF_THE_PROCESS: Final = {
     "clock_behind",
     "clock_contradicts_rows",
+    "database_file_lost",
+    "database_unsound",
+    "feed_rewound",
     "identity_keys_failed",
     "identity_keys_fetched",
     "log_lines_left_out",

@@ -172,6 +172,7 @@ class _CoreGauges(Collector):
             value=self._core.directory.count_tables(),
         )
         yield from self._clock()
+        yield from self._data()
         yield from self._chores(now)
         yield from self._settlement(now)
         yield CounterMetricFamily(
@@ -196,6 +197,19 @@ class _CoreGauges(Collector):
             "pgs_rows_ahead_seconds",
             "Seconds by which the newest row is ahead of the machine's clock",
             value=watch.rows_ahead_s,
+        )
+
+    def _data(self) -> Iterable[Metric]:
+        watch = self._core.parts.data_watch
+        yield GaugeMetricFamily(
+            "pgs_database_files_lost",
+            "1 while a file of the database has vanished or was replaced",
+            value=int(watch.lost is not None),
+        )
+        yield GaugeMetricFamily(
+            "pgs_database_faults",
+            "Faults that the last check of the database has found",
+            value=len(watch.last_check.faults) if watch.last_check else 0,
         )
 
     def _settlement(self, now: float) -> Iterable[Metric]:

@@ -72,6 +72,8 @@ class Readiness:
             notes["identity"] = (
                 f"the issuer's keys cannot be fetched: {self.verifier.fault}; see docs/identity.md"
             )
+        if (data := parts.data_watch.fault()) is not None:
+            notes["database"] = data
         if (clock := parts.clock_watch.fault()) is not None:
             notes["clock"] = clock
         if trio.current_time() < self._no_room_at + NO_ROOM_S:
@@ -84,7 +86,7 @@ class Readiness:
         """Return the reason why the service cannot take calls, or None when it can.
 
         The reasons are `starting`, `starting: ` with the chores that have not run yet, `draining`
-        and `unable to write`.
+        `unable to write`, `unable to read`, and `data lost: ` with the file that is gone.
         """
         if self._draining:
             return "draining"
@@ -97,8 +99,12 @@ class Readiness:
         core, writer = self.core, self.core.parts.database.writer
         if self._probing or writer.stalled():
             return "unable to write"  # an earlier probe still hangs: do not start another
-        if writer.failed_within(FAILED_RECENTLY_S):
+        if lost := core.parts.database.lost():
+            return f"data lost: {lost}"
+        if writer.failed_within(FAILED_RECENTLY_S) or writer.damaged:
             return "unable to write"
+        if await core.parts.database.reader.still_fails():
+            return "unable to read"
         outcome: list[bool] = []
         done = trio.Event()
 

@@ -203,7 +203,7 @@ async def test_an_unsound_ledger_exits_with_1_and_is_still_printed(
 ) -> None:
     fault = "acme test: row 2 is altered"
     totals = LedgerTotals("test", 2, 205, 0, 0, 0, 205)
-    unsound = LedgerReport([totals], [fault], [], [], [], [], [])
+    unsound = LedgerReport([totals], [fault], [], [], [], [], [], [])
 
     async def check_ledger(reader: Reader) -> LedgerReport:
         return unsound

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -196,8 +197,6 @@ async def test_a_whole_folder_may_move_to_another_disk_after_a_kill(
 
 
 async def test_a_killed_service_whose_log_sqlite_has_already_applied_starts(folder: Path) -> None:
-    import sqlite3
-
     connection = sqlite3.connect(folder / "pgs.db")
     connection.execute("select count(*) from tier_lock").fetchone()
     connection.close()
@@ -286,3 +285,25 @@ def test_a_database_whose_file_was_deleted_is_not_taken_for_closed(tmp_path: Pat
         (tmp_path / "pgs.db").unlink()
     with pytest.raises(DataRefused, match=r"pgs\.mark.*so this service is not new"):
         Database(tmp_path)
+
+
+async def test_a_checkpoint_that_a_reader_cut_short_is_no_overwriting(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with open_store(folder) as database:
+        reader = database.connect_to_read()
+        await submit_all(database, *(tx_of(lock(game)) for game in GAMES[:3]))
+        reader.execute("begin")
+        reader.execute("select count(*) from tier_lock").fetchone()
+        await submit_all(database, *(tx_of(lock(game)) for game in GAMES[3:]))
+        other = sqlite3.connect(folder / "pgs.db")
+        _, pages, written = other.execute("pragma wal_checkpoint(passive)").fetchone()
+        other.close()
+        assert 0 < written < pages
+        assert database.lost() is None
+        await submit_all(database, tx_of(lock("later")))
+        shutil.copytree(folder, tmp_path / "killed")
+        reader.close()
+    mark = read_mark(tmp_path / "killed")
+    assert mark is not None
+    _remember(tmp_path / "killed", mark)
+    assert await _games(tmp_path / "killed") == {*GAMES, "later"}

@@ -29,7 +29,7 @@ from tests.storage.played import Played, commit
 from tests.virtual import Faults, open_store
 
 AT = 1_800_000_000
-SOUND = LedgerReport([LedgerTotals("test", 1, 100, 0, 0, 0, 100)], [], [], [], [], [], [])
+SOUND = LedgerReport([LedgerTotals("test", 1, 100, 0, 0, 0, 100)], [], [], [], [], [], [], [])
 
 
 def _row(number: int, transfer: Transfer, partner_id: str = "acme") -> LedgerRow:
@@ -75,9 +75,10 @@ async def test_the_ledger_is_sound_after_every_kind_of_end(database: Database) -
 
 
 async def test_seats_without_a_confirmed_stake_are_not_in_the_ledger(database: Database) -> None:
-    declined = seat(4, status="declined", stake_status="declined")
-    pending = seat(5, status="pending", stake_status="pending")
-    await commit(database, rows.insert_seat(declined), rows.insert_seat(pending))
+    declined = seat(1, status="declined", stake_status="declined")
+    pending = seat(2, status="pending", stake_status="pending")
+    head = rows.move_head("acme", "test", rows.Head(), rows.Head(seat_seq=2))
+    await commit(database, rows.insert_seat(declined), rows.insert_seat(pending), head)
     assert await _sound(database) == []
 
 

@@ -186,6 +186,7 @@ def ledger(report: r.LedgerChecked) -> RenderableType:
         "Rows that belong to no seat": ", ".join(report.stray_rows) or "none",
         "Days that do not add up": ", ".join(report.days_that_do_not_add_up) or "none",
         "Invoices that do not add up": ", ".join(report.invoices_that_do_not_add_up) or "none",
+        "Heads that do not add up": ", ".join(report.heads_that_do_not_add_up) or "none",
     }
     return Group(sums, _facts("Check", facts))
 

@@ -208,6 +208,7 @@ class LedgerChecked(Record, frozen=True):
     stray_rows: list[str]
     days_that_do_not_add_up: list[str]
     invoices_that_do_not_add_up: list[str]
+    heads_that_do_not_add_up: list[str]
 
 
 class DatabaseChecked(Record, frozen=True):

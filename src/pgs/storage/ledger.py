@@ -1,11 +1,14 @@
 """The ledger in rows, and the check of all ledgers against themselves, the seats and the totals."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from pgs.domain.days import format_day
 from pgs.domain.environments import Environment
 from pgs.domain.ledger import FIRST_HASH, LedgerRow, hash_of
 from pgs.storage.reader import Reader, Row
+from pgs.storage.seats import final_seal
 from pgs.storage.transactions import Params, Stmt
 
 SHOWN_LIMIT = 100
@@ -42,18 +45,20 @@ class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
     stray_rows: list[str]
     days_that_do_not_add_up: list[str]
     invoices_that_do_not_add_up: list[str]
+    heads_that_do_not_add_up: list[str]
+
+    def faults(self) -> list[str]:
+        """Return every fault with the name of its list."""
+        lists = msgspec.structs.asdict(self)
+        del lists["totals"]
+        return [
+            f"{name.replace('_', ' ')}: {fault}" for name, found in lists.items() for fault in found
+        ]
 
     @property
     def sound(self) -> bool:
         """Whether the check found no fault."""
-        return not (
-            self.broken_chains
-            or self.seats_booked_otherwise
-            or self.matches_that_do_not_add_up
-            or self.stray_rows
-            or self.days_that_do_not_add_up
-            or self.invoices_that_do_not_add_up
-        )
+        return not self.faults()
 
 
 def insert_row(row: LedgerRow) -> Stmt:
@@ -61,13 +66,20 @@ def insert_row(row: LedgerRow) -> Stmt:
     return Stmt("ledger.insert_row", msgspec.structs.asdict(row), 1)
 
 
-async def check_ledger(reader: Reader) -> LedgerReport:
-    """Return the report on all ledgers, as they stand at one moment, in bounded memory."""
+def _go_on() -> None:
+    """Take no rest."""
+
+
+async def check_ledger(reader: Reader, rest: Callable[[], None] = _go_on) -> LedgerReport:
+    """Return the report on all ledgers, as they stand at one moment, in bounded memory.
+
+    `rest` is called after each page of rows.
+    """
     shown: Params = {"page_size": SHOWN_LIMIT}
     async with reader.one_moment():
         return LedgerReport(
             totals=[LedgerTotals(*row) for row in await reader.all("ledger.sums")],
-            broken_chains=await broken_chains(reader),
+            broken_chains=await broken_chains(reader, rest),
             seats_booked_otherwise=_named(
                 await reader.all("ledger.seats_booked_otherwise", **shown)
             ),
@@ -84,21 +96,47 @@ async def check_ledger(reader: Reader) -> LedgerReport:
             invoices_that_do_not_add_up=_named(
                 await reader.all("ledger.invoices_that_do_not_add_up", **shown)
             ),
+            heads_that_do_not_add_up=await _head_faults(reader, shown),
         )
 
 
-async def broken_chains(reader: Reader) -> list[str]:
+async def _head_faults(reader: Reader, shown: Params) -> list[str]:
+    """Return what contradicts the heads and the accounts: sequences with holes, altered days."""
+    faults = [
+        f"{partner_id} {environment}: {last} seats were taken, {there} are there"
+        for partner_id, environment, last, there in await reader.all(
+            "ledger.seats_by_head", **shown
+        )
+    ]
+    faults += [
+        f"{partner_id} {environment}: the last final day was altered"
+        for partner_id, environment, day, seal in await reader.all("ledger.final_days")
+        if seal and seal != final_seal(partner_id, environment, day)
+    ]
+    faults += [
+        f"{partner_id}: the account is missing"
+        for (partner_id,) in await reader.all("ledger.partners_without_a_row", **shown)
+    ]
+    return faults[:SHOWN_LIMIT]
+
+
+async def broken_chains(reader: Reader, rest: Callable[[], None] = _go_on) -> list[str]:
     """Return the first fault of each ledger whose rows are not as they were written."""
     broken = []
     for partner_id, environment, last_seq, last_hash in await reader.all("ledger.heads"):
-        fault = await _first_fault(reader, partner_id, environment, last_seq, last_hash)
+        fault = await _first_fault(reader, partner_id, environment, last_seq, last_hash, rest)
         if fault is not None:
             broken.append(f"{partner_id} {environment}: {fault}")
     return broken[:SHOWN_LIMIT]
 
 
 async def _first_fault(
-    reader: Reader, partner_id: str, environment: Environment, last_seq: int, last_hash: str
+    reader: Reader,
+    partner_id: str,
+    environment: Environment,
+    last_seq: int,
+    last_hash: str,
+    rest: Callable[[], None],
 ) -> str | None:
     """Return what is wrong with the first row that is not as it was written, or None."""
     seq, before = 0, FIRST_HASH
@@ -112,6 +150,7 @@ async def _first_fault(
                 follows = any(other.hash == hash_of(other, before) for other in later)
                 return f"row {row.seq} is {'out of order' if follows else 'altered'}"
             seq, before = row.seq, row.hash
+        rest()
     if seq < last_seq:
         return f"row {seq + 1} is missing"
     if seq > last_seq:

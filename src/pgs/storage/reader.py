@@ -29,6 +29,7 @@ class Reader:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._failed: Callable[[], object] | None = None  # the last read that failed
 
     async def one(self, name: str, **params: SqlValue) -> Row | None:
         """Return the first row of a query, or None. Raises `ReadFailed`."""
@@ -72,7 +73,19 @@ class Reader:
         except BUGS:
             raise
         except sqlite3.Error as error:
+            if name in QUERIES:
+                self._failed = lambda: read(self._connection, **params)
             raise ReadFailed(name, error) from error
+
+    async def still_fails(self) -> bool:
+        """Return whether the last read that failed fails again."""
+        if self._failed is not None:
+            try:
+                self._failed()
+            except sqlite3.Error:
+                return True
+            self._failed = None
+        return False
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,5 +1,6 @@
 """Reads seats and matches, and builds the statements that write them and the ledger."""
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -81,8 +82,14 @@ def move_head(partner_id: str, environment: Environment, was: Head, head: Head) 
         "environment": environment,
         **msgspec.structs.asdict(head),
         **{f"was_{name}": value for name, value in msgspec.structs.asdict(was).items()},
+        "final_seal": final_seal(partner_id, environment, head.final_day),
     }
     return Stmt("seats.move_head", params, 1)
+
+
+def final_seal(partner_id: str, environment: Environment, final_day: int) -> str:
+    """Return the hash that stands beside a head's last final day, in hex."""
+    return hashlib.sha256(f"{partner_id}|{environment}|{final_day}".encode()).hexdigest()
 
 
 async def find_seat(reader: Reader, partner_id: str, seat_id: str) -> Seat | None:

@@ -47,6 +47,8 @@ stop may take."""
 # next sync would succeed without them.
 _FAILED_SYNC = frozenset({sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC})
 
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
 LAST_LINE_S = 0.25
 """Seconds for the log to take its last line before the process ends after a failed sync."""
 
@@ -101,6 +103,7 @@ class Writer:
         self._closed = False
         self._ended = False
         self._failed_at = -inf
+        self.damaged = False  # SQLite found the file damaged, which does not heal
 
     def start(self) -> None:
         """Start the thread, unless `inline`. Call this in the trio run that will submit."""
@@ -244,7 +247,7 @@ class Writer:
                 self._execute(job.tx)
             (commits,) = QUERIES["heartbeat.count_write"](self._connection)
         except Exception as error:
-            _end_after_failed_sync(error)
+            self._look_at(error)
             self._roll_back()
             if len(jobs) == 1:
                 jobs[0].result = _verdict(jobs[0].tx, error)
@@ -256,7 +259,7 @@ class Writer:
             self._connection.execute("commit")
         except Exception as error:
             _report("commit_failed", error, transactions=len(jobs))
-            _end_after_failed_sync(error)
+            self._look_at(error)
             self._roll_back()
             _answer(jobs, OutcomeUnknown, str(error))
             return
@@ -266,6 +269,16 @@ class Writer:
             return
         for job in jobs:
             job.result = outcome.Value(Outcome.COMMITTED)
+
+    def _look_at(self, error: Exception) -> None:
+        """End the process if the disk failed to sync: only a restart reads what is really there."""
+        code = getattr(error, "sqlite_errorcode", None)
+        if code in _FAILED_SYNC:
+            _report("sync_failed", error)
+            threading.Event().wait(LAST_LINE_S)
+            os.kill(os.getpid(), signal.SIGKILL)
+        if code is not None and code & 0xFF in _DAMAGED:
+            self.damaged = True
 
     def _execute(self, tx: Tx) -> None:
         for stmt in tx.stmts:
@@ -281,14 +294,6 @@ class Writer:
                 self._connection.execute("rollback")
         except sqlite3.Error as error:
             _report("rollback_failed", error)
-
-
-def _end_after_failed_sync(error: Exception) -> None:
-    """End the process if the disk failed to sync: only a restart reads what is really on disk."""
-    if getattr(error, "sqlite_errorcode", None) in _FAILED_SYNC:
-        _report("sync_failed", error)
-        threading.Event().wait(LAST_LINE_S)
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _answer(jobs: Sequence[_Job], error: type[StoreOutage], why: str) -> None:

@@ -7,6 +7,7 @@ import msgspec
 
 from pgs.actors.account import (
     factors,
+    feed,
     keys,
     lifecycle,
     people,
@@ -17,6 +18,7 @@ from pgs.actors.account import (
 )
 from pgs.actors.account.decisions import AccountDecision
 from pgs.actors.messages.account.factors import EnrollTotp, ResetFactor
+from pgs.actors.messages.account.feed import NoteRewound
 from pgs.actors.messages.account.keys import MintKey, RevokeKey, RotateKey
 from pgs.actors.messages.account.lifecycle import EmergencyStop, SwitchAccount
 from pgs.actors.messages.account.people import (
@@ -75,6 +77,7 @@ RULES: Mapping[type, Rule] = {
     RotateWebhookSecret: Rule(webhooks.rotate_webhook_secret, webhooks.read_webhook),
     DisableWebhook: Rule(webhooks.disable_webhook, webhooks.read_webhook),
     SwitchAccount: Rule(lifecycle.switch_account),
+    NoteRewound: Rule(feed.note_rewound),
     EmergencyStop: Rule(lifecycle.emergency_stop),
     CreateInvite: Rule(people.create_invite, people.read_kept_invites),
     RevokeInvite: Rule(people.revoke_invite, people.read_invite),

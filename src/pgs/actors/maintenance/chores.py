@@ -3,6 +3,7 @@
 from pgs.actors.kernel.system import TEND_S
 from pgs.actors.maintenance.billing import assemble_invoices, finalise_days
 from pgs.actors.maintenance.clock import watch_clock
+from pgs.actors.maintenance.data import check_database, watch_files
 from pgs.actors.maintenance.deadlines import SEARCH_AGAIN_S, ring_alarms, tell_due
 from pgs.actors.maintenance.registers import (
     close_idle_partners,
@@ -48,6 +49,16 @@ minutes at best."""
 CHECK_SOCKETS_S = 1.0
 """Seconds between two checks of the registry's age. Nothing else closes sockets when the registry
 is too old."""
+
+WATCH_FILES_S = 1.0
+"""Seconds between two looks at the database's files. The writer looks at each commit, so this is
+for a service without writes."""
+
+CHECK_DATABASE_S = 86_400.0
+"""Seconds between two checks of the database. A check reads all of it, so one a day is enough."""
+
+CHECK_FIRST_S = 300.0
+"""Seconds from the start to the first check: a service that starts has better things to do."""
 
 CHORES = (
     # The actors.
@@ -134,6 +145,15 @@ CHORES = (
         work=wake_failing_couriers,
         every_s=REPAIR_S,
         failed="failing_endpoints_unreadable",
+    ),
+    # The data itself.
+    Chore(name="watch_files", work=watch_files, every_s=WATCH_FILES_S),
+    Chore(
+        name="check_database",
+        work=check_database,
+        every_s=CHECK_DATABASE_S,
+        first_after_s=CHECK_FIRST_S,
+        failed="database_unchecked",
     ),
     # Old rows.
     Chore(

@@ -7,19 +7,25 @@ sees every changed row.
 import re
 
 import msgspec
+import structlog
 import trio
 from msgspec import UNSET, UnsetType
 
+from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
+from pgs.actors.messages.account.feed import NoteRewound
 from pgs.domain.cursors import make_cursor, read_cursor
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Seat
 from pgs.http.api.auth import recheck
 from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.http.api.query import int_param
 from pgs.storage.bulk import read_in_bulk
-from pgs.storage.seats import feed_page, position_since
+from pgs.storage.seats import feed_page, find_head, position_since
 
 CURSOR_KIND = "results"
+
+log = structlog.get_logger("pgs.http")
 
 LIMIT_DEFAULT = 100
 """Rows on a page of the feed if the call names no `limit`, as the interface promises."""
@@ -136,7 +142,34 @@ async def _start(call: Call) -> int | Refusal | BadRequest:
     if "cursor" not in call.query:
         return 0
     position = read_cursor(parts.ring, call.query["cursor"], CURSOR_KIND, *owner)
-    return position if isinstance(position, int) else refuse("invalid_cursor")
+    if not isinstance(position, int):
+        return refuse("invalid_cursor")
+    head = (await find_head(parts.database.reader, *owner)).feed_position
+    return position if position <= head else await _tell_of_rewound(call, position, head)
+
+
+async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
+    """Refuse a cursor that is ahead of the feed: an old copy of the data was put back.
+
+    It is told of once for each feed, in the log, the metrics and the account's event log.
+    """
+    parts, principal = call.services.parts, call.principal
+    owner = (principal.partner_id, principal.environment)
+    if parts.data_watch.rewound(*owner):
+        parts.on_event("feed_rewound")
+        log.error(
+            "feed_rewound",
+            partner_id=principal.partner_id,
+            environment=principal.environment,
+            cursor=position,
+            head=head,
+        )
+        note = NoteRewound(PLATFORM, principal.environment, position - head)
+        try:
+            await call.services.directory.partner(principal.partner_id).account().ask(note)
+        except (Crashed, Degraded, Overloaded):
+            parts.data_watch.not_told(*owner)
+    return refuse("invalid_cursor")
 
 
 async def _held_page(

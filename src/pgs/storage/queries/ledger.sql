@@ -21,6 +21,37 @@ where not exists (
   select 1 from head h where h.partner_id = l.partner_id and h.environment = l.environment)
 order by 1, 2;
 
+-- name: seats_by_head
+-- Heads and seats that do not have as many seats, up to as high a number, as they should.
+select h.partner_id, h.environment, h.seat_seq, count(s.seat_id)
+from head h
+left join seat s on s.partner_id = h.partner_id and s.environment = h.environment
+group by h.partner_id, h.environment, h.seat_seq
+having count(s.seat_id) <> h.seat_seq or coalesce(max(s.seq), 0) <> h.seat_seq
+union all
+select s.partner_id, s.environment, 0, count(*)
+from seat s
+where not exists (
+  select 1 from head h where h.partner_id = s.partner_id and h.environment = s.environment)
+group by s.partner_id, s.environment
+order by 1, 2
+limit :page_size;
+
+-- name: final_days
+select partner_id, environment, final_day, final_seal from head order by partner_id, environment;
+
+-- name: partners_without_a_row
+-- Every account has an event since it was created.
+select known.partner_id
+from (
+  select partner_id from event
+  union select partner_id from api_key
+  union select partner_id from member
+) as known
+where not exists (select 1 from partner p where p.partner_id = known.partner_id)
+order by known.partner_id
+limit :page_size;
+
 -- name: sums
 select environment, cast(count(*) as bigint),
   cast(sum(case when kind = 'charge' then amount_usd_cents else 0 end) as bigint),

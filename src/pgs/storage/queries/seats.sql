@@ -76,12 +76,12 @@ limit :page_size;
 
 -- name: move_head!
 insert into head (partner_id, environment, seat_seq, feed_position, ledger_seq, ledger_hash,
-  final_day)
+  final_day, final_seal)
 values (:partner_id, :environment, :seat_seq, :feed_position, :ledger_seq, :ledger_hash,
-  :final_day)
+  :final_day, :final_seal)
 on conflict (partner_id, environment) do update
 set seat_seq = excluded.seat_seq, feed_position = excluded.feed_position,
   ledger_seq = excluded.ledger_seq, ledger_hash = excluded.ledger_hash,
-  final_day = excluded.final_day
+  final_day = excluded.final_day, final_seal = excluded.final_seal
 where head.seat_seq = :was_seat_seq and head.feed_position = :was_feed_position
   and head.ledger_seq = :was_ledger_seq and head.final_day = :was_final_day;

@@ -1,0 +1,46 @@
+"""What is known of the data: whether its files are there, and what the last check found."""
+
+import msgspec
+
+from pgs.domain.environments import Environment
+
+
+class CheckResult(msgspec.Struct, frozen=True):
+    """The end of a check of the database: when, in epoch seconds, and the faults it has found."""
+
+    at: int
+    faults: tuple[str, ...]
+
+
+class DataWatch:
+    """It changes in one step, and anyone may read it."""
+
+    def __init__(self) -> None:
+        self.lost: str | None = None
+        self.last_check: CheckResult | None = None
+        self._rewound: set[tuple[str, Environment]] = set()
+
+    def looked(self, lost: str | None) -> bool:
+        """Note which file is lost, or None; return whether to tell of it."""
+        news = lost is not None and self.lost is None
+        self.lost = lost
+        return news
+
+    def rewound(self, partner_id: str, environment: Environment) -> bool:
+        """Note that a reader is ahead of a feed; return whether to tell of it: once for a feed."""
+        news = (partner_id, environment) not in self._rewound
+        self._rewound.add((partner_id, environment))
+        return news
+
+    def not_told(self, partner_id: str, environment: Environment) -> None:
+        """Note that the feed could not be told of, so that the next reader tells of it."""
+        self._rewound.discard((partner_id, environment))
+
+    def fault(self) -> str | None:
+        """Return what an operator should know of the last check, or None."""
+        if self.last_check is None or not self.last_check.faults:
+            return None
+        return (
+            f"the last check found {len(self.last_check.faults)} faults, the first: "
+            f"{self.last_check.faults[0]}; see docs/operations.md"
+        )
