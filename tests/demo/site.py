@@ -19,6 +19,7 @@ from pgs.demo.pool import ConnectionPool
 from pgs.demo.site import Opponent, Site, origins_of, serving
 from pgs.http.transport.server import bind
 from pgs.serve import RunningService
+from pgs_client.trio_client import TrioClient
 from tests.demo.service import demo_service
 
 
@@ -84,11 +85,11 @@ async def visit(folder: Path, opponent: Opponent | None = None) -> AsyncIterator
     with closing(bind("127.0.0.1:0")) as sock:
         async with (
             demo_service(folder) as (service, demo, inbox),
+            TrioClient(service.base_url, demo.test_key) as client,
             ConnectionPool() as pool,
         ):
             news, origins = News(SystemClock()), origins_of(sock)
-            record = partial(news.call, service.base_url)
-            backend = Backend(pool, service.base_url, demo.test_key, record)
+            backend = Backend(client, partial(news.call, service.base_url))
             launcher = Launcher(backend, SystemRng())
             site = Site(launcher, service.base_url, origins, news, opponent=opponent)
             async with serving(site, sock), trio.open_nursery() as nursery:

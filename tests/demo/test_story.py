@@ -10,11 +10,13 @@ from rich.console import Console
 from pgs.clock import SystemClock
 from pgs.demo.backend import Backend
 from pgs.demo.inbox import Inbox
-from pgs.demo.pool import ConnectionPool
 from pgs.demo.settlement import DelayedSettlement
 from pgs.demo.story import Unexpected, tell
 from pgs.demo.telling import Teller
+from pgs_client.trio_client import TrioClient
 from tests.demo.service import demo_service
+
+NO_KEY = "pgs_test_" + "0" * 46
 
 
 @pytest.mark.parametrize(
@@ -27,9 +29,9 @@ async def test_an_unexpected_answer_ends_the_story(
     with trio.fail_after(30):
         async with (
             demo_service(tmp_path) as (service, demo, inbox),
-            ConnectionPool() as pool,
+            TrioClient(service.base_url, getattr(demo, key) if key else NO_KEY) as client,
         ):
-            backend = Backend(pool, service.base_url, getattr(demo, key) if key else "no key")
+            backend = Backend(client)
             with pytest.raises(Unexpected, match=complaint):
                 await tell(backend, Teller(Console(file=shown)), DelayedSettlement(), inbox)
     assert "The tiers" in shown.getvalue()
@@ -40,14 +42,14 @@ async def test_a_nudge_that_does_not_verify_ends_the_story(tmp_path: Path) -> No
     with trio.fail_after(30):
         async with (
             demo_service(tmp_path) as (service, demo, inbox),
-            ConnectionPool() as pool,
+            TrioClient(service.base_url, demo.test_key) as client,
         ):
             inbox.secret = "whsec_" + "A" * 43
             with pytest.raises(
                 Unexpected, match="the match's start that verifies, but the signature is not valid"
             ):
                 await tell(
-                    Backend(pool, service.base_url, demo.test_key),
+                    Backend(client),
                     Teller(Console(file=shown)),
                     DelayedSettlement(),
                     inbox,
@@ -63,11 +65,11 @@ async def test_a_nudge_that_does_not_come_ends_the_story(
     with trio.fail_after(30):
         async with (
             demo_service(tmp_path) as (service, demo, _),
-            ConnectionPool() as pool,
+            TrioClient(service.base_url, demo.test_key) as client,
         ):
             with pytest.raises(Unexpected, match="a nudge for the match's start within"):
                 await tell(
-                    Backend(pool, service.base_url, demo.test_key),
+                    Backend(client),
                     Teller(Console(file=io.StringIO())),
                     DelayedSettlement(),
                     elsewhere,

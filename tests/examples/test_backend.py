@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from pgs.demo.backend import Backend
-from pgs.demo.pool import ConnectionPool
+from pgs_client.trio_client import TrioClient
 from tests.conventions.tree import ROOT
 from tests.demo.service import demo_service
 
@@ -74,9 +74,8 @@ async def test_the_backend_runs_beside_the_demo_until_the_money_is_in_the_feed(
 async def test_the_backends_player_is_matched_with_a_player_who_was_waiting(tmp_path: Path) -> None:
     with trio.fail_after(60):
         async with demo_service(tmp_path) as (service, demo, _):
-            async with ConnectionPool() as pool:
-                backend = Backend(pool, service.base_url, demo.test_key)
-                await backend.seat("tic-tac-toe", "p-1", "test-bronze", 100, "first")
+            async with TrioClient(service.base_url, demo.test_key) as client:
+                await Backend(client).seat("tic-tac-toe", "p-1", "test-bronze", 100, "first")
             done = await _run(tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.decode().splitlines()

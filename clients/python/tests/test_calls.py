@@ -133,6 +133,8 @@ def test_a_refusal_is_raised_as_the_type_of_its_code_and_is_not_repeated() -> No
     assert isinstance(raised.value, BadRequest)
     assert raised.value.fields["floorUsdCents"] == 100
     assert (raised.value.request_id, raised.value.status) == ("req_1", 400)
+    assert raised.value.answer is not None
+    assert raised.value.answer.headers["x-request-id"] == "req_1"
     assert str(raised.value) == "400 stake_below_floor A sentence."
 
 

@@ -29,7 +29,6 @@ from pgs.demo.folder import (
 from pgs.demo.inbox import Inbox, open_inbox
 from pgs.demo.loopback import HOOKS_HOST, LoopbackResolver, loopback_outbound
 from pgs.demo.partner import make_partner
-from pgs.demo.pool import ConnectionPool
 from pgs.demo.settlement import PAYOUT_DELAY_S, DelayedSettlement
 from pgs.demo.site import origins_of
 from pgs.demo.stay import stay
@@ -41,6 +40,7 @@ from pgs.logs import Lines, logging_to
 from pgs.operator.ready import NotMade, ReadyPartner
 from pgs.process import SWITCH_INTERVAL_S
 from pgs.serve import RunningService, running
+from pgs_client.trio_client import TrioClient
 
 FOLDER = Path("demo-data")
 
@@ -165,8 +165,8 @@ async def _tell_story(
         )
         write_demo_file(options.folder, content)
         _introduce(options, teller, service, inbox)
-        async with ConnectionPool() as pool:
-            await tell(Backend(pool, service.base_url, partner.test_key), teller, settlement, inbox)
+        async with TrioClient(service.base_url, partner.test_key) as client:
+            await tell(Backend(client), teller, settlement, inbox)
     except _GONE_WRONG as error:
         teller.unexpected(str(error) or type(error).__name__)
         teller.say(f"The service's log is {options.folder / LOG_FILE}.")

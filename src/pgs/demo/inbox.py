@@ -10,7 +10,8 @@ import trio
 from pgs.clock import Clock
 from pgs.demo.certificates import Authority, server_context
 from pgs.demo.loopback import ADDRESS, HOOKS_HOST
-from pgs.domain.nudges import SIGNATURE_HEADER, verify_signature
+from pgs_client import InvalidSignature, verify_webhook
+from pgs_client.webhooks import SIGNATURE_HEADER
 
 PATH = "/nudges"
 
@@ -81,9 +82,18 @@ class Inbox:
         problem = None
         if not signature:
             problem = "there is no signature"
-        elif not self.secret or not verify_signature(self.secret, signature, body, now_ms // 1000):
+        elif not self._is_signed(signature, body, now_ms // 1000):
             problem = "the signature is not valid"
         return Received(now_ms, line.decode("latin-1"), signature, body, problem)
+
+    def _is_signed(self, signature: str, body: bytes, now: int) -> bool:
+        if not self.secret:
+            return False
+        try:
+            verify_webhook(self.secret, signature, body, now=now)
+        except InvalidSignature:
+            return False
+        return True
 
     def _keep(self, received: Received) -> None:
         # A full inbox drops the nudge. The feed has the same news.

@@ -1,4 +1,4 @@
-"""The connection pool with which the demo and the load scripts call the service over HTTP."""
+"""The connection pool with which tests and the load scripts call the service over HTTP."""
 
 from collections.abc import Iterable
 from typing import Self

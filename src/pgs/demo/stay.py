@@ -11,11 +11,11 @@ from pgs.demo.backend import Backend
 from pgs.demo.inbox import Inbox
 from pgs.demo.launch import Launcher
 from pgs.demo.news import News, follow_feed
-from pgs.demo.pool import ConnectionPool
 from pgs.demo.site import PLAYERS, Site, origins_of, serving
 from pgs.demo.telling import Teller
 from pgs.operator.ready import ReadyPartner
 from pgs.serve import RunningService
+from pgs_client.trio_client import TrioClient
 
 
 async def stay(
@@ -31,9 +31,8 @@ async def stay(
     Bots play in pairs. With an odd number, the last one plays against the page's user.
     """
     rng, news, origins = SystemRng(), News(SystemClock()), origins_of(sock)
-    async with ConnectionPool() as pool:
-        record = partial(news.call, service.base_url)
-        backend = Backend(pool, service.base_url, partner.test_key, record)
+    async with TrioClient(service.base_url, partner.test_key) as client:
+        backend = Backend(client, partial(news.call, service.base_url))
         launcher = Launcher(backend, rng)
         arena = Arena(launcher, teller, rng)
         opponent = partial(arena.oppose, PLAYERS[1], PLAYERS[0]) if bots % 2 else None

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from pgs_client.flows import Answer, Call
+from pgs_client.flows import Call
 from pgs_client.records import (
     Account,
+    Answer,
     Invoice,
     InvoicedMatch,
     InvoiceLine,

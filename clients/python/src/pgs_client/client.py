@@ -9,7 +9,6 @@ import httpx
 
 from pgs_client import calls
 from pgs_client.flows import (
-    Answer,
     Call,
     Feed,
     Flow,
@@ -27,6 +26,7 @@ from pgs_client.flows import (
 )
 from pgs_client.records import (
     Account,
+    Answer,
     Invoice,
     InvoicedMatch,
     InvoiceLine,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from pgs_client.records import Seat
+from pgs_client.records import Answer, Seat
 
 
 class PgsError(Exception):
@@ -33,11 +33,12 @@ class UnexpectedAnswer(PgsError):
 class ServiceError(PgsError):
     """The service refused a call. Branch on the type, or on `reason`; `message` may be reworded.
 
-    `fields` holds the answer as it was sent, `reason` is None if the error has no code, and
-    `request_id` names the call in the log of the service.
+    `fields` holds the body as it was sent, `reason` is None if the error has no code, and
+    `request_id` names the call in the log of the service. `answer` is the whole answer.
     """
 
     code: ClassVar[str] = ""
+    answer: Answer | None = None
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ send requests, wait, and use the store; everything else is decided here.
 
 import json
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from random import SystemRandom
 from typing import Any, Generic, TypeVar
@@ -18,7 +18,7 @@ from pgs_client.errors import (
     UnexpectedAnswer,
     service_error,
 )
-from pgs_client.records import Json, Page, Row, Unreadable
+from pgs_client.records import Answer, Json, Page, Row, Unreadable
 
 T = TypeVar("T")
 
@@ -102,16 +102,6 @@ class Save:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An answer. Header names are in lower case. `took_s`: seconds from the first byte sent."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-    took_s: float = 0.0
-
-
-@dataclass(frozen=True)
 class Lost:
     """No whole answer came."""
 
@@ -178,7 +168,9 @@ def _judge(call: Call[T], heard: Answer | Lost) -> T:
         if heard.status == 429 and retry_after_s is None:
             retry_after_s = QUIET_S
         request_id = heard.headers.get("x-request-id")
-        raise service_error(heard.status, sent or {}, request_id, retry_after_s)
+        error = service_error(heard.status, sent or {}, request_id, retry_after_s)
+        error.answer = heard
+        raise error
     if heard.status != 200 or sent is None:
         raise UnexpectedAnswer(
             f"{call.method} {call.path} was answered with {heard.status} and no JSON object",

@@ -286,3 +286,13 @@ class Page(Generic[T]):
     next_cursor: str | None
     has_more: bool
     took_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer. Header names are in lower case. `took_s`: seconds from the first byte sent."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+    took_s: float = 0.0

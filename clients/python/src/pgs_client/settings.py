@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from pgs_client.flows import Answer, Request, Retries, Timeouts
+from pgs_client.flows import Request, Retries, Timeouts
+from pgs_client.records import Answer
 
 API_VERSION: Final = 1
 """The version of the interface that this client speaks. It is sent with every call."""

@@ -10,7 +10,6 @@ import trio
 from pgs_client import calls
 from pgs_client.client import WAIT_S
 from pgs_client.flows import (
-    Answer,
     Call,
     Feed,
     Flow,
@@ -28,6 +27,7 @@ from pgs_client.flows import (
 )
 from pgs_client.records import (
     Account,
+    Answer,
     Invoice,
     InvoicedMatch,
     InvoiceLine,
