@@ -25,7 +25,7 @@ export interface Answer {
  * nothing, a seat is named by its idempotency key, and a cancellation or decision counts once.
  */
 export interface Call<T> {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly sent?: Json;
   readonly echo?: Json;
@@ -190,4 +190,12 @@ export const overDays = (
   what: readonly string[], fromDay: string, toDay: string,
 ): Call<Json> => ({
   method: 'GET', path: pathOf(what, { from: fromDay, to: toDay }), read: (sent) => sent,
+});
+
+export const theme = (): Call<Json> => ({
+  method: 'GET', path: pathOf(['theme']), read: (sent) => sent,
+});
+
+export const writeTheme = (fields: Json): Call<Json> => ({
+  method: 'PUT', path: pathOf(['theme']), sent: fields, read: (sent) => sent,
 });

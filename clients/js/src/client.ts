@@ -243,6 +243,16 @@ export class Client {
     return this.send(calls.overDays(['results', 'digest'], fromDay, toDay));
   }
 
+  /** Reads the theme of the frame, as it is sent. */
+  theme(): Promise<Json> {
+    return this.send(calls.theme());
+  }
+
+  /** Replaces the test theme of the frame. Omitted fields go back to their defaults. */
+  writeTheme(fields: Json): Promise<Json> {
+    return this.send(calls.writeTheme(fields));
+  }
+
   /** Makes a call. Throws `PgsError` after the last try. */
   async send<T>(call: Call<T>): Promise<T> {
     for (let tried = 1; ; tried += 1) {

@@ -320,6 +320,42 @@ export class InvoiceNotReadable extends Conflict {
   override name = 'InvoiceNotReadable';
 }
 
+/** A live key cannot write a theme. `fields.changeItAt` tells where a person can. */
+export class LiveThemeNotWritable extends Forbidden {
+  static readonly code = 'live_theme_not_writable';
+  override name = 'LiveThemeNotWritable';
+}
+
+/** The theme's field `fields.parameter` has a value that is not allowed. */
+export class ThemeFieldInvalid extends Unprocessable {
+  static readonly code = 'theme_field_invalid';
+  override name = 'ThemeFieldInvalid';
+}
+
+/** The logo is no PNG and no WebP. */
+export class LogoUnsupportedType extends Unprocessable {
+  static readonly code = 'logo_unsupported_type';
+  override name = 'LogoUnsupportedType';
+}
+
+/** The logo is not valid base64. */
+export class LogoMalformed extends Unprocessable {
+  static readonly code = 'logo_malformed';
+  override name = 'LogoMalformed';
+}
+
+/** The logo has more than `fields.maxBytes` bytes. */
+export class LogoTooLarge extends Unprocessable {
+  static readonly code = 'logo_too_large';
+  override name = 'LogoTooLarge';
+}
+
+/** The logo is not an image of the type that it claims. */
+export class LogoNotThatImage extends Unprocessable {
+  static readonly code = 'logo_not_that_image';
+  override name = 'LogoNotThatImage';
+}
+
 type Kind = new (
   status: number, fields: Json, requestId?: string | null, retryAfterMs?: number | null,
 ) => ServiceError;
@@ -337,7 +373,8 @@ const CODED = [
   IdempotencyKeyConflict, StakeDeclined, SeatNotFound, SeatNotWaiting, MatchNotFound,
   MatchAlreadyDecided, InvalidCursor, MissingParameter, MalformedDay, RangeBackwards,
   RangeTooWide, RangeTooExpensive, DayNotFinal, InvoiceNotFound, InvoiceStatusInvalid,
-  InvoiceNotReadable,
+  InvoiceNotReadable, LiveThemeNotWritable, ThemeFieldInvalid, LogoUnsupportedType, LogoMalformed,
+  LogoTooLarge, LogoNotThatImage,
 ] as const;
 
 /** The type of each reason code that this release knows. */

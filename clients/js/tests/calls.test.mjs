@@ -207,6 +207,13 @@ test('the other calls are sent and read', async () => {
   assert.deepEqual(JSON.parse(requests[5].body), { outcome: 'no_contest' });
 });
 
+test('a theme is read and replaced as a whole', async () => {
+  const { client, requests } = script([200, { cornerRadius: 8 }], [200, { cornerRadius: 0 }]);
+  assert.deepEqual(await client().theme(), { cornerRadius: 8 });
+  assert.deepEqual(await client().writeTheme({ cornerRadius: 0 }), { cornerRadius: 0 });
+  assert.deepEqual([requests[1].method, requests[1].body], ['PUT', '{"cornerRadius":0}']);
+});
+
 test('pages are read to the last', async () => {
   const invoice = {
     invoiceId: 'inv_1', environment: 'test', status: 'open', periodFrom: '1', periodTo: '2',

@@ -303,6 +303,15 @@ def test_the_other_calls_are_sent_and_read() -> None:
     assert plain.extensions["timeout"]["read"] == 15
 
 
+def test_a_theme_is_read_and_replaced_as_a_whole() -> None:
+    script = Script((200, {"cornerRadius": 8}), (200, {"cornerRadius": 0}))
+    client = script.client()
+    assert client.theme() == {"cornerRadius": 8}
+    assert client.write_theme({"cornerRadius": 0}) == {"cornerRadius": 0}
+    assert script.requests[1].method == "PUT"
+    assert script.sent(1) == {"cornerRadius": 0}
+
+
 def test_pages_are_read_to_the_last() -> None:
     invoice = {
         "invoiceId": "inv_1",

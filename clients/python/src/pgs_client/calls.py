@@ -220,3 +220,13 @@ def seat_summary(from_day: str, to_day: str) -> Call[Json]:
 def digest(from_day: str, to_day: str) -> Call[Json]:
     """Read a hash of each final day's rows of the feed, as it is sent."""
     return Call("GET", _path("results", "digest", query={"from": from_day, "to": to_day}), _whole)
+
+
+def theme() -> Call[Json]:
+    """Read the theme of the frame, as it is sent."""
+    return Call("GET", _path("theme"), _whole)
+
+
+def write_theme(fields: Json) -> Call[Json]:
+    """Replace the test theme of the frame. Omitted fields go back to their defaults."""
+    return Call("PUT", _path("theme"), _whole, fields)

@@ -214,6 +214,14 @@ class Client:
         """Read a hash of each final day's rows of the feed, as it is sent."""
         return self.send(calls.digest(from_day, to_day))
 
+    def theme(self) -> Json:
+        """Read the theme of the frame, as it is sent."""
+        return self.send(calls.theme())
+
+    def write_theme(self, fields: Json) -> Json:
+        """Replace the test theme of the frame. Omitted fields go back to their defaults."""
+        return self.send(calls.write_theme(fields))
+
     def send(self, call: Call[T]) -> T:
         """Make a call that `pgs_client.calls` has made."""
         return self._run(attempt(call, self._settings.timeouts, self._settings.retries))

@@ -40,6 +40,10 @@ class ServiceError(PgsError):
     code: ClassVar[str] = ""
     answer: Answer | None = None
 
+    def __init_subclass__(cls, *, code: str = "") -> None:
+        super().__init_subclass__()
+        cls.code = code
+
     def __init__(
         self,
         status: int,
@@ -95,126 +99,88 @@ class ServerFailure(ServiceError):
     """5xx: the service failed. The same call may succeed later."""
 
 
-class InvalidKey(Unauthorized):
+class InvalidKey(Unauthorized, code="invalid_key"):
     """The key is unknown, malformed or revoked."""
 
-    code = "invalid_key"
 
-
-class PartnerInactive(Forbidden):
+class PartnerInactive(Forbidden, code="partner_inactive"):
     """The account is switched off."""
 
-    code = "partner_inactive"
 
-
-class UnsupportedApiVersion(BadRequest):
+class UnsupportedApiVersion(BadRequest, code="unsupported_api_version"):
     """The service no longer serves the version that this client speaks."""
 
-    code = "unsupported_api_version"
 
-
-class TestKeyAgainstLive(Forbidden):
+class TestKeyAgainstLive(Forbidden, code="test_key_against_live"):
     """A test key was used at a deployment for live alone."""
 
     __test__ = False  # pytest takes a class with this name for a test
-    code = "test_key_against_live"
 
 
-class LiveKeyAgainstTest(Forbidden):
+class LiveKeyAgainstTest(Forbidden, code="live_key_against_test"):
     """A live key was used at a deployment for test alone."""
 
-    code = "live_key_against_test"
 
-
-class TestKeyRequired(Forbidden):
+class TestKeyRequired(Forbidden, code="test_key_required"):
     """The call works with a test key only."""
 
     __test__ = False
-    code = "test_key_required"
 
 
-class GameNotLicensed(Forbidden):
+class GameNotLicensed(Forbidden, code="game_not_licensed"):
     """The account may not use the game."""
 
-    code = "game_not_licensed"
 
-
-class GameNotLicensedInThisEnvironment(Forbidden):
+class GameNotLicensedInThisEnvironment(Forbidden, code="game_not_licensed_in_this_environment"):
     """The account may use the game in the other environment only."""
 
-    code = "game_not_licensed_in_this_environment"
 
-
-class MalformedPlayerId(BadRequest):
+class MalformedPlayerId(BadRequest, code="malformed_player_id"):
     """The player id has characters or a length that are not allowed."""
 
-    code = "malformed_player_id"
 
-
-class RateLimited(TooManyRequests):
+class RateLimited(TooManyRequests, code="rate_limited"):
     """The account or the process has used up its calls."""
 
-    code = "rate_limited"
 
-
-class RegistryUnavailable(ServerFailure):
+class RegistryUnavailable(ServerFailure, code="registry_unavailable"):
     """The service cannot read its own data."""
 
-    code = "registry_unavailable"
 
-
-class SettlementUnavailable(ServerFailure):
+class SettlementUnavailable(ServerFailure, code="settlement_unavailable"):
     """The stake could not be settled, or a store cannot be read. A seat may exist."""
 
-    code = "settlement_unavailable"
 
-
-class UnknownTier(BadRequest):
+class UnknownTier(BadRequest, code="unknown_tier"):
     """There is no such tier in this environment."""
 
-    code = "unknown_tier"
 
-
-class TierLocked(Conflict):
+class TierLocked(Conflict, code="tier_locked"):
     """The tier is not offered for the game."""
 
-    code = "tier_locked"
 
-
-class RakeTermsNotAgreed(Forbidden):
+class RakeTermsNotAgreed(Forbidden, code="rake_terms_not_agreed"):
     """An admin of the account has not agreed to the rake terms."""
 
-    code = "rake_terms_not_agreed"
 
-
-class StakeBelowFloor(BadRequest):
+class StakeBelowFloor(BadRequest, code="stake_below_floor"):
     """The stake is lower than `fields["floorUsdCents"]`."""
 
-    code = "stake_below_floor"
 
-
-class StakeAbovePrize(BadRequest):
+class StakeAbovePrize(BadRequest, code="stake_above_prize"):
     """The stake is higher than `fields["ceilingUsdCents"]`."""
 
-    code = "stake_above_prize"
 
-
-class StakeDoesNotMatchPrice(BadRequest):
+class StakeDoesNotMatchPrice(BadRequest, code="stake_does_not_match_price"):
     """The stake is not `fields["expectedUsdCents"]`, the price that the account has set."""
 
-    code = "stake_does_not_match_price"
 
-
-class IdempotencyKeyConflict(Conflict):
+class IdempotencyKeyConflict(Conflict, code="idempotency_key_conflict"):
     """The idempotency key belongs to another purchase."""
 
-    code = "idempotency_key_conflict"
 
-
-class StakeDeclined(PaymentRequired):
+class StakeDeclined(PaymentRequired, code="stake_declined"):
     """The stake was declined, and nobody was charged."""
-
-    code = "stake_declined"
 
     @property
     def seat(self) -> Seat:
@@ -222,88 +188,84 @@ class StakeDeclined(PaymentRequired):
         return Seat.read(self.fields)
 
 
-class SeatNotFound(NotFound):
+class SeatNotFound(NotFound, code="seat_not_found"):
     """There is no such seat in this environment."""
 
-    code = "seat_not_found"
 
-
-class SeatNotWaiting(Conflict):
+class SeatNotWaiting(Conflict, code="seat_not_waiting"):
     """The seat does not wait for an opponent. `fields["status"]` is its status."""
 
-    code = "seat_not_waiting"
 
-
-class MatchNotFound(NotFound):
+class MatchNotFound(NotFound, code="match_not_found"):
     """There is no such match in this environment."""
 
-    code = "match_not_found"
 
-
-class MatchAlreadyDecided(Conflict):
+class MatchAlreadyDecided(Conflict, code="match_already_decided"):
     """The match has ended with another result."""
 
-    code = "match_already_decided"
 
-
-class InvalidCursor(BadRequest):
+class InvalidCursor(BadRequest, code="invalid_cursor"):
     """The cursor was not issued to this account in this environment, or is ahead of the feed."""
 
-    code = "invalid_cursor"
 
-
-class MissingParameter(BadRequest):
+class MissingParameter(BadRequest, code="missing_parameter"):
     """The query parameter `fields["parameter"]` is missing."""
 
-    code = "missing_parameter"
 
-
-class MalformedDay(BadRequest):
+class MalformedDay(BadRequest, code="malformed_day"):
     """A day is not a real date, written yyyymmdd."""
 
-    code = "malformed_day"
 
-
-class RangeBackwards(BadRequest):
+class RangeBackwards(BadRequest, code="range_backwards"):
     """The range ends before it starts."""
 
-    code = "range_backwards"
 
-
-class RangeTooWide(BadRequest):
+class RangeTooWide(BadRequest, code="range_too_wide"):
     """The range has more than `fields["maxRangeDays"]` days."""
 
-    code = "range_too_wide"
 
-
-class RangeTooExpensive(BadRequest):
+class RangeTooExpensive(BadRequest, code="range_too_expensive"):
     """The range covers more seats than one call answers."""
 
-    code = "range_too_expensive"
 
-
-class DayNotFinal(BadRequest):
+class DayNotFinal(BadRequest, code="day_not_final"):
     """The range ends after `fields["latestDay"]`, the newest final day."""
 
-    code = "day_not_final"
 
-
-class InvoiceNotFound(NotFound):
+class InvoiceNotFound(NotFound, code="invoice_not_found"):
     """There is no such invoice in this environment."""
 
-    code = "invoice_not_found"
 
-
-class InvoiceStatusInvalid(BadRequest):
+class InvoiceStatusInvalid(BadRequest, code="invoice_status_invalid"):
     """The filter names no status of an invoice."""
 
-    code = "invoice_status_invalid"
 
-
-class InvoiceNotReadable(Conflict):
+class InvoiceNotReadable(Conflict, code="invoice_not_readable"):
     """The invoice is a draft, so its total is not known yet."""
 
-    code = "invoice_not_readable"
+
+class LiveThemeNotWritable(Forbidden, code="live_theme_not_writable"):
+    """A live key cannot write a theme. `fields["changeItAt"]` tells where a person can."""
+
+
+class ThemeFieldInvalid(Unprocessable, code="theme_field_invalid"):
+    """The theme's field `fields["parameter"]` has a value that is not allowed."""
+
+
+class LogoUnsupportedType(Unprocessable, code="logo_unsupported_type"):
+    """The logo is no PNG and no WebP."""
+
+
+class LogoMalformed(Unprocessable, code="logo_malformed"):
+    """The logo is not valid base64."""
+
+
+class LogoTooLarge(Unprocessable, code="logo_too_large"):
+    """The logo has more than `fields["maxBytes"]` bytes."""
+
+
+class LogoNotThatImage(Unprocessable, code="logo_not_that_image"):
+    """The logo is not an image of the type that it claims."""
 
 
 _BY_STATUS: Mapping[int, type[ServiceError]] = {

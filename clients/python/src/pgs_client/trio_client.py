@@ -258,6 +258,14 @@ class TrioClient:
         """Read a hash of each final day's rows of the feed, as it is sent."""
         return await self.send(calls.digest(from_day, to_day))
 
+    async def theme(self) -> Json:
+        """Read the theme of the frame, as it is sent."""
+        return await self.send(calls.theme())
+
+    async def write_theme(self, fields: Json) -> Json:
+        """Replace the test theme of the frame. Omitted fields go back to their defaults."""
+        return await self.send(calls.write_theme(fields))
+
     async def send(self, call: Call[T]) -> T:
         """Make a call that `pgs_client.calls` has made."""
         return await self._run(attempt(call, self._settings.timeouts, self._settings.retries))
