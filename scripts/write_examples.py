@@ -23,11 +23,11 @@ import trio
 
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "src" / "pgs" / "http" / "reference" / "examples.json"
-SITE = "//games.example"
+SITE = r"\1s://games.example"
 OPTIONAL_GAMES = ("chess",)
 """Games that only some services run. No example names them."""
 
-_HERE = re.compile(r"//127\.0\.0\.1:[0-9]+")
+_HERE = re.compile(r"\b(http|ws)://127\.0\.0\.1:[0-9]+")
 
 
 def without_optional_games(value: object) -> object:

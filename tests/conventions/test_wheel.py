@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pgs.http.guide.sources import NAMES, SHARED
 from tests.conventions.tree import ROOT, SOURCE, files
 
 CLIENT = ROOT / "clients" / "python" / "src" / "pgs_client"
@@ -36,6 +37,15 @@ def test_the_wheel_ships_every_file_of_the_package(built: Path) -> None:
     assert {str(path.relative_to(CLIENT.parent)) for path in files(CLIENT)} - shipped == set()
 
 
+def test_the_wheel_ships_every_page_of_the_guide(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        shipped = set(archive.namelist())
+    made = {"errors", "reference"}
+    wanted = {f"pgs/http/published/{name}.md" for name, _ in NAMES if name not in made}
+    assert wanted | {"pgs/http/published/tokens.css"} <= shipped
+
+
 def test_the_sdist_holds_the_package_and_not_the_sources_of_the_frame(built: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
@@ -44,7 +54,13 @@ def test_the_sdist_holds_the_package_and_not_the_sources_of_the_frame(built: Pat
     made_by_hatchling = {"PKG-INFO", "pyproject.toml", ".gitignore"}
     packages = ("src/pgs/", "clients/python/src/pgs_client/")
     others = {name for name in names if not name.startswith(packages)}
-    assert others - made_by_hatchling == {"LICENSE", "README.md", "CHANGELOG.md"}
+    assert others - made_by_hatchling == {
+        "LICENSE",
+        "README.md",
+        "CHANGELOG.md",
+        "web/src/design/tokens.css",
+        *(f"docs/{name}.md" for name in SHARED),
+    }
 
 
 _BUILT = [

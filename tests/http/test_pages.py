@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from pgs.domain.errors import ERRORS
 from pgs.http.pages import make_pages
 from tests.http.raw import HANDSHAKE, ServeApp, edge, error_of, raw_request, serving
@@ -10,9 +12,7 @@ from tests.http.raw import HANDSHAKE, ServeApp, edge, error_of, raw_request, ser
 async def test_an_unknown_path_is_a_404_in_the_error_shape(serve_app: ServeApp) -> None:
     async with serving(serve_app, edge(make_pages())) as server, await server.client() as client:
         for path in (
-            "/",
             "/partner/nothing",
-            "/docs",
             "/docs//changelog.md",
             "/docs/changelog.md/",
             "/%ff",
@@ -65,3 +65,51 @@ async def test_a_head_of_a_published_document_has_the_headers_of_a_get_and_no_bo
             name: value for name, value in full.headers.items() if name not in differing
         }
         assert int(head.headers["content-length"]) == len(full.body)
+
+
+async def test_the_root_sends_people_to_the_guide_and_tells_programs_where_it_is(
+    serve_app: ServeApp,
+) -> None:
+    pages = edge(make_pages("https://pgs.example"))
+    async with serving(serve_app, pages) as server, await server.client() as client:
+        told = json.loads((await client.get("/")).body)
+        assert told["docs"] == "https://pgs.example/docs/"
+        answer = await client.ask(raw_request("GET / HTTP/1.1", "Accept: text/html,*/*"))
+        assert (answer.status, answer.headers["location"]) == (302, "/docs/")
+        assert (await client.get("/docs")).status == 308
+
+
+async def test_a_page_of_the_guide_loads_nothing_from_elsewhere(serve_app: ServeApp) -> None:
+    pages = edge(make_pages("https://pgs.example"))
+    async with serving(serve_app, pages) as server, await server.client() as client:
+        answer = await client.get("/docs/")
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "'unsafe-inline'" not in policy
+        assert (await client.get("/docs/guide.js")).headers["content-type"] == "text/javascript"
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/partner/me/", "/partner/me"),
+        ("/partner//me", "/partner/me"),
+        ("/Partner/Me", "/partner/me"),
+        ("/api/v1/partner/sessions", "/partner/sessions"),
+        ("/partner/v1/tiers", "/partner/tiers"),
+        ("/sessions", "/partner/sessions"),
+        ("/partner/match/mat_secret", "/partner/matches/{match_id}"),
+        ("/partner/seat_summary", "/partner/seat-summary"),
+        ("/docs/webhooks/", "/docs/webhooks"),
+        ("/nothing/like/it", None),
+    ],
+)
+async def test_an_unknown_path_is_told_the_one_that_was_meant(
+    serve_app: ServeApp, path: str, meant: str | None
+) -> None:
+    async with serving(serve_app, edge(make_pages())) as server, await server.client() as client:
+        answer = await client.get(path)
+        assert answer.status == 404
+        hint = f" Did you mean {meant}?" if meant else ""
+        assert error_of(answer)["error"] == f"There is nothing at this path.{hint}"

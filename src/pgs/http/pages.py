@@ -1,18 +1,22 @@
-"""The published pages: the changelog and the list of errors.
+"""The published documents: the guide, the reference, the changelog and the list of errors.
 
-A HEAD is answered like a GET, without the body. Any other path or method is answered with a JSON
-error.
+Everything is rendered once, when the application is made. A HEAD is answered like a GET, without
+the body. Any other path or method is answered with a JSON error.
 """
 
-from importlib.resources import files
+from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import Final
 
 import msgspec
-from quart import Response
+from quart import Response, has_request_context, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from pgs.domain.errors import ERRORS, ErrorKind
+from pgs.http.guide.errors import errors_json
+from pgs.http.guide.paths import meant
+from pgs.http.guide.render import CSP, as_published, index_of, render_page
+from pgs.http.guide.sources import all_pages, read_published
 from pgs.http.reference.openapi import make_openapi, read_examples
 from pgs.http.surface import ENDPOINTS
 
@@ -23,13 +27,70 @@ _SENTENCES: Final = {
     408: "The request body took too long to arrive.",
     413: "The request body is too large.",
 }
-_CHANGELOG: Final = files("pgs.http").joinpath("published", "changelog.md")
+_JSON: Final = "application/json"
+_HTML: Final = "text/html; charset=utf-8"
+_MARKDOWN: Final = "text/markdown; charset=utf-8"
+_PLAIN: Final = "text/plain; charset=utf-8"
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A document: its type and its bytes."""
+
+    content_type: str
+    content: bytes
+
+
+def make_documents(base_url: str) -> dict[str, Document]:
+    """Return every published document by its path. `base_url` is the address of the service."""
+    here = base_url.encode()
+    socket = b"ws" + here.removeprefix(b"http")
+    return {
+        path: Document(
+            found.content_type,
+            found.content.replace(EXAMPLE, here).replace(_EXAMPLE_SOCKET, socket),
+        )
+        for path, found in _rendered().items()
+    }
+
+
+EXAMPLE: Final = b"https://games.example"
+"""The address that stands for the service's in every source."""
+
+
+_EXAMPLE_SOCKET: Final = b"wss://games.example"
+
+
+@cache
+def _rendered() -> dict[str, Document]:
+    """Return every document with `EXAMPLE` as the address of the service."""
+    base_url = EXAMPLE.decode()
+    pages = all_pages()
+    openapi = make_openapi(ENDPOINTS, read_examples(), base_url)
+    found = {
+        "/openapi.json": Document(_JSON, msgspec.json.encode(openapi)),
+        "/docs/errors.json": Document(_JSON, msgspec.json.encode(errors_json(base_url))),
+        "/docs/search.json": Document(_JSON, msgspec.json.encode(index_of(pages))),
+        "/docs/tokens.css": Document("text/css", read_published("tokens.css").encode()),
+        "/docs/guide.css": Document("text/css", read_published("guide.css").encode()),
+        "/docs/guide.js": Document("text/javascript", read_published("guide.js").encode()),
+    }
+    lines = ["# Partner Game Service", "", "> Head-to-head games with a stake, in partners' pages."]
+    lines += ["", "## Pages", ""]
+    for page in pages:
+        html = Document(_HTML, render_page(page, base_url).encode())
+        found[f"/docs/{page.name}"] = html
+        if page.name == "start":
+            found["/docs/"] = html
+        found[f"/docs/{page.name}.md"] = Document(_MARKDOWN, as_published(page.text).encode())
+        lines.append(f"- [{page.title}]({base_url}/docs/{page.name}.md)")
+    lines += ["", "## For tools", "", f"- [OpenAPI]({base_url}/openapi.json)"]
+    lines.append(f"- [Errors]({base_url}/docs/errors.json)")
+    found["/docs/llms.txt"] = Document(_PLAIN, ("\n".join(lines) + "\n").encode())
+    return found
 
 
 def make_pages(base_url: str = "") -> QuartTrio:
     """Return the Quart application that serves every path without an endpoint.
-
-    `base_url` is the address of the service, for the documents that name it.
 
     Its 404 and 405 (with `Allow`) are JSON objects with `error`. Exceptions pass through; the edge
     logs and answers them.
@@ -38,50 +99,57 @@ def make_pages(base_url: str = "") -> QuartTrio:
     app.config.update(PROPAGATE_EXCEPTIONS=True, PROVIDE_AUTOMATIC_OPTIONS=False)
     # Otherwise Quart redirects a path with a double slash, and so reveals which paths exist.
     app.url_map.merge_slashes = False
-    app.register_error_handler(HTTPException, _in_our_shape)
+    documents = make_documents(base_url)
+    paths = frozenset(documents)
 
-    changelog = _CHANGELOG.read_bytes()
-    errors = msgspec.json.encode({"errors": [_published(kind) for kind in ERRORS.values()]})
+    @app.errorhandler(HTTPException)
+    async def _refused(error: HTTPException) -> Response:
+        return _in_our_shape(error, paths)
 
-    @app.get("/docs/changelog.md")
-    async def _changelog() -> Response:
-        return Response(changelog, content_type="text/markdown; charset=utf-8")
+    for path, document in documents.items():
+        app.add_url_rule(path, path, _serving(document), methods=["GET"], strict_slashes=True)
 
-    @app.get("/docs/errors.json")
-    async def _errors() -> Response:
-        return Response(errors, content_type="application/json")
-
-    openapi = msgspec.json.encode(make_openapi(ENDPOINTS, read_examples(), base_url))
-
-    @app.get("/openapi.json")
-    async def _openapi() -> Response:
-        return Response(openapi, content_type="application/json")
+    @app.get("/")
+    async def _root() -> Response:
+        return _where_to_go(base_url, request.headers.get("Accept", ""))
 
     return app
 
 
-async def _in_our_shape(error: HTTPException) -> Response:
+def _serving(document: Document) -> Callable[[], Awaitable[Response]]:
+    async def serve() -> Response:
+        response = Response(document.content, content_type=document.content_type)
+        response.headers["Cache-Control"] = "no-cache"
+        if document.content_type == _HTML:
+            response.headers["Content-Security-Policy"] = CSP
+            response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    return serve
+
+
+def _where_to_go(base_url: str, accept: str) -> Response:
+    """Return the answer of `/`: browsers go to the guide, programs are told where it is."""
+    if "text/html" in accept:
+        return Response(b"", status=302, headers={"Location": "/docs/"}, content_type=_PLAIN)
+    body = {
+        "service": "Partner Game Service",
+        "docs": f"{base_url}/docs/",
+        "openapi": f"{base_url}/openapi.json",
+        "errors": f"{base_url}/docs/errors.json",
+    }
+    return Response(msgspec.json.encode(body), content_type=_JSON)
+
+
+def _in_our_shape(error: HTTPException, paths: frozenset[str]) -> Response:
     status = error.code or 500
-    body = msgspec.json.encode({"error": _SENTENCES.get(status, error.name)})
-    response = Response(body, status=status, content_type="application/json")
+    sentence = _SENTENCES.get(status, error.name)
+    # A handshake for a WebSocket has no request.
+    near = meant(request.path, paths) if status == 404 and has_request_context() else None
+    if near is not None:
+        sentence += f" Did you mean {near}?"
+    body = msgspec.json.encode({"error": sentence})
+    response = Response(body, status=status, content_type=_JSON)
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
     return response
-
-
-def _published(kind: ErrorKind) -> dict[str, object]:
-    """Return a row of the error catalogue as it is published.
-
-    `alternateStatus` is the status that some calls use instead of `status`.
-    """
-    row: dict[str, object] = {
-        "reason": kind.reason,
-        "status": kind.status,
-        "message": kind.message,
-        "fields": kind.extras,
-    }
-    if kind.optional:
-        row["optionalFields"] = kind.optional
-    if kind.elsewhere is not None:
-        row["alternateStatus"] = kind.elsewhere
-    return row

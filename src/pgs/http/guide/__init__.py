@@ -1,0 +1,1 @@
+"""The pages below `/docs/`, rendered once when the service starts."""

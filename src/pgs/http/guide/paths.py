@@ -1,0 +1,44 @@
+"""Which path a request for an unknown one was meant for."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from pgs.http.api.routes import Routes
+from pgs.http.surface import ENDPOINTS
+
+_ROUTES: Final = Routes(ENDPOINTS)
+_CHANGES: Final[tuple[Callable[[str], str], ...]] = (
+    lambda path: path.rstrip("/"),
+    str.lower,
+    lambda path: re.sub(r"/{2,}", "/", path),
+    lambda path: re.sub(r"^/(?:api/)?(?:v[0-9]+/)?", "/", path),
+    lambda path: re.sub(r"^/partner/v[0-9]+/", "/partner/", path),
+    lambda path: path if path.startswith(("/partner", "/game/")) else f"/partner{path}",
+    lambda path: path.replace("_", "-"),
+    lambda path: re.sub(r"^(/partner/(?:session|seat|tier|result|invoice))(?=/|$)", r"\1s", path),
+    lambda path: re.sub(r"^/partner/match(?=/|$)", "/partner/matches", path),
+)
+"""What people most often get wrong, in the order in which it is put right."""
+
+
+def meant(path: str, others: frozenset[str] = frozenset()) -> str | None:
+    """Return the path that was most likely meant, as it is declared, or None.
+
+    `others` are paths beside those of the calls. Nothing of the request's path is repeated.
+    """
+    for changed in (f"{path}/", *_put_right(path)):
+        if changed in others:
+            return changed
+        found = _ROUTES.find(changed.encode())
+        if found is not None:
+            return next(iter(found[0].values())).path
+    return None
+
+
+def _put_right(path: str) -> Iterator[str]:
+    for change in _CHANGES:
+        changed = change(path)
+        if changed != path:
+            path = changed
+            yield path
