@@ -25,6 +25,8 @@ GAME = "tic-tac-toe"
 TIER = "test-bronze"
 WEBHOOK = f"https://{HOOKS_HOST}/nudges"
 
+THEME = {"displayName": "Acme Games", "primaryColor": "#0B6E4F", "cornerRadius": 12}
+
 NOT_CALLED = {"GET /partner/admin/live"}
 """Calls without an example: a stream has no end."""
 
@@ -107,6 +109,8 @@ async def _launch(call: Calls) -> dict[str, Example]:
     await call("GET", "/partner/tiers", query={"gameId": GAME})
     player = {"gameId": GAME, "playerId": "p-100", "displayName": "Ada"}
     session = await call("POST", "/partner/sessions", player)
+    await call("PUT", "/partner/theme", THEME)
+    await call("GET", "/partner/theme")
     lone = await call("POST", "/partner/matches", _seat("p-300", "order-1"))
     await call("POST", "/partner/seats/{seat_id}/cancel", seat_id=lone["seatId"])
     call.kept.pop("POST /partner/matches")
@@ -159,6 +163,8 @@ async def _manage(admin: AdminClient, call: Calls) -> None:
     await call("DELETE", f"{root}/games/{{game_id}}/test", game_id=GAME)
     await call("POST", f"{root}/api-version", {"environment": "test", "version": 1})
     await call("POST", f"{root}/account/domain", {"domain": "acme.example"})
+    await call("PUT", f"{root}/theme/{{env}}", THEME, env="live")
+    await call("GET", f"{root}/theme/{{env}}", env="live")
     await _people(admin, call)
     await call("GET", f"{root}/events", query={"limit": "3"})
     await call("POST", f"{root}/emergency-stop", {"environment": "test"})
