@@ -39,7 +39,7 @@ class Links(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Keep what the tag refers to, and its anchor."""
         for name, value in attrs:
-            if name in ("href", "src") and value:
+            if name in ("href", "src") and value and value != "data:,":
                 self.to.append(value)
             elif name == "id" and value:
                 self.anchors.add(value)
