@@ -90,6 +90,8 @@ _OF_NUDGES: Final = {
 }
 
 _OF_THE_PROCESS: Final = {
+    "backup_failed",
+    "backup_made",
     "clock_behind",
     "clock_contradicts_rows",
     "database_file_lost",

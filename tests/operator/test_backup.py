@@ -11,8 +11,9 @@ from pgs.domain.keyring import MAX_KEYS
 from pgs.keyfile import BadKeyFile, KeyFile
 from pgs.operator.answers import Failed
 from pgs.operator.command import NoArgs
-from pgs.operator.commands.db import DB_BACKUP, BackupFolder
+from pgs.operator.commands.db import DB_BACKUP, BackupFolder, back_up_the_database
 from pgs.operator.commands.keyring import KEYRING_ROTATE
+from pgs.storage.transactions import StoreOutage
 from tests.operator.support import Operator, prepare
 
 
@@ -64,6 +65,26 @@ async def test_a_backup_includes_a_key_ring_from_outside_the_data_folder(tmp_pat
     assert (tmp_path / "backup" / "keys").read_bytes() == ring.read_bytes()
     async with open_core(Config(data_dir=tmp_path / "backup")) as core:
         assert len(core.parts.ring.keys) == 2
+
+
+async def test_backups_are_counted_by_how_they_end(
+    operator: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[str] = []
+    async with open_core(operator.config, on_event=counted.append) as core:
+        await back_up_the_database(core, BackupFolder("relative"))
+        await back_up_the_database(core, BackupFolder(str(operator.config.data_dir / "inside")))
+        assert counted == []
+        await back_up_the_database(core, BackupFolder(str(tmp_path / "good")))
+        assert counted == ["backup_made"]
+
+        def full(self: KeyFile, path: Path) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(KeyFile, "copy_to", full)
+        with pytest.raises(StoreOutage, match="No space left"):
+            await back_up_the_database(core, BackupFolder(str(tmp_path / "bad")))
+        assert counted == ["backup_made", "backup_failed"]
 
 
 async def test_a_backup_whose_key_ring_cannot_be_written_fails_and_leaves_nothing(

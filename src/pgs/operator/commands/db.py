@@ -42,6 +42,10 @@ async def back_up_the_database(core: Core, args: BackupFolder) -> DatabaseBacked
         copy = await back_up(core.parts.database, folder, core.parts.keys.copy_to)
     except BadTarget as error:
         return BadRequest(str(error))
+    except Exception:
+        core.parts.on_event("backup_failed")
+        raise
+    core.parts.on_event("backup_made")
     return DatabaseBackedUp(str(folder), (await trio.Path(copy).stat()).st_size, at)
 
 
