@@ -1,6 +1,7 @@
 """The API version on which a call with a key is answered."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -8,11 +9,32 @@ import msgspec
 from pgs.domain.errors import Refusal, refuse
 
 
+class Rename(msgspec.Struct, frozen=True):
+    """A field of a record that a version renames. Both names are as on the wire."""
+
+    kind: type
+    old: str
+    new: str
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """When a version was announced to end, and when it ends at the earliest. Epoch seconds."""
+
+    starts_at: int
+    ends_at: int
+
+
 class ServedVersions(msgspec.Struct, frozen=True):
-    """The versions that this build serves. Answers to an unknown caller name the `current` one."""
+    """The versions that this build serves. Answers to an unknown caller name the `current` one.
+
+    `renames`: by version, what it names otherwise than the version before. `notices`: by version,
+    the notice of its end, if one runs.
+    """
 
     served: frozenset[int]
     current: int
+    renames: Mapping[int, tuple[Rename, ...]] = {}
+    notices: Mapping[int, Notice] = {}
 
 
 VERSIONS: Final = ServedVersions(frozenset({1}), 1)

@@ -16,6 +16,7 @@ from pgs.domain.versions import choose
 from pgs.http.api.endpoint import Endpoint, Principal
 from pgs.http.api.hints import invalid_key
 from pgs.http.api.services import Services
+from pgs.http.api.versioning import ending
 from pgs.http.transport.asgi import Headers
 
 VERSION_HEADER = b"x-service-api-version"
@@ -102,7 +103,12 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     version = _chosen_version(services, headers, pin)
     if isinstance(version, Refusal):
         return Verdict(version, stamps, known)
-    stamps = ((VERSION_HEADER, b"%d" % version), *stamps[1:])
+    versions, at = services.parts.versions, services.parts.clock.now()
+    stamps = (
+        (VERSION_HEADER, b"%d" % version),
+        *stamps[1:],
+        *ending(version, versions, at, services.base_url),
+    )
     if endpoint.only_key is not None and key.environment != endpoint.only_key:
         return Verdict(_wrong_key(services, endpoint), stamps, known)
     return Verdict(Principal(account, key, version), stamps, known)

@@ -44,6 +44,7 @@ from pgs.http.api.responses import refuse_method, refuse_plain, render, send_jso
 from pgs.http.api.routes import Routes
 from pgs.http.api.services import Services
 from pgs.http.api.streams import OpenStreams
+from pgs.http.api.versioning import from_version, in_version
 from pgs.http.transport.asgi import App, ClientGone, Receive, Scope, Send, unless_gone
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake
 from pgs.storage.transactions import StoreOutage, WriterFull
@@ -190,8 +191,10 @@ class Dispatcher:
             fields = decode_object(raw)
             if isinstance(fields, BadRequest):
                 return fields
-            fault = None
-            if endpoint.launch and isinstance(principal, Principal):
+            fault: Refusal | BadRequest | None = from_version(
+                fields, endpoint.request, self._version(principal), self._services.parts.versions
+            )
+            if fault is None and endpoint.launch and isinstance(principal, Principal):
                 fault = self._check_launch(principal, fields, licensed=licensed)
             if fault is None and endpoint.spellings:
                 fault = unify_spellings(fields, endpoint.spellings)
@@ -210,6 +213,14 @@ class Dispatcher:
             body,
             request.request_id,
             request.headers,
+        )
+
+    def _version(self, principal: object) -> int:
+        """Return the version that answers. Callers without an API key have the current one."""
+        return (
+            principal.version
+            if isinstance(principal, Principal)
+            else self._services.parts.versions.current
         )
 
     def _check_launch(
@@ -281,6 +292,11 @@ class Dispatcher:
             await self._streams.send(answer, headers, receive, send)
             return 200
         response = render(endpoint, answer, self._services.base_url)
+        if response.status == 200 and endpoint.credential != "session":
+            shown = in_version(
+                response.body, self._version(verdict.outcome), self._services.parts.versions
+            )
+            response = msgspec.structs.replace(response, body=shown)
         if response.event is not None:
             self._services.parts.on_event(response.event)
         if response.status == 401:  # the key may have been revoked while its call was held

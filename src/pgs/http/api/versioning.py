@@ -1,0 +1,88 @@
+"""Requests and answers in the version that answers, and the headers of one that will end.
+
+Handlers take and make records as the oldest served version has them. What a later version renames
+is a row of `ServedVersions.renames`; it is applied here, on the way in and on the way out. The
+decision is docs/decisions/0017-versions.md.
+"""
+
+from collections.abc import Mapping
+from email.utils import formatdate
+
+import msgspec
+from msgspec import UNSET
+
+from pgs.domain.errors import BadRequest
+from pgs.domain.versions import Notice, ServedVersions
+
+Names = Mapping[type, Mapping[str, str]]
+"""For each type of record, the fields that have another name, by the name in the oldest version."""
+
+
+def names_in(version: int, versions: ServedVersions) -> Names:
+    """Return what has another name in a version than in the oldest one."""
+    found: dict[type, dict[str, str]] = {}
+    for number in sorted(versions.renames):
+        if number <= version:
+            for rename in versions.renames[number]:
+                _add(found.setdefault(rename.kind, {}), rename.old, rename.new)
+    return found
+
+
+def _add(names: dict[str, str], old: str, new: str) -> None:
+    """Add a rename. A field that an earlier version has renamed is followed to its first name."""
+    first = next((name for name, now in names.items() if now == old), old)
+    names[first] = new
+
+
+def in_version(record: object, version: int, versions: ServedVersions) -> object:
+    """Return a record as a version shows it."""
+    names = names_in(version, versions) if versions.renames else {}
+    return _renamed(record, names) if names else record
+
+
+def _renamed(value: object, names: Names) -> object:
+    if isinstance(value, msgspec.Struct):
+        own = names.get(type(value), {})
+        return {
+            own.get(field.encode_name, field.encode_name): _renamed(inner, names)
+            for field in msgspec.structs.fields(value)
+            if (inner := getattr(value, field.name)) is not UNSET
+        }
+    if isinstance(value, dict):
+        return {name: _renamed(inner, names) for name, inner in value.items()}
+    return [_renamed(inner, names) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def from_version(
+    body: dict[str, object], kind: type, version: int, versions: ServedVersions
+) -> BadRequest | None:
+    """Rename the fields of a body, as a version has them, to those of the oldest one.
+
+    A name that the version no longer has is not known any more. Return a refusal if both are given.
+    """
+    names = names_in(version, versions).get(kind, {}) if versions.renames else {}
+    for old, new in names.items():
+        if old in body and new in body:
+            return BadRequest(f"Field `{new}` is also given under its former name.")
+        body.pop(old, None)
+        if new in body:
+            body[old] = body.pop(new)
+    return None
+
+
+def ending(
+    version: int, versions: ServedVersions, now: int, base_url: str
+) -> tuple[tuple[bytes, bytes], ...]:
+    """Return the headers of an answer in a version whose notice runs; else none.
+
+    `Deprecation` is that of RFC 9745, `Sunset` that of RFC 8594.
+    """
+    notice: Notice | None = versions.notices.get(version)
+    if notice is None or now < notice.starts_at:
+        return ()
+    link = f'<{base_url}/docs/changelog>; rel="deprecation"; type="text/html"'
+    return (
+        (b"deprecation", b"@%d" % notice.starts_at),
+        (b"sunset", formatdate(notice.ends_at, usegmt=True).encode()),
+        (b"link", link.encode()),
+    )
