@@ -165,6 +165,10 @@ async def _manage(admin: AdminClient, call: Calls) -> None:
     await call("POST", f"{root}/account/domain", {"domain": "acme.example"})
     await call("PUT", f"{root}/theme/{{env}}", THEME, env="live")
     await call("GET", f"{root}/theme/{{env}}", env="live")
+    asked = {"environment": "test", "playerId": "p-200"}
+    (match,) = (await call("GET", f"{root}/matches", query=asked))["matches"]
+    in_test = {"environment": "test"}
+    await call("GET", f"{root}/matches/{{match_id}}", query=in_test, match_id=match["matchId"])
     await _people(admin, call)
     await call("GET", f"{root}/events", query={"limit": "3"})
     await call("POST", f"{root}/emergency-stop", {"environment": "test"})

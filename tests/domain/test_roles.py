@@ -38,7 +38,9 @@ def test_every_call_is_in_the_table_once_and_below_the_admin_prefix() -> None:
 
 def test_the_parameters_in_the_paths_are_exactly_these() -> None:
     names = {name for rule in ADMIN_RULES for name in re.findall(r"\{(\w+)\}", rule.path)}
-    assert names == {"env", "key_id", "uid", "invite_id", "game_id", "invoice_id", "line_id"}
+    assert names == {"env", "key_id", "uid", "invite_id", "game_id", "invoice_id", "line_id"} | {
+        "match_id"
+    }
 
 
 def test_an_admin_may_make_every_call() -> None:
@@ -71,6 +73,8 @@ def test_the_reads_are_exactly_these() -> None:
         "live",
         "events",
         "readiness",
+        "matches",
+        "matches/{match_id}",
     }
 
 

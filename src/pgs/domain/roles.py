@@ -114,6 +114,8 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
         "events",
         "live",
         "readiness",
+        "matches",
+        "matches/{match_id}",
     ),
     *_reads("webhooks/{env}", "webhooks/{env}/attempts"),
     *_reads("usage/{env}", "invoices", "invoices/{invoice_id}", "invoices/{invoice_id}/lines"),

@@ -79,10 +79,11 @@ async def attempts_before(
         since=since,
         page_size=page_size,
     )
-    return [_attempt(*row) for row in rows]
+    return [attempt_of(*row) for row in rows]
 
 
-def _attempt(*row: Any) -> Attempt:
+def attempt_of(*row: Any) -> Attempt:
+    """Return the try of a row that has its columns in the order of `Attempt`."""
     fields = dict(zip(Attempt.__struct_fields__, row, strict=True))
     return Attempt(
         **fields | {"delivered": bool(fields["delivered"]), "test": bool(fields["test"])}

@@ -12,6 +12,7 @@ from pgs.http.admin import (
     invites,
     keys,
     live,
+    matches,
     members,
     origins,
     prices,
@@ -38,5 +39,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *games.ENDPOINTS,
     *events.ENDPOINTS,
     *live.ENDPOINTS,
+    *matches.ENDPOINTS,
 )
 """Every call of the admin API. `pgs.domain.roles.ADMIN_RULES` says who may make it."""

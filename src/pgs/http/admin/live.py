@@ -14,10 +14,10 @@ import trio
 
 from pgs.actors.shared.activity import ActivityEvent, Subscriber
 from pgs.actors.shared.admission import policy_of
-from pgs.domain.environments import is_environment
-from pgs.domain.errors import BadRequest, refuse
+from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.http.admin.endpoints import admin_read
 from pgs.http.admin.gate import AdminCall, may_go_on
+from pgs.http.admin.paths import environment_asked
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Answer, Reply, Stream, Write
 
@@ -45,11 +45,9 @@ class Live(msgspec.Struct, frozen=True):
 
 async def subscribe(call: AdminCall) -> Answer:
     """Return the stream."""
-    environment = call.query.get("environment")
-    if environment is None:
-        return refuse("missing_parameter", parameter="environment")
-    if not is_environment(environment):
-        return BadRequest("Query parameter `environment` must be test or live.")
+    environment = environment_asked(call)
+    if isinstance(environment, Refusal | BadRequest):
+        return environment
     activity, partner_id = call.services.parts.activity, call.principal.account.partner_id
     subscriber = activity.subscribe(partner_id, environment)
     if subscriber is None:

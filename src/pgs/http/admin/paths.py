@@ -1,9 +1,20 @@
-"""The parameters in paths."""
+"""The environment of a call, in its path or its query."""
 
-from pgs.domain.environments import Environment
+from pgs.domain.environments import Environment, is_environment
+from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.http.admin.gate import AdminCall
 
 
 def environment_of(call: AdminCall) -> Environment:
     """Return the environment of the path's `{env}`, where routes match only `live` and `test`."""
     return "live" if call.path["env"] == "live" else "test"
+
+
+def environment_asked(call: AdminCall) -> Environment | Refusal | BadRequest:
+    """Return the environment that the query names, or what is wrong with it."""
+    environment = call.query.get("environment")
+    if environment is None:
+        return refuse("missing_parameter", parameter="environment")
+    if not is_environment(environment):
+        return BadRequest("Query parameter `environment` must be test or live.")
+    return environment

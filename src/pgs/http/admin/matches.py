@@ -1,0 +1,155 @@
+"""Matches as support looks for them, and all that is known of one."""
+
+import msgspec
+
+from pgs.domain.environments import Environment
+from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.play import Move
+from pgs.domain.seats import Seat
+from pgs.http.admin.endpoints import LIST_QUERY, admin_read
+from pgs.http.admin.gate import AdminCall
+from pgs.http.admin.paths import environment_asked
+from pgs.http.admin.webhooks import AttemptRecord, attempt_record
+from pgs.http.api.endpoint import Answer
+from pgs.http.api.lists import Wanted, cut, wanted_page
+from pgs.http.partner.matches import MatchRecord, match_record
+from pgs.http.partner.seats import SeatRecord, seat_record
+from pgs.storage import support
+from pgs.storage.moves import moves_of_match
+from pgs.storage.seats import find_by_idempotency_key, find_match_with_seats, find_seat
+from pgs.storage.support import LedgerLine
+
+_KIND = "admin.matches"
+
+
+class FoundMatches(msgspec.Struct, frozen=True, rename="camel"):
+    """A page of the matches, the newest first."""
+
+    matches: list[MatchRecord]
+    next_cursor: str | None
+    has_more: bool
+
+
+class MoveRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """A move. `at_ms` in epoch milliseconds; `left_ms`: both sides' time left after it."""
+
+    ply: int
+    side: int
+    move: str
+    at_ms: int
+    left_ms: tuple[int, int]
+
+
+class MatchLife(msgspec.Struct, frozen=True, rename="camel"):
+    """All that is known of a match."""
+
+    match: MatchRecord
+    seats: list[SeatRecord]
+    ledger: list[LedgerLine]
+    moves: list[MoveRecord]
+    nudges: list[AttemptRecord]
+
+
+async def list_matches(call: AdminCall) -> Answer:
+    """Return a page of the matches that the query asks for."""
+    environment = environment_asked(call)
+    if isinstance(environment, Refusal | BadRequest):
+        return environment
+    wanted = wanted_page(call, _KIND, environment)
+    if not isinstance(wanted, Wanted):
+        return wanted
+    before = wanted.after if isinstance(wanted.after, int) else support.END
+    found = await _find(call, environment, before, wanted.limit + 1)
+    shown, page = cut(call, _KIND, wanted, found, lambda one: one[0], environment)
+    reader, partner_id = call.services.parts.database.reader, call.principal.account.partner_id
+    records = []
+    for match_id in dict.fromkeys(match_id for _, match_id in shown):
+        record = await find_match_with_seats(reader, partner_id, match_id)
+        if record is not None and _agrees(call, record.seats):
+            records.append(match_record(record.match, record.seats))
+    return FoundMatches(records, page.next_cursor, page.has_more)
+
+
+async def _find(
+    call: AdminCall, environment: Environment, before: int, page_size: int
+) -> list[tuple[int, str]]:
+    """Return the sequence of a seat and the match id of each match, by the narrowest filter."""
+    reader, query = call.services.parts.database.reader, call.query
+    owner = (call.principal.account.partner_id, environment)
+    if "seatId" in query or "idempotencyKey" in query:
+        seat = (
+            await find_seat(reader, owner[0], query["seatId"])
+            if "seatId" in query
+            else await find_by_idempotency_key(reader, *owner, query["idempotencyKey"])
+        )
+        known = seat is not None and seat.environment == environment and seat.seq < before
+        return [(seat.seq, seat.match_id)] if known and seat and seat.match_id else []
+    if "playerId" in query:
+        player_id = query["playerId"]
+        return await support.matches_of_player(reader, *owner, player_id, before, page_size)
+    if "partnerRef" in query:
+        reference = query["partnerRef"]
+        return await support.matches_by_reference(reader, *owner, reference, before, page_size)
+    return await support.matches_before(reader, *owner, before, page_size)
+
+
+def _agrees(call: AdminCall, seats: tuple[Seat, ...]) -> bool:
+    """Return whether one seat has all that the query asks for."""
+    asked = {name: value for name, value in call.query.items() if name in _FILTERS}
+    return not asked or any(
+        all(getattr(seat, _FILTERS[name]) == value for name, value in asked.items())
+        for seat in seats
+    )
+
+
+async def read_match(call: AdminCall) -> Answer:
+    """Return all that is known of a match."""
+    environment = environment_asked(call)
+    if isinstance(environment, Refusal | BadRequest):
+        return environment
+    reader, partner_id = call.services.parts.database.reader, call.principal.account.partner_id
+    match_id = call.path["match_id"]
+    found = await find_match_with_seats(reader, partner_id, match_id)
+    if found is None or found.match.environment != environment:
+        return refuse("match_not_found")
+    ledger = await support.ledger_of_match(reader, partner_id, match_id)
+    moves = await moves_of_match(reader, partner_id, match_id)
+    nudges = await support.nudges_of_match(reader, partner_id, environment, match_id)
+    return MatchLife(
+        match=match_record(found.match, found.seats),
+        seats=[seat_record(seat) for seat in found.seats],
+        ledger=ledger,
+        moves=[_move_record(move) for move in moves],
+        nudges=[attempt_record(attempt) for attempt in nudges],
+    )
+
+
+def _move_record(move: Move) -> MoveRecord:
+    return MoveRecord(move.ply, move.side, move.move, move.at_ms, move.left_ms)
+
+
+_FILTERS = {
+    "playerId": "player_id",
+    "partnerRef": "partner_ref",
+    "seatId": "seat_id",
+    "idempotencyKey": "idempotency_key",
+}
+
+ENDPOINTS = (
+    admin_read(
+        "matches",
+        list_matches,
+        FoundMatches,
+        "The matches of an environment, by player, reference or seat",
+        query=LIST_QUERY | {"environment", *_FILTERS},
+        errors=("missing_parameter", "invalid_cursor"),
+    ),
+    admin_read(
+        "matches/{match_id}",
+        read_match,
+        MatchLife,
+        "All that is known of a match",
+        query=frozenset({"environment"}),
+        errors=("missing_parameter", "match_not_found"),
+    ),
+)

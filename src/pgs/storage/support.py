@@ -1,0 +1,101 @@
+"""Reads what support needs to tell a match's life."""
+
+import msgspec
+
+from pgs.domain.environments import Environment
+from pgs.storage.attempts import Attempt, attempt_of
+from pgs.storage.reader import Reader
+
+END = 2**53
+"""Sequence number above every real one. The first page of a list, newest first, begins here."""
+
+NUDGES_SHOWN = 100
+"""Tries at nudges that are shown for one match. It has three nudges with three tries each, and
+more only where nudges of many matches were merged into its own."""
+
+
+class LedgerLine(msgspec.Struct, frozen=True, rename="camel"):
+    """A transfer of the ledger. `at` in epoch seconds."""
+
+    seq: int
+    at: int
+    kind: str
+    debit: str
+    credit: str
+    seat_id: str
+    match_id: str | None
+    amount_usd_cents: int
+
+
+async def matches_before(
+    reader: Reader, partner_id: str, environment: Environment, before: int, page_size: int
+) -> list[tuple[int, str]]:
+    """Return (sequence of a seat, match id) of matches, the newest first, below `before`."""
+    rows = await reader.all(
+        "support.matches",
+        partner_id=partner_id,
+        environment=environment,
+        before=before,
+        page_size=page_size,
+    )
+    return [(seq, match_id) for seq, match_id in rows]
+
+
+async def matches_of_player(
+    reader: Reader,
+    partner_id: str,
+    environment: Environment,
+    player_id: str,
+    before: int,
+    page_size: int,
+) -> list[tuple[int, str]]:
+    """Return (sequence of a seat, match id) of a player's matches, the newest first."""
+    rows = await reader.all(
+        "support.matches_of_player",
+        partner_id=partner_id,
+        environment=environment,
+        player_id=player_id,
+        before=before,
+        page_size=page_size,
+    )
+    return [(seq, match_id) for seq, match_id in rows]
+
+
+async def matches_by_reference(
+    reader: Reader,
+    partner_id: str,
+    environment: Environment,
+    partner_ref: str,
+    before: int,
+    page_size: int,
+) -> list[tuple[int, str]]:
+    """Return (sequence of a seat, match id) of seats with a reference, the newest first."""
+    rows = await reader.all(
+        "support.matches_by_reference",
+        partner_id=partner_id,
+        environment=environment,
+        partner_ref=partner_ref,
+        before=before,
+        page_size=page_size,
+    )
+    return [(seq, match_id) for seq, match_id in rows]
+
+
+async def ledger_of_match(reader: Reader, partner_id: str, match_id: str) -> list[LedgerLine]:
+    """Return the ledger's rows about the seats of a match, in order."""
+    rows = await reader.all("support.ledger_of_match", partner_id=partner_id, match_id=match_id)
+    return [LedgerLine(*row) for row in rows]
+
+
+async def nudges_of_match(
+    reader: Reader, partner_id: str, environment: Environment, match_id: str
+) -> list[Attempt]:
+    """Return the tries at the nudges about a match, the oldest first."""
+    rows = await reader.all(
+        "support.nudges_of_match",
+        partner_id=partner_id,
+        environment=environment,
+        match_id=match_id,
+        page_size=NUDGES_SHOWN,
+    )
+    return [attempt_of(*row) for row in rows]

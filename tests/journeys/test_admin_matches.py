@@ -1,0 +1,138 @@
+"""Looking up matches, and all that is known of one."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from pgs.actors.messages.account.settings import AgreeTerms
+from pgs.actors.messages.seats import CancelSeat, DecideMatch, Seated, StakeSeat
+from pgs.actors.messages.table import PlayMove
+from pgs.domain.environments import Environment
+from pgs.domain.members import PLATFORM
+from pgs.domain.seats import Seat, SeatRequest
+from tests.journeys.admin_client import AdminClient, open_admin
+from tests.journeys.client import PATIENCE_S, check_plain, check_refusal
+from tests.journeys.partners import BOTH, BRONZE, account, make_tiers
+
+
+@pytest.fixture
+async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
+    """An account that has agreed to the terms, with its first admin."""
+    async with open_admin(tmp_path) as opened:
+        if not opened.service.core.parts.catalogue.published(0):
+            await make_tiers(opened.service.core)
+        await account(opened.service.core, "acme", AgreeTerms(PLATFORM, 1))
+        yield opened
+
+
+async def seat(
+    admin: AdminClient,
+    player: str,
+    key: str,
+    ref: str | None = None,
+    environment: Environment = "test",
+) -> Seat:
+    seats = admin.service.core.directory.partner("acme").seats(environment)
+    reply = await seats.ask(StakeSeat(SeatRequest(player, BOTH, BRONZE, 100, key, ref)))
+    assert isinstance(reply, Seated), reply
+    return reply.seat
+
+
+async def listed(admin: AdminClient, query: str = "") -> Any:
+    return await admin.call_ok("GET", f"matches?environment=test{query}")
+
+
+async def test_matches_are_found_by_player_reference_seat_and_key_the_newest_first(
+    admin: AdminClient,
+) -> None:
+    one = await seat(admin, "ann", "a1", "order-1")
+    two = await seat(admin, "bob", "b1", "order-1")
+    three = await seat(admin, "ann", "a2", "order-2")
+    four = await seat(admin, "cleo", "c1")
+    waiting = await seat(admin, "dan", "d1", "order-3")
+    alone = await seat(admin, "dan", "d2", "order-4")
+    seats = admin.service.core.directory.partner("acme").seats("test")
+    closed = await seats.ask(CancelSeat(alone.seat_id))
+    assert isinstance(closed, Seat)
+    first, second, third = two.match_id, four.match_id, closed.match_id
+    for query, expected in (
+        ("", [third, second, first]),
+        ("&playerId=ann", [second, first]),
+        ("&playerId=bob", [first]),
+        ("&playerId=nobody", []),
+        ("&partnerRef=order-1", [first]),
+        ("&partnerRef=order-2&playerId=ann", [second]),
+        ("&partnerRef=order-2&playerId=cleo", []),
+        (f"&seatId={three.seat_id}", [second]),
+        (f"&seatId={three.seat_id}&playerId=bob", []),
+        (f"&seatId={waiting.seat_id}", []),
+        ("&idempotencyKey=b1", [first]),
+        ("&idempotencyKey=none", []),
+    ):
+        page = await listed(admin, query)
+        assert [match["matchId"] for match in page["matches"]] == expected, query
+        assert (page["nextCursor"], page["hasMore"]) == (None, False)
+    assert one.match_id is None, "it was waiting when it was taken"
+    assert (await admin.call_ok("GET", "matches?environment=live"))["matches"] == []
+
+
+async def test_a_cursor_leads_through_the_list(admin: AdminClient) -> None:
+    expected = []
+    for number in range(3):
+        await seat(admin, "ann", f"a{number}")
+        expected.append((await seat(admin, "bob", f"b{number}")).match_id)
+    found, cursor = [], ""
+    for _ in range(3):
+        page = await listed(admin, f"&limit=1{cursor}")
+        found += [match["matchId"] for match in page["matches"]]
+        cursor = f"&cursor={page['nextCursor']}"
+    assert found == expected[::-1]
+    check_refusal(
+        await admin.call("GET", "matches?environment=test&cursor=x"), 400, "invalid_cursor"
+    )
+    check_plain(await admin.call("GET", "matches?environment=test&limit=0"), "limit")
+
+
+async def test_a_match_is_told_with_its_seats_ledger_moves_and_nudges(admin: AdminClient) -> None:
+    await seat(admin, "ann", "a1", "order-1")
+    match_id = (await seat(admin, "bob", "b1")).match_id
+    assert match_id is not None
+    partner = admin.service.core.directory.partner("acme")
+    await partner.table(match_id).ask(PlayMove("ann", 0, "b2"))
+    await partner.seats("test").ask(DecideMatch(match_id, "ended", "bob", "decided_by_test_key"))
+
+    async def told() -> Any:
+        return await admin.call_ok("GET", f"matches/{match_id}?environment=test")
+
+    life = await told()
+    with trio.fail_after(PATIENCE_S):
+        while "payoutUsdCents" not in life["match"]["seats"][0]:
+            life = await told()
+    assert life["match"]["matchId"] == match_id
+    assert [one["playerId"] for one in life["seats"]] == ["ann", "bob"]
+    assert life["seats"][0]["partnerRef"] == "order-1"
+    assert sorted((line["kind"], line["amountUsdCents"]) for line in life["ledger"]) == [
+        ("charge", 100),
+        ("charge", 100),
+        ("prize", 80),
+        ("prize", 100),
+        ("rake", 20),
+    ]
+    assert [(move["ply"], move["side"], move["move"]) for move in life["moves"]] == [(0, 0, "b2")]
+    assert life["nudges"] == []
+
+
+@pytest.mark.parametrize("path", ["matches", "matches/mat_unknown"])
+async def test_the_environment_has_to_be_named(admin: AdminClient, path: str) -> None:
+    check_refusal(await admin.call("GET", path), 400, "missing_parameter", parameter="environment")
+    check_plain(await admin.call("GET", f"{path}?environment=prod"), "environment")
+
+
+async def test_a_match_of_the_other_environment_is_not_found(admin: AdminClient) -> None:
+    await seat(admin, "ann", "a1")
+    match_id = (await seat(admin, "bob", "b1")).match_id
+    for path in (f"matches/{match_id}?environment=live", "matches/mat_unknown?environment=test"):
+        check_refusal(await admin.call("GET", path), 404, "match_not_found")
