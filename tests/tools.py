@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from typing import Final
+from typing import Final, NoReturn
 
 import pytest
 
@@ -23,7 +23,12 @@ def find_tool(*names: str) -> str:
         path = shutil.which(name, path=search)
         if path is not None:
             return path
-    message = f"this machine has none of: {', '.join(names)}. What needs this tool is NOT tested"
+    do_without(f"this machine has none of: {', '.join(names)}")
+
+
+def do_without(reason: str) -> NoReturn:
+    """Skip the test, or fail it where tools are required."""
+    message = f"{reason}. What needs this tool is NOT tested"
     if os.environ.get(REQUIRED):
         pytest.fail(message)
     pytest.skip(message)
