@@ -48,7 +48,7 @@ def _ledger_is_sound(folder: Path) -> bool:
     """Return whether a stopped service's ledger adds up. Call it in a thread without asyncio."""
     database = Database(folder)
     with ThreadPoolExecutor(1) as elsewhere:
-        report = elsewhere.submit(trio.run, check_ledger, database.reader).result()
+        report = elsewhere.submit(lambda: trio.run(check_ledger, database.reader)).result()
     database.close()
     return report.sound
 
