@@ -8,6 +8,7 @@ from playwright.sync_api import Browser
 from pgs.actors.messages.account.settings import AddOrigin
 from pgs.domain.members import PLATFORM
 from tests.browser.chromium import Tab, partner_site, running_chromium
+from tests.browser.shown import Shown, showing
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
 
@@ -52,3 +53,18 @@ def tabs(browser: Browser) -> Iterator[list[Tab]]:
     yield [Tab(context.new_page()) for context in contexts]
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def shown(
+    browser: Browser,
+    service: SharedService,
+    partner: Partner,
+    site: str,
+    request: pytest.FixtureRequest,
+) -> Iterator[Shown]:
+    """A frame that shows what the test wants. The parameter is the game, else tic-tac-toe."""
+    game = getattr(request, "param", "tic-tac-toe")
+    base = service.client.base_url
+    with showing(browser, base, partner.partner_id, site, game) as frame:
+        yield frame

@@ -209,7 +209,7 @@ test('a session of another partner or environment is refused', async () => {
       Response.json({ playerId: 'alice', gameId: 'chess', playerUid: uid, environment });
     const sent: Message[] = [];
     const page = { send: (message: object) => void sent.push(message as Message) };
-    const document = { partnerId: 'acme', environment: 'test', origins: [] };
+    const document = { partnerId: 'acme', environment: 'test', origins: [], theme: null };
     new Controller(browser, page, document).setToken('t');
     await browser.pass(0);
     assert.equal(browser.sockets.length, taken ? 1 : 0);

@@ -75,11 +75,13 @@ test('while that origin is unknown each registered one is tried, until the page 
 
 test('data that cannot be read registers no origin', () => {
   for (const data of [undefined, '', '%PGS_FRAME%', '{}', '{"origins":"*"}', 'null']) {
-    assert.deepEqual(readDocument(data), { partnerId: null, environment: null, origins: [] });
+    const nothing = { partnerId: null, environment: null, origins: [], theme: null };
+    assert.deepEqual(readDocument(data), nothing);
   }
   const data = '{"partnerId":"acme","environment":"test","origins":["https://a.example"]}';
   const origins = ['https://a.example'];
-  assert.deepEqual(readDocument(data), { partnerId: 'acme', environment: 'test', origins });
+  const read = { partnerId: 'acme', environment: 'test', origins, theme: null };
+  assert.deepEqual(readDocument(data), read);
 });
 
 test('the page says whether it offers another match, and which language it wants', () => {

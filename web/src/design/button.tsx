@@ -22,7 +22,7 @@ export function Button({ kind, icon, disabled = false, focus, onPress, children 
       onClick={onPress}
     >
       {icon !== undefined && <Icon name={icon} />}
-      {children}
+      <span>{children}</span>
     </button>
   );
 }

@@ -3,6 +3,8 @@
  * origins only, and a token is taken from the parent window only.
  */
 
+import type { Theme } from './protocol';
+
 /** The part of `window` that is used here. */
 export interface WindowLike {
   parent: { postMessage(message: unknown, origin: string): void };
@@ -42,6 +44,7 @@ export interface Document {
   environment: string | null;
   /** The origins that may embed it. */
   origins: string[];
+  theme: Theme | null;
 }
 
 /** Returns the data in the document. What cannot be read is null, or no origin at all. */
@@ -58,6 +61,7 @@ export function readDocument(data: string | null | undefined): Document {
     partnerId: text(read.partnerId),
     environment: text(read.environment),
     origins: origins.filter((origin) => typeof origin === 'string'),
+    theme: typeof read.theme === 'object' ? (read.theme as Theme | null) : null,
   };
 }
 

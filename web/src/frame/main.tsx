@@ -4,6 +4,7 @@ import type { Browser, SocketLike } from './game-client';
 import { HostPage, readDocument } from './host-page';
 import type { WindowLike } from './host-page';
 import { adoptStyles } from './styles';
+import { showTheme } from './theme';
 import { Frame } from './view/frame';
 
 const browser: Browser = {
@@ -32,6 +33,7 @@ const page = new HostPage(window as unknown as WindowLike, data.origins, {
 const controller = new Controller(browser, page, data);
 
 adoptStyles(document);
+showTheme(data.theme);
 const root = document.getElementById('app');
 if (root !== null) render(<Frame controller={controller} framed={page.exists} />, root);
 void controller.setLanguage(navigator.languages);

@@ -11,6 +11,8 @@ export type Side = 0 | 1;
 export interface Theme extends Colours {
   displayName?: string;
   logo?: { mime: string; url?: string } | null;
+  /** 0 for the default theme, whose colours follow the system's light or dark scheme. */
+  revision?: number;
   /** Whether stakes and prizes are shown. They are, unless this is false. */
   showAmounts?: boolean;
 }

@@ -1,6 +1,12 @@
-/** The partner's logo. */
+/** The partner's theme and logo. */
 
+import { applyTheme } from '../design/theme';
 import type { Theme } from './protocol';
+
+/** Sets a partner's colours on the document. The default theme leaves them to the system. */
+export function showTheme(theme: Theme | null | undefined): void {
+  if (theme != null && theme.revision !== 0) applyTheme(theme);
+}
 
 /** Returns the address of the logo, or null if there is none below `/embed/` on this service. */
 export function logoAddress(theme: Theme | undefined): string | null {

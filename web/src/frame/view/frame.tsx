@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { applyTheme } from '../../design/theme';
 import { adapterOf } from '../boards';
 import type { Adapter } from '../boards/types';
 import type { Controller, Published } from '../controller';
 import { isRunning } from '../play';
 import { cueOf } from '../sound-cues';
+import { showTheme } from '../theme';
 import { Bar } from './bar';
 import { Card, cardOf } from './card';
 import { Dock } from './dock';
@@ -85,7 +85,7 @@ function ratioOf(adapter: Adapter | null) {
 function useTheme({ play, speaker }: Published): void {
   const theme = play.session?.theme;
   useEffect(() => {
-    if (theme !== undefined) applyTheme(theme);
+    showTheme(theme);
     document.title = theme?.displayName ?? speaker.say('game');
     document.documentElement.lang = speaker.tag;
     document.documentElement.dir = speaker.direction;

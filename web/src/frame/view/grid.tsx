@@ -162,20 +162,15 @@ function Moving({ adapter, cell, match, place }: MovingProps) {
   return <MarkView key={match.ply} {...drawn} class="slid" style={style} />;
 }
 
-/** The letter of a file and the number of a rank, at the edges of the board. */
+/**
+ * The letter of a file and the number of a rank, at the edges of the board. The style sheet writes
+ * them, since they are no part of what a square is called.
+ */
 function Coordinates({ id, place }: { id: string; place: { row: number; column: number } }) {
   return (
     <>
-      {place.row === 7 && (
-        <span class="co" aria-hidden="true">
-          {id[0]}
-        </span>
-      )}
-      {place.column === 0 && (
-        <span class="co rank" aria-hidden="true">
-          {id[1]}
-        </span>
-      )}
+      {place.row === 7 && <span class="co" data-text={id[0]} />}
+      {place.column === 0 && <span class="co rank" data-text={id[1]} />}
     </>
   );
 }

@@ -14,6 +14,10 @@ const CATALOGUES: Record<string, () => Promise<{ catalogue: Catalogue }>> = {
 
 const RIGHT_TO_LEFT = new Set(['ar']);
 
+const FIRST_STRONG_ISOLATE = '\u2068';
+const LEFT_TO_RIGHT_ISOLATE = '\u2066';
+const POP_ISOLATE = '\u2069';
+
 export type Parameters = Record<string, string | number>;
 
 export class Speaker {
@@ -53,7 +57,9 @@ export class Speaker {
 
   /** Returns an amount of US cents, such as `$9.00`. */
   money(cents: number): string {
-    return this.#money.format(cents / 100);
+    const text = this.#money.format(cents / 100);
+    // Else the sign of the currency would be taken apart between letters from right to left.
+    return this.direction === 'rtl' ? LEFT_TO_RIGHT_ISOLATE + text + POP_ISOLATE : text;
   }
 
   number(value: number): string {
@@ -97,9 +103,6 @@ export async function loadSpeaker(tag: string): Promise<Speaker> {
     return ENGLISH;
   }
 }
-
-const FIRST_STRONG_ISOLATE = '\u2068';
-const POP_ISOLATE = '\u2069';
 
 /** Returns a name whose direction cannot disturb the text around it. */
 export function isolated(name: string): string {
