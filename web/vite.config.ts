@@ -4,7 +4,7 @@ import { defineConfig } from 'vite';
 const preact = { jsx: { runtime: 'automatic', importSource: 'preact' } } as const;
 
 // `--mode frame` builds the frame that the service serves, `--mode demo` the page of the demo's
-// partner, `--mode units` the unit tests for Node.
+// partner, `--mode portal` the portal, `--mode units` the unit tests for Node.
 export default defineConfig(({ mode }) => {
   if (mode === 'units') {
     const input = readdirSync('tests')
@@ -19,6 +19,21 @@ export default defineConfig(({ mode }) => {
         emptyOutDir: true,
         rolldownOptions: { input },
         minify: false,
+      },
+    };
+  }
+  if (mode === 'portal') {
+    return {
+      oxc: preact,
+      publicDir: false,
+      base: '/portal/',
+      build: {
+        outDir: 'dist/portal',
+        emptyOutDir: true,
+        target: 'es2022',
+        modulePreload: false,
+        assetsInlineLimit: 0,
+        rolldownOptions: { input: 'portal.html' },
       },
     };
   }

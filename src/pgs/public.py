@@ -1,4 +1,4 @@
-"""The application of the public listener: every endpoint, the frame, and the authenticators."""
+"""The application of the public listener: every endpoint, the pages, and the authenticators."""
 
 import structlog
 
@@ -12,6 +12,7 @@ from pgs.http.game.auth import authenticate_session
 from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.outbound.fetch import JsonClient
 from pgs.http.pages import make_pages
+from pgs.http.portal import read_portal
 from pgs.http.surface import ENDPOINTS, WEBSOCKETS
 from pgs.http.transport.sockets import OpenSockets
 
@@ -22,10 +23,11 @@ def make_public_app(
     services: Services, config: Config, verifier: IdentityVerifier | None, sockets: OpenSockets
 ) -> Dispatcher:
     """Return the application of the public listener. `sockets` holds its open game sockets."""
+    portal = read_portal(config.identity_issuer, config.identity_client_id, config.token_audience)
     return Dispatcher(
         services,
         ENDPOINTS,
-        make_embed(services, config.frame_url, make_pages(services.base_url)),
+        make_embed(services, config.frame_url, make_pages(services.base_url, portal)),
         authenticators={
             "identity": IdentityAuthenticator(verifier),
             "session": authenticate_session,

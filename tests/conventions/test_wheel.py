@@ -70,6 +70,9 @@ _BUILT = [
     "frame/pgs-frame-Ef56Gh78.css",
     "demo/site.js",
     "demo/site.css",
+    "portal/portal.html",
+    "portal/assets/portal-Ab12Cd34.js",
+    "portal/assets/portal-Ef56Gh78.css",
 ]
 
 

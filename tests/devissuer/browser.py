@@ -41,12 +41,15 @@ class Browser:
     def __init__(self, issuer: DevelopmentIssuer, pool: ConnectionPool) -> None:
         self.issuer = issuer
         self._pool = pool
+        self.cookie = ""
 
     async def ask(
         self, method: str, path: str, query: str = "", form: str | None = None
     ) -> httpcore.Response:
         url = f"{self.issuer.issuer}{path}{'?' if query else ''}{query}"
         headers = [("Content-Type", "application/x-www-form-urlencoded")]
+        if self.cookie:
+            headers.append(("Cookie", self.cookie))
         return await self._pool.request(
             method, url, headers=headers, content=None if form is None else form.encode()
         )

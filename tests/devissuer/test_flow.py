@@ -39,6 +39,49 @@ async def test_a_person_is_picked_and_the_client_gets_tokens_that_the_service_ac
         )
 
 
+async def test_a_browser_that_has_signed_in_gets_tokens_of_that_sign_in_without_a_page() -> None:
+    async with browser_at_issuer() as browser:
+        unknown = await browser.authorize(prompt="none")
+        assert returned(unknown) == {"error": "login_required", "state": 'st"até '}
+        assert returned(await browser.authorize(prompt="none", state=None)) == {
+            "error": "login_required"
+        }
+        chosen = await browser.choose("ann")
+        (cookie,) = (value for name, value in chosen.headers if name.lower() == b"set-cookie")
+        told, *flags = cookie.decode().split("; ")
+        assert {"HttpOnly", "Path=/", "SameSite=Lax"} <= set(flags)
+        _, first = await browser.redeem(returned(chosen)["code"])
+
+        browser.cookie = told
+        assert (await browser.authorize()).status == 200  # without prompt, the page asks again
+        renewed = returned(await browser.authorize(prompt="none", nonce="nonce-2"))
+        assert renewed["state"] == 'st"até '
+        _, second = await browser.redeem(renewed["code"])
+        before, after = claims_of(first["id_token"]), claims_of(second["id_token"])
+        assert (after["sub"], after["nonce"], after["sid"]) == ("ann", "nonce-2", before["sid"])
+        assert claims_of(second["access_token"])["sid"] == before["sid"]
+        assert before["sid"] not in cookie.decode()
+
+        wrong = await browser.authorize(prompt="none", redirect_uri="http://evil.example/")
+        assert wrong.status == 400  # nobody is sent to an address that is not registered
+        _, third = await browser.redeem(await browser.code("ann"))
+        assert claims_of(third["id_token"])["sid"] != before["sid"]
+
+
+async def test_the_oldest_sign_in_is_forgotten_when_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pgs.devissuer.issuer.SESSIONS_MAX", 1)
+    async with browser_at_issuer() as browser:
+        cookies = []
+        for _ in range(2):
+            headers = (await browser.choose("ann")).headers
+            cookies += [value for name, value in headers if name.lower() == b"set-cookie"]
+        for cookie, known in zip(cookies, (False, True), strict=True):
+            browser.cookie = cookie.decode().partition(";")[0]
+            assert ("code" in returned(await browser.authorize(prompt="none"))) is known
+
+
 async def test_a_person_with_an_unverified_address_signs_in_but_the_service_refuses_them() -> None:
     async with browser_at_issuer() as browser:
         status, tokens = await browser.redeem(await browser.code("bob"))

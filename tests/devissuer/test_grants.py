@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from pgs.clock import SystemRng
-from pgs.devissuer.grants import CODE_LIFETIME_S, CODES_MAX, Grants
+from pgs.devissuer.grants import CODE_LIFETIME_S, CODES_MAX, Grants, SignIn
 from pgs.devissuer.issuer import NotLoopback, development_issuer
 from pgs.devissuer.signing import Signer
 from tests.devissuer.browser import (
@@ -33,7 +33,7 @@ def _grants(clock: TrioClock) -> Grants:
 
 
 def _code_of(grants: Grants) -> str:
-    location = dict(grants.decide(query(), ANN).headers)["Location"]
+    location = dict(grants.decide(query(), SignIn(ANN, "sid-1")).headers)["Location"]
     return parse_qs(urlsplit(location).query)["code"][0]
 
 

@@ -148,6 +148,7 @@ async def _tell_story(
 ) -> ReadyPartner | None:
     """Create the partner and tell the story; return the partner, or None if anything failed."""
     try:
+        issuer.allow_redirects(f"{service.base_url}/portal/signed-in")
         partner = await make_partner(service.core, inbox.url, origins_of(site))
         inbox.secret = partner.webhook_secrets["test"]
         admin = await make_admin(service.core, partner, issuer)

@@ -3,10 +3,9 @@
 These classes need no web framework. authlib has no types, so only this file uses it.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]  # no types
@@ -76,15 +75,21 @@ class _Client(ClientMixin):  # type: ignore[misc]  # its base has no types
         return grant_type == "authorization_code"
 
 
+class SignIn(msgspec.Struct, frozen=True):
+    """Somebody who has signed in. `sid` names the sign-in; every token made from it carries it."""
+
+    person: Person
+    sid: str
+
+
 class _Code(msgspec.Struct, frozen=True):
-    """The sign-in that a code stands for. authlib prescribes the names of the fields but `sid`."""
+    """The sign-in that a code stands for. authlib prescribes the names of most fields."""
 
     client_id: str
     redirect_uri: str
     scope: str
-    person: Person
+    sign_in: SignIn
     nonce: str | None
-    sid: str
     code_challenge: str
     code_challenge_method: str
     expires_at: int
@@ -157,8 +162,8 @@ class _Server(AuthorizationServer):  # type: ignore[misc]  # its base has no typ
     def query_client(self, client_id: str) -> _Client | None:
         return self.client if client_id == self.client.client_id else None
 
-    def _generate(self, *, user: Person, scope: str, **_: object) -> dict[str, object]:
-        access_token = self.signer.token(user, {})
+    def _generate(self, *, user: SignIn, scope: str, **_: object) -> dict[str, object]:
+        access_token = self.signer.token(user.person, {"sid": user.sid})
         return {
             "token_type": "Bearer",
             "access_token": access_token,
@@ -194,9 +199,8 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # its base has no t
             client_id=request.client.client_id,
             redirect_uri=data["redirect_uri"],
             scope=request.scope,
-            person=request.user,
+            sign_in=request.user,
             nonce=data.get("nonce"),
-            sid=hashlib.sha256(code.encode()).hexdigest()[:32],
             code_challenge=data["code_challenge"],
             code_challenge_method=data["code_challenge_method"],
             expires_at=self.server.clock.now() + CODE_LIFETIME_S,
@@ -216,8 +220,8 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # its base has no t
     def delete_authorization_code(self, authorization_code: _Code) -> None:
         """Do nothing: `query_authorization_code` has deleted it."""
 
-    def authenticate_user(self, authorization_code: _Code) -> Person:
-        return authorization_code.person
+    def authenticate_user(self, authorization_code: _Code) -> SignIn:
+        return authorization_code.sign_in
 
     def create_token_response(self) -> tuple[int, dict[str, Any], list[tuple[str, str]]]:
         """Return authlib's response with the identity token that OpenID Connect adds."""
@@ -225,7 +229,8 @@ class _Grant(AuthorizationCodeGrant):  # type: ignore[misc]  # its base has no t
         code: _Code = self.request.authorization_code
         if "openid" in code.scope.split():
             token["id_token"] = self.server.signer.token(
-                code.person, {"aud": code.client_id, "nonce": code.nonce, "sid": code.sid}
+                code.sign_in.person,
+                {"aud": code.client_id, "nonce": code.nonce, "sid": code.sign_in.sid},
             )
         return status, token, headers
 
@@ -253,15 +258,30 @@ class Grants:
 
         return self._answer(check, "GET", "/authorize", query)
 
-    def decide(self, query: str, person: Person | None) -> Reply:
-        """Return the redirect to the client: with a code for `person`, `access_denied` for None."""
+    def decide(self, query: str, sign_in: SignIn | None) -> Reply:
+        """Return the redirect to the client: with a code, or `access_denied` for None."""
 
         def decide(request: _Request) -> Reply:
-            grant = self._server.get_consent_grant(request, person)
-            reply: Reply = self._server.create_authorization_response(request, person, grant)
+            grant = self._server.get_consent_grant(request, sign_in)
+            reply: Reply = self._server.create_authorization_response(request, sign_in, grant)
             return reply
 
         return self._answer(decide, "POST", "/authorize", query) or Reply(500, {})
+
+    def without_page(self, query: str, sign_in: SignIn | None) -> Reply | None:
+        """Return the answer to a request that forbids a page (`prompt=none`), None for others.
+
+        It is a redirect: with a code, or with `login_required` for somebody who has not signed in.
+        `ask` must have accepted the query.
+        """
+        asked = dict(parse_qsl(query, keep_blank_values=True))
+        if asked.get("prompt") != "none":
+            return None
+        if sign_in is not None:
+            return self.decide(query, sign_in)
+        state = {"state": asked["state"]} if "state" in asked else {}
+        answer = urlencode({"error": "login_required", **state})
+        return Reply(302, {}, (("Location", f"{asked['redirect_uri']}?{answer}"),))
 
     def redeem(self, form: str) -> Reply:
         """Return the tokens for a code, or an error by RFC 6749, section 5.2."""
@@ -298,7 +318,8 @@ def metadata(issuer: str) -> Mapping[str, object]:
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["RS256"],
         "scopes_supported": list(SCOPES),
-        "claims_supported": ["sub", "name", "email", "email_verified"],
+        "claims_supported": ["sub", "name", "email", "email_verified", "sid"],
+        "prompt_values_supported": ["none"],
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": ["none"],
     }

@@ -12,10 +12,11 @@ from quart import Response, request
 from quart_trio import QuartTrio
 
 from pgs.clock import Clock, Rng
-from pgs.devissuer.grants import Grants, Reply, metadata
+from pgs.devissuer.grants import Grants, Reply, SignIn, metadata
 from pgs.devissuer.page import HEADERS, error_page, sign_in_page
 from pgs.devissuer.people import Person
 from pgs.devissuer.signing import LIFETIME_S, Signer
+from pgs.domain import base64url
 from pgs.domain.service_urls import is_loopback_host
 from pgs.http.transport.limits import ServerLimits
 from pgs.http.transport.server import bind, serve
@@ -24,6 +25,11 @@ CLIENT_ID: Final = "pgs-portal"
 
 _FORM_MAX: Final = 16 * 1024
 """Bytes of a sign-in form: a few fields and a code."""
+
+SESSIONS_MAX: Final = 1000
+"""Browsers whose sign-in the development issuer remembers. Beyond this, the oldest is dropped."""
+
+_COOKIE: Final = "pgs-dev-session"
 
 _LIMITS: Final = ServerLimits(max_connections=256, grace_s=1.0)
 """Limits of the development issuer's listener: it serves a few browsers, and stops without a long
@@ -63,6 +69,8 @@ class DevelopmentIssuer:
         self._clock = clock
         self._signer = Signer(issuer, audience, clock)
         self._grants = Grants(client_id, self._signer, clock, rng)
+        self._rng = rng
+        self._sessions: dict[str, SignIn] = {}  # by the browser's cookie
 
     @property
     def jwks_url(self) -> str:
@@ -97,11 +105,12 @@ class DevelopmentIssuer:
 
         @app.get("/authorize")
         async def _ask() -> Response:
-            refused = grants.ask(_query())
+            known = self._sessions.get(request.cookies.get(_COOKIE, ""))
+            reply = grants.ask(_query()) or grants.without_page(_query(), known)
             return (
                 Response(sign_in_page(self.people), headers=HEADERS)
-                if refused is None
-                else _to_browser(refused)
+                if reply is None
+                else _to_browser(reply)
             )
 
         @app.post("/authorize")
@@ -110,7 +119,12 @@ class DevelopmentIssuer:
             chosen = form.get("person", "")
             if chosen and chosen not in people:
                 return _to_browser(Reply(400, {"error_description": "Nobody here has this name."}))
-            return _to_browser(grants.decide(_query(), people.get(chosen)))
+            if not chosen:
+                return _to_browser(grants.decide(_query(), None))
+            cookie, sign_in = self._remember(people[chosen])
+            response = _to_browser(grants.decide(_query(), sign_in))
+            response.set_cookie(_COOKIE, cookie, httponly=True, samesite="Lax")
+            return response
 
         @app.post("/token")
         async def _redeem() -> Response:
@@ -118,6 +132,14 @@ class DevelopmentIssuer:
             return _json(reply.status, reply.body)
 
         return app
+
+    def _remember(self, person: Person) -> tuple[str, SignIn]:
+        """Return the cookie of a new sign-in, and the sign-in."""
+        cookie, sid = (base64url.encode(self._rng.bytes(32)) for _ in range(2))
+        while len(self._sessions) >= SESSIONS_MAX:
+            del self._sessions[next(iter(self._sessions))]
+        sign_in = self._sessions[cookie] = SignIn(person, sid)
+        return cookie, sign_in
 
 
 def _query() -> str:

@@ -17,6 +17,7 @@ from pgs.http.guide.errors import errors_json
 from pgs.http.guide.paths import meant
 from pgs.http.guide.render import CSP, as_published, index_of, render_page
 from pgs.http.guide.sources import all_pages, read_published
+from pgs.http.portal import Portal, add_portal
 from pgs.http.reference.openapi import make_openapi, read_examples
 from pgs.http.surface import ENDPOINTS
 
@@ -89,8 +90,11 @@ def _rendered() -> dict[str, Document]:
     return found
 
 
-def make_pages(base_url: str = "") -> QuartTrio:
+def make_pages(base_url: str = "", portal: Portal | None = None) -> QuartTrio:
     """Return the Quart application that serves every path without an endpoint.
+
+    `base_url` is the address of the service, for the documents that name it. Without `portal`,
+    the portal's paths are unknown.
 
     Its 404 and 405 (with `Allow`) are JSON objects with `error`. Exceptions pass through; the edge
     logs and answers them.
@@ -113,6 +117,8 @@ def make_pages(base_url: str = "") -> QuartTrio:
     async def _root() -> Response:
         return _where_to_go(base_url, request.headers.get("Accept", ""))
 
+    if portal is not None:
+        add_portal(app, portal)
     return app
 
 

@@ -1,0 +1,135 @@
+"""Serves the portal: one document for every path below `/portal`, and the files that it loads.
+
+The document is the same for everybody and holds no secret. What it shows comes from the admin API.
+"""
+
+import gzip
+import html
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from quart import Response, request
+from quart_trio import QuartTrio
+
+DATA_MARK: Final = "%PGS_PORTAL%"
+"""The mark in the document for the JSON of `PortalData`, inside an attribute in double quotes."""
+
+_TYPES: Final = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
+
+_FILE_HEADERS: Final = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Vary": "Accept-Encoding",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class PortalData(msgspec.Struct, frozen=True, rename="camel"):
+    """What the document tells its script. `sends`: which of the issuer's tokens the API takes."""
+
+    issuer: str
+    client_id: str
+    sends: str
+
+
+class BuiltFile(msgspec.Struct, frozen=True):
+    """A built file, with its compressed form."""
+
+    content: bytes
+    compressed: bytes
+    content_type: str
+
+
+class Portal(msgspec.Struct, frozen=True):
+    """The portal as it is served. `files` are below `/portal/assets/`."""
+
+    document: bytes
+    headers: Mapping[str, str]
+    files: Mapping[str, BuiltFile]
+
+
+def read_portal(
+    issuer: str, client_id: str, audience: str, folder: Traversable | None = None
+) -> Portal | None:
+    """Return the portal in `folder` (default: the package's own).
+
+    None if it was not built, or if nobody could sign in: without an issuer or a client id.
+    """
+    folder = folder or files("pgs").joinpath("web", "portal")
+    template = folder.joinpath("portal.html")
+    if not issuer or not client_id or not template.is_file():
+        return None
+    # An issuer's access token has an audience of its own where one is set, and may be opaque else.
+    data = PortalData(issuer, client_id, "id" if audience == client_id else "access")
+    told = html.escape(msgspec.json.encode(data).decode(), quote=True)
+    document = template.read_text("utf-8").replace(DATA_MARK, told)
+    return Portal(
+        document.encode(),
+        {
+            "Content-Security-Policy": content_security_policy(issuer),
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "no-referrer",
+            "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+        },
+        {
+            item.name: _built(item)
+            for item in folder.joinpath("assets").iterdir()
+            if item.name.rpartition(".")[2] in _TYPES
+        },
+    )
+
+
+def content_security_policy(issuer: str) -> str:
+    """Return the policy of the portal's document.
+
+    It loads its own files alone, connects to this service and to the issuer, and is framed by
+    itself alone: a hidden frame renews the sign-in.
+    """
+    parts = urlsplit(issuer)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "img-src data:",
+            f"connect-src 'self' {origin}",
+            f"frame-src 'self' {origin}",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'self'",
+            "require-trusted-types-for 'script'",
+        )
+    )
+
+
+def add_portal(app: QuartTrio, portal: Portal) -> None:
+    """Let `app` serve the portal."""
+
+    @app.get("/portal", defaults={"path": ""})
+    @app.get("/portal/<path:path>")
+    async def _document(path: str) -> Response:
+        return Response(
+            portal.document, content_type="text/html; charset=utf-8", headers=dict(portal.headers)
+        )
+
+    @app.get("/portal/assets/<name>")
+    async def _file(name: str) -> Response:
+        found = portal.files.get(name)
+        if found is None:
+            return Response("", status=404, content_type="text/plain")
+        headers = dict(_FILE_HEADERS)
+        content = found.content
+        if "gzip" in request.headers.get("Accept-Encoding", "").lower():
+            content = found.compressed
+            headers["Content-Encoding"] = "gzip"
+        return Response(content, content_type=found.content_type, headers=headers)
+
+
+def _built(item: Traversable) -> BuiltFile:
+    content = item.read_bytes()
+    kind = _TYPES[item.name.rpartition(".")[2]]
+    return BuiltFile(content, gzip.compress(content, mtime=0), kind)

@@ -1,0 +1,236 @@
+"""The portal in a real browser, served by `pgs demo`, signed in at the demo's issuer."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpcore
+import pytest
+from playwright.sync_api import Browser, Locator, Page
+
+from pgs.domain.totp import code_at
+from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.chromium import Tab
+from tests.browser.demo import running_demo
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A demo that has told its story."""
+    with running_demo(tmp_path_factory.mktemp("portal")) as running:
+        yield running
+
+
+class Visitor:
+    """Somebody at the portal, in a browser profile of their own."""
+
+    def __init__(self, browser: Browser, demo: dict[str, str], **how: Any) -> None:
+        self.demo = demo
+        context = browser.new_context(**{"reduced_motion": "reduce", **how})
+        self.tab = Tab(context.new_page())
+        self.page: Page = self.tab.page
+        self.page.set_default_timeout(30_000)
+
+    def open(self, path: str) -> None:
+        """Open a path of the portal."""
+        self.page.goto(self.demo["baseUrl"] + path)
+
+    def sign_in(self, name: str = "Dana Demo") -> None:
+        """Press the button, and choose a person on the issuer's page."""
+        self.press("Sign in")
+        self.page.get_by_role("button", name=name).click()
+
+    def press(self, name: str, within: Locator | None = None) -> None:
+        """Press a button."""
+        (within or self.page).get_by_role("button", name=name, exact=True).click()
+
+    def stands_at(self, title: str) -> None:
+        """Wait until a page has its title, and what it has read."""
+        self.page.get_by_role("heading", name=title, level=1).wait_for()
+        self.page.locator(".answer", has_not_text="Reading").wait_for()
+
+    def row(self, label: str) -> Locator:
+        """Return a row of the keys."""
+        return self.page.locator("tr[data-key]").filter(has_text=label)
+
+    @property
+    def dialog(self) -> Locator:
+        """The open dialog."""
+        return self.page.get_by_role("dialog")
+
+    def confirm(self) -> None:
+        """Give the code that the dialog asks for."""
+        self.dialog.get_by_label("Six digits").fill(
+            code_at(self.demo["totpSecret"], int(time.time()))
+        )
+        self.dialog.get_by_role("button", name="Confirm and").click()
+
+    def create_key(self, label: str) -> str:
+        """Create a test key; return it. The window for codes is open."""
+        self.page.get_by_label("Label of a new test key").fill(label)
+        self.press("Create test key")
+        return self.take_key()
+
+    def take_key(self) -> str:
+        """Read the key that is shown once, and close its dialog."""
+        key = self.dialog.locator(".secret").inner_text()
+        self.page.keyboard.press("Escape")
+        assert self.dialog.is_visible()  # a slip does not lose the key
+        self.press("I have stored it")
+        self.dialog.wait_for(state="hidden")
+        return key
+
+    def status_of(self, key: str) -> int:
+        """Return the status with which the service answers a call with a key."""
+        return httpcore.request(
+            "GET",
+            f"{self.demo['baseUrl']}/partner/me",
+            headers={"Authorization": f"Bearer {key}"},
+        ).status
+
+    def close(self) -> None:
+        """Close the browser profile."""
+        self.page.context.close()
+
+
+@pytest.fixture(scope="module")
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+    """The demo's admin. One for all tests, because each code of the authenticator works once."""
+    visitor = Visitor(browser, demo)
+    visitor.open("/portal/test/keys?from=a-colleague")
+    visitor.sign_in()
+    visitor.stands_at("API keys")
+    assert visitor.page.url == f"{demo['baseUrl']}/portal/test/keys?from=a-colleague"
+    visitor.page.get_by_label("Label of a new test key").fill("first")
+    visitor.press("Create test key")
+    visitor.dialog.get_by_label("Six digits").fill("000000")
+    visitor.dialog.get_by_role("button", name="Confirm and create the key").click()
+    visitor.dialog.get_by_text("This code is wrong").wait_for()
+    assert axe_faults_in_both_schemes(visitor.page) == []
+    visitor.confirm()
+    assert visitor.status_of(visitor.take_key()) == 200
+    visitor.row("first").get_by_text("works").wait_for()
+    yield visitor
+    visitor.close()
+
+
+def test_the_token_is_in_memory_alone_and_a_reload_renews_it(admin: Visitor) -> None:
+    admin.open("/portal/test/keys")
+    admin.stands_at("API keys")
+    stored = admin.page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")
+    assert stored == "[{},{}]"
+    assert admin.page.evaluate("document.cookie") == ""
+    assert admin.tab.origins == {admin.demo["baseUrl"], admin.demo["issuer"]}
+
+
+def test_keys_are_created_rotated_and_revoked(admin: Visitor) -> None:
+    admin.open("/portal/test/keys")
+    admin.stands_at("API keys")
+    key = admin.create_key("for the shop")  # the sign-in was renewed, its window is still open
+    admin.press("Rotate for the shop")
+    new = admin.take_key()
+    assert (admin.status_of(key), admin.status_of(new)) == (200, 200)
+    admin.row("for the shop").get_by_text("stops").wait_for()
+    admin.press("Revoke for the shop", admin.row("for the shop").filter(has_text="works"))
+    admin.dialog.get_by_text("refused from this second").wait_for()
+    admin.page.wait_for_function("document.activeElement.textContent === 'Leave it'")
+    admin.page.keyboard.press("Escape")
+    admin.dialog.wait_for(state="hidden")
+    assert admin.status_of(new) == 200
+    admin.press("Revoke for the shop", admin.row("for the shop").filter(has_text="works"))
+    admin.press(f"Revoke …{new[-4:]} now")
+    admin.page.get_by_role("status").get_by_text("is revoked").wait_for()
+    assert admin.status_of(new) == 401
+
+
+def test_a_change_by_somebody_else_is_told_and_not_overwritten(admin: Visitor) -> None:
+    admin.open("/portal/test/origins")
+    admin.stands_at("Origins")
+    page = admin.page
+    colleague = page.context.new_page()
+    colleague.set_default_timeout(30_000)
+    colleague.goto(f"{admin.demo['baseUrl']}/portal/test/games")
+    for state, other in (("off", "on"), ("on", "off")):
+        colleague.get_by_role("button", name=f"Turn Reversi {state} in test").click()
+        if state == "off":
+            asked = colleague.get_by_role("dialog")
+            asked.get_by_role("button", name="Turn Reversi off in test").click()
+        colleague.get_by_role("button", name=f"Turn Reversi {other} in test").wait_for()
+        page.get_by_label("Origin of a page").fill("https://shop.example/play?x=1")
+        admin.press("Add test origin")
+        admin.dialog.get_by_text("Somebody has changed the account").wait_for()
+        assert axe_faults_in_both_schemes(page) == []
+        if state == "off":
+            admin.press("Show what it is now")
+            admin.dialog.wait_for(state="hidden")
+            page.get_by_text("partner_changed").wait_for()
+            page.locator("button:enabled", has_text="Add test origin").wait_for()
+            assert page.get_by_label("Origin of a page").input_value().startswith("https://shop")
+            assert page.get_by_role("listitem").filter(has_text="shop.example").count() == 0
+    admin.press("Go on all the same")
+    entry = page.get_by_role("listitem").filter(has_text="https://shop.example")
+    entry.wait_for()
+    admin.press("Remove https://shop.example", entry)
+    admin.press("Remove the origin", admin.dialog)
+    entry.wait_for(state="detached")
+    colleague.close()
+
+
+def test_games_are_turned_off_and_on_in_test_and_requested_in_live(admin: Visitor) -> None:
+    admin.open("/portal/test/games")
+    admin.stands_at("Games")
+    reversi = admin.page.locator('[data-game="reversi"]')
+    admin.press("Turn Reversi off in test", reversi)
+    admin.press("Turn Reversi off in test", admin.dialog)
+    admin.press("Turn Reversi on in test", reversi)
+    reversi.get_by_text("on", exact=True).wait_for()
+    admin.page.get_by_role("link", name="Live", exact=True).click()
+    admin.page.wait_for_url("**/portal/live/games")
+    admin.stands_at("Games")
+    assert admin.page.title() == "Live · Games"
+    admin.page.go_back()
+    admin.page.wait_for_url("**/portal/test/games")
+    admin.page.get_by_role("button", name="Turn Reversi off in test").wait_for()
+
+
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(admin: Visitor) -> None:
+    for page, title in (("keys", "API keys"), ("origins", "Origins"), ("games", "Games")):
+        for environment in ("test", "live"):
+            admin.open(f"/portal/{environment}/{page}")
+            admin.stands_at(title)
+            assert axe_faults_in_both_schemes(admin.page) == []
+            admin.page.set_viewport_size({"width": 360, "height": 700})
+            assert axe_faults_in_both_schemes(admin.page) == []
+            assert admin.page.evaluate("document.documentElement.scrollWidth") <= 360
+            admin.page.set_viewport_size({"width": 1280, "height": 800})
+
+
+def test_an_answer_to_a_sign_in_that_was_not_begun_here_is_refused(
+    browser: Browser, demo: dict[str, str]
+) -> None:
+    visitor = Visitor(browser, demo)
+    visitor.open("/portal/signed-in?code=stolen&state=made-up")
+    visitor.page.get_by_text("This sign-in was not begun here.").wait_for()
+    assert visitor.page.url == f"{demo['baseUrl']}/portal"
+    assert axe_faults_in_both_schemes(visitor.page) == []
+    # A sign-in that is under way, whose answer carries another state.
+    visitor.page.evaluate(
+        """sessionStorage.setItem("pgs-sign-in",
+          JSON.stringify({ state: "mine", verifier: "v", nonce: "n", back: "/portal" }))"""
+    )
+    visitor.open("/portal/signed-in?code=stolen&state=made-up")
+    visitor.page.get_by_text("The answer is not to this request.").wait_for()
+    assert visitor.page.evaluate("sessionStorage.length") == 0
+    visitor.close()
+
+
+def test_somebody_without_an_account_is_told_so(browser: Browser, demo: dict[str, str]) -> None:
+    visitor = Visitor(browser, demo)
+    visitor.open("/portal")
+    visitor.sign_in("Devi Demo")
+    visitor.page.get_by_text("not_a_partner_admin").wait_for()
+    visitor.press("Sign out")
+    visitor.page.get_by_role("button", name="Sign in").wait_for()
+    visitor.close()

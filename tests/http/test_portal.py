@@ -1,0 +1,102 @@
+"""The portal's document, its files, and the headers with which they are served."""
+
+import gzip
+import html
+import json
+from pathlib import Path
+
+import pytest
+
+from pgs.http.pages import make_pages
+from pgs.http.portal import DATA_MARK, Portal, read_portal
+from tests.http.raw import ServeApp, edge, serving
+
+ISSUER = "https://id.example/realms/a"
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """A folder as `scripts/web` makes it."""
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "portal.html").write_text(f'<meta name="pgs-portal" content="{DATA_MARK}">')
+    (tmp_path / "assets" / "portal-Ab12Cd34.js").write_text("start();" * 100)
+    (tmp_path / "assets" / "portal-Ef56Gh78.css").write_text("body{}")
+    (tmp_path / "assets" / "notes.txt").write_text("not served")
+    return tmp_path
+
+
+def _read(built: Path, audience: str = 'po"rtal') -> Portal:
+    portal = read_portal(ISSUER, 'po"rtal', audience, built)
+    assert portal is not None
+    return portal
+
+
+async def test_every_path_of_the_portal_has_the_document_and_its_policy(
+    serve_app: ServeApp, built: Path
+) -> None:
+    app = edge(make_pages("", _read(built)))
+    async with serving(serve_app, app) as server, await server.client() as client:
+        for path in ("/portal", "/portal/test/keys", "/portal/signed-in?code=x", "/portal/a/b/c"):
+            answer = await client.get(path)
+            assert answer.status == 200, path
+            assert answer.headers["cache-control"] == "no-store"
+            assert answer.headers["referrer-policy"] == "no-referrer"
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert "x-service-api-version" not in answer.headers
+        document = await client.get("/portal")
+        policy = dict(
+            part.split(" ", 1) for part in document.headers["content-security-policy"].split("; ")
+        )
+        assert policy == {
+            "default-src": "'none'",
+            "script-src": "'self'",
+            "style-src": "'self'",
+            "img-src": "data:",
+            "connect-src": "'self' https://id.example",
+            "frame-src": "'self' https://id.example",
+            "base-uri": "'none'",
+            "form-action": "'none'",
+            "frame-ancestors": "'self'",
+            "require-trusted-types-for": "'script'",
+        }
+        told = html.unescape(document.body.decode().split('content="')[1].removesuffix('">'))
+        assert json.loads(told) == {"issuer": ISSUER, "clientId": 'po"rtal', "sends": "id"}
+
+
+async def test_the_files_are_served_for_ever_and_compressed(
+    serve_app: ServeApp, built: Path
+) -> None:
+    app = edge(make_pages("", _read(built)))
+    async with serving(serve_app, app) as server, await server.client() as client:
+        for name, kind in (
+            ("portal-Ab12Cd34.js", "text/javascript; charset=utf-8"),
+            ("portal-Ef56Gh78.css", "text/css; charset=utf-8"),
+        ):
+            answer = await client.get(f"/portal/assets/{name}")
+            assert (answer.status, answer.headers["content-type"]) == (200, kind)
+            assert "immutable" in answer.headers["cache-control"]
+            assert answer.headers["vary"] == "Accept-Encoding"
+            assert answer.body == (built / "assets" / name).read_bytes()
+        for name in ("notes.txt", "portal-00000000.js"):
+            assert (await client.get(f"/portal/assets/{name}")).status == 404
+        raw = b"GET /portal/assets/portal-Ab12Cd34.js HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip"
+        answer = await client.ask(raw + b"\r\n\r\n")
+        assert answer.headers["content-encoding"] == "gzip"
+        assert gzip.decompress(answer.body) == b"start();" * 100
+
+
+def test_a_portal_into_which_nobody_could_sign_in_is_not_served(built: Path) -> None:
+    assert read_portal("", "portal", "portal", built) is None
+    assert read_portal(ISSUER, "", "api", built) is None
+    (built / "portal.html").unlink()
+    assert read_portal(ISSUER, "portal", "portal", built) is None
+
+
+def test_an_audience_of_its_own_asks_for_the_access_token(built: Path) -> None:
+    assert b"&quot;sends&quot;:&quot;access&quot;" in _read(built, "https://api.example").document
+
+
+async def test_without_the_portal_its_paths_are_unknown(serve_app: ServeApp) -> None:
+    async with serving(serve_app, edge(make_pages())) as server, await server.client() as client:
+        for path in ("/portal", "/portal/test/keys", "/portal/assets/x.js"):
+            assert (await client.get(path)).status == 404

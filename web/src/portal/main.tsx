@@ -1,0 +1,62 @@
+/** The portal, in which a partner's people manage the account. */
+
+import { render } from 'preact';
+import { useState } from 'preact/hooks';
+import '../design/tokens.css';
+import '../design/base.css';
+import './portal.css';
+import { Api } from './api';
+import { Shell } from './shell';
+import { handOver, SignIn } from './sign-in';
+import type { PortalData } from './sign-in';
+
+interface StartProps {
+  signIn: SignIn;
+  said: string;
+}
+
+function Start({ signIn, said }: StartProps) {
+  const [problem, setProblem] = useState(said);
+  const leave = () => signIn.leave().catch((error: unknown) => setProblem(String(error)));
+  return (
+    <main class="start">
+      <h1>Portal</h1>
+      <p>Manage keys, games and origins of your account. Your organisation's sign-in opens it.</p>
+      <p class="bad" role="alert">
+        {problem}
+      </p>
+      <button type="button" class="btn pri" onClick={leave}>
+        Sign in
+      </button>
+    </main>
+  );
+}
+
+function Portal({ signIn, said }: StartProps) {
+  const [api] = useState(() => new Api(signIn));
+  const [inside, setInside] = useState(signIn.token !== null);
+  if (!inside) return <Start signIn={signIn} said={said} />;
+  const leave = () => {
+    signIn.forget();
+    setInside(false);
+  };
+  return <Shell api={api} signIn={signIn} onLeave={leave} />;
+}
+
+async function start(): Promise<void> {
+  const meta = document.querySelector<HTMLMetaElement>('meta[name="pgs-portal"]');
+  const signIn = new SignIn(JSON.parse(meta?.content ?? '{}') as PortalData);
+  let said = '';
+  if (location.pathname === '/portal/signed-in') {
+    try {
+      history.replaceState(null, '', await signIn.arrive());
+    } catch (error) {
+      said = error instanceof Error ? error.message : String(error);
+    }
+  } else {
+    await signIn.renew(); // a reload keeps the sign-in
+  }
+  render(<Portal signIn={signIn} said={said} />, document.getElementById('portal')!);
+}
+
+if (!handOver()) void start();

@@ -1,0 +1,235 @@
+/**
+ * Signing in with the issuer: authorization code with PKCE. The token stays in memory. A hidden
+ * frame renews it without a page, and a small window asks again where the issuer wants that.
+ */
+
+export interface PortalData {
+  issuer: string;
+  clientId: string;
+  sends: 'id' | 'access';
+}
+
+interface Asked {
+  state: string;
+  verifier: string;
+  nonce: string;
+  back: string;
+}
+
+interface Discovered {
+  authorization_endpoint: string;
+  token_endpoint: string;
+}
+
+const PATH = '/portal/signed-in';
+const STORED = 'pgs-sign-in';
+const MESSAGE = 'pgs.portal.signed-in';
+
+/** How long the hidden frame may take, in milliseconds. */
+const SILENT_MAX_MS = 10000;
+/** How long before its end a token is renewed, in milliseconds. */
+const EARLY_MS = 60000;
+/** The longest delay that a browser's timer keeps, in milliseconds. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+const base64url = (bytes: Uint8Array) =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+
+const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+
+const redirectUri = () => location.origin + PATH;
+
+/** Returns a path inside the portal: the given one, or the portal's first page. */
+export function insidePortal(back: string, origin: string): string {
+  try {
+    const url = new URL(back, origin);
+    const inside = url.pathname === '/portal' || url.pathname.startsWith('/portal/');
+    if (url.origin === origin && inside && url.pathname !== PATH) return url.pathname + url.search;
+  } catch {
+    // not an address
+  }
+  return '/portal';
+}
+
+/** Returns the claims of a token from the issuer itself. The API checks its signature. */
+export function claimsOf(token: string): Record<string, unknown> {
+  const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/');
+  const bytes = Uint8Array.from(atob(part), (character) => character.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+/** Hands an answer of the issuer to the window that asked. Returns whether there was one. */
+export function handOver(): boolean {
+  const asker = window.parent !== window ? window.parent : (window.opener as Window | null);
+  if (asker === null) return false;
+  if (location.pathname === PATH) {
+    asker.postMessage({ type: MESSAGE, search: location.search }, location.origin);
+  }
+  return window.parent !== window || location.pathname === PATH;
+}
+
+export class SignIn {
+  readonly #data: PortalData;
+  #token: string | null = null;
+  #discovered: Promise<Discovered> | null = null;
+  #renewing: Promise<boolean> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(data: PortalData) {
+    this.#data = data;
+  }
+
+  get token(): string | null {
+    return this.#token;
+  }
+
+  forget(): void {
+    clearTimeout(this.#timer);
+    this.#token = null;
+  }
+
+  /** Leaves for the issuer's page. The browser comes back to the path that is shown now. */
+  async leave(): Promise<void> {
+    const { url, asked } = await this.#request(location.pathname + location.search);
+    sessionStorage.setItem(STORED, JSON.stringify(asked));
+    location.assign(url);
+  }
+
+  /** Takes the answer of the issuer in this page's address. Returns the path to go on with. */
+  async arrive(): Promise<string> {
+    const stored = sessionStorage.getItem(STORED);
+    sessionStorage.removeItem(STORED);
+    const { search } = location;
+    history.replaceState(null, '', '/portal');
+    if (stored === null) throw new Error('This sign-in was not begun here.');
+    const asked = JSON.parse(stored) as Asked;
+    await this.#redeem(search, asked);
+    return insidePortal(asked.back, location.origin);
+  }
+
+  /** Gets a new token without a page. Returns whether it worked; one at a time. */
+  renew(): Promise<boolean> {
+    this.#renewing ??= this.#silently().finally(() => (this.#renewing = null));
+    return this.#renewing;
+  }
+
+  async #silently(): Promise<boolean> {
+    const frame = document.createElement('iframe');
+    frame.hidden = true;
+    frame.title = 'Sign-in';
+    try {
+      const { url, asked } = await this.#request('/portal', { prompt: 'none' });
+      frame.src = url;
+      document.body.append(frame);
+      await this.#redeem(await answerOf(() => frame.contentWindow, SILENT_MAX_MS), asked);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      frame.remove();
+    }
+  }
+
+  /** Signs in again in a small window, so that the page stays. Returns whether it worked. */
+  async inWindow(): Promise<boolean> {
+    const opened = window.open('', '_blank', 'popup,width=480,height=640');
+    if (opened === null) return false;
+    try {
+      const { url, asked } = await this.#request('/portal');
+      opened.location.href = url;
+      await this.#redeem(await answerOf(() => opened), asked);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      opened.close();
+    }
+  }
+
+  async #request(back: string, more: Record<string, string> = {}) {
+    const asked: Asked = { state: random(), verifier: random(), nonce: random(), back };
+    const bytes = new TextEncoder().encode(asked.verifier);
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+    const { authorization_endpoint: endpoint } = await this.#discover();
+    const url = new URL(endpoint);
+    const parameters = {
+      response_type: 'code',
+      client_id: this.#data.clientId,
+      redirect_uri: redirectUri(),
+      scope: 'openid email profile',
+      state: asked.state,
+      nonce: asked.nonce,
+      code_challenge: base64url(digest),
+      code_challenge_method: 'S256',
+      ...more,
+    };
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return { url: url.href, asked };
+  }
+
+  async #redeem(search: string, asked: Asked): Promise<void> {
+    const answer = new URLSearchParams(search);
+    if (answer.get('state') !== asked.state) throw new Error('The answer is not to this request.');
+    const code = answer.get('code');
+    if (code === null) throw new Error(answer.get('error') ?? 'There is no code.');
+    const { token_endpoint: endpoint } = await this.#discover();
+    const body = new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri(),
+      client_id: this.#data.clientId,
+      code_verifier: asked.verifier,
+    });
+    const reply = await fetch(endpoint, { method: 'POST', body });
+    if (!reply.ok) throw new Error('The issuer did not take the code.');
+    const tokens = (await reply.json()) as { id_token: string; access_token: string };
+    if (claimsOf(tokens.id_token).nonce !== asked.nonce) throw new Error('The nonce is another.');
+    this.#keep(this.#data.sends === 'id' ? tokens.id_token : tokens.access_token);
+  }
+
+  #keep(token: string): void {
+    this.#token = token;
+    const { exp } = claimsOf(token) as { exp?: number };
+    const wait = (exp ?? 0) * 1000 - Date.now() - EARLY_MS;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.renew(), Math.min(Math.max(wait, EARLY_MS), TIMER_MAX_MS));
+  }
+
+  #discover(): Promise<Discovered> {
+    const issuer = this.#data.issuer.replace(/\/$/, '');
+    this.#discovered ??= fetch(`${issuer}/.well-known/openid-configuration`)
+      .then((reply) => reply.json() as Promise<Discovered>)
+      .catch((error: unknown) => {
+        this.#discovered = null;
+        throw error;
+      });
+    return this.#discovered;
+  }
+}
+
+/** Returns what the issuer answered to another window of this origin. */
+function answerOf(source: () => Window | null, maxMs?: number): Promise<string> {
+  return new Promise((done, failed) => {
+    const stop = () => {
+      removeEventListener('message', listener);
+      clearTimeout(timer);
+      clearInterval(watch);
+    };
+    const listener = (event: MessageEvent) => {
+      if (event.source !== source() || event.origin !== location.origin) return;
+      if (event.data?.type !== MESSAGE) return;
+      stop();
+      done(String(event.data.search));
+    };
+    const fail = () => {
+      stop();
+      failed(new Error('There was no answer.'));
+    };
+    const timer = maxMs === undefined ? undefined : setTimeout(fail, maxMs);
+    const watch = setInterval(() => source()?.closed && fail(), 500);
+    addEventListener('message', listener);
+  });
+}
