@@ -49,7 +49,7 @@ class Crashes(Faults):
         """Copy the folder and the settlement as they are now."""
         copy = self._copies / f"{len(self.moments):03}"
         copy.mkdir(parents=True)
-        for name in ("pgs.db", "pgs.db-wal", "keys"):
+        for name in ("pgs.db", "pgs.db-wal", "pgs.mark", "keys"):
             shutil.copy(self._folder / name, copy / name)
         self.moments.append((copy, deepcopy(self._port)))
 
