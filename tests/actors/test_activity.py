@@ -5,6 +5,7 @@ from trio.testing import MockClock
 
 from pgs.actors.shared.activity import (
     BACKLOG_LIMIT,
+    CALLS_PER_S,
     SUBSCRIBERS_LIMIT,
     Activity,
     ActivityEvent,
@@ -111,3 +112,18 @@ def test_the_limit_of_subscribers_counts_both_environments_and_no_other_partner(
     for place in inside[1:]:
         place.__exit__(None, None, None)
     assert not any(activity.has_subscribers("acme", each) for each in ENVIRONMENTS)
+
+
+async def test_of_the_calls_of_one_second_twenty_are_told_and_the_others_counted() -> None:
+    activity = Activity()
+    subscriber = activity.subscribe("acme", "test")
+    assert subscriber is not None
+    for at, calls in ((1, CALLS_PER_S + 5), (2, 1)):
+        for number in range(calls):
+            activity.tell("acme", "test", ActivityEvent("call", at, {"number": number}))
+    happened, lost = await subscriber.take(0)
+    assert [event.kind for event in happened] == ["call"] * (CALLS_PER_S + 1) + ["calls"]
+    assert (happened[-1].detail, lost) == ({"untold": 5}, 0)
+    assert [event.at for event in happened[-2:]] == [2, 2]
+    activity.tell("acme", "test", ActivityEvent("call", 2, {"number": 1}))
+    assert [event.kind for event in (await subscriber.take(0))[0]] == ["call"]

@@ -241,6 +241,32 @@ async def test_a_rate_limited_call_appears_in_the_stream(admin: AdminClient) -> 
         assert (refusal["path"], refusal["reason"]) == ("/partner/me", "rate_limited")
 
 
+async def test_every_call_with_a_key_is_told_with_its_outcome(admin: AdminClient) -> None:
+    key = await open_for_play(admin)
+    async with watching(admin) as stream:
+        accepted = await admin.service.public.call("GET", "/partner/me?x=1", key)
+        refused = await admin.service.public.call("GET", "/partner/seats/sea_x", key)
+        told = [await stream.until_kind("call") for _ in range(2)]
+        for event in told:
+            assert event.pop("durationMs") >= 0
+            assert event.pop("at") > 0
+        assert told == [
+            {
+                "method": "GET",
+                "path": "/partner/me",
+                "status": 200,
+                "requestId": accepted.header("x-request-id"),
+            },
+            {
+                "method": "GET",
+                "path": "/partner/seats/sea_x",
+                "status": 404,
+                "reason": "seat_not_found",
+                "requestId": refused.header("x-request-id"),
+            },
+        ]
+
+
 async def test_a_viewer_may_read_the_stream_and_it_holds_no_secret(admin: AdminClient) -> None:
     await admin.add_member("val", "viewer", "none")
     async with watching(admin, who="val") as stream:

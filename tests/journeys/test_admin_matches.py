@@ -79,6 +79,18 @@ async def test_matches_are_found_by_player_reference_seat_and_key_the_newest_fir
     assert (await admin.call_ok("GET", "matches?environment=live"))["matches"] == []
 
 
+async def test_the_account_counts_what_is_open_in_each_environment(admin: AdminClient) -> None:
+    none = {"waitingSeats": 0, "runningMatches": 0}
+    assert (await admin.call_ok("GET", "account"))["open"] == {"live": none, "test": none}
+    for player in ("ann", "bob", "cleo"):
+        await seat(admin, player, player)
+    await seat(admin, "ann", "ann", environment="live")
+    assert (await admin.call_ok("GET", "account"))["open"] == {
+        "live": {"waitingSeats": 1, "runningMatches": 0},
+        "test": {"waitingSeats": 1, "runningMatches": 1},
+    }
+
+
 async def test_a_cursor_leads_through_the_list(admin: AdminClient) -> None:
     expected = []
     for number in range(3):

@@ -3,7 +3,7 @@
 Call these functions after the commit. Without a subscriber they do nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pgs.actors.parts import Parts
 from pgs.actors.shared.activity import ActivityEvent
@@ -74,3 +74,15 @@ def tell_of_refusal(
             environment,
             ActivityEvent("refusal", parts.clock.real(), {"path": path, "reason": reason}),
         )
+
+
+def tell_of_call(
+    parts: Parts,
+    partner_id: str,
+    environment: Environment,
+    detail: Mapping[str, str | int | bool | None],
+) -> None:
+    """Publish a call that was made with a key and has been answered."""
+    if parts.activity.has_subscribers(partner_id, environment):
+        event = ActivityEvent("call", parts.clock.real(), detail)
+        parts.activity.tell(partner_id, environment, event)

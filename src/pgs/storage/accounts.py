@@ -203,3 +203,13 @@ async def switched_off_with_open_play(reader: Reader) -> list[tuple[str, Environ
         "accounts.switched_off_with_running_matches"
     )
     return sorted({(row[0], row[1]) for row in rows})
+
+
+async def count_open_play(reader: Reader, partner_id: str) -> dict[Environment, tuple[int, int]]:
+    """Return how many seats wait and how many matches run in each environment."""
+    one: dict[str, Any] = {"partner_id": partner_id}
+    seats, matches = await reader.together(
+        Query("accounts.open_seats", one), Query("accounts.open_matches", one)
+    )
+    waiting, running = dict(tuple(row) for row in seats), dict(tuple(row) for row in matches)
+    return {name: (waiting.get(name, 0), running.get(name, 0)) for name in ENVIRONMENTS}

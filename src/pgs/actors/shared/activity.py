@@ -22,7 +22,11 @@ BACKLOG_LIMIT = 256
 """Events that wait for one subscriber: a few seconds of a busy account. Beyond that the oldest are
 dropped."""
 
-Kind = Literal["seat", "match", "nudge", "refusal", "budget"]
+CALLS_PER_S = 20
+"""Calls that one subscriber is told of in a second, as the interface promises. People cannot read
+more; the others are counted."""
+
+Kind = Literal["seat", "match", "nudge", "call", "calls", "refusal", "budget"]
 
 
 class ActivityEvent(msgspec.Struct, frozen=True):
@@ -40,9 +44,21 @@ class Subscriber:
         self._backlog: deque[ActivityEvent] = deque(maxlen=BACKLOG_LIMIT)
         self._news = trio.Event()
         self._lost = 0
+        self._second = 0  # in which `_calls` calls were told
+        self._calls = 0
+        self._untold = 0
 
     def tell(self, event: ActivityEvent) -> None:
-        """Add an event. If the backlog is full, drop the oldest one."""
+        """Add an event. If the backlog is full, drop the oldest one.
+
+        Of the calls of one second, only the first `CALLS_PER_S` are added; the others are counted.
+        """
+        if event.kind == "call":
+            self._calls = self._calls + 1 if event.at == self._second else 1
+            self._second = event.at
+            if self._calls > CALLS_PER_S:
+                self._untold += 1
+                return
         if len(self._backlog) == BACKLOG_LIMIT:
             self._lost += 1
         self._backlog.append(event)
@@ -56,6 +72,9 @@ class Subscriber:
         with trio.move_on_at(until):
             await self._news.wait()
         happened, lost = list(self._backlog), self._lost
+        if self._untold:
+            happened.append(ActivityEvent("calls", self._second, {"untold": self._untold}))
+            self._untold = 0
         self._backlog.clear()
         self._lost = 0
         self._news = trio.Event()

@@ -14,6 +14,7 @@ from pgs.domain.stepup import standing
 from pgs.http.admin.endpoints import admin_read, admin_write
 from pgs.http.admin.gate import AdminCall, account_now, build, change, factor_of
 from pgs.http.api.endpoint import Answer
+from pgs.storage.accounts import count_open_play
 
 
 class Pins(msgspec.Struct, frozen=True):
@@ -46,6 +47,20 @@ class AgreedTerms(msgspec.Struct, frozen=True, rename="camel"):
     agreed_at: int | UnsetType = UNSET
 
 
+class OpenPlay(msgspec.Struct, frozen=True, rename="camel"):
+    """What is open in an environment, and would end with the account or an emergency stop."""
+
+    waiting_seats: int
+    running_matches: int
+
+
+class OpenByEnvironment(msgspec.Struct, frozen=True):
+    """What is open in each environment."""
+
+    live: OpenPlay
+    test: OpenPlay
+
+
 class AccountRecord(msgspec.Struct, frozen=True, rename="camel"):
     """The account as one of its members sees it. `revision` is the value for If-Match."""
 
@@ -59,6 +74,7 @@ class AccountRecord(msgspec.Struct, frozen=True, rename="camel"):
     pins: Pins
     step_up: StepUp
     rake_terms: AgreedTerms
+    open: OpenByEnvironment
     admin_domain: str | UnsetType = UNSET
 
 
@@ -80,6 +96,7 @@ async def account_record(call: AdminCall, account: Account) -> AccountRecord:
     step_up = standing(factor, caller.identity.sign_in, parts.clock.real())
     catalogue = parts.catalogue.published(trio.current_time())
     offered = catalogue.offered_terms_version if catalogue else None
+    open_play = await count_open_play(parts.database.reader, account.partner_id)
     return AccountRecord(
         partner_id=account.partner_id,
         name=account.name,
@@ -99,6 +116,7 @@ async def account_record(call: AdminCall, account: Account) -> AccountRecord:
         rake_terms=AgreedTerms(
             _set(offered), _set(account.agreed_terms_version), _set(account.agreed_terms_at)
         ),
+        open=OpenByEnvironment(OpenPlay(*open_play["live"]), OpenPlay(*open_play["test"])),
         admin_domain=UNSET if account.admin_domain is None else account.admin_domain,
     )
 

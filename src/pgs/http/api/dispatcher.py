@@ -11,7 +11,6 @@ import msgspec
 import structlog
 import trio
 
-from pgs.actors.activity_events import tell_of_refusal
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.http.api.auth import Verdict, authenticate, overloaded, unauthorised
@@ -44,6 +43,7 @@ from pgs.http.api.responses import refuse_method, refuse_plain, render, send_jso
 from pgs.http.api.routes import Routes
 from pgs.http.api.services import Services
 from pgs.http.api.streams import OpenStreams
+from pgs.http.api.telling import tell_of_answered, tell_of_refused
 from pgs.http.api.versioning import from_version, in_version
 from pgs.http.transport.asgi import App, ClientGone, Receive, Scope, Send, unless_gone
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake
@@ -115,10 +115,12 @@ class Dispatcher:
             answer = await self._answer(request, verdict, scope["query_string"], receive)
         except ClientGone:
             return
-        self._tell(endpoint, verdict, answer)
+        tell_of_refused(self._services, endpoint, verdict, answer)
         answer = _explained(answer, request, scope["query_string"])
         status = await self._respond(endpoint, verdict, answer, receive, send)
-        self._services.on_request(endpoint.path, status, trio.current_time() - started)
+        seconds = trio.current_time() - started
+        self._services.on_request(endpoint.path, status, seconds)
+        tell_of_answered(request, verdict, answer, scope["raw_path"], status, seconds)
 
     async def _serve_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         handler = self._websockets.get(scope["raw_path"])
@@ -263,17 +265,6 @@ class Dispatcher:
             log.exception("handler_crashed", **where, **_partner_of(principal))
         on_event("handler_crashed")
         return refuse(endpoint.crash) if endpoint.crash else Internal()
-
-    def _tell(self, endpoint: Endpoint, verdict: Verdict, answer: Answer) -> None:
-        """6. Tell the account's live stream of a refusal by any step, if the key is known."""
-        refusal = answer.body if isinstance(answer, Reply) else answer
-        if verdict.known is not None and isinstance(refusal, Refusal):
-            partner_id, environment = (
-                verdict.known.account.partner_id,
-                verdict.known.key.environment,
-            )
-            parts = self._services.parts
-            tell_of_refusal(parts, partner_id, environment, endpoint.path, refusal.reason)
 
     async def _respond(
         self,

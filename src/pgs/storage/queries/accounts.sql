@@ -99,3 +99,15 @@ from partner p
 join match m on m.partner_id = p.partner_id and m.status = 'started'
 where p.active = 0
 order by p.partner_id, m.environment;
+
+-- name: open_seats
+select environment, cast(count(*) as bigint)
+from seat
+where partner_id = :partner_id and status = 'waiting'
+group by environment;
+
+-- name: open_matches
+select environment, cast(count(*) as bigint)
+from match
+where partner_id = :partner_id and status = 'started'
+group by environment;

@@ -1,0 +1,48 @@
+"""Tells an account's live stream of the calls that are made with its keys."""
+
+from pgs.actors.activity_events import tell_of_call, tell_of_refusal
+from pgs.domain.errors import Refusal
+from pgs.http.api.auth import Verdict
+from pgs.http.api.endpoint import Answer, Endpoint, Reply, Request
+from pgs.http.api.services import Services
+
+
+def tell_of_refused(
+    services: Services, endpoint: Endpoint, verdict: Verdict, answer: Answer
+) -> None:
+    """Tell of a refusal by any step, if the key is known."""
+    reason = _reason(answer)
+    if verdict.known is not None and reason is not None:
+        account, key = verdict.known.account, verdict.known.key
+        parts = services.parts
+        tell_of_refusal(parts, account.partner_id, key.environment, endpoint.path, reason)
+
+
+def tell_of_answered(
+    request: Request,
+    verdict: Verdict,
+    answer: Answer,
+    raw_path: bytes,
+    status: int,
+    seconds: float,
+) -> None:
+    """Tell of a call that has been answered, if the key is known."""
+    if verdict.known is None:
+        return
+    reason = _reason(answer)
+    account, key = verdict.known.account, verdict.known.key
+    detail: dict[str, str | int | bool | None] = {
+        "method": request.endpoint.method,
+        "path": raw_path.decode("ascii", "replace"),
+        "status": status,
+        "requestId": request.request_id,
+        "durationMs": round(1000 * seconds),
+    }
+    if reason is not None:
+        detail["reason"] = reason
+    tell_of_call(request.services.parts, account.partner_id, key.environment, detail)
+
+
+def _reason(answer: Answer) -> str | None:
+    refusal = answer.body if isinstance(answer, Reply) else answer
+    return refusal.reason if isinstance(refusal, Refusal) else None
