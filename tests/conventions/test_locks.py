@@ -14,6 +14,7 @@ LOCKS = [
     ROOT / "requirements-node.txt",
     ROOT / "requirements-chess.txt",
     ROOT / "requirements-examples.txt",
+    ROOT / "requirements-fuzz.txt",
 ]
 
 
@@ -55,7 +56,7 @@ def test_every_declared_dependency_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups, extras = project["dependency-groups"], project["project"]["optional-dependencies"]
     every = [project["project"]["dependencies"], groups["dev"], groups["web"], extras["chess"]]
-    every.append(groups["examples"])
+    every += [groups["examples"], groups["fuzz"]]
     for lock, declared in zip(LOCKS, every, strict=True):
         names = {
             re.split(r"[\[<>=!~; ]", requirement)[0].lower().replace("_", "-")
