@@ -11,10 +11,11 @@ from tests.conventions.tree import ROOT
 JS = ROOT / "clients" / "js"
 
 # scripts/web installs Node here if the machine has none.
-_ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:{ROOT / '.venv' / 'bin'}"}
+ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:{ROOT / '.venv' / 'bin'}"}
 
 
-async def _built() -> None:
+async def built() -> None:
+    """Build the client unless that was done."""
     if not (JS / "dist" / ".built").exists():
         await _run(ROOT / "scripts" / "clients", folder=ROOT)
 
@@ -23,7 +24,7 @@ async def _run(*command: str | Path, folder: Path) -> str:
     done = await trio.run_process(
         [str(word) for word in command],
         cwd=folder,
-        env=_ENVIRONMENT,
+        env=ENVIRONMENT,
         capture_stdout=True,
         stderr=subprocess.STDOUT,
         check=False,
@@ -35,11 +36,11 @@ async def _run(*command: str | Path, folder: Path) -> str:
 
 async def node(program: Path, *arguments: str, folder: Path) -> str:
     """Return what a program prints. Fails if its exit code is not 0."""
-    await _built()
+    await built()
     return await _run("node", program, *arguments, folder=folder)
 
 
 async def tsc(*arguments: str, folder: Path) -> str:
     """Return what the TypeScript compiler prints. Fails if it finds an error."""
-    await _built()
+    await built()
     return await _run("node", JS / "node_modules" / ".bin" / "tsc", *arguments, folder=folder)

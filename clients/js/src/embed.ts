@@ -5,7 +5,10 @@ export interface ReadyMessage {
   readonly type: 'pgs.ready';
 }
 
-/** What the frame shows. The fields other than `status` are null while there is no match. */
+/**
+ * What the frame shows. `status`: no_seat, waiting, playing or ended. The other fields are null
+ * while there is no match.
+ */
 export interface StateMessage {
   readonly type: 'pgs.state';
   readonly status: string;
@@ -15,13 +18,22 @@ export interface StateMessage {
   readonly you: number | null;
 }
 
-/** A match is over. Take results from the feed: a player can forge this message. */
+/**
+ * A match is over. `dueUsdCents` is what the player gets: the prize, the stake back, or 0. Take
+ * results from the feed: a player can forge this message.
+ */
 export interface EndedMessage {
   readonly type: 'pgs.ended';
   readonly matchId: string;
   readonly outcome: string;
   readonly result: string | null;
   readonly endReason: string;
+  readonly dueUsdCents: number;
+}
+
+/** The player wants another match: take a new paid seat. */
+export interface AgainMessage {
+  readonly type: 'pgs.again';
 }
 
 /** Something went wrong. Later versions may add reasons. */
@@ -36,16 +48,21 @@ export interface EmbedSession {
   readonly sessionToken: string;
 }
 
-/** The options of `PgsEmbed.mount`. Give `session`, or `embedUrl` and `sessionToken`. */
+/**
+ * The options of `PgsEmbed.mount`. Give `session`, or `embedUrl` and `sessionToken`. With `onAgain`
+ * the frame offers another match after one has ended.
+ */
 export interface EmbedOptions {
   session?: () => EmbedSession | Promise<EmbedSession>;
   embedUrl?: string;
   sessionToken?: string;
   title?: string;
   height?: string;
+  lang?: string;
   onReady?: (message: ReadyMessage) => void;
   onState?: (message: StateMessage) => void;
   onEnded?: (message: EndedMessage) => void;
+  onAgain?: (message: AgainMessage) => void;
   onError?: (message: ErrorMessage) => void;
 }
 
@@ -155,13 +172,18 @@ export function makeGameFrame<E>(react: ReactLike<E>): (props: GameFrameProps) =
 
 /** Returns options whose functions always call those of the latest render. */
 function optionsOf(latest: { current: GameFrameProps }): EmbedOptions {
-  const { session, embedUrl, sessionToken, title, height } = latest.current;
+  const { session, embedUrl, sessionToken, title, height, lang, onAgain } = latest.current;
   return {
     ...(session === undefined ? {} : { session: () => (latest.current.session ?? session)() }),
     ...(embedUrl === undefined ? {} : { embedUrl }),
     ...(sessionToken === undefined ? {} : { sessionToken }),
     ...(title === undefined ? {} : { title }),
     ...(height === undefined ? {} : { height }),
+    ...(lang === undefined ? {} : { lang }),
+    // The frame offers another match if this function is there when it is mounted.
+    ...(onAgain === undefined
+      ? {}
+      : { onAgain: (message: AgainMessage) => (latest.current.onAgain ?? onAgain)(message) }),
     onReady: (message) => latest.current.onReady?.(message),
     onState: (message) => latest.current.onState?.(message),
     onEnded: (message) => latest.current.onEnded?.(message),

@@ -85,6 +85,24 @@ test('the component mounts one frame, follows its properties and unmounts it', a
   assert.equal(window.PgsEmbed.mounted.length, 1);
 });
 
+test('the frame offers another match only to a page that wants to know of it', async () => {
+  const heard = [], offered = [];
+  for (const [serviceUrl, wanted] of [
+    ['https://one.example', {}],
+    ['https://two.example', { onAgain: () => heard.push('again'), lang: 'pt-BR' }],
+  ]) {
+    const React = react();
+    React.render(makeGameFrame(React), { serviceUrl, ...wanted });
+    window.PgsEmbed = helper();
+    scripts.pop().onload();
+    await new Promise(setImmediate);
+    const [{ options }] = window.PgsEmbed.mounted;
+    options.onAgain?.({ type: 'pgs.again' });
+    offered.push('onAgain' in options, options.lang);
+  }
+  assert.deepEqual([offered, heard], [[false, undefined, true, 'pt-BR'], ['again']]);
+});
+
 test('the component reports a helper that cannot be loaded', async () => {
   const React = react(), heard = [];
   const onError = ({ reason }) => heard.push(reason);
