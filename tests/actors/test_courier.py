@@ -11,6 +11,7 @@ from tests.actors.account_changes import events_of
 from tests.actors.courier_core import core_with_endpoint, courier_core
 from tests.actors.endpoints import DOWN, GONE, HUNG, OK, URL, Answer, Endpoints
 from tests.actors.ready_core import at, until
+from tests.virtual import TrioClock
 
 
 @pytest.mark.parametrize(
@@ -198,3 +199,21 @@ async def test_the_run_of_failures_and_the_log_continue_after_a_restart(
             assert [attempt.seq for attempt in await s.attempts()] == list(
                 range(2 * (run + 1), 0, -1)
             )
+
+
+async def test_a_nudge_carries_the_real_time_after_the_clock_was_put_back(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    endpoints = Endpoints(OK)
+    async with courier_core(tmp_path, endpoints) as s:
+        secret = await s.save_webhook()
+        wall = s.parts.clock
+        assert isinstance(wall, TrioClock)
+        wall.skip(2 * 86_400)
+        wall.behind_s = 2 * 86_400
+        s.nudge()
+        await until(60)
+        (post,) = endpoints.posts
+        assert post.body == b'{"type":"results.available","partnerId":"acme","at":%d}' % at(0)
+        assert post.signature.startswith(f"t={at(0)},v1=")
+        assert post.signed_by(secret)

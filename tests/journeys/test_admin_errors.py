@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import trio
 
 from pgs.actors.messages.account.lifecycle import CreatePartner, SwitchAccount
 from pgs.actors.messages.account.settings import AddOrigin, ChangeLicence, SetRate
@@ -612,3 +613,35 @@ async def test_every_write_is_in_the_event_log_with_who_did_it(admin: AdminClien
     ]
     assert made["apiKey"] not in json.dumps(events)
     assert all(event["eventId"].startswith("evt_") and event["at"] > 0 for event in events)
+
+
+async def test_each_admin_has_a_bucket(admin: AdminClient) -> None:
+    await admin.add_member("dev", "developer")
+    buckets, now = admin.service.core.parts.admin_admission, trio.current_time()
+    while buckets.take(BOSS, now + 3600).allowed:  # a later time, so that none is regained
+        pass
+    refused = await admin.call("GET", "account")
+    check_refusal(refused, 429, "rate_limited")
+    assert int(refused.header("retry-after") or 0) >= 1
+    assert (await admin.call_ok("GET", "account", who="dev"))["uid"] == "dev"
+
+
+async def test_an_admin_resets_the_authenticator_of_another_one_but_not_their_own(
+    admin: AdminClient,
+) -> None:
+    await admin.add_member("dev", "developer")
+    assert (await admin.call_ok("DELETE", "members/dev/totp"))["uid"] == "dev"
+    account = await admin.call_ok("GET", "account", who="dev")
+    assert account["stepUp"] == {"enrolled": False}
+    check_refusal(await admin.call("DELETE", f"members/{BOSS}/totp"), 403, "role_forbidden")
+    check_refusal(await admin.call("DELETE", "members/nobody/totp"), 404, "member_not_found")
+
+
+async def test_a_window_that_another_sign_in_of_the_same_member_opened_is_of_no_use(
+    admin: AdminClient,
+) -> None:
+    other = admin.issuer.mint_token(person(BOSS), sid="another sign-in")
+    body = {"environment": "test", "label": "theirs"}
+    call = admin.service.public.call
+    check_refusal(await call("POST", "/partner/admin/keys", other, body), 403, "step_up_required")
+    assert await admin.call_ok("POST", "keys", body)

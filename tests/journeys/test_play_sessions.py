@@ -1,5 +1,6 @@
 """Session tokens on the Game API: which ones are accepted, and how others are refused."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,43 @@ async def test_the_process_bucket_bounds_players_too(tmp_path: Path) -> None:
         assert all(reply.header("ratelimit") is None for reply in replies)
 
 
+class ClockPutRight:
+    """A process's time that stands two days ahead, on a machine whose clock was put right."""
+
+    def real_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def real(self) -> int:
+        return self.real_ms() // 1000
+
+    def now_ms(self) -> int:
+        return self.real_ms() + 2 * 86_400_000
+
+    def now(self) -> int:
+        return self.now_ms() // 1000
+
+
+async def test_session_tokens_carry_the_real_time_and_those_from_the_future_are_401(
+    tmp_path: Path,
+) -> None:
+    async with in_process(tmp_path, clock=ClockPutRight()) as service:
+        partner = await service.partner()
+        minted = ok(
+            await service.public.call(
+                "POST",
+                "/partner/sessions",
+                partner.test,
+                {"gameId": "tic-tac-toe", "playerId": "ann"},
+            )
+        )
+        assert abs(minted["issuedAt"] - time.time()) < 3600
+        good = await service.public.call("GET", "/game/session", minted["sessionToken"])
+        assert ok(good)["playerId"] == "ann"
+        await check_refused(service, token(service, partner, ttl_s=3600), 401, None)
+        _, ready = await service.internal.get("/internal/readyz")
+        assert b"went back" in ready
+
+
 async def test_each_player_has_a_bucket_of_calls_and_handshakes(tmp_path: Path) -> None:
     async with in_process(tmp_path) as service:
         partner = await service.partner()
@@ -133,6 +171,23 @@ async def test_each_player_has_a_bucket_of_calls_and_handshakes(tmp_path: Path) 
         assert refused.header("retry-after") == "1"
         other = await mint(service.public, partner.test, "ben")
         assert ok(await service.public.call("GET", "/game/session", other))["playerId"] == "ben"
+
+
+async def test_the_players_of_a_partner_share_ten_times_its_bucket(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        tokens = [await mint(service.public, partner.test, name) for name in ("ann", "ben")]
+        await account(service.core, partner.partner_id, SetRate(PLATFORM, 1, 1))
+        game = service.core.directory.partner(partner.partner_id).game_admission
+        known = service.core.parts.registry.account(partner.partner_id)
+        assert known is not None
+        while game.admit(known, trio.current_time() + 3600).refused_by is None:
+            pass  # a later time, so that nothing is regained
+        for one in tokens:
+            refused = await service.public.call("GET", "/game/session", one)
+            check_refusal(refused, 429, "rate_limited")
+        _, metrics = await service.internal.get("/internal/metrics")
+        assert b'pgs_events_total{event="rate_limited_by_partner"} 2.0' in metrics
 
 
 async def test_a_player_who_ignores_refusals_is_slowed_down(
