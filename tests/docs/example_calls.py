@@ -165,6 +165,7 @@ async def _manage(admin: AdminClient, call: Calls) -> None:
     await call("POST", f"{root}/account/domain", {"domain": "acme.example"})
     await call("PUT", f"{root}/theme/{{env}}", THEME, env="live")
     await call("GET", f"{root}/theme/{{env}}", env="live")
+    await call("GET", f"{root}/invites/mine")
     asked = {"environment": "test", "playerId": "p-200"}
     (match,) = (await call("GET", f"{root}/matches", query=asked))["matches"]
     in_test = {"environment": "test"}

@@ -75,6 +75,7 @@ def test_the_reads_are_exactly_these() -> None:
         "readiness",
         "matches",
         "matches/{match_id}",
+        "invites/mine",
     }
 
 
@@ -142,9 +143,10 @@ def test_only_these_writes_need_no_code() -> None:
     }
 
 
-def test_only_accepting_an_invite_needs_no_membership() -> None:
+def test_only_reading_and_accepting_ones_own_invite_need_no_membership() -> None:
     assert [call(rule) for rule in ADMIN_RULES if not rule.membership] == [
-        "POST invites/{invite_id}/accept"
+        "GET invites/mine",
+        "POST invites/{invite_id}/accept",
     ]
 
 

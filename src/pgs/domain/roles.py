@@ -152,6 +152,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
     _call("GET", "invites", _ADMINS),
     _call("POST", "invites", _ADMINS, "open"),
     _call("DELETE", "invites/{invite_id}", _ADMINS, "open"),
+    AdminRule("GET", f"{_PREFIX}invites/mine", _EVERYONE, membership=False),
     AdminRule("POST", f"{_PREFIX}invites/{{invite_id}}/accept", _EVERYONE, membership=False),
     # Everyone's own authenticator
     AdminRule("POST", f"{_PREFIX}totp/enroll", _EVERYONE, "fresh", once_enrolled=True),

@@ -32,6 +32,19 @@ async def invites_page(
     return [(seq, Invite(*rest)) for seq, *rest in rows]
 
 
+async def pending_for_address(
+    reader: Reader, address: str, now: int, page_size: int
+) -> list[tuple[str, Invite]]:
+    """Return (partner id, invite) for the pending invites to an address, the newest first.
+
+    `address` is in lower case. Every account's invites are looked at.
+    """
+    rows = await reader.all(
+        "invites.pending_for_address", address=address, now=now, page_size=page_size
+    )
+    return [(partner_id, Invite(*rest)) for partner_id, *rest in rows]
+
+
 async def count_invites(reader: Reader, partner_id: str) -> int:
     """Return how many invites of an account are stored, in any state."""
     row = await reader.one("invites.count_invites", partner_id=partner_id)

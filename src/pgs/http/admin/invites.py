@@ -3,14 +3,15 @@
 import msgspec
 
 from pgs.actors.messages.account.people import AcceptInvite, CreateInvite, RevokeInvite
+from pgs.domain.emails import normalise_email, same_address
 from pgs.domain.errors import refuse
 from pgs.domain.invites import Invite
 from pgs.domain.roles import Role
-from pgs.http.admin.endpoints import admin_list, admin_write
+from pgs.http.admin.endpoints import admin_list, admin_read, admin_write
 from pgs.http.admin.gate import AdminCall, change
 from pgs.http.api.endpoint import Answer
-from pgs.http.api.lists import Wanted, cut, wanted_page
-from pgs.storage.invites import END, find_account_of, invites_page
+from pgs.http.api.lists import LIMIT_DEFAULT, Wanted, cut, wanted_page
+from pgs.storage.invites import END, find_account_of, invites_page, pending_for_address
 
 
 class NewInvite(msgspec.Struct, frozen=True):
@@ -38,6 +39,23 @@ class InvitePage(msgspec.Struct, frozen=True, rename="camel"):
     has_more: bool
 
 
+class OwnInvite(msgspec.Struct, frozen=True, rename="camel"):
+    """A pending invite to the caller's address. `expires_at` in epoch seconds."""
+
+    invite_id: str
+    partner_name: str
+    role: str
+    expires_at: int
+
+
+class OwnInvites(msgspec.Struct, frozen=True, rename="camel"):
+    """The pending invites to the caller's address, the newest first. There is one page."""
+
+    invites: list[OwnInvite]
+    next_cursor: None = None
+    has_more: bool = False
+
+
 _KIND = "admin.invites"
 
 
@@ -62,6 +80,23 @@ async def list_invites(call: AdminCall) -> Answer:
     return InvitePage(
         [_record(call, invite) for _, invite in shown], page.next_cursor, page.has_more
     )
+
+
+async def list_own_invites(call: AdminCall) -> Answer:
+    """Return the invites that the caller may accept. It is open to callers without an account."""
+    if "cursor" in call.query:
+        return refuse("invalid_cursor")  # none is ever issued for this list
+    parts, email = call.services.parts, call.principal.identity.email
+    address = (normalise_email(email) or email).lower()
+    found = await pending_for_address(
+        parts.database.reader, address, parts.clock.now(), LIMIT_DEFAULT
+    )
+    own = []
+    for partner_id, invite in found:
+        account = parts.registry.account(partner_id)
+        if account is not None and same_address(invite.email, email):
+            own.append(OwnInvite(invite.invite_id, account.name, invite.role, invite.expires_at))
+    return OwnInvites(own)
 
 
 async def create_invite(call: AdminCall) -> Answer:
@@ -91,6 +126,14 @@ async def revoke_invite(call: AdminCall) -> Answer:
 
 ENDPOINTS = (
     admin_list("invites", list_invites, InvitePage, "The account's invites"),
+    admin_read(
+        "invites/mine",
+        list_own_invites,
+        OwnInvites,
+        "The invites to the caller's address",
+        query=frozenset({"cursor"}),
+        errors=("invalid_cursor",),
+    ),
     admin_write(
         "POST",
         "invites",

@@ -49,3 +49,11 @@ where partner_id = :partner_id and invite_id = :invite_id and accepted_by is nul
 update invite set revoked_at = :at
 where partner_id = :partner_id and invite_id = :invite_id and accepted_by is null
   and revoked_at is null;
+
+-- name: pending_for_address
+select partner_id, invite_id, email, role, created_at, expires_at, accepted_by, revoked_at
+from invite
+where lower(email) = :address and accepted_by is null and revoked_at is null
+  and expires_at > :now
+order by expires_at desc, invite_id
+limit :page_size;
