@@ -85,6 +85,13 @@ GOOD: dict[str, Any] = {
     "role": "viewer",
     "email": "x@acme.example",
     "code": "000000",
+    "displayName": "Acme",
+    "primaryColor": "#1f5fd1",
+    "backgroundColor": "#ffffff",
+    "textColor": "#1c1f24",
+    "cornerRadius": 8,
+    "showAmounts": True,
+    "logo": None,
 }
 
 
@@ -211,7 +218,7 @@ async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path
                             f"`{field}",
                         )
         assert wrong == []
-        assert integers == 3  # prices, the version of terms, the version pin
+        assert integers == 4  # prices, the version of terms, the version pin, the corners
         assert await admin.call_ok("GET", "account") == before
 
 
