@@ -67,7 +67,6 @@ _BUILT = [
     "frame/frame.html",
     "frame/pgs-embed.js",
     "frame/pgs-frame-Ab12Cd34.js",
-    "frame/pgs-frame-Ef56Gh78.css",
     "demo/site.js",
     "demo/site.css",
     "portal/portal.html",
