@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from playwright.sync_api import Browser, Locator
 
 from pgs.games.installed import load_games
 from pgs.games.rules import PASS
@@ -14,30 +15,50 @@ from tests.journeys.service import SharedService
 pytestmark = pytest.mark.browser
 
 GAMES = load_games()
-MOVES = 24
+MOVES = {"mouse": 24, "touch": 8, "keyboard": 8}
 _PIECES = {"q": "Queen", "r": "Rook", "b": "Bishop", "n": "Knight"}
 
 
-def _press(tab: Tab, game_id: str, move: str) -> None:
+WAYS = ("mouse", "touch", "keyboard")
+
+
+def _use(target: Locator, way: str) -> None:
+    """Press something in one of the ways."""
+    if way == "mouse":
+        target.click()
+    elif way == "touch":
+        target.tap()
+    else:
+        target.press("Enter")
+
+
+def _press(tab: Tab, game_id: str, move: str, way: str) -> None:
     """Play a move by pressing cells in the frame."""
     if move == PASS:
-        tab.frame.get_by_role("button", name="Pass").click()
+        _use(tab.frame.get_by_role("button", name="Pass"), way)
     elif game_id == "connect-four":
-        tab.cell(f"{'abcdefg'[int(move) - 1]}6").click()
+        _use(tab.frame.locator(f'[data-column="{move}"]'), way)
     elif game_id == "chess":
-        tab.cell(move[:2]).click()
-        tab.cell(move[2:4]).click()
+        _use(tab.cell(move[:2]), way)
+        _use(tab.cell(move[2:4]), way)
         if move[4:]:
-            tab.frame.get_by_role("button", name=_PIECES[move[4:]]).click()
+            _use(tab.frame.get_by_role("button", name=_PIECES[move[4:]]), way)
     else:
-        tab.cell(move).click()
+        _use(tab.cell(move), way)
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("game_id", sorted(GAMES))
-def test_a_game_is_played_by_pressing_cells(
-    service: SharedService, partner: Partner, site: str, tabs: list[Tab], game_id: str
+def test_a_game_is_played_by_mouse_by_finger_and_by_keyboard(
+    service: SharedService,
+    partner: Partner,
+    site: str,
+    browser: Browser,
+    game_id: str,
+    way: str,
 ) -> None:
-    tab, rules, choose = tabs[0], GAMES[game_id], random.Random(7)
+    context = browser.new_context(has_touch=way == "touch", reduced_motion="reduce")
+    tab, rules, choose = Tab(context.new_page()), GAMES[game_id], random.Random(7)
     server = ScriptedServer(tab.page)
     tab.embed(
         site,
@@ -47,13 +68,13 @@ def test_a_game_is_played_by_pressing_cells(
     )
     server.wait("join")
     state, count = rules.initial(), 0
-    while (moves := rules.legal_moves(state)) and count < MOVES:
+    while (moves := rules.legal_moves(state)) and count < MOVES[way]:
         # This tab plays both sides: each position is sent as a match of its own.
         turn = rules.turn(state)
         fields = {"matchId": f"mat_{count}", "ply": count, "you": turn, "turn": turn}
         server.send(snapshot(game_id, rules.view(state), list(moves), **fields))
         move = choose.choice(moves)
-        _press(tab, game_id, move)
+        _press(tab, game_id, move, way)
         count += 1
         sent = server.wait("move", count)
         assert (sent["matchId"], sent["move"]) == (f"mat_{count - 1}", move)
@@ -88,3 +109,4 @@ def test_a_game_is_played_by_pressing_cells(
     )
     assert marks == drawn
     assert tab.errors == []
+    context.close()
