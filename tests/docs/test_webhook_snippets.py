@@ -1,6 +1,7 @@
 """The snippets for partners agree with the service's own verifier, whatever is sent."""
 
 import json
+import os
 import re
 import shutil
 from base64 import b64encode
@@ -13,6 +14,7 @@ import trio
 from pgs.clock import SystemClock
 from pgs.domain.nudges import nudge_body, signature_header, verify_signature
 from tests.conventions.tree import ROOT
+from tests.tools import find_tool
 
 GUIDE = (ROOT / "docs" / "webhooks.md").read_text(encoding="utf-8")
 SECRET = "whsec_" + "A" * 43
@@ -113,6 +115,99 @@ async def test_the_node_snippet_agrees_with_the_service(tmp_path: Path) -> None:
         )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [*EXPECTED, False]
+
+
+PHP = """
+[$secret, $cases] = json_decode(file_get_contents($argv[1]));
+$told = fn ($case) => signature_is_valid($secret, $case[0], base64_decode($case[1]), $case[2]);
+echo json_encode(array_map($told, $cases));
+"""
+
+RUBY = """
+require "json"
+
+secret, cases = JSON.parse(File.read(ARGV[0]))
+told = cases.map do |header, body, now|
+  signature_valid?(secret, header, body.unpack1("m"), now)
+end
+puts told.to_json
+"""
+
+GO = """package main
+
+import (
+	"check/webhooks"
+	"encoding/json"
+	"os"
+	"time"
+)
+
+type nudge struct {
+	Header string
+	Body   []byte
+	Now    int64
+}
+
+func main() {
+	var sent struct {
+		Secret string
+		Cases  []nudge
+	}
+	text, _ := os.ReadFile(os.Args[1])
+	if err := json.Unmarshal(text, &sent); err != nil {
+		panic(err)
+	}
+	told := []bool{}
+	for _, c := range sent.Cases {
+		now := time.Unix(c.Now, 0)
+		told = append(told, webhooks.SignatureIsValid(sent.Secret, c.Header, c.Body, now))
+	}
+	json.NewEncoder(os.Stdout).Encode(told)
+}
+"""
+
+
+def _encoded() -> list[tuple[str, str, int]]:
+    return [(header, b64encode(body).decode(), now) for header, body, now in CASES]
+
+
+async def _verdicts(folder: Path, *command: str) -> object:
+    """Return what a program in `folder` says about the cases."""
+    with trio.fail_after(240):
+        done = await trio.run_process(
+            command,
+            cwd=folder,
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+            env=os.environ | {"GOCACHE": str(folder / "cache"), "GOFLAGS": "-mod=mod"},
+        )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("tool", "program"), [("php", PHP), ("ruby", RUBY)])
+async def test_the_snippets_in_php_and_ruby_agree_with_the_service(
+    tmp_path: Path, tool: str, program: str
+) -> None:
+    found = find_tool(tool)
+    (tmp_path / "verify").write_text(_snippet(tool) + program, encoding="utf-8")
+    (tmp_path / "cases.json").write_text(json.dumps([SECRET, _encoded()]), encoding="utf-8")
+    assert await _verdicts(tmp_path, found, "verify", "cases.json") == EXPECTED
+
+
+@pytest.mark.slow
+async def test_the_go_snippet_agrees_with_the_service(tmp_path: Path) -> None:
+    go = find_tool("go")
+    (tmp_path / "webhooks").mkdir()
+    (tmp_path / "webhooks" / "webhooks.go").write_text(_snippet("go"), encoding="utf-8")
+    (tmp_path / "main.go").write_text(GO, encoding="utf-8")
+    (tmp_path / "go.mod").write_text("module check\n\ngo 1.18\n", encoding="utf-8")
+    cases = [{"header": header, "body": body, "now": now} for header, body, now in _encoded()]
+    (tmp_path / "cases.json").write_text(
+        json.dumps({"secret": SECRET, "cases": cases}), encoding="utf-8"
+    )
+    assert await _verdicts(tmp_path, go, "run", ".", "cases.json") == EXPECTED
 
 
 @pytest.mark.parametrize(

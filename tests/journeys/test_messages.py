@@ -195,7 +195,7 @@ async def test_the_admin_api_says_what_to_send_instead(admin: AdminClient) -> No
     assert not readiness["ready"]
     told = {gate["gate"]: gate for gate in readiness["gates"] if not gate["ok"]}
     assert told["game_licensed"]["reason"] == "game_not_licensed"
-    assert told["rake_terms_agreed"]["changeItAt"].endswith("/portal/terms")
+    assert told["rake_terms_agreed"]["changeItAt"].endswith("/portal/test/terms")
     assert "factor_enrolled" not in told
     assert "reason" not in told["webhook_on"]
 

@@ -48,11 +48,11 @@ async def read_readiness(call: AccountCall, environment: Environment) -> Answer:
         factor_enrolled=await admin_has_factor(parts.database.reader, account.partner_id),
     )
     found = gates(account, environment, game_id, parts.games, catalogue, around)
-    records = [_record(gate, call.services.base_url) for gate in found]
+    records = [_record(gate, f"{call.services.base_url}/portal/{environment}") for gate in found]
     return Readiness(environment, game_id, is_ready(found), records)
 
 
-def _record(gate: Gate, base_url: str) -> GateRecord:
+def _record(gate: Gate, portal: str) -> GateRecord:
     if gate.ok:
         return GateRecord(gate.name, True)
     page = PAGES.get(gate.name)
@@ -61,7 +61,7 @@ def _record(gate: Gate, base_url: str) -> GateRecord:
         False,
         gate.refusal.reason if gate.refusal else UNSET,
         ADVICE[gate.name],
-        f"{base_url}/portal/{page}" if page else UNSET,
+        f"{portal}/{page}" if page else UNSET,
     )
 
 
