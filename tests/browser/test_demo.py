@@ -54,6 +54,11 @@ def test_a_match_is_played_in_both_frames_and_the_feed_is_shown(tab: DemoTab) ->
     tab.row(match_id, "site-2", "lost", "$0.00")
     page.locator("#nudges li", has_text="verified").nth(2).wait_for()
 
+    tab.player(0).get_by_role("button", name="Play again").click()
+    again = tab.shows_another_than(match_id)
+    tab.both_see(again, 0)  # in the same frames
+    assert tab.decide(again) == 200
+
     match_id = tab.begin("Reversi")
     tab.both_see(match_id, 0)
     page.reload()  # the match goes on

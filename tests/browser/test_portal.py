@@ -23,6 +23,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         yield running
 
 
+_PAGES = (
+    ("keys", "API keys"),
+    ("games", "Games"),
+    ("webhooks", "Webhooks"),
+    ("origins", "Origins"),
+)
+
+
 class Visitor:
     """Somebody at the portal, in a browser profile of their own."""
 
@@ -195,8 +203,34 @@ def test_games_are_turned_off_and_on_in_test_and_requested_in_live(admin: Visito
     admin.page.get_by_role("button", name="Turn Reversi off in test").wait_for()
 
 
+def test_a_webhook_is_saved_tried_and_switched_off(admin: Visitor) -> None:
+    admin.open("/portal/live/webhooks")
+    admin.stands_at("Webhooks")
+    admin.page.get_by_label("Address").fill("http://shop.example/hook")
+    admin.press("Save live address")
+    admin.page.get_by_text("invalid_webhook_url").wait_for()
+    admin.page.get_by_label("Address").fill("https://hooks.example.com/live")
+    admin.press("Save live address")
+    assert admin.take_key().startswith("whsec_")
+    admin.page.get_by_text("Nudges go to https://hooks.example.com/live.").wait_for()
+    admin.press("Replace the secret")
+    admin.press("Replace the secret", admin.dialog)
+    assert admin.take_key().startswith("whsec_")
+    admin.press("Switch it off")
+    admin.press("Switch it off", admin.dialog)
+    admin.page.get_by_text("It is switched off").wait_for()
+
+    # The demo's endpoint is there: its log has the nudges of the story.
+    admin.open("/portal/test/webhooks")
+    admin.stands_at("Webhooks")
+    admin.page.locator("tbody tr", has_text="answered 200").first.wait_for()
+    admin.press("Send a test event")
+    admin.page.get_by_role("status").get_by_text("It was answered with 200").wait_for()
+    admin.page.locator("tbody tr", has_text="test event").first.wait_for()
+
+
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(admin: Visitor) -> None:
-    for page, title in (("keys", "API keys"), ("origins", "Origins"), ("games", "Games")):
+    for page, title in _PAGES:
         for environment in ("test", "live"):
             admin.open(f"/portal/{environment}/{page}")
             admin.stands_at(title)

@@ -63,6 +63,39 @@ export function Question({ title, children, act, onAct, onLeave }: QuestionProps
   );
 }
 
+interface ShownOnceProps {
+  title: string;
+  secret: string;
+  /** Where it belongs. */
+  children: ComponentChildren;
+  onStored(): void;
+}
+
+/** A secret, once. Only the button closes it, so that the secret is not lost by a slip. */
+export function ShownOnce({ title, secret, children, onStored }: ShownOnceProps) {
+  const [copied, setCopied] = useState('');
+  const copy = () =>
+    navigator.clipboard.writeText(secret).then(
+      () => setCopied('Copied.'),
+      () => setCopied('The browser does not allow it. Select the text.'),
+    );
+  return (
+    <Dialog title={title} onLeave={() => {}}>
+      <p>Shown this once. {children}</p>
+      <code class="secret">{secret}</code>
+      <p role="status">{copied}</p>
+      <div class="row">
+        <button type="button" class="btn" onClick={copy}>
+          Copy
+        </button>
+        <button type="button" class="btn pri" onClick={onStored}>
+          I have stored it
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
 interface Enrolment {
   secret: string;
   qrSvg: string;

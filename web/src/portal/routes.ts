@@ -13,6 +13,7 @@ export interface Route {
 export const ROUTES: readonly Route[] = [
   { name: 'keys', title: 'API keys', load: () => import('./pages/keys') },
   { name: 'games', title: 'Games', load: () => import('./pages/games') },
+  { name: 'webhooks', title: 'Webhooks', load: () => import('./pages/webhooks') },
   { name: 'origins', title: 'Origins', load: () => import('./pages/origins') },
 ];
 

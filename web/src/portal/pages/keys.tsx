@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { Dialog, Question } from '../dialogs';
+import { Question, ShownOnce } from '../dialogs';
 import { mayWrite, PageFrame, Problem, timeOf, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 
@@ -17,31 +17,6 @@ interface Key {
 interface Minted {
   label: string;
   apiKey: string;
-}
-
-/** The new key, once. Only the button closes it, so that the key is not lost by a slip. */
-function Shown({ minted, onStored }: { minted: Minted; onStored(): void }) {
-  const [copied, setCopied] = useState('');
-  const copy = () =>
-    navigator.clipboard.writeText(minted.apiKey).then(
-      () => setCopied('Copied.'),
-      () => setCopied('The browser does not allow it. Select the text.'),
-    );
-  return (
-    <Dialog title={`The key of ${minted.label}`} onLeave={() => {}}>
-      <p>Shown this once. Store it where your server reads its secrets, never in a page.</p>
-      <code class="secret">{minted.apiKey}</code>
-      <p role="status">{copied}</p>
-      <div class="row">
-        <button type="button" class="btn" onClick={copy}>
-          Copy
-        </button>
-        <button type="button" class="btn pri" onClick={onStored}>
-          I have stored it
-        </button>
-      </div>
-    </Dialog>
-  );
 }
 
 const STATE = { active: 'works', scheduled: 'stops', revoked: 'revoked' } as const;
@@ -98,19 +73,39 @@ export default function Keys({ api, account, environment, tell }: PageProps) {
           onCreate={(label, taken) => void create(label, taken)}
         />
       )}
-      {minted !== null && <Shown minted={minted} onStored={() => setMinted(null)} />}
-      {revoking !== null && (
-        <Question
-          title={`Revoke …${revoking.last4}?`}
-          act={`Revoke …${revoking.last4} now`}
-          onAct={() => end(revoking)}
-          onLeave={() => revoke(null)}
+      {minted !== null && (
+        <ShownOnce
+          title={`The key of ${minted.label}`}
+          secret={minted.apiKey}
+          onStored={() => setMinted(null)}
         >
-          Every call with {revoking.label} (…{revoking.last4}) is refused from this second. Tokens
-          of players in play go on until they expire. It cannot be brought back.
-        </Question>
+          Store it where your server reads its secrets, never in a page.
+        </ShownOnce>
+      )}
+      {revoking !== null && (
+        <Revoke asked={revoking} onAct={() => end(revoking)} onLeave={() => revoke(null)} />
       )}
     </PageFrame>
+  );
+}
+
+interface RevokeProps {
+  asked: Key;
+  onAct(): void;
+  onLeave(): void;
+}
+
+function Revoke({ asked: { label, last4 }, onAct, onLeave }: RevokeProps) {
+  return (
+    <Question
+      title={`Revoke …${last4}?`}
+      act={`Revoke …${last4} now`}
+      onAct={onAct}
+      onLeave={onLeave}
+    >
+      Every call with {label} (…{last4}) is refused from this second. Tokens of players in play go
+      on until they expire. It cannot be brought back.
+    </Question>
   );
 }
 
