@@ -10,7 +10,7 @@ import pytest
 
 from pgs.domain.errors import ERRORS
 from pgs.http.api.endpoint import Endpoint
-from pgs.http.reference.answers import MASKS
+from pgs.http.reference.answers import MASKS, without_secrets
 from pgs.http.reference.openapi import make_openapi, name_of, operation_id, read_examples
 from pgs.http.reference.parameters import PATH, QUERY
 from pgs.http.reference.reasons import reasons_of, status_of
@@ -166,3 +166,11 @@ def test_the_answers_of_errors_say_where_they_are_explained() -> None:
     for reason in ERRORS:
         value = DOCUMENT["components"]["examples"][reason]["value"]
         assert value["docUrl"] == f"https://games.example/docs/errors#{reason}"
+
+
+def test_a_published_example_has_no_secret_at_any_depth() -> None:
+    answer = {"keys": [{"apiKey": "pgs_test_real", "label": "a"}], "signingSecret": "whsec_real"}
+    assert without_secrets(answer) == {
+        "keys": [{"apiKey": MASKS["apiKey"], "label": "a"}],
+        "signingSecret": MASKS["signingSecret"],
+    }
