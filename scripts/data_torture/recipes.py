@@ -2,12 +2,14 @@
 
 import shutil
 import sqlite3
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
 from data_torture.service import Scene, Wrong, until
 
 TWO_DAYS_S = 2 * 86_400
+_ROOT_PAGE = Path(__file__).parent / "root_page.sql"
 
 
 def kill(s: Scene) -> str:
@@ -215,12 +217,10 @@ def damage(s: Scene) -> str:
     since = _backup(s)
     s.stop()
     database = sqlite3.connect(s.folder / "pgs.db")
-    (root,) = database.execute(
-        "select rootpage from sqlite_master where name = 'seat_idempotency'"
-    ).fetchone()
-    (size,) = database.execute("pragma page_size").fetchone()
+    (root,) = database.execute(_ROOT_PAGE.read_text(encoding="utf-8")).fetchone()
     database.close()
     with (s.folder / "pgs.db").open("r+b") as file:
+        (size,) = struct.unpack_from(">H", file.read(100), 16)  # where SQLite keeps its page size
         file.seek((root - 1) * size)
         file.write(b"\x0d" * size)
     s.must_start()
