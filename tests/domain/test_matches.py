@@ -28,12 +28,13 @@ def test_a_match_starts_with_the_tier_and_prize_of_its_seats_and_waits_for_its_p
         due_at=70 + absence_s,
     )
     first, second = started.seats
-    for was, now, opponent in ((older, first, "p2"), (newer, second, "p1")):
+    for side, was, now, opponent in ((0, older, first, "p2"), (1, newer, second, "p1")):
         assert now == msgspec.structs.replace(
             was,
             status="matched",
             match_id="mat_1",
             opponent_player_id=opponent,
+            side=side,
             started_at=70,
             due_at=None,
             revision=1,

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 import quart
@@ -269,8 +270,8 @@ async def test_a_crash_in_quarts_nursery_takes_no_actor_down(
 ) -> None:
     crashed = trio.Event()
 
-    def pages_with_a_crash() -> QuartTrio:
-        pages = make_pages()
+    def pages_with_a_crash(*made_of: Any) -> QuartTrio:
+        pages = make_pages(*made_of)
 
         async def crash() -> None:
             await ready.wait()

@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
+import pgs.app
 from pgs.actors.messages.account.lifecycle import CreatePartner
+from pgs.domain.rate import BucketPolicy
 from pgs.http.admin import ENDPOINTS
 from pgs.http.api.endpoint import Endpoint
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
@@ -93,6 +96,12 @@ GOOD: dict[str, Any] = {
     "showAmounts": True,
     "logo": None,
 }
+
+
+@pytest.fixture(autouse=True)
+def wide_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the one admin who makes all these calls room for them."""
+    monkeypatch.setattr(pgs.app, "PARTNER_POLICY", BucketPolicy(burst=100_000, rate=100_000))
 
 
 def path_of(endpoint: Endpoint, name: str = "nothing") -> str:

@@ -74,7 +74,16 @@ def _is_integer(shape: msgspec.inspect.Type) -> bool:
 
 def _value(field: str, shape: msgspec.inspect.Type) -> object:
     """Return a value that the field accepts."""
-    known = {"gameId": BOTH, "playerId": "alice", "tierId": BRONZE}
+    known = {
+        "gameId": BOTH,
+        "playerId": "alice",
+        "tierId": BRONZE,
+        "primaryColor": "#1f5fd1",
+        "backgroundColor": "#ffffff",
+        "textColor": "#1c1f24",
+        "cornerRadius": 8,
+        "logo": None,
+    }
     if field in known:
         return known[field]
     match shape:
@@ -142,7 +151,8 @@ def test_json_with_100000_levels_is_refused_in_the_error_shape(
 ) -> None:
     levels = b"[" * 100_000 + (b"]" * 100_000 if closed else b"")
     reply = _send(client, endpoint, known, place % levels)
-    check_refusal(reply, 413 if default_body_limit(endpoint.path) < len(levels) else 400, None)
+    limit = endpoint.body_bytes or default_body_limit(endpoint.path)
+    check_refusal(reply, 413 if limit < len(levels) else 400, None)
 
 
 @every_body

@@ -58,9 +58,9 @@ def test_calls_commands_and_a_stop_are_served_while_the_log_cannot_be_written(
         with process:
             with httpcore.ConnectionPool() as pool:
                 for _ in range(CALLS):
-                    answer = pool.request("GET", f"{process.base_url}/partner/nowhere")
-                    assert answer.status == 404
-                    assert b"error" in answer.content
+                    answer = pool.request("GET", f"{process.base_url}/docs/changelog.md")
+                    assert answer.status == 200  # of refusals, only some are logged
+                    assert answer.content
                     assert any(name.lower() == b"x-request-id" for name, _ in answer.headers)
                 assert (
                     pool.request(

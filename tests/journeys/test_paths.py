@@ -28,7 +28,6 @@ PATHS = [
     "/partnerx",
     "/partnerx/me",
     "/Partner/me",
-    "/",
     "/nothing",
     "/embed/test/a/b",
     "/embedded",
