@@ -28,7 +28,7 @@ import trio
 import typer
 
 from pgs.actors.core import Core
-from pgs.actors.messages.account.keys import MintKey
+from pgs.actors.messages.account.keys import KeyMinted, MintKey
 from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.actors.messages.account.settings import AgreeTerms, ChangeLicence, SetRate
 from pgs.actors.messages.catalogue import SetTier
@@ -62,13 +62,14 @@ async def _partner(core: Core) -> str:
     await account.ask(AgreeTerms(PLATFORM, 1))
     await account.ask(SetRate(PLATFORM, RATE, RATE))
     minted = await account.ask(MintKey(PLATFORM, "test", "fuzzing"))
-    return str(minted.text)
+    assert isinstance(minted, KeyMinted)
+    return minted.text
 
 
 def _session(base_url: str, key: str) -> str:
     """Return a session token of a player."""
     body = json.dumps({"gameId": GAME, "playerId": "p-100"}).encode()
-    headers = {"Authorization": f"Bearer {key}"}
+    headers = [("Authorization", f"Bearer {key}")]
     answer = httpcore.request("POST", f"{base_url}/partner/sessions", headers=headers, content=body)
     return str(json.loads(answer.content)["sessionToken"])
 
@@ -78,16 +79,16 @@ def _install() -> None:
     wanted, mark = ROOT / "requirements-fuzz.txt", FUZZ / "installed"
     if mark.exists() and mark.stat().st_mtime >= wanted.stat().st_mtime:
         return
-    subprocess.run([sys.executable, "-m", "venv", FUZZ], check=True)
-    pip = [FUZZ / "bin" / "python", "-m", "pip", "install", "--quiet", "--require-hashes"]
-    subprocess.run([*pip, "-r", wanted], check=True)
+    subprocess.run([sys.executable, "-m", "venv", str(FUZZ)], check=True)
+    pip = [str(FUZZ / "bin" / "python"), "-m", "pip", "install", "--quiet", "--require-hashes"]
+    subprocess.run([*pip, "-r", str(wanted)], check=True)
     mark.touch()
 
 
 def _fuzz(base_url: str, tag: str, token: str, seconds: int) -> int:
     """Run schemathesis on the calls of a surface; return its exit code."""
     command = [
-        FUZZ / "bin" / "schemathesis",
+        str(FUZZ / "bin" / "schemathesis"),
         "run",
         f"{base_url}/openapi.json",
         f"--include-tag={tag}",
@@ -113,8 +114,8 @@ async def _run(folder: Path, seconds: int) -> int:
         worst = 0
         for tag, credential in (("Partner", key), ("Game", token)):
             share = seconds * 3 // 4 if tag == "Partner" else seconds - seconds * 3 // 4
-            run = (_fuzz, service.base_url, tag, credential, share)
-            worst = max(worst, await trio.to_thread.run_sync(*run))
+            code = await trio.to_thread.run_sync(_fuzz, service.base_url, tag, credential, share)
+            worst = max(worst, code)
         return worst
 
 
