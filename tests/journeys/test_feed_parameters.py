@@ -1,6 +1,7 @@
 """The parameters of the results feed: cursors, limits, waiting."""
 
 import base64
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -162,6 +163,17 @@ def test_a_since_that_is_no_time_is_a_plain_400(
     client: SyncClient, known: Partner, value: str
 ) -> None:
     check_plain(client.call("GET", f"/partner/results?since={value}", known.test), "since")
+
+
+def test_a_since_in_milliseconds_is_refused_and_passes_over_no_row(
+    client: SyncClient, known: Partner
+) -> None:
+    now = int(time.time())
+    for value in (1000 * now, now + 100_000):
+        reply = client.call("GET", f"/partner/results?since={value}", known.test)
+        check_plain(reply, "since")
+        assert "looks like milliseconds" in reply.json["error"]
+    ok(client.call("GET", f"/partner/results?since={now + 80_000}", known.test))
 
 
 def test_since_together_with_a_cursor_is_a_plain_400(client: SyncClient, known: Partner) -> None:

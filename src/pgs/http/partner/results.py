@@ -38,7 +38,15 @@ WAIT_MAX_S = 25
 """Seconds that a call for the feed can be held, as the interface promises. Common proxies close a
 silent connection after 30."""
 
+SINCE_AHEAD_MAX_S = 86_400
+"""Seconds that `since` can be ahead of the service's clock. A later time is most likely written in
+milliseconds; its answer would be the feed's end, and a reader would pass over every row."""
+
 _SECONDS = re.compile(r"[0-9]{1,15}", re.ASCII)
+_TOO_LATE = (
+    "Query parameter `since` is more than a day ahead. This looks like milliseconds: send the time "
+    "in epoch seconds."
+)
 
 
 class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
@@ -138,6 +146,8 @@ async def _start(call: Call) -> int | Refusal | BadRequest:
         if "cursor" in call.query:
             return BadRequest("Query parameter `since` cannot be given together with `cursor`.")
         at = int(since)
+        if at > parts.clock.now() + SINCE_AHEAD_MAX_S:
+            return BadRequest(_TOO_LATE)
         return await read_in_bulk(parts.database, lambda reader: position_since(reader, *owner, at))
     if "cursor" not in call.query:
         return 0
