@@ -3,13 +3,20 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
 from pgs.domain.errors import ERRORS
+from pgs.domain.invoices import INVOICE_STATUSES
+from pgs.domain.live_pairing import HeldBack
+from pgs.domain.matches import END_REASONS, MatchStatus
+from pgs.domain.seats import Result, SeatStatus, StakeStatus
+from pgs.domain.themes import RADIUS_MAX
 from pgs.http.api.endpoint import Endpoint
+from pgs.http.guide.errors import published
+from pgs.http.partner.seats import SeatRecord
 from pgs.http.reference.answers import MASKS, without_secrets
 from pgs.http.reference.openapi import make_openapi, name_of, operation_id, read_examples
 from pgs.http.reference.parameters import PATH, QUERY
@@ -166,6 +173,68 @@ def test_the_answers_of_errors_say_where_they_are_explained() -> None:
     for reason in ERRORS:
         value = DOCUMENT["components"]["examples"][reason]["value"]
         assert value["docUrl"] == f"https://games.example/docs/errors#{reason}"
+
+
+def test_a_field_of_an_error_is_published_as_always_or_sometimes_there() -> None:
+    assert published(ERRORS["day_not_final"])["optionalFields"] == ("latestDay",)
+    for kind in ERRORS.values():
+        row = published(kind)
+        told: list[str] = [*msgspec.convert(row["fields"], list[str])]
+        told += msgspec.convert(row.get("optionalFields", ()), list[str])
+        assert sorted(told) == sorted(kind.extras)
+
+
+def _fields(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = DOCUMENT["components"]["schemas"][name]["properties"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("record", "field", "values"),
+    [
+        ("SeatRecord", "status", get_args(SeatStatus)),
+        ("SeatRecord", "stakeStatus", get_args(StakeStatus)),
+        ("SeatRecord", "heldBack", get_args(HeldBack)),
+        ("MatchRecord", "status", get_args(MatchStatus)),
+        ("MatchSeat", "result", get_args(Result)),
+        ("ResultRow", "outcome", get_args(MatchStatus)),
+        ("ResultRow", "result", get_args(Result)),
+        ("MatchRecord", "endReason", END_REASONS),
+        ("ResultRow", "endReason", END_REASONS),
+        ("InvoiceRecord", "status", INVOICE_STATUSES),
+    ],
+)
+def test_a_field_that_takes_only_some_values_names_them(
+    record: str, field: str, values: tuple[str, ...]
+) -> None:
+    assert sorted(_fields(record)[field]["enum"]) == sorted(values)
+
+
+def test_the_schemas_of_requests_have_the_limits_of_the_code() -> None:
+    for record in ("TakeSeat", "MintSession"):
+        schema = _fields(record)["playerId"]
+        assert schema["maxLength"] == 64
+        assert re.search(schema["pattern"], "p-300")
+        assert not re.search(schema["pattern"], "p 300")
+    key = _fields("TakeSeat")["idempotencyKey"]
+    assert key["maxLength"] == 128
+    assert re.search(key["pattern"], "a:1.b")
+    assert not re.search(key["pattern"], "")
+    radius = _fields("SentTheme")["cornerRadius"]
+    assert (radius["minimum"], radius["maximum"]) == (0, RADIUS_MAX)
+
+
+@pytest.mark.parametrize("record", ["SeatRecord", "MatchRecord"])
+def test_the_schema_of_a_pairing_is_an_object(record: str) -> None:
+    schema = _fields(record)["pairing"]
+    assert schema["type"] == "object"
+    assert {"rule", "waitedSeconds", "begins"} <= set(schema["properties"])
+
+
+def test_the_example_of_a_declined_stake_is_a_declined_seat() -> None:
+    value = DOCUMENT["components"]["examples"]["stake_declined"]["value"]
+    seat = msgspec.convert(value, SeatRecord)
+    assert (seat.status, seat.stake_status, seat.match_id) == ("declined", "declined", None)
 
 
 def test_a_published_example_has_no_secret_at_any_depth() -> None:

@@ -58,7 +58,9 @@ BOMS = [
 def _type(endpoint: Endpoint, field: str) -> msgspec.inspect.Type:
     shape = msgspec.inspect.type_info(endpoint.request)
     assert isinstance(shape, msgspec.inspect.StructType)
-    return next(known.type for known in shape.fields if known.encode_name == field)
+    found = next(known.type for known in shape.fields if known.encode_name == field)
+    # A type can have a schema of its own around it, which changes nothing that is read.
+    return found.type if isinstance(found, msgspec.inspect.Metadata) else found
 
 
 def _fields(endpoint: Endpoint) -> list[str]:

@@ -3,7 +3,7 @@
 `payouts.py` has the money that an ended match owes.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -13,6 +13,21 @@ from pgs.domain.seats import Result, Seat, no_earlier, retry_at
 ABSENCE_S: dict[Environment, int] = {"live": 60, "test": 3600}
 """Seconds that a match waits for the first of its players, as the interface promises. In test a key
 can decide a match, so its players need not come."""
+
+MatchStatus = Literal["started", "ended", "no_contest"]
+END_REASONS: Final = (
+    "completed",
+    "resigned",
+    "forfeit_timeout",
+    "decided_by_test_key",
+    "no_opponent",
+    "cancelled",
+    "both_absent",
+    "account_inactive",
+    "platform_void",
+    "emergency_stop",
+)
+"""Every reason for which a match ends, as the interface promises."""
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -29,7 +44,7 @@ class Match(msgspec.Struct, frozen=True):
     tier_id: str
     tier_revision: int
     prize_usd_cents: int
-    status: Literal["started", "ended", "no_contest"]
+    status: MatchStatus
     end_reason: str | None = None
     started_at: int | None = None
     ended_at: int | None = None

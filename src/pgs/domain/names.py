@@ -24,8 +24,14 @@ _INVISIBLE = re.compile("[\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2
 
 _PARTNER_ID = re.compile(r"[a-z][a-z0-9-]{2,31}", re.ASCII)
 _CATALOGUE_ID = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
-_PLAYER_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-_IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_.:-]{1,128}", re.ASCII)
+PLAYER_ID: Final = "[A-Za-z0-9_-]{1,64}"
+"""The pattern of a player's id, as the interface promises."""
+
+IDEMPOTENCY_KEY: Final = "[A-Za-z0-9_.:-]{1,128}"
+"""The pattern of an idempotency key, as the interface promises."""
+
+_PLAYER_ID = re.compile(PLAYER_ID, re.ASCII)
+_IDEMPOTENCY_KEY = re.compile(IDEMPOTENCY_KEY, re.ASCII)
 
 
 def is_partner_id(text: str) -> bool:

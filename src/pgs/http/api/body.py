@@ -16,6 +16,7 @@ from typing import Annotated, Final, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from pgs.domain.errors import BadRequest
+from pgs.domain.names import PLAYER_ID
 from pgs.http.api.hints import missing_field
 from pgs.http.api.not_json import not_json
 from pgs.http.transport.asgi import ClientGone, Receive
@@ -36,6 +37,11 @@ SafeInt = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)
 
 Cents = Annotated[int, msgspec.Meta(ge=-MAX_SAFE_INTEGER, le=MAX_SAFE_INTEGER)]
 """An amount in whole US cents. The rules check its sign and its limits."""
+
+PlayerId = Annotated[
+    str, msgspec.Meta(extra_json_schema={"pattern": f"^{PLAYER_ID}$", "maxLength": 64})
+]
+"""A player's id in a request. The schema tells the rule; `player_refusal` checks it."""
 
 _NOT_AN_OBJECT: Final = BadRequest("The body must be a JSON object.")
 _TOO_DEEP: Final = BadRequest("The body is nested too deeply.")

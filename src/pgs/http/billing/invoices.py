@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from pgs.domain.days import format_day, month_of
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.invoices import INVOICE_STATUSES, Invoice, InvoiceLine, describe
+from pgs.domain.invoices import INVOICE_STATUSES, Invoice, InvoiceLine, InvoiceStatus, describe
 from pgs.http.api.endpoint import Answer
 from pgs.http.api.lists import AccountCall, Wanted, cut, wanted_limit, wanted_page
 from pgs.http.billing.ranges import parse_range
@@ -34,7 +34,7 @@ class InvoiceRecord(msgspec.Struct, frozen=True, rename="camel"):
 
     invoice_id: str
     environment: str
-    status: str
+    status: InvoiceStatus
     period_from: str
     period_to: str
     created_at: int

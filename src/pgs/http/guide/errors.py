@@ -101,7 +101,7 @@ def published(kind: ErrorKind) -> dict[str, object]:
         "status": kind.status,
         "message": kind.message,
         "advice": advice()[kind.reason],
-        "fields": kind.extras,
+        "fields": [name for name in kind.extras if name not in kind.optional],
     }
     if kind.optional:
         row["optionalFields"] = kind.optional

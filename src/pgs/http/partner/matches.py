@@ -1,13 +1,34 @@
 """`GET /partner/matches/{match_id}`: a match and its seats."""
 
+from typing import Annotated
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.errors import refuse
-from pgs.domain.matches import Match
-from pgs.domain.seats import Seat
+from pgs.domain.matches import END_REASONS, Match, MatchStatus
+from pgs.domain.seats import Result, Seat
 from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.storage.seats import find_match_with_seats
+
+Pairing = Annotated[
+    msgspec.Raw,
+    msgspec.Meta(
+        extra_json_schema={
+            "type": "object",
+            "description": "How the two seats were paired. A rule may tell more than is named here",
+            "properties": {
+                "rule": {"type": "string"},
+                "waitedSeconds": {"type": "number"},
+                "begins": {"type": "string", "description": "The player who begins."},
+            },
+        }
+    ),
+]
+"""How a match was paired, as stored JSON. What is in it depends on the rule."""
+
+EndReason = Annotated[str, msgspec.Meta(extra_json_schema={"enum": END_REASONS})]
+"""Why a match has ended."""
 
 
 class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
@@ -16,7 +37,7 @@ class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):
     seat_id: str
     player_id: str
     stake_usd_cents: int
-    result: str | UnsetType = UNSET
+    result: Result | UnsetType = UNSET
     score: int | UnsetType = UNSET
     payout_usd_cents: int | UnsetType = UNSET
     refund_usd_cents: int | UnsetType = UNSET
@@ -33,13 +54,13 @@ class MatchRecord(msgspec.Struct, frozen=True, rename="camel"):
     environment: str
     game_id: str
     tier_id: str
-    status: str
+    status: MatchStatus
     prize_usd_cents: int
     seats: list[MatchSeat]
-    end_reason: str | UnsetType = UNSET
+    end_reason: EndReason | UnsetType = UNSET
     started_at: int | UnsetType = UNSET
     ended_at: int | UnsetType = UNSET
-    pairing: msgspec.Raw | UnsetType = UNSET
+    pairing: Pairing | UnsetType = UNSET
 
 
 def match_record(match: Match, seats: tuple[Seat, ...]) -> MatchRecord:

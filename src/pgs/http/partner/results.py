@@ -5,6 +5,7 @@ sees every changed row.
 """
 
 import re
+from typing import Annotated, get_args
 
 import msgspec
 import structlog
@@ -15,11 +16,13 @@ from pgs.actors.kernel.mail import Crashed, Degraded, Overloaded
 from pgs.actors.messages.account.feed import NoteRewound
 from pgs.domain.cursors import make_cursor, read_cursor
 from pgs.domain.errors import BadRequest, Refusal, refuse
+from pgs.domain.matches import MatchStatus
 from pgs.domain.members import PLATFORM
-from pgs.domain.seats import Seat
+from pgs.domain.seats import Result, Seat
 from pgs.http.api.auth import recheck
 from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.http.api.query import int_param
+from pgs.http.partner.matches import EndReason
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.seats import feed_page, find_head, position_since
 
@@ -62,14 +65,14 @@ class ResultRow(msgspec.Struct, frozen=True, rename="camel"):
     idempotency_key: str
     game_id: str
     tier_id: str
-    outcome: str
+    outcome: Annotated[str, msgspec.Meta(extra_json_schema={"enum": get_args(MatchStatus)})]
     stake_usd_cents: int
     updated_at: int
     revision: int
     opponent_player_id: str | UnsetType = UNSET
     partner_ref: str | UnsetType = UNSET
-    result: str | UnsetType = UNSET
-    end_reason: str | UnsetType = UNSET
+    result: Result | UnsetType = UNSET
+    end_reason: EndReason | UnsetType = UNSET
     score: int | UnsetType = UNSET
     payout_usd_cents: int | UnsetType = UNSET
     refund_usd_cents: int | UnsetType = UNSET

@@ -9,13 +9,19 @@ from pgs.actors.messages.seats import CancelSeat, Seated, StakeSeat
 from pgs.actors.waiting import why_held_back
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.live_pairing import HeldBack
-from pgs.domain.names import PARTNER_REF_MAX, fault_of_text, is_idempotency_key
-from pgs.domain.seats import Seat, SeatRequest, is_same_request
-from pgs.http.api.body import Cents
+from pgs.domain.names import IDEMPOTENCY_KEY, PARTNER_REF_MAX, fault_of_text, is_idempotency_key
+from pgs.domain.seats import Seat, SeatRequest, SeatStatus, StakeStatus, is_same_request
+from pgs.http.api.body import Cents, PlayerId
 from pgs.http.api.endpoint import Answer, Call, Endpoint, Reply
+from pgs.http.partner.matches import Pairing
 from pgs.storage.seats import find_by_idempotency_key, find_match, find_seat
 
 REPLAYED = ((b"idempotent-replayed", b"true"),)
+
+IdempotencyKey = Annotated[
+    str, msgspec.Meta(extra_json_schema={"pattern": f"^{IDEMPOTENCY_KEY}$", "maxLength": 128})
+]
+"""An idempotency key in a request. The schema tells the rule; `take_seat` checks it."""
 
 
 class TakeSeat(msgspec.Struct, frozen=True, rename="camel"):
@@ -24,11 +30,11 @@ class TakeSeat(msgspec.Struct, frozen=True, rename="camel"):
     `stake_usd_cents` is the price that the partner expects.
     """
 
-    player_id: str
+    player_id: PlayerId
     game_id: str
     tier_id: str
     stake_usd_cents: Cents
-    idempotency_key: str
+    idempotency_key: IdempotencyKey
     partner_ref: Annotated[str, msgspec.Meta(max_length=PARTNER_REF_MAX)] | UnsetType = UNSET
 
 
@@ -37,8 +43,8 @@ class SeatRecord(msgspec.Struct, frozen=True, rename="camel"):
 
     seat_id: str
     match_id: str | None
-    status: str
-    stake_status: str
+    status: SeatStatus
+    stake_status: StakeStatus
     environment: str
     game_id: str
     tier_id: str
@@ -49,8 +55,8 @@ class SeatRecord(msgspec.Struct, frozen=True, rename="camel"):
     idempotency_key: str
     expires_at: int | UnsetType = UNSET
     partner_ref: str | UnsetType = UNSET
-    held_back: str | UnsetType = UNSET
-    pairing: msgspec.Raw | UnsetType = UNSET
+    held_back: HeldBack | UnsetType = UNSET
+    pairing: Pairing | UnsetType = UNSET
 
 
 def seat_record(

@@ -17,6 +17,7 @@ from pgs.domain.sessions import (
     player_uid,
     sign_session,
 )
+from pgs.http.api.body import PlayerId
 from pgs.http.api.endpoint import Call, Endpoint
 from pgs.storage.moves import running_seats_of_player
 
@@ -25,7 +26,7 @@ class MintSession(msgspec.Struct, frozen=True, rename="camel"):
     """The player and game that the token is for, and its lifetime in seconds."""
 
     game_id: str
-    player_id: str
+    player_id: PlayerId
     display_name: Annotated[str, msgspec.Meta(max_length=DISPLAY_NAME_MAX)] | UnsetType = UNSET
     ttl_seconds: Annotated[int, msgspec.Meta(ge=TTL_MIN, le=TTL_MAX)] = TTL_DEFAULT
 

@@ -83,10 +83,29 @@ _PLAIN: Final = {
 }
 
 
+def _declined() -> dict[str, object]:
+    """Return a seat whose stake was declined: it has no match, and it never began to wait."""
+    return {
+        "seatId": "sea_2cYQvMkT8zLr0aWn4HbXpE",
+        "matchId": None,
+        "status": "declined",
+        "stakeStatus": "declined",
+        "environment": "test",
+        "gameId": "tic-tac-toe",
+        "tierId": "test-bronze",
+        "playerId": "p-1",
+        "stakeUsdCents": 100,
+        "prizeUsdCents": 180,
+        "seatedAt": 1767225600,
+        "idempotencyKey": "order-1",
+    }
+
+
 def error_example(reason: str, base_url: str) -> dict[str, object]:
     """Return the body of a refusal as it may look."""
     kind = ERRORS[reason]
-    extras = {name: SAMPLES[name] for name in kind.extras if name in SAMPLES}
+    samples = _declined() if reason == "stake_declined" else SAMPLES
+    extras = {name: samples[name] for name in kind.extras if name in samples}
     return {
         "error": kind.message,
         "reason": reason,

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from pgs.domain.themes import RADIUS_MAX
 from pgs.domain.versions import VERSIONS
 from pgs.http.api.endpoint import Credential, Endpoint
 from pgs.http.reference.answers import ERROR_SCHEMA, HEADERS, Example, answers_of, error_examples
@@ -79,6 +80,9 @@ _LINKS: Final[dict[str, dict[str, Any]]] = {
         }
     },
 }
+_LIMITS: Final = (("SentTheme", "cornerRadius", {"minimum": 0, "maximum": RADIUS_MAX}),)
+"""Limits that a rule checks, in place of a type's wider ones."""
+
 _SNAKE = re.compile(r"`([a-z]+(?:_[a-z0-9]+)+)`")
 _EXAMPLES: Final = files("pgs.http").joinpath("reference", "examples.json")
 
@@ -194,6 +198,9 @@ def _schemas(rows: list[Endpoint]) -> dict[str, Any]:
         text = schema.get("description")
         if text is not None:
             schema["description"] = _SNAKE.sub(_camel, re.sub(r"\s+", " ", text))
+    for kind, field, limits in _LIMITS:
+        if kind in found:
+            found[kind]["properties"][field] |= limits
     return found
 
 
