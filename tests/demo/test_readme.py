@@ -18,6 +18,13 @@ def _blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
+LEFT = """
+curl -s "$BASE/partner/matches" -H "Authorization: Bearer $KEY" \\
+  -d '{"gameId": "tic-tac-toe", "playerId": "p-colleague", "tierId": "test-bronze",
+       "stakeUsdCents": 100, "idempotencyKey": "left"}'
+"""
+
+
 @pytest.mark.parametrize(
     "real_curl",
     [
@@ -25,13 +32,16 @@ def _blocks(language: str) -> list[str]:
         False,
     ],
 )
-async def test_the_curl_lines_launch_a_match_and_read_its_result(
+async def test_the_curl_lines_launch_a_match_and_read_its_result_even_if_another_seat_waits(
     tmp_path: Path, real_curl: bool
 ) -> None:
     with trio.fail_after(60):
         async with demo_service(tmp_path):
             (tmp_path / "examples").symlink_to(ROOT / "examples")
-            printed = await run_shell("\n".join(_blocks("sh")), tmp_path, real_curl=real_curl)
+            first, *others = _blocks("sh")
+            left = "" if real_curl else LEFT
+            lines = "\n".join([first, left, *others])
+            printed = await run_shell(lines, tmp_path, real_curl=real_curl)
     assert '"partnerId":"demo"' in printed
     assert '"tierId":"test-bronze"' in printed
     assert '"sessionToken"' in printed
@@ -39,6 +49,7 @@ async def test_the_curl_lines_launch_a_match_and_read_its_result(
     assert '"pairing":{"rule":"test.v1"' in printed
     assert '"endReason":"decided_by_test_key"' in printed
     assert '"result":"won"' in printed
+    assert ('"opponentPlayerId":"p-colleague"' in printed) != real_curl
     assert '"reason":"stake_below_floor","floorUsdCents":100' in printed
     assert '"role":"admin"' in printed
     assert '"freshUntil":' in printed

@@ -1,11 +1,17 @@
 """The pages of the guide: complete, linked, offline, and with examples that run."""
 
+import gzip
 import os
 import re
+import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 
+import msgspec
 import pytest
 import trio
 
@@ -13,12 +19,14 @@ from pgs.actors.messages.account.settings import SetPrices
 from pgs.actors.messages.catalogue import SetTier
 from pgs.domain.errors import ERRORS
 from pgs.domain.members import PLATFORM
+from pgs.domain.seats import Result
 from pgs.http.guide.errors import OF_A_MOVE, OF_THE_FRAME, advice, errors_json
 from pgs.http.guide.sources import NAMES, SHARED, all_pages, read_published
 from pgs.http.pages import make_documents
 from pgs.http.surface import ENDPOINTS
 from tests.conventions.tree import ROOT
-from tests.journeys.partners import account
+from tests.journeys.client import ok
+from tests.journeys.partners import Partner, account, seat_body
 from tests.journeys.service import Service, in_process
 from tests.tools import find_tool
 
@@ -90,6 +98,55 @@ def test_every_page_says_whom_it_is_for_and_can_be_read_as_markdown() -> None:
         assert f"/docs/{page.name}.md" in DOCUMENTS["/docs/llms.txt"].content.decode()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "endReason",
+        "heldBack",
+        "resume",
+        "cancel a seat",
+        "timeout",
+        "polling",
+        "pagination",
+        "rakeUsdCents",
+        "winnerPlayerId null",
+        "draw",
+        "429",
+    ],
+)
+def test_the_search_finds_a_word_anywhere_in_a_section(words: str) -> None:
+    index = msgspec.json.decode(DOCUMENTS["/docs/search.json"].content)
+    searched = [part["words"] + " " + part["title"].lower() for part in index]
+    assert any(all(word in part for word in words.lower().split()) for part in searched)
+
+
+def test_the_search_index_is_small() -> None:
+    content = DOCUMENTS["/docs/search.json"].content
+    assert len(content) < 200_000
+    assert not [part for part in msgspec.json.decode(content) if "mat_6" in part["words"]]
+    assert len(gzip.compress(content)) < 50_000
+
+
+def test_every_result_and_reason_of_an_end_is_listed_with_its_outcome() -> None:
+    section = read_published("api.md").partition("## Results and their reasons")[2]
+    section = section.partition("\n## ")[0]
+    listed = set(re.findall(r"(?m)^\| `(\w+)` \|", section)) - {"endReason"}
+    assert listed == {
+        "completed",
+        "resigned",
+        "forfeit_timeout",
+        "decided_by_test_key",
+        "no_opponent",
+        "cancelled",
+        "both_absent",
+        "account_inactive",
+        "emergency_stop",
+        "platform_void",
+    }
+    assert all(f"`{result}`" in section for result in get_args(Result))
+    assert '{"outcome": "ended", "winnerPlayerId": null}' in section
+
+
 def test_the_examples_name_the_address_of_the_service() -> None:
     assert "BASE=https://pgs.example" in PAGES["start"]
     assert "games.example" not in "".join(PAGES.values())
@@ -101,36 +158,80 @@ def _example(language: str) -> str:
 
 
 async def _run(service: Service, key: str, program: list[str], text: str, name: str) -> str:
+    done = await _finish(service, key, program, text, name)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+async def _finish(
+    service: Service, key: str, program: list[str], text: str, name: str
+) -> subprocess.CompletedProcess[bytes]:
     text = text.replace("https://games.example", service.public.base_url)
     script = Path(name)
     await trio.Path(script).write_text(text.replace("pgs_test_…", key), encoding="utf-8")
     with trio.fail_after(60):
-        done = await trio.run_process(
+        return await trio.run_process(
             [*program, str(script)],
             capture_stdout=True,
             capture_stderr=True,
             check=False,
             env={"PATH": os.environ["PATH"]},
         )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.decode()
 
 
-async def test_the_examples_of_the_first_page_play_a_match(tmp_path: Path) -> None:
-    async with in_process(tmp_path / "data") as service:
+@asynccontextmanager
+async def _ready_service(folder: Path) -> AsyncIterator[tuple[Service, Partner]]:
+    async with in_process(folder / "data") as service:
         partner = await service.partner()
         tier = SetTier("test", "test-bronze", "Bronze", 100, 180)
         await service.core.directory.catalogue().ask(tier)
         await account(service.core, partner.partner_id, SetPrices(PLATFORM, "test", {}))
+        yield service, partner
 
-        async def run(program: list[str], language: str, suffix: str) -> str:
-            name = str(tmp_path / f"example{suffix}")
-            return await _run(service, partner.test, program, _example(language), name)
 
-        shell = await run(["sh"], "sh", ".sh")
-        assert '"ready":true' in shell
-        assert '"outcome":"ended"' in shell
-        assert "p-300 ended won" in await run([sys.executable], "python", ".py")
-        own = ROOT / ".venv" / "bin" / "node"
-        node = str(own) if await trio.Path(own).exists() else find_tool("node")
-        assert "p-500 ended won" in await run([node], "js", ".mjs")
+def _node() -> str:
+    own = ROOT / ".venv" / "bin" / "node"
+    return str(own) if own.exists() else find_tool("node")
+
+
+@pytest.mark.parametrize(
+    ("language", "suffix", "paid"),
+    [
+        (
+            "sh",
+            ".sh",
+            r'"playerId":"p-[^"]+-a",.*"revision":\d.*"result":"won",.*"payoutUsdCents":180',
+        ),
+        ("python", ".py", r"p-\S+-a ended won payout: 180"),
+        ("js", ".mjs", r"p-\S+-a ended won payout: 180"),
+    ],
+)
+async def test_the_first_page_s_example_prints_the_money_of_its_match_even_if_another_seat_waits(
+    tmp_path: Path, language: str, suffix: str, paid: str
+) -> None:
+    program = {"sh": ["sh"], "python": [sys.executable], "js": [_node()]}[language]
+    async with _ready_service(tmp_path) as (service, partner):
+        name = str(tmp_path / f"example{suffix}")
+        alone = await _run(service, partner.test, program, _example(language), name)
+        assert re.search(paid.replace("-a", "-b"), alone), alone
+        body = seat_body("p-colleague", "left", tierId="test-bronze", stakeUsdCents=100)
+        left = await service.public.call("POST", "/partner/matches", partner.test, body)
+        assert ok(left)["status"] == "waiting"
+        printed = await _run(service, partner.test, program, _example(language), name)
+        assert re.search(paid, printed), printed
+        assert "p-colleague" in printed
+        if language == "sh":
+            assert '"ready":true' in printed
+
+
+@pytest.mark.parametrize(("language", "suffix"), [("python", ".py"), ("js", ".mjs")])
+async def test_the_first_page_s_example_says_why_a_call_is_refused(
+    tmp_path: Path, language: str, suffix: str
+) -> None:
+    program = {"python": [sys.executable], "js": [_node()]}[language]
+    async with _ready_service(tmp_path) as (service, _):
+        name = str(tmp_path / f"example{suffix}")
+        text = _example(language)
+        refused = await _finish(service, "pgs_test_wrong", program, text, name)
+        assert refused.returncode != 0
+        assert b'401 {"error":' in refused.stderr

@@ -102,6 +102,8 @@ async def test_a_page_of_the_guide_loads_nothing_from_elsewhere(serve_app: Serve
         ("/partner/match/mat_secret", "/partner/matches/{match_id}"),
         ("/partner/seat_summary", "/partner/seat-summary"),
         ("/docs/webhooks/", "/docs/webhooks"),
+        ("/docs/webhook", "/docs/webhooks"),
+        ("/docs/" + "webhooks" * 9, None),
         ("/nothing/like/it", None),
     ],
 )
@@ -113,3 +115,31 @@ async def test_an_unknown_path_is_told_the_one_that_was_meant(
         assert answer.status == 404
         hint = f" Did you mean {meant}?" if meant else ""
         assert error_of(answer)["error"] == f"There is nothing at this path.{hint}"
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/docs/webhook", 'Did you mean <a href="/docs/webhooks">/docs/webhooks</a>?'),
+        ("/docs/nothing%3Cb%3E", "The guide has no page at this address."),
+    ],
+)
+async def test_a_browser_at_an_unknown_page_of_the_guide_gets_a_page_with_links(
+    serve_app: ServeApp, path: str, shown: str
+) -> None:
+    async with serving(serve_app, edge(make_pages())) as server, await server.client() as client:
+        answer = await client.ask(raw_request(f"GET {path} HTTP/1.1", "Accept: text/html"))
+        assert answer.status == 404
+        assert answer.headers["content-type"].startswith("text/html")
+        assert "content-security-policy" in answer.headers
+        text = answer.body.decode()
+        assert shown in text
+        assert '<a href="/docs/">' in text
+        assert "<b>" not in text
+
+
+async def test_the_list_of_pages_for_tools_is_where_tools_look(serve_app: ServeApp) -> None:
+    pages = make_pages("https://pgs.example")
+    async with serving(serve_app, edge(pages)) as server, await server.client() as client:
+        assert (await client.get("/llms.txt")).body == (await client.get("/docs/llms.txt")).body
+        assert b'"llms":"https://pgs.example/llms.txt"' in (await client.get("/")).body

@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from pgs.http.guide.errors import errors_json
 from pgs.http.guide.paths import meant
 from pgs.http.guide.render import CSP, as_published, index_of, render_page
-from pgs.http.guide.sources import all_pages, read_published
+from pgs.http.guide.sources import Page, all_pages, read_published
 from pgs.http.portal import Portal, add_portal
 from pgs.http.reference.openapi import make_openapi, read_examples
 from pgs.http.surface import ENDPOINTS
@@ -86,7 +86,8 @@ def _rendered() -> dict[str, Document]:
         lines.append(f"- [{page.title}]({base_url}/docs/{page.name}.md)")
     lines += ["", "## For tools", "", f"- [OpenAPI]({base_url}/openapi.json)"]
     lines.append(f"- [Errors]({base_url}/docs/errors.json)")
-    found["/docs/llms.txt"] = Document(_PLAIN, ("\n".join(lines) + "\n").encode())
+    found["/llms.txt"] = Document(_PLAIN, ("\n".join(lines) + "\n").encode())
+    found["/docs/llms.txt"] = found["/llms.txt"]
     return found
 
 
@@ -108,7 +109,7 @@ def make_pages(base_url: str = "", portal: Portal | None = None) -> QuartTrio:
 
     @app.errorhandler(HTTPException)
     async def _refused(error: HTTPException) -> Response:
-        return _in_our_shape(error, paths)
+        return _in_our_shape(error, paths, base_url)
 
     for path, document in documents.items():
         app.add_url_rule(path, path, _serving(document), methods=["GET"], strict_slashes=True)
@@ -122,16 +123,36 @@ def make_pages(base_url: str = "", portal: Portal | None = None) -> QuartTrio:
     return app
 
 
+def _is_a_reader() -> bool:
+    """Return whether the request is a browser's, for a page of the guide."""
+    accept = request.headers.get("Accept", "")
+    return request.path.startswith("/docs/") and "text/html" in accept
+
+
+def _nothing_here(near: str | None, base_url: str) -> Response:
+    """Return the guide's page for an address that it does not have."""
+    meant_one = f"Did you mean [{near}]({near})?" if near in _rendered() else ""
+    text = f"# Nothing here\n\nThe guide has no page at this address. {meant_one}\n\n"
+    text += "Choose a page from the menu, search, or [start at the first page](/docs/).\n"
+    page = Page("nothing", "Nothing here", text)
+    content = render_page(page, base_url).encode()
+    return _response(Document(_HTML, content), 404)
+
+
 def _serving(document: Document) -> Callable[[], Awaitable[Response]]:
     async def serve() -> Response:
-        response = Response(document.content, content_type=document.content_type)
-        response.headers["Cache-Control"] = "no-cache"
-        if document.content_type == _HTML:
-            response.headers["Content-Security-Policy"] = CSP
-            response.headers["Referrer-Policy"] = "no-referrer"
-        return response
+        return _response(document, 200)
 
     return serve
+
+
+def _response(document: Document, status: int) -> Response:
+    response = Response(document.content, status=status, content_type=document.content_type)
+    response.headers["Cache-Control"] = "no-cache"
+    if document.content_type == _HTML:
+        response.headers["Content-Security-Policy"] = CSP
+        response.headers["Referrer-Policy"] = "no-referrer"
+    return response
 
 
 def _where_to_go(base_url: str, accept: str) -> Response:
@@ -143,17 +164,20 @@ def _where_to_go(base_url: str, accept: str) -> Response:
         "docs": f"{base_url}/docs/",
         "openapi": f"{base_url}/openapi.json",
         "errors": f"{base_url}/docs/errors.json",
+        "llms": f"{base_url}/llms.txt",
     }
     return Response(msgspec.json.encode(body), content_type=_JSON)
 
 
-def _in_our_shape(error: HTTPException, paths: frozenset[str]) -> Response:
+def _in_our_shape(error: HTTPException, paths: frozenset[str], base_url: str) -> Response:
     status = error.code or 500
     sentence = _SENTENCES.get(status, error.name)
     # A handshake for a WebSocket has no request.
     near = meant(request.path, paths) if status == 404 and has_request_context() else None
     if near is not None:
         sentence += f" Did you mean {near}?"
+    if status == 404 and has_request_context() and _is_a_reader():
+        return _nothing_here(near, base_url)
     body = msgspec.json.encode({"error": sentence})
     response = Response(body, status=status, content_type=_JSON)
     if isinstance(error, MethodNotAllowed) and error.valid_methods:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from typing import Final
 
 from pgs.http.api.routes import Routes
@@ -21,6 +22,12 @@ _CHANGES: Final[tuple[Callable[[str], str], ...]] = (
 )
 """What people most often get wrong, in the order in which it is put right."""
 
+_ALIKE: Final = 0.8
+"""Points of likeness, of 1, from which on an address below `/docs/` means a page."""
+
+_ALIKE_CHARS: Final = 64
+"""Characters of the longest address that is compared with the pages: a comparison costs time."""
+
 
 def meant(path: str, others: frozenset[str] = frozenset()) -> str | None:
     """Return the path that was most likely meant, as it is declared, or None.
@@ -33,6 +40,8 @@ def meant(path: str, others: frozenset[str] = frozenset()) -> str | None:
         found = _ROUTES.find(changed.encode())
         if found is not None:
             return next(iter(found[0].values())).path
+    if path.startswith("/docs/") and len(path) <= _ALIKE_CHARS:
+        return next(iter(get_close_matches(path, sorted(others), 1, _ALIKE)), None)
     return None
 
 

@@ -19,8 +19,8 @@ CSP: Final = (
 )
 """The policy of every page: nothing from elsewhere, nothing inline, no frame around it."""
 
-INDEX_CHARS: Final = 400
-"""Characters of a section's text in the search index. Together they stay below 200 kB."""
+INDEX_CHARS: Final = 90
+"""Characters of a section's beginning in the search index, which the list of hits shows."""
 
 _PAGE_NAMES: Final = frozenset(name for name, _ in NAMES)
 _LINK = re.compile(r"\[([^\]]+)\]\((?:\.\./)*([^)#:]*)(#[^)]*)?\)")
@@ -76,7 +76,10 @@ def _anchor(tokens: list[Token]) -> None:
 
 
 def index_of(pages: list[Page]) -> list[dict[str, str]]:
-    """Return the search index: every section with its address, its title and its first words."""
+    """Return the search index: every section with its address, its title and its beginning.
+
+    `words` has each word of the whole section once, in lower case.
+    """
     found = []
     for page in pages:
         for part in re.split(r"(?m)^#{1,3} ", page.text)[1:]:
@@ -88,9 +91,21 @@ def index_of(pages: list[Page]) -> list[dict[str, str]]:
                     "title": title,
                     "url": f"/docs/{page.name}#{slug_of(title)}",
                     "text": re.sub(r"\s+", " ", plain).strip()[:INDEX_CHARS],
+                    "words": " ".join(_words_of(text)),
                 }
             )
     return found
+
+
+def _words_of(text: str) -> list[str]:
+    """Return the words of a section; the random part of an example's id is not one."""
+    shown = re.sub(r"\]\([^)\s]+\)", "]", text)
+    found = (word.lower().strip("_-") for word in _WORD.findall(shown))
+    return sorted({word for word in found if word and not _RANDOM.search(word)})
+
+
+_WORD = re.compile(r"[^\W\d][\w-]*|[0-9]{3}\b")
+_RANDOM = re.compile(r"[0-9a-f]{16}|^.{41,}$")
 
 
 _FRAME: Final = """<!doctype html>

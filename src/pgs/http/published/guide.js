@@ -34,7 +34,7 @@ async function search() {
   }
   index ??= fetch('/docs/search.json').then((answer) => answer.json());
   const hits = (await index)
-    .map((part) => ({ part, title: part.title.toLowerCase(), text: part.text.toLowerCase() }))
+    .map((part) => ({ part, title: part.title.toLowerCase(), text: part.words }))
     .filter(({ title, text }) => words.every((word) => title.includes(word) || text.includes(word)))
     .sort((a, b) => rank(b, words) - rank(a, words))
     .slice(0, 20);

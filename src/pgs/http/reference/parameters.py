@@ -27,7 +27,7 @@ PATH: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 QUERY: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "cursor": ("The `nextCursor` of the answer before, exactly as received.", _TEXT),
     "environment": ("The environment.", _ENVIRONMENT),
-    "from": (f"The first UTC day, `yyyymmdd`. At most {RANGE_MAX_DAYS} days are answered.", _DAY),
+    "from": (f"The first UTC day, `yyyymmdd`. More than {RANGE_MAX_DAYS} days are refused.", _DAY),
     "gameId": ("A game's id.", _TEXT),
     "limit": (
         "How many entries a page has at most.",
