@@ -21,6 +21,7 @@ from pgs.domain.errors import ERRORS
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import Result
 from pgs.http.guide.errors import OF_A_MOVE, OF_THE_FRAME, advice, errors_json
+from pgs.http.guide.reference import reference_page
 from pgs.http.guide.sources import NAMES, SHARED, all_pages, read_published
 from pgs.http.pages import make_documents
 from pgs.http.surface import ENDPOINTS
@@ -96,6 +97,27 @@ def test_every_page_says_whom_it_is_for_and_can_be_read_as_markdown() -> None:
         assert page.text.split("\n\n")[1].startswith("This page is for "), page.name
         assert DOCUMENTS[f"/docs/{page.name}.md"].content.startswith(b"# ")
         assert f"/docs/{page.name}.md" in DOCUMENTS["/docs/llms.txt"].content.decode()
+
+
+def test_the_reference_says_of_every_field_and_parameter_what_it_takes() -> None:
+    text = reference_page()
+    for row in (
+        "| `ttlSeconds` | optional | integer, default 3600, from 60, to 3600 |",
+        "| `outcome` | required | `ended` or `no_contest` |",
+        "| `winnerPlayerId` | optional | string or null |",
+        "| `stakeUsdCents` | required | integer |",
+        "| `cornerRadius` | optional | integer, default 8, from 0, to 32 |",
+        "| `logo` | optional | object with `mime`, `base64` or null |",
+        "| `showAmounts` | optional | boolean, default true |",
+        "| `gameId` | required | string | A game's id. |",
+    ):
+        assert row in text, row
+    for endpoint in ENDPOINTS:
+        section = text.partition(f"\n### {endpoint.method} {endpoint.path}\n")[2]
+        section = section.partition("\n### ")[0]
+        fields = msgspec.structs.fields(endpoint.request) if endpoint.request else ()
+        names = [field.encode_name for field in fields] + list(endpoint.query)
+        assert [name for name in names if f"| `{name}` |" not in section] == [], endpoint.path
 
 
 @pytest.mark.parametrize(

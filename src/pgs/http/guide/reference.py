@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from pgs.http.api.endpoint import Credential, Endpoint
+from pgs.http.guide.fields import field_rows, parameter_rows
 from pgs.http.reference.openapi import name_of, read_examples
-from pgs.http.reference.parameters import QUERY
 from pgs.http.reference.reasons import OF_EVERY_CALL, reasons_of
 from pgs.http.surface import ENDPOINTS
 
@@ -40,9 +40,7 @@ def reference_page() -> str:
 
 def _call(endpoint: Endpoint, example: msgspec.Struct | None) -> list[str]:
     parts = [f"### {name_of(endpoint)}", f"{endpoint.summary}."]
-    if endpoint.query:
-        rows = [f"| `{name}` | {QUERY.get(name, ('',))[0]} |" for name in sorted(endpoint.query)]
-        parts.append("\n".join(["| Parameter | |", "| --- | --- |", *rows]))
+    parts += [*parameter_rows(endpoint), *field_rows(endpoint)]
     shown = msgspec.to_builtins(example) if example is not None else {}
     for title, value in (("Body", shown.get("body")), ("Answer", shown.get("answer"))):
         if value is not None:

@@ -108,7 +108,7 @@ def make_openapi(
 ) -> dict[str, Any]:
     """Return the document. `examples` are by the calls' names."""
     rows = list(table)
-    schemas = _schemas(rows)
+    schemas = schemas_of(rows)
     paths: dict[str, Any] = {}
     for row in rows:
         example = examples.get(name_of(row))
@@ -190,7 +190,7 @@ def _ref(kind: type[msgspec.Struct]) -> dict[str, str]:
     return {"$ref": f"#/components/schemas/{kind.__name__}"}
 
 
-def _schemas(rows: list[Endpoint]) -> dict[str, Any]:
+def schemas_of(rows: list[Endpoint]) -> dict[str, Any]:
     """Return the schemas of all bodies, with fields in their texts as on the wire."""
     kinds = [row.response for row in rows] + [row.request for row in rows if row.request]
     _, found = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
