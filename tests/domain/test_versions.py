@@ -4,7 +4,15 @@ from pgs.domain.errors import Refusal
 from pgs.domain.versions import VERSIONS, ServedVersions, choose
 
 THREE = ServedVersions(frozenset({1, 2, 3}), 3)
-NOT_SERVED = Refusal("unsupported_api_version")
+
+
+def _is_refused(chosen: int | Refusal) -> bool:
+    """Return whether the version was refused, with the versions that are served."""
+    return (
+        isinstance(chosen, Refusal)
+        and chosen.reason == "unsupported_api_version"
+        and "1, 2, 3" in (chosen.message or "")
+    )
 
 
 def test_only_version_1_is_served_today() -> None:
@@ -44,14 +52,14 @@ def test_a_served_version_in_the_header_beats_the_pin(header: bytes | str) -> No
     ],
 )
 def test_a_header_that_names_no_served_version_is_refused(header: str) -> None:
-    assert choose(header, 1, THREE) == NOT_SERVED
-    assert choose(header.encode("utf-8", "surrogatepass"), 1, THREE) == NOT_SERVED
+    assert _is_refused(choose(header, 1, THREE))
+    assert _is_refused(choose(header.encode("utf-8", "surrogatepass"), 1, THREE))
 
 
 def test_bytes_outside_ascii_are_refused() -> None:
-    assert choose(b"\xb2", 1, THREE) == NOT_SERVED
+    assert _is_refused(choose(b"\xb2", 1, THREE))
 
 
 def test_a_number_of_a_million_digits_is_refused_without_converting_it() -> None:
     # `int` would raise, because Python converts at most 4,300 digits.
-    assert choose(b"1" * 1_000_000, 1, THREE) == NOT_SERVED
+    assert _is_refused(choose(b"1" * 1_000_000, 1, THREE))

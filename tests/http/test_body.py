@@ -18,6 +18,11 @@ class Seating(msgspec.Struct, rename="camel", frozen=True):
     environment: Literal["test", "live"] = "test"
     plies: list[SafeInt] = []
     label: Annotated[str, msgspec.Meta(max_length=3)] = ""
+    ttl: int = 60
+    outcome: Annotated[
+        Literal["ended", "no_contest"], msgspec.Meta(description="A draw is `ended`.")
+    ] = "ended"
+    side: Annotated[Literal["a", "b"], msgspec.Meta(title="Side")] = "a"
 
 
 @pytest.mark.parametrize(
@@ -120,9 +125,26 @@ def test_no_bytes_make_decoding_raise(raw: bytes) -> None:
     ("fields", "message"),
     [
         ({}, "Field `stakeUsdCents` is required."),
-        ({"stakeUsdCents": "1"}, "Field `stakeUsdCents` must be an integer."),
+        (
+            {"stakeUsdCents": "5.00"},
+            "Field `stakeUsdCents` must be an integer. Send it without quotes. Amounts are in "
+            "whole cents: 5 dollars are 500.",
+        ),
         ({"stakeUsdCents": True}, "Field `stakeUsdCents` must be an integer."),
-        ({"stakeUsdCents": 100.0}, "Field `stakeUsdCents` must be an integer."),
+        (
+            {"stakeUsdCents": 500.0},
+            "Field `stakeUsdCents` must be an integer. Send it without a decimal point or an "
+            "exponent. Amounts are in whole cents: 5 dollars are 500.",
+        ),
+        (
+            {"stakeUsdCents": 1, "ttl": "60"},
+            "Field `ttl` must be an integer. Send it without quotes.",
+        ),
+        (
+            {"stakeUsdCents": 1, "outcome": "draw"},
+            "Field `outcome` must be ended or no_contest. A draw is `ended`.",
+        ),
+        ({"stakeUsdCents": 1, "side": "c"}, "Field `side` must be a or b."),
         ({"stakeUsdCents": None}, "Field `stakeUsdCents` must be an integer."),
         (
             {"stakeUsdCents": 2**53 + 1},

@@ -25,6 +25,8 @@ WRONG_KEYS: list[tuple[str, HeaderList, str]] = [
     ("signing secret", [("Authorization", "Bearer whsec_abc")], "signing secret"),
     ("id of a key", [("Authorization", "Bearer key_abc")], "id of a key's record"),
     ("wrong prefix", [("Authorization", "Bearer sk_test_abc")], "begins with pgs_test_"),
+    ("quotes", [("Authorization", 'Bearer "pgs_test_abc"')], "stands in quotes or brackets"),
+    ("brackets", [("Authorization", "Bearer <pgs_test_abc>")], "stands in quotes or brackets"),
     ("cut", [("Authorization", "Bearer pgs_test_abc")], "12 characters instead of 55"),
     ("mistyped", [("Authorization", "Bearer pgs_test_" + "a" * 46)], "checksum"),
     ("twice", [("Authorization", "Bearer a"), ("Authorization", "Bearer b")], "more than once"),
@@ -72,9 +74,9 @@ def _seat(
         ({"gameId": "go"}, 403, ["runs no such game. It runs: "]),
         ({"tierId": ..., "tier_id": BRONZE}, 400, ["has `tier_id`", "mean `tierId`"]),
         ({"tierId": "bronce"}, 400, [f"Did you mean {BRONZE}?"]),
-        ({"tierId": "zzz"}, 400, ["No such tier", "list again"]),
+        ({"tierId": "zzz"}, 400, ["No such tier", "GET /partner/tiers?gameId="]),
         ({"tierId": LIVE_TIER}, 400, ["a tier of live, and the key is one of test"]),
-        ({"stakeUsdCents": 1}, 400, ["floor of 100 cents"]),
+        ({"stakeUsdCents": 1}, 400, ["floor of 100 cents", "5 dollars are 500"]),
         ({"stakeUsdCents": 181}, 400, ["prize of 180 cents"]),
         ({"idempotencyKey": ...}, 400, ["`idempotencyKey` is required."]),
     ],
@@ -90,6 +92,37 @@ def test_a_refused_seat_says_what_to_send_instead(
     assert reply.status == status
     for sentence in sentences:
         assert sentence in reply.json["error"], reply.json["error"]
+
+
+def test_a_version_that_is_not_served_is_told_those_that_are(
+    client: SyncClient, known: Partner
+) -> None:
+    headers = [("X-Service-Api-Version", "2")]
+    reply = client.call("GET", "/partner/me", known.test, headers=headers)
+    assert reply.reason == "unsupported_api_version"
+    assert "Name a served one (1)" in reply.json["error"]
+
+
+def test_an_invoice_status_that_is_none_is_told_those_that_are(
+    client: SyncClient, known: Partner
+) -> None:
+    error = client.call("GET", "/partner/invoices?status=foo", known.test).json["error"]
+    assert "Send draft, open, paid, void or all" in error
+
+
+def test_an_outcome_draw_is_told_how_to_draw(client: SyncClient, known: Partner) -> None:
+    path = "/partner/test/matches/mat_abc/decide"
+    reply = client.call("POST", path, known.test, {"outcome": "draw"})
+    assert (reply.status, reply.reason) == (400, None)
+    assert "A draw is `ended` with `winnerPlayerId` null." in reply.json["error"]
+
+
+def test_an_api_key_at_the_game_api_is_told_what_belongs_there(
+    client: SyncClient, known: Partner
+) -> None:
+    reply = client.call("GET", "/game/session", known.test)
+    assert (reply.status, reply.reason) == (401, None)
+    assert "session token, from `POST /partner/sessions`" in reply.json["error"]
 
 
 def test_an_idempotency_key_in_a_header_is_pointed_to_the_body(
@@ -125,6 +158,15 @@ def test_a_refused_read_says_what_to_ask_for_instead(
         (b"", "is empty"),
         (b'{"a": 1,\n "b" 2}', "line 2, column 6 (byte 15)"),
         (b"{'a': 1}", "JSON has double quotes"),
+        (b'{"a": 1,}', "Leave out the comma before it"),
+        (b'{"a": [1, ]}', "Leave out the comma before it"),
+        (b'{"a": "x" "b": 2}', "A comma is missing before it"),
+        (b'{"a": 1 "b": 2}', "A comma is missing before it"),
+        (b'{"a": true "b": 2}', "A comma is missing before it"),
+        (b"{a: 1}", "Put the name in double quotes"),
+        (b'{"a": 1, b: 2}', "Put the name in double quotes"),
+        (b'{"a": 1 // one\n}', "JSON has no comments"),
+        (b'{"a": 1} x', "(byte 11) on."),
         (b'{"a": ', "ends too early"),
         (b'{"a": "\xff"}', "column 8 (byte 8) is not UTF-8"),
         (b'{"a": 1e999, b}', "line 1, column 14 (byte 14)"),

@@ -17,6 +17,9 @@ TIER_USD_CENTS_MAX: Final = 10**9
 """Cents of the highest prize of a tier: ten million dollars. Sums over nine million such seats are
 still exact for every JSON reader (2^53)."""
 
+TOLD_TIERS: Final = 8
+"""Tiers that a message names at most. A longer list would hide what the message says."""
+
 
 class TierRevision(msgspec.Struct, frozen=True):
     """One set of a tier's numbers, in US cents."""
@@ -113,10 +116,12 @@ class TierCatalogue(msgspec.Struct, frozen=True):
                 "with this key."
             )
         alike = closest(tier_id, self.tiers[environment])
-        return (
-            refusal.saying(f"No such tier in this environment. Did you mean {alike}?")
-            if alike
-            else refusal
+        meant = f" Did you mean {alike}?" if alike else ""
+        named = ", ".join(sorted(self.tiers[environment])[:TOLD_TIERS])
+        some = f": {named}." if named else "."
+        return refusal.saying(
+            f"No such tier in this environment.{meant} `GET /partner/tiers?gameId=…` lists the "
+            f"tiers{some}"
         )
 
 

@@ -57,4 +57,8 @@ def choose(
         header = header.encode("utf-8", "surrogatepass")
     if _NUMBER.fullmatch(header) is not None and (named := int(header)) in versions.served:
         return named
-    return refuse("unsupported_api_version")
+    served = ", ".join(str(number) for number in sorted(versions.served))
+    return refuse("unsupported_api_version").saying(
+        f"The service does not serve this version. Name a served one ({served}) in "
+        "`X-Service-Api-Version`, or leave the header out."
+    )

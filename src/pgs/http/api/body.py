@@ -204,27 +204,47 @@ def _sentence(problem: str, kind: object, obj: object) -> str:
     subject = f"Field `{place}`" if place else "The body"
     expected = _EXPECTED.match(problem)
     if not expected:
-        allowed = _allowed(kind, place)
+        allowed, told = _allowed(kind, place)
         return (
-            f"{subject} must be {' or '.join(allowed)}."
+            f"{subject} must be {' or '.join(allowed)}.{told}"
             if allowed
             else f"{subject} does not have an allowed value."
         )
     kinds, length, sign, bound = expected.groups()
     noun = " or ".join(_NOUNS.get(kind, "another type") for kind in kinds.split(" | "))
     if sign is None:
-        return f"{subject} must be {noun}."
+        value = obj.get(place) if kinds == "int" and isinstance(obj, dict) else None
+        return f"{subject} must be {noun}.{_how_to_write(value, place)}"
     limit = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}[sign]
     return f"{subject} must be {noun} of {limit} {bound}{' characters' if length else ''}."
 
 
-def _allowed(kind: object, place: str) -> tuple[str, ...]:
-    """Return the values that a text field of a struct takes, () if it is not limited to some."""
+def _allowed(kind: object, place: str) -> tuple[tuple[str, ...], str]:
+    """Return the values that a text field of a struct takes, and what its declaration adds.
+
+    The values are () if the field is not limited to some. The addition may be ''.
+    """
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
-        return ()
+        return (), ""
     found = [field.type for field in msgspec.structs.fields(kind) if field.encode_name == place]
-    values = get_args(found[0]) if found and get_origin(found[0]) is Literal else ()
-    return tuple(str(value) for value in values)
+    shape, told = (found[0] if found else None), ""
+    if get_origin(shape) is Annotated:
+        shape, meta, *_ = get_args(shape)
+        told = f" {meta.description}" if meta.description else ""
+    values = get_args(shape) if get_origin(shape) is Literal else ()
+    return tuple(str(value) for value in values), told
+
+
+def _how_to_write(value: object, place: str) -> str:
+    """Return how to write an integer that was sent as another kind of value, or ''."""
+    if isinstance(value, str):
+        told = " Send it without quotes."
+    elif isinstance(value, float):
+        told = " Send it without a decimal point or an exponent."
+    else:
+        return ""
+    cents = place.endswith("UsdCents")
+    return told + (" Amounts are in whole cents: 5 dollars are 500." if cents else "")
 
 
 _LOOK = json.JSONDecoder(

@@ -34,8 +34,10 @@ _EXPECTED: Final = {
     "invite_not_found": "ivt_",
 }
 _WITH_FIELDS: Final = {
-    "stake_below_floor": "The stake is below this tier's floor of {floorUsdCents} cents.",
-    "below_floor": "The price is below this tier's floor of {floorUsdCents} cents.",
+    "stake_below_floor": "The stake is below this tier's floor of {floorUsdCents} cents. "
+    "Amounts are in cents: 5 dollars are 500.",
+    "below_floor": "The price is below this tier's floor of {floorUsdCents} cents. "
+    "Amounts are in cents: 5 dollars are 500.",
     "stake_does_not_match_price": (
         "The stake is not the price that is set for this tier: {expectedUsdCents} cents."
     ),
@@ -150,6 +152,9 @@ def invalid_key(headers: Headers) -> Refusal:
     return refuse("invalid_key").saying(_no_key(headers))
 
 
+_AROUND_A_KEY: Final = b"\"'<>[]{}`"
+"""What people copy along with a key: quotes, and the brackets of an example."""
+
 _SEND: Final = "Send the header `Authorization: Bearer <API key>`."
 
 
@@ -185,6 +190,8 @@ def _bad_credential(credential: bytes) -> str:
     ):
         if credential.startswith(prefix):
             return f"{kind} {_SEND}"
+    if credential.strip(_AROUND_A_KEY) != credential:
+        return f"The key stands in quotes or brackets. Send it without them. {_SEND}"
     if not credential.startswith((b"pgs_test_", b"pgs_live_")):
         return "This is no API key of this service: a key begins with pgs_test_ or pgs_live_."
     length, whole = len(credential), len("pgs_test_") + 46

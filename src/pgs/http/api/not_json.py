@@ -8,6 +8,9 @@ from pgs.domain.errors import BadRequest
 
 _AT_BYTE = re.compile(r"\(byte ([0-9]+)\)")
 _FORM = re.compile(rb"[A-Za-z_][A-Za-z0-9_.\[\]%-]*=")
+_NAME = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*\s*:")
+_VALUE_ENDS: Final = (b'"', b"}", b"]", b"e", b"l", *(b"%d" % digit for digit in range(10)))
+"""What a value can end with: a quote, a bracket, a digit, or the end of true, false or null."""
 
 _EXAMPLE: Final = 'Send a JSON object, such as {"gameId": "tic-tac-toe"}.'
 
@@ -40,8 +43,23 @@ def _why(raw: bytes, error: Exception) -> str:
         position = len(error.doc[: error.pos].encode())
     else:
         return "The body is not valid JSON: it ends too early, in the middle of a value."
-    quotes = " JSON has double quotes." if raw[position : position + 1] == b"'" else ""
-    return f"The body is not valid JSON from {_place(raw, position)} on.{quotes}"
+    return f"The body is not valid JSON from {_place(raw, position)} on.{_cause(raw, position)}"
+
+
+def _cause(raw: bytes, position: int) -> str:
+    """Return the usual cause of a fault at a position, by what stands there and before; else ''."""
+    here, before = raw[position : position + 1], raw[:position].rstrip()
+    if here == b"'":
+        return " JSON has double quotes."
+    if here in (b"/", b"#"):
+        return " JSON has no comments."
+    if here in (b"}", b"]") and before.endswith(b","):
+        return " Leave out the comma before it."
+    if before.endswith((b"{", b",")) and _NAME.match(raw, position):
+        return " Put the name in double quotes."
+    if here == b'"' and before.endswith(_VALUE_ENDS):
+        return " A comma is missing before it."
+    return ""
 
 
 def _place(raw: bytes, position: int) -> str:

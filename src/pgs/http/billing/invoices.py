@@ -101,7 +101,9 @@ async def list_invoices(call: AccountCall, environment: Environment) -> Answer:
         return months
     status = call.query.get("status", "all")
     if status != "all" and status not in INVOICE_STATUSES:
-        return refuse("invoice_status_invalid")
+        return refuse("invoice_status_invalid").saying(
+            f"No such invoice status. Send {', '.join(INVOICE_STATUSES)} or all, or leave it out."
+        )
     wanted = wanted_page(call, _INVOICES, environment)
     if not isinstance(wanted, Wanted):
         return wanted

@@ -9,7 +9,7 @@ import trio
 from pgs.actors.shared.presence import Player
 from pgs.domain.accounts import Account
 from pgs.domain.errors import Refusal, refuse
-from pgs.domain.keys import parse_bearer
+from pgs.domain.keys import parse_bearer, parse_key
 from pgs.domain.sessions import SessionClaims, is_expired, read_session
 from pgs.http.api.auth import overloaded
 from pgs.http.api.endpoint import Plain, Reply, Request
@@ -18,6 +18,11 @@ from pgs.http.transport.asgi import Headers
 
 TOKEN_PREFIX: Final = "pgs.token."  # noqa: S105  begins a subprotocol's name, no secret
 UNKNOWN: Final = Plain(401, "This session token is not valid, or it has expired. Mint a new one.")
+
+API_KEY: Final = Plain(
+    401,
+    "An API key is not taken here: send a player's session token, from `POST /partner/sessions`.",
+)
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -119,4 +124,7 @@ def _limit(services: Services, claims: SessionClaims, now: float) -> Reply | Hel
 
 async def authenticate_session(request: Request) -> msgspec.Struct:
     """Return the session of the player who makes a call, or the answer that refuses it."""
-    return await admit(request.services, token_of(request.headers))
+    token = token_of(request.headers)
+    if token is not None and parse_key(token) is not None:
+        return API_KEY
+    return await admit(request.services, token)

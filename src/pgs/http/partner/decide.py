@@ -1,6 +1,6 @@
 """`POST /partner/test/matches/{match_id}/decide`: a test key ends a test match outright."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -14,7 +14,10 @@ from pgs.http.partner.matches import MatchRecord, match_record
 class Decide(msgspec.Struct, frozen=True, rename="camel"):
     """How the match ends. `ended` requires `winner_player_id`; null means a draw."""
 
-    outcome: Literal["ended", "no_contest"]
+    outcome: Annotated[
+        Literal["ended", "no_contest"],
+        msgspec.Meta(description="A draw is `ended` with `winnerPlayerId` null."),
+    ]
     winner_player_id: str | UnsetType | None = UNSET
 
 
