@@ -242,6 +242,18 @@ async def test_the_admin_api_says_what_to_send_instead(admin: AdminClient) -> No
     assert "reason" not in told["webhook_on"]
 
 
+def test_readiness_for_a_game_that_the_platform_does_not_run_names_those_that_it_runs(
+    client: SyncClient, known: Partner
+) -> None:
+    found = ok(client.call("GET", "/partner/readiness?gameId=poker", known.test))
+    gates = {gate["gate"]: gate for gate in found["gates"]}
+    for name in ("game_licensed", "tier_on_offer"):
+        assert (gates[name]["ok"], gates[name]["reason"]) == (False, "game_not_licensed")
+        assert "The platform runs no such game." in gates[name]["advice"]
+        assert BOTH in gates[name]["advice"]
+        assert "changeItAt" not in gates[name]
+
+
 def test_a_partner_that_can_launch_is_ready_where_its_games_are_licensed(
     client: SyncClient, known: Partner
 ) -> None:

@@ -69,14 +69,16 @@ def gates(
     """Return every gate: first those that bind, in the promised order, then the advice."""
     tiers = list(catalogue.tiers[environment].values())
     offered = [tier for tier in tiers if not tier.is_locked(game_id)]
+    licence = check_licence(account, environment, game_id, installed)
+    no_offer = _no_offer(tiers, offered) if game_id in installed else licence
     return [
         _gate("account_active", None if account.active else refuse("partner_inactive")),
-        _gate("game_licensed", check_licence(account, environment, game_id, installed)),
+        _gate("game_licensed", licence),
         _gate(
             "rake_terms_agreed",
             refuse("rake_terms_not_agreed") if account.agreed_terms_version is None else None,
         ),
-        _gate("tier_on_offer", _no_offer(tiers, offered)),
+        _gate("tier_on_offer", no_offer),
         _gate("prices_in_bounds", next(_wrong_prices(account, environment, offered), None)),
         Gate("origin_registered", bool(account.origins[environment]), binding=False),
         Gate("webhook_on", around.webhook_on, binding=False),

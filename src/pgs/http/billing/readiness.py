@@ -9,6 +9,7 @@ from pgs.domain.errors import refuse
 from pgs.domain.readiness import ADVICE, PAGES, Around, Gate, gates, is_ready
 from pgs.http.admin.endpoints import admin_read
 from pgs.http.api.endpoint import Answer, Endpoint
+from pgs.http.api.hints import unknown_game
 from pgs.http.api.lists import AccountCall
 from pgs.http.billing.twins import by_key, by_query
 from pgs.storage.factors import admin_has_factor
@@ -48,8 +49,21 @@ async def read_readiness(call: AccountCall, environment: Environment) -> Answer:
         factor_enrolled=await admin_has_factor(parts.database.reader, account.partner_id),
     )
     found = gates(account, environment, game_id, parts.games, catalogue, around)
-    records = [_record(gate, f"{call.services.base_url}/portal/{environment}") for gate in found]
+    portal = f"{call.services.base_url}/portal/{environment}"
+    no_game = None if game_id in parts.games else unknown_game(game_id, parts.games).message
+    records = [
+        _without_game(gate, no_game)
+        if no_game is not None and gate.name in _OF_THE_GAME
+        else _record(gate, portal)
+        for gate in found
+    ]
     return Readiness(environment, game_id, is_ready(found), records)
+
+
+def _without_game(gate: Gate, advice: str) -> GateRecord:
+    """Return a gate that nobody can pass, because the platform does not run the game."""
+    reason = gate.refusal.reason if gate.refusal else UNSET
+    return GateRecord(gate.name, False, reason, advice)
 
 
 def _record(gate: Gate, portal: str) -> GateRecord:
@@ -65,6 +79,7 @@ def _record(gate: Gate, portal: str) -> GateRecord:
     )
 
 
+_OF_THE_GAME = frozenset({"game_licensed", "tier_on_offer"})
 _QUERY = frozenset({"gameId"})
 _ERRORS = ("missing_parameter", "settlement_unavailable")
 
