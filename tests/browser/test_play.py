@@ -1,5 +1,6 @@
 """Two players in two browsers, in the frame in a partner's page, against the real service."""
 
+import json
 import re
 
 import pytest
@@ -228,3 +229,19 @@ def test_the_page_in_the_documentation_works(
     tab.sees("No seat yet")
     assert minted == 2
     assert "frame session_invalid" in logged
+
+
+def test_the_listener_in_the_documentation_hands_the_session_to_a_frame(
+    service: SharedService, partner: Partner, site: str, tabs: list[Tab]
+) -> None:
+    (lines,) = re.findall(r"```js\n(.*?)```", (ROOT / "docs" / "embed.md").read_text(), re.DOTALL)
+    lines = lines.replace("https://games.example", service.client.base_url)
+    embed_url, token = _mint(service, partner, "alice")
+    tab = tabs[0]
+    tab.page.goto(site)
+    tab.page.add_script_tag(
+        content=f"const iframe = document.createElement('iframe');"
+        f"const sessionToken = {json.dumps(token)};\n{lines}\n"
+        f"iframe.src = {json.dumps(embed_url)}; document.body.append(iframe);"
+    )
+    tab.sees("No seat yet")

@@ -71,3 +71,14 @@ def test_the_readme_names_every_example_and_quotes_them_word_for_word() -> None:
         for quoted in _blocks("python")
         if not any(quoted in text for text in examples.values())
     ] == []
+
+
+async def test_the_curl_line_of_the_page_about_embedding_mints_a_session(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "embed.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    with trio.fail_after(60):
+        async with demo_service(tmp_path) as (service, demo, _):
+            lines = lines.replace("https://games.example", service.base_url)
+            script = f"PGS_KEY={demo.test_key}\n{lines}"
+            printed = await run_shell(script, tmp_path, real_curl=False)
+    assert '"sessionToken":"pgs1.' in printed
