@@ -177,7 +177,7 @@ async def _work(server: Server, backend: Backend, prefix: str, rng: random.Rando
 
 async def _settle(backend: Backend, connection: Connection, rng: random.Random) -> None:
     """Decide all running matches, and read the feed until every match's money is recorded."""
-    with trio.fail_after(300):
+    with trio.fail_after(120):
         while True:
             await backend.poll(connection)
             if all("payoutUsdCents" in row for row in backend.rows.values()):
