@@ -94,6 +94,7 @@ async def _set_up(call: Calls) -> str:
     await call("GET", f"{root}/origins")
     await call("PUT", f"{root}/prices/{{env}}", {"prices": {TIER: 100}}, env="test")
     await call("GET", f"{root}/prices/{{env}}", env="test")
+    await call("GET", f"{root}/tiers", query={"environment": "test"})
     await call("POST", f"{root}/webhooks/{{env}}", {"url": WEBHOOK}, env="test")
     await call("GET", f"{root}/webhooks/{{env}}", env="test")
     key = await call("POST", f"{root}/keys", {"environment": "test", "label": "backend"})
@@ -223,7 +224,7 @@ async def _call_billing(billed: Billed) -> dict[str, Example]:
             call.kept[admin] = Example(
                 example.path, example.query | twins, example.body, example.answer
             )
-        elif name.endswith("/usage"):
+        elif name.endswith(("/usage", "/seat-summary")):
             call.kept[f"{admin}/{{env}}"] = Example(
                 {"env": "test"}, example.query, example.body, example.answer
             )

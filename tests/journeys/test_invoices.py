@@ -242,7 +242,9 @@ async def test_members_read_usage_and_invoices_of_the_environment_that_they_name
                 await admin.call("GET", f"{path}?environment=test"), 404, "invoice_not_found"
             )
         usage = await admin.call_ok("GET", "usage/test?from=20250101&to=20250102", who="val")
+        seats = await admin.call_ok("GET", "seat-summary/live?from=20250101&to=20250102", who="val")
         assert [day["day"] for day in usage["days"]] == ["20250101", "20250102"]
+        assert (seats["environment"], seats["to"], seats["rows"]) == ("live", "20250102", [])
 
 
 async def test_what_a_void_invoice_left_waits_for_a_month_with_matches(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 from pgs.actors.messages.account.settings import SetPrices
 from pgs.actors.messages.catalogue import SetTier, TierSet
 from pgs.domain.members import PLATFORM
-from tests.journeys.client import ok
+from tests.journeys.admin_client import open_admin
+from tests.journeys.client import check_refusal, ok
 from tests.journeys.partners import BOTH, BRONZE, SILVER, SILVER_CENTS, TEST_TIER, Partner, account
 from tests.journeys.service import Service, in_process
 
@@ -90,3 +91,37 @@ async def test_tiers_are_sorted_by_the_partners_price_and_then_by_id(
             (200, "b-priced"),
             (900, "a-dear"),
         ]
+
+
+async def test_members_read_every_tier_beside_the_price_that_they_have_set(
+    tmp_path: Path,
+) -> None:
+    async with open_admin(tmp_path) as admin:
+        await admin.add_member("val", "viewer", "none")
+        catalogue = admin.service.core.directory.catalogue()
+        for tier_id, floor, prize in (("gold", 1000, 1800), ("mad", 10, 900), ("tin", 100, 180)):
+            await catalogue.ask(SetTier("test", tier_id, tier_id.title(), floor, prize))
+        await admin.command(SetPrices(PLATFORM, "test", {"gold": 1700, "tin": 120}))
+        await catalogue.ask(SetTier("test", "gold", None, 1000, 1600))
+        check_refusal(
+            await admin.call("GET", "tiers"), 400, "missing_parameter", parameter="environment"
+        )
+        told = await admin.call_ok("GET", "tiers?environment=test", who="val")
+        live = await admin.call_ok("GET", "tiers?environment=live", who="val")
+    mine = ("mad", "tin", "gold")
+    assert not {tier["tierId"] for tier in live["tiers"]} & {*mine}
+    mad, tin, gold = (tier for tier in told["tiers"] if tier["tierId"] in mine)
+    games = tin.pop("games")
+    assert BOTH in games
+    assert tin == {
+        "tierId": "tin",
+        "name": "Tin",
+        "floorUsdCents": 100,
+        "prizeUsdCents": 180,
+        "priceUsdCents": 120,
+        "inForce": True,
+        "entryUsdCents": 120,
+    }
+    assert (gold["priceUsdCents"], gold["inForce"], gold["entryUsdCents"]) == (1700, False, 1000)
+    # A tier that pays out more than two floors is on offer for no game.
+    assert ("priceUsdCents" in mad, mad["entryUsdCents"], mad["games"]) == (False, 10, [])

@@ -108,6 +108,7 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
         "keys",
         "origins",
         "prices/{env}",
+        "tiers",
         "members",
         "games",
         "theme/{env}",
@@ -118,7 +119,8 @@ ADMIN_RULES: Final[tuple[AdminRule, ...]] = (
         "matches/{match_id}",
     ),
     *_reads("webhooks/{env}", "webhooks/{env}/attempts"),
-    *_reads("usage/{env}", "invoices", "invoices/{invoice_id}", "invoices/{invoice_id}/lines"),
+    *_reads("usage/{env}", "seat-summary/{env}"),
+    *_reads("invoices", "invoices/{invoice_id}", "invoices/{invoice_id}/lines"),
     *_reads("invoices/{invoice_id}/lines/{line_id}/matches"),
     # The account itself
     _call("POST", "account/domain", _ADMINS, "open"),

@@ -18,6 +18,7 @@ from pgs.http.admin import (
     prices,
     rake_terms,
     theme,
+    tiers,
     totp,
     webhooks,
 )
@@ -31,6 +32,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *keys.ENDPOINTS,
     *origins.ENDPOINTS,
     *prices.ENDPOINTS,
+    *tiers.ENDPOINTS,
     *webhooks.ENDPOINTS,
     *theme.ENDPOINTS,
     *members.ENDPOINTS,

@@ -1,4 +1,4 @@
-"""`GET /partner/seat-summary`: what became of the seats that were booked on some days.
+"""`GET /partner/seat-summary` and its twin for members: what became of the seats of some days.
 
 A seat is booked on the day on which its stake was confirmed.
 """
@@ -6,15 +6,17 @@ A seat is booked on the day on which its stake was confirmed.
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from pgs.domain.days import format_day
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.totals import Totals
+from pgs.http.admin.endpoints import admin_read
 from pgs.http.api.endpoint import Answer, Endpoint
 from pgs.http.api.lists import AccountCall
 from pgs.http.billing.ranges import RANGE_ERRORS, RANGE_QUERY, final_range, too_expensive
-from pgs.http.billing.twins import by_key
+from pgs.http.billing.twins import by_key, by_path
 from pgs.storage.totals import totals_by_tier
 
 SEATS_MAX: Final = 200_000
@@ -97,6 +99,10 @@ def _figures(totals: Totals) -> dict[str, int]:
     }
 
 
+_ERRORS = (*RANGE_ERRORS, "day_not_final", "range_too_expensive", "settlement_unavailable")
+_OUTAGE: Final = "settlement_unavailable"
+_SUMMARY: Final = "What became of the seats that were booked"
+
 ENDPOINTS = (
     Endpoint(
         method="GET",
@@ -104,8 +110,19 @@ ENDPOINTS = (
         handler=by_key(read_summary),
         response=SeatSummary,
         query=RANGE_QUERY,
-        errors=(*RANGE_ERRORS, "day_not_final", "range_too_expensive", "settlement_unavailable"),
-        outage="settlement_unavailable",
-        summary="What became of the seats that were booked",
+        errors=_ERRORS,
+        outage=_OUTAGE,
+        summary=_SUMMARY,
+    ),
+    replace(
+        admin_read(
+            "seat-summary/{env}",
+            by_path(read_summary),
+            SeatSummary,
+            _SUMMARY,
+            query=RANGE_QUERY,
+            errors=_ERRORS,
+        ),
+        outage=_OUTAGE,
     ),
 )
