@@ -1,9 +1,11 @@
 """Services that the tests of this folder share. A test that disturbs a service starts its own."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.journeys.admin_client import AdminClient, open_admin
 from tests.journeys.client import SyncClient
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
@@ -43,3 +45,10 @@ def partner(shared: SharedService) -> Partner:
 def known(shared: SharedService) -> Partner:
     """A partner that the tests of a module share, for calls that change nothing."""
     return shared.partner()
+
+
+@pytest.fixture
+async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
+    """An account with its first admin, whose step-up window is fresh."""
+    async with open_admin(tmp_path) as opened:
+        yield opened

@@ -13,8 +13,8 @@ from pgs.domain.rate import BucketPolicy
 from pgs.http.admin import ENDPOINTS
 from pgs.http.api.endpoint import Endpoint
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
+from tests.journeys.bodies import NO_OBJECT, NOT_INTEGERS
 from tests.journeys.client import check_refusal, ok
-from tests.journeys.test_bodies import NO_OBJECT, NOT_INTEGERS
 
 VALUES: list[Any] = [
     None,

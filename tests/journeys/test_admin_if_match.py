@@ -1,9 +1,6 @@
 """`If-Match` on every write of the admin API: checked after the gates, before body and path."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
-
-import pytest
 
 from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.domain.roles import ADMIN_RULES
@@ -12,7 +9,6 @@ from pgs.http.surface import ENDPOINTS
 from tests.journeys.admin_client import (
     BOSS,
     AdminClient,
-    open_admin,
     open_admin_with_webhook,
     person,
 )
@@ -32,13 +28,6 @@ MALFORMED = ("x", "", "1.0", '"1', "*", 'W/"1"', "-1", "1, 2", "\uff11", "9" * 1
 
 def name(endpoint: Endpoint) -> str:
     return f"{endpoint.method} {endpoint.path}"
-
-
-@pytest.fixture
-async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
-    """An account with its first admin, whose step-up window is fresh."""
-    async with open_admin(tmp_path) as opened:
-        yield opened
 
 
 async def write(admin: AdminClient, endpoint: Endpoint, *revisions: str, who: str = BOSS) -> Reply:

@@ -4,9 +4,7 @@ The result is always the same as if the calls had been made one after the other.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,18 +14,11 @@ from pgs.actors.messages.account.lifecycle import CreatePartner
 from pgs.actors.messages.account.people import RemoveMember
 from pgs.domain.members import PLATFORM
 from pgs.domain.totp import code_at
-from tests.journeys.admin_client import BOSS, AdminClient, open_admin, person
+from tests.journeys.admin_client import BOSS, AdminClient, person
 from tests.journeys.client import NOTHING, Reply
 
 ROUNDS = 10
 AT_ONCE = 20
-
-
-@pytest.fixture
-async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
-    """An account with its first admin, whose step-up window is fresh."""
-    async with open_admin(tmp_path) as opened:
-        yield opened
 
 
 async def at_once(

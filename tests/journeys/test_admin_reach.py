@@ -1,8 +1,5 @@
 """What a change affects, and how fast: gates, keys, tokens, sockets, seats and matches."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import msgspec
 import pytest
 import trio
@@ -19,18 +16,11 @@ from pgs.storage import members as member_rows
 from pgs.storage.accounts import read_account
 from pgs.storage.seats import find_seat
 from pgs.storage.transactions import Stmt, Tx
-from tests.journeys.admin_client import AdminClient, open_admin
+from tests.journeys.admin_client import AdminClient
 from tests.journeys.client import Reply, check_refusal, ok
 from tests.journeys.partners import BOTH, seat_body
 from tests.journeys.play import Refused, match, mint, socket_of
 from tests.journeys.service import until
-
-
-@pytest.fixture
-async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
-    """An account with its first admin, whose step-up window is fresh."""
-    async with open_admin(tmp_path) as opened:
-        yield opened
 
 
 async def open_for_play(admin: AdminClient) -> str:

@@ -10,7 +10,7 @@ from pgs.domain.roles import ADMIN_RULES
 from pgs.http.identity.tokens import TOKEN_MAX
 from pgs.http.identity.verifier import IdentityVerifier
 from tests.http.identity import AUDIENCE, ISSUER, JWKS_URL, Web, claims, jwk, key, sign, token
-from tests.http.test_identity_tokens import BAD
+from tests.http.identity_tokens import BAD
 from tests.journeys.admin_client import AdminClient, open_admin
 from tests.journeys.client import PATIENCE_S, Reply, check_refusal, ok
 from tests.virtual import START

@@ -1,14 +1,11 @@
 """What a refusal tells people: each mistake of a first integration gets its own sentence."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from pgs.actors.messages.account.keys import RevokeKey
 from pgs.domain.members import PLATFORM
 from pgs.http.transport.edge import DEFAULT_BODY_BYTES
-from tests.journeys.admin_client import AdminClient, open_admin
+from tests.journeys.admin_client import AdminClient
 from tests.journeys.client import HeaderList, Reply, SyncClient, check_doc_url, ok
 from tests.journeys.partners import BOTH, BRONZE, LIVE_TIER, TEST_ONLY, Partner, seat_body
 from tests.journeys.service import SharedService
@@ -211,13 +208,6 @@ def test_an_absolute_target_is_taken_as_its_path_and_query(
     assert ok(ask(f"http://else.example/partner/tiers?gameId={BOTH}"))["gameId"] == BOTH
     assert ok(ask(f"HTTPS://else.example:8443/partner/tiers?gameId={BOTH}"))["gameId"] == BOTH
     assert ask("http://else.example/partner/tiers?").reason == "missing_parameter"
-
-
-@pytest.fixture
-async def admin(tmp_path: Path) -> AsyncIterator[AdminClient]:
-    """An account with its first admin."""
-    async with open_admin(tmp_path) as opened:
-        yield opened
 
 
 async def test_the_admin_api_says_what_to_send_instead(admin: AdminClient) -> None:

@@ -1,10 +1,6 @@
 """Nudges from a match to a partner's endpoint: the whole service, and real TLS on loopback."""
 
-import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 import trio
@@ -13,192 +9,20 @@ from pgs.actors.messages.account.webhooks import SaveWebhook
 from pgs.actors.messages.courier import (
     SendTest,
 )
-from pgs.domain.nudges import verify_signature
-from pgs.http.outbound.tries import Outbound
 from pgs.serve import running
-from pgs.storage.attempts import NEWEST, Attempt, attempts_before
-from pgs.storage.seats import find_match
-from tests.http.internet import HOST, client_context, read_request, server_context
-from tests.journeys.client import PATIENCE_S, Client, ok
-from tests.journeys.partners import Partner, account, make_partner, make_tiers, seat_body
+from pgs.storage.attempts import Attempt
+from tests.journeys.client import PATIENCE_S, ok
+from tests.journeys.partners import account, make_partner, make_tiers, seat_body
 from tests.journeys.service import config_for, until
-
-LOOPBACK = "127.0.0.1"
-NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
-GONE = b"HTTP/1.1 410 Gone\r\nContent-Length: 9\r\n\r\nnot here!"
-BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
-
-
-class Loopback(trio.abc.HostnameResolver):
-    """A resolver that resolves every name to this machine."""
-
-    async def getaddrinfo(
-        self,
-        host: bytes | None,
-        port: object,
-        family: int = 0,
-        type: int = 0,
-        proto: int = 0,
-        flags: int = 0,
-    ) -> list[Any]:
-        return [(trio.socket.AF_INET, trio.socket.SOCK_STREAM, 6, "", (LOOPBACK, port))]
-
-    async def getnameinfo(self, sockaddr: object, flags: int) -> tuple[str, str]:
-        raise AssertionError("nobody asks for names")
-
-
-class Endpoint:
-    """A partner's endpoint. It answers requests with `answer`; if that is None, not at all."""
-
-    def __init__(self, port: int) -> None:
-        self.url = f"https://{HOST}:{port}/nudges?for=acme"
-        self.answer: bytes | None = NO_CONTENT
-        self.handshakes = True
-        self.requests: list[bytes] = []
-        self.times: list[float] = []
-
-    async def serve(self, stream: trio.SocketStream) -> None:
-        tls = trio.SSLStream[trio.abc.Stream](
-            stream, server_context(), server_side=True, https_compatible=True
-        )
-        with suppress(trio.BrokenResourceError):
-            began = trio.current_time()
-            if not self.handshakes:
-                await trio.sleep_forever()
-            await tls.do_handshake()
-            self.requests.append(await read_request(tls))
-            self.times.append(began)
-            if self.answer is None:
-                await trio.sleep_forever()
-            else:
-                await tls.send_all(self.answer)
-        await trio.aclose_forcefully(tls)
-
-
-class WebhookPartner:
-    """A partner with a webhook in test, its endpoint, and a client of the service."""
-
-    def __init__(
-        self, core: Any, client: Client, endpoint: Endpoint, partner: Partner, secret: str
-    ) -> None:
-        self.core, self.client, self.endpoint, self.partner, self.secret = (
-            core,
-            client,
-            endpoint,
-            partner,
-            secret,
-        )
-
-    async def play(self, number: int = 0) -> str:
-        """Play a match until its payout is recorded; return its id."""
-        match_id = ""
-        for player in ("alice", "bob"):
-            seat = ok(
-                await self.client.call(
-                    "POST",
-                    "/partner/matches",
-                    self.partner.test,
-                    seat_body(player, f"{player}-{number}"),
-                )
-            )
-            match_id = seat["matchId"]
-        body = {"outcome": "ended", "winnerPlayerId": "alice"}
-        ok(
-            await self.client.call(
-                "POST", f"/partner/test/matches/{match_id}/decide", self.partner.test, body
-            )
-        )
-
-        async def is_settled() -> bool:
-            found = await find_match(
-                self.core.parts.database.reader, self.partner.partner_id, match_id
-            )
-            return found is not None and found.money == "recorded"
-
-        await until(is_settled)
-        return match_id
-
-    async def webhook(self, key: str = "") -> Any:
-        """Return the endpoint as `GET me` shows it, or None."""
-        return ok(await self.client.call("GET", "/partner/me", key or self.partner.test)).get(
-            "webhook"
-        )
-
-    async def until_logged(self, tries: int) -> None:
-        """Return once the attempt log has `tries` tries."""
-
-        async def is_logged() -> bool:
-            return len(await self.attempts()) == tries
-
-        await until(is_logged)
-
-    async def attempts(self) -> list[Attempt]:
-        """Return the attempt log, the oldest first."""
-        reader = self.core.parts.database.reader
-        return (await attempts_before(reader, self.partner.partner_id, "test", NEWEST, 0, 1000))[
-            ::-1
-        ]
-
-    async def account(self, command: Any) -> Any:
-        """Return the account's reply to a command."""
-        return await account(self.core, self.partner.partner_id, command)
-
-
-@asynccontextmanager
-async def served(
-    folder: Path, endpoint: Endpoint, partner: Partner | None = None, secret: str = ""
-) -> AsyncIterator[WebhookPartner]:
-    """Run a service for a block. Without a given partner it gets a new one."""
-    outbound = Outbound(client_context(), lambda address: address == LOOPBACK)
-    client = None
-    try:
-        async with running(config_for(folder), outbound=outbound, resolver=Loopback()) as service:
-            client = Client(service.base_url)
-            if partner is None:
-                await make_tiers(service.core)
-                partner = await make_partner(service.core, "acme")
-                saved = await account(
-                    service.core, "acme", SaveWebhook("ops", "test", endpoint.url)
-                )
-                secret = saved.secret
-            yield WebhookPartner(service.core, client, endpoint, partner, secret)
-    finally:
-        if client is not None:
-            with trio.CancelScope(shield=True):
-                await client.aclose()
-
-
-@asynccontextmanager
-async def listening() -> AsyncIterator[Endpoint]:
-    """Run an endpoint for a block."""
-    async with trio.open_nursery() as nursery:
-        (listener,) = await trio.open_tcp_listeners(0, host=LOOPBACK)
-        endpoint = Endpoint(listener.socket.getsockname()[1])
-        nursery.start_soon(trio.serve_listeners, endpoint.serve, [listener])
-        yield endpoint
-        nursery.cancel_scope.cancel()
-
-
-def check_nudge(request: bytes, hooked: WebhookPartner) -> None:
-    """Check that a received request has the documented form of a nudge."""
-    head, _, body = request.partition(b"\r\n\r\n")
-    first, *lines = head.decode("ascii").split("\r\n")
-    headers = {
-        name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
-    }
-    assert first == "POST /nudges?for=acme HTTP/1.1"
-    assert headers["host"] == hooked.endpoint.url.split("/")[2]
-    assert headers["content-type"] == "application/json"
-    record = json.loads(body)
-    assert list(record) == ["type", "partnerId", "at"]
-    assert (record["type"], record["partnerId"]) == ("results.available", "acme")
-    assert body == json.dumps(record, separators=(",", ":")).encode()
-    signature = headers["x-service-signature"]
-    assert signature.startswith(f"t={record['at']},v1=")
-    assert verify_signature(hooked.secret, signature, body, hooked.core.parts.clock.now())
-    assert not verify_signature(
-        hooked.secret, signature, body + b" ", hooked.core.parts.clock.now()
-    )
+from tests.journeys.webhook_partner import (
+    BUSY,
+    GONE,
+    NO_CONTENT,
+    Loopback,
+    check_nudge,
+    listening,
+    served,
+)
 
 
 async def test_a_match_sends_nudges_at_its_start_at_its_end_and_for_its_payout(

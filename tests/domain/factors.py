@@ -1,0 +1,71 @@
+"""Authenticators in each of their states, and the calls that the tests make on them."""
+
+from pgs.domain import stepup
+from pgs.domain.errors import Refusal, refuse
+from pgs.domain.stepup import (
+    Factor,
+    Need,
+    Standing,
+    Verified,
+    Window,
+)
+
+NOW = 1_800_000_000
+
+
+STEP = NOW // 30
+
+
+HERE, ELSEWHERE = "this sign-in", "another sign-in"
+
+
+NONE = Factor()
+
+
+PENDING = Factor(pending_sealed_secret="new")
+
+
+ENROLLED = Factor(sealed_secret="old", last_step=STEP - 10)
+
+
+OPEN = Factor(sealed_secret="old", last_step=STEP - 10, windows=(Window(HERE, NOW),))
+
+
+REPLACING = Factor(
+    sealed_secret="old",
+    last_step=STEP - 10,
+    windows=(Window(HERE, NOW),),
+    pending_sealed_secret="new",
+)
+
+
+INVALID, LOCKED, UNENROLLED = (
+    refuse("invalid_code"),
+    refuse("step_up_locked"),
+    refuse("totp_not_enrolled"),
+)
+
+
+def gate(factor: Factor, need: Need, now: int, sign_in: str = HERE) -> Refusal | None:
+    return stepup.gate(factor, need, sign_in, now)
+
+
+def enrol(factor: Factor, sealed_secret: str, now: int) -> Factor | Refusal:
+    return stepup.enrol(factor, sealed_secret, HERE, now)
+
+
+def verify(
+    factor: Factor, step: int | None, pending_step: int | None, now: int, sign_in: str = HERE
+) -> tuple[Factor, Verified | Refusal]:
+    return stepup.verify(factor, step, pending_step, sign_in, now)
+
+
+def standing(factor: Factor, now: int) -> Standing:
+    return stepup.standing(factor, HERE, now)
+
+
+def wrong(factor: Factor, times: int, now: int = NOW) -> Factor:
+    for _ in range(times):
+        factor, answer = verify(factor, None, None, now)
+        assert answer == INVALID
+    return factor

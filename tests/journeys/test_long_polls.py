@@ -1,0 +1,119 @@
+"""Long polls of the results feed: what wakes them, what ends them, how many may wait."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+
+from pgs.actors.messages.account.keys import RevokeKey
+from pgs.actors.messages.account.lifecycle import SwitchAccount
+from pgs.domain.members import PLATFORM
+from pgs.http.partner import results
+from tests.journeys.client import Reply, check_refusal, ok
+from tests.journeys.launching import read_feed, seat_player
+from tests.journeys.partners import Partner, account
+from tests.journeys.service import Service, in_process, until
+
+
+async def test_a_long_poll_is_woken_by_a_commit(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
+        partner = await service.partner()
+        ok(await seat_player(service, partner.test, "alice", "a"))
+        answers: list[Reply] = []
+
+        async def poll() -> None:
+            answers.append(await read_feed(service.public, partner.test, wait_s=25))
+
+        nursery.start_soon(poll)
+        await _until_held(service, partner)
+        assert answers == []
+        ok(await seat_player(service, partner.test, "bob", "b"))
+        await until(lambda: bool(answers))
+        assert [row["outcome"] for row in ok(answers[0])["results"]] == ["started", "started"]
+
+
+async def _until_held(service: Service, partner: Partner, polls: int = 1) -> None:
+    """Return once `polls` long polls of a partner are held."""
+    await until(lambda: service.core.parts.bells._held.get(partner.partner_id, 0) >= polls)
+
+
+async def test_a_client_that_leaves_its_long_poll_frees_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "WAIT_MAX_S", 600)  # so long that no poll ends by itself
+    async with in_process(tmp_path) as service:
+        partner = await service.partner()
+        async with trio.open_nursery() as polling:
+            polling.start_soon(partial(read_feed, service.public, partner.test, wait_s=600))
+            await _until_held(service, partner)
+            polling.cancel_scope.cancel()
+        await until(lambda: not service.core.parts.bells._held)
+
+
+async def test_a_long_poll_without_news_ends_empty_with_a_cursor_to_go_on_from(
+    tmp_path: Path,
+) -> None:
+    async with in_process(tmp_path) as service:
+        key = (await service.partner()).test
+        begin = trio.current_time()
+        page = ok(await read_feed(service.public, key, wait_s=1))
+        assert trio.current_time() - begin >= 1
+        assert (page["results"], page["hasMore"]) == ([], False)
+        ok(await seat_player(service, key, "alice", "a"))
+        ok(await seat_player(service, key, "bob", "b"))
+        assert len(ok(await read_feed(service.public, key, page["nextCursor"]))["results"]) == 2
+
+
+async def test_a_revoked_key_ends_its_long_poll_with_a_401_without_rate_headers(
+    tmp_path: Path,
+) -> None:
+    async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
+        partner = await service.partner()
+        answers: list[Reply] = []
+
+        async def poll() -> None:
+            answers.append(await read_feed(service.public, partner.test, wait_s=25))
+
+        nursery.start_soon(poll)
+        await _until_held(service, partner)
+        await account(
+            service.core, partner.partner_id, RevokeKey(PLATFORM, partner.key_ids["test"])
+        )
+        await until(lambda: bool(answers))
+        check_refusal(answers[0], 401, "invalid_key")
+
+
+async def test_a_deactivation_ends_long_polls_as_partner_inactive(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
+        partner = await service.partner()
+        answers: list[Reply] = []
+
+        async def poll() -> None:
+            answers.append(await read_feed(service.public, partner.test, wait_s=25))
+
+        nursery.start_soon(poll)
+        await _until_held(service, partner)
+        await account(service.core, partner.partner_id, SwitchAccount(PLATFORM, False))
+        await until(lambda: bool(answers))
+        check_refusal(answers[0], 403, "partner_inactive")
+
+
+async def test_the_33rd_long_poll_of_a_partner_is_answered_at_once(tmp_path: Path) -> None:
+    async with in_process(tmp_path) as service, trio.open_nursery() as nursery:
+        partner = await service.partner()
+        answers: list[Reply] = []
+
+        async def poll() -> None:
+            answers.append(await read_feed(service.public, partner.test, wait_s=25))
+
+        for _ in range(32):
+            nursery.start_soon(poll)
+        await _until_held(service, partner, 32)
+        with trio.fail_after(10):  # a held call would be answered after 25 s
+            assert ok(await read_feed(service.public, partner.test, wait_s=25))["results"] == []
+        assert answers == []
+        ok(await seat_player(service, partner.test, "alice", "a"))
+        ok(await seat_player(service, partner.test, "bob", "b"))
+        await until(lambda: len(answers) == 32)
+        assert all(len(ok(answer)["results"]) == 2 for answer in answers)
