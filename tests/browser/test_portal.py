@@ -83,7 +83,7 @@ class Visitor:
 
     def take_key(self) -> str:
         """Read the key that is shown once, and close its dialog."""
-        key = self.dialog.locator(".secret").inner_text()
+        key = self.dialog.locator(".secret code").inner_text()
         self.page.keyboard.press("Escape")
         assert self.dialog.is_visible()  # a slip does not lose the key
         self.press("I have stored it")
@@ -197,7 +197,7 @@ def test_games_are_turned_off_and_on_in_test_and_requested_in_live(admin: Visito
     admin.page.get_by_role("link", name="Live", exact=True).click()
     admin.page.wait_for_url("**/portal/live/games")
     admin.stands_at("Games")
-    assert admin.page.title() == "Live · Games"
+    assert admin.page.title().startswith("Live · Games · ")
     admin.page.go_back()
     admin.page.wait_for_url("**/portal/test/games")
     admin.page.get_by_role("button", name="Turn Reversi off in test").wait_for()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { agoOf, centsOf, dollars } from '../src/portal/parts/format';
 import { pathOf, placeOf, ROUTES } from '../src/portal/routes';
 import { claimsOf, insidePortal } from '../src/portal/sign-in';
 
@@ -24,13 +25,44 @@ test('the claims of a token are read with all their characters', () => {
   assert.throws(() => claimsOf('x'));
 });
 
-test('every page has an address in both environments', () => {
+test('every page has an address', () => {
   for (const route of ROUTES) {
     for (const environment of ['test', 'live'] as const) {
-      assert.deepEqual(placeOf(pathOf(environment, route)), { environment, route });
+      if (route.only !== undefined && route.only !== environment) continue;
+      const place = { environment, route, id: null };
+      assert.deepEqual(placeOf(pathOf(environment, route), environment), place);
+      assert.deepEqual(placeOf(`/portal/${environment}/${route.name}`), place);
     }
-    assert.deepEqual(placeOf(`/portal/${route.name}`), { environment: 'test', route });
   }
-  assert.deepEqual(placeOf('/portal/live/nothing'), { environment: 'live', route: ROUTES[0] });
+  const [home] = ROUTES;
+  assert.deepEqual(placeOf('/portal/live/nothing').route, home);
+  assert.deepEqual(placeOf('/portal/live/try').route, home);
   assert.equal(placeOf('/portal').environment, 'test');
+  assert.equal(placeOf('/portal/members', 'live').environment, 'live');
+  assert.equal(pathOf('live', home!), '/portal/live');
+});
+
+test('a page about one thing has its id in the address', () => {
+  const match = ROUTES.find((route) => route.name === 'match')!;
+  for (const id of ['mat_1', 'a/b', '%', 'ü?#']) {
+    assert.deepEqual(placeOf(pathOf('live', match, id)), { environment: 'live', route: match, id });
+  }
+  assert.equal(placeOf('/portal/test/match/%E0%A4%A').id, '%E0%A4%A');
+});
+
+test('money is typed in dollars and sent in cents', () => {
+  const typed = { '5': 500, '5.5': 550, '$1,902.40': 190240, ' 0.07 ': 7 };
+  for (const [text, cents] of Object.entries(typed)) assert.equal(centsOf(text), cents, text);
+  for (const text of ['', '-1', '1.234', '1e3', 'ten', '1.', '1234567890']) {
+    assert.equal(centsOf(text), null, text);
+  }
+  assert.equal(dollars(190240), '$1,902.40');
+});
+
+test('a time says how long ago it was', () => {
+  const now = 1_000_000;
+  const spans = { 2: 'just now', 59: '59 seconds ago', 60: '1 minute ago', 7200: '2 hours ago' };
+  for (const [span, said] of Object.entries(spans)) {
+    assert.equal(agoOf(now - Number(span), now), said);
+  }
 });

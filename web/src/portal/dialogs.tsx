@@ -1,100 +1,10 @@
-/** The dialogs of the portal: a question, the step-up, a changed account, a sign-in that ended. */
+/** The dialogs that a call can open: the step-up, a changed account, a sign-in that has ended. */
 
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Refused } from './api';
 import type { Api, Questions } from './api';
+import { Dialog } from './parts/dialog';
 import type { SignIn } from './sign-in';
-
-interface DialogProps {
-  title: string;
-  onLeave(): void;
-  children: ComponentChildren;
-}
-
-/** A dialog over the page. Escape leaves it; then the focus goes back to where it was. */
-export function Dialog({ title, onLeave, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const before = document.activeElement as HTMLElement | null;
-    dialog.current?.showModal();
-    return () => before?.focus?.();
-  }, []);
-  return (
-    <dialog
-      ref={dialog}
-      class="card"
-      aria-labelledby="dialog-title"
-      onCancel={(event) => {
-        event.preventDefault();
-        onLeave();
-      }}
-    >
-      <h2 id="dialog-title">{title}</h2>
-      {children}
-    </dialog>
-  );
-}
-
-interface QuestionProps {
-  title: string;
-  /** What will happen. */
-  children: ComponentChildren;
-  /** The button that does it, in words of its own. */
-  act: string;
-  onAct(): void;
-  onLeave(): void;
-}
-
-/** Asks once before an act that takes something away. The safe button has the focus. */
-export function Question({ title, children, act, onAct, onLeave }: QuestionProps) {
-  return (
-    <Dialog title={title} onLeave={onLeave}>
-      <p>{children}</p>
-      <div class="row">
-        <button type="button" class="btn" autofocus onClick={onLeave}>
-          Leave it
-        </button>
-        <button type="button" class="btn out" onClick={onAct}>
-          {act}
-        </button>
-      </div>
-    </Dialog>
-  );
-}
-
-interface ShownOnceProps {
-  title: string;
-  secret: string;
-  /** Where it belongs. */
-  children: ComponentChildren;
-  onStored(): void;
-}
-
-/** A secret, once. Only the button closes it, so that the secret is not lost by a slip. */
-export function ShownOnce({ title, secret, children, onStored }: ShownOnceProps) {
-  const [copied, setCopied] = useState('');
-  const copy = () =>
-    navigator.clipboard.writeText(secret).then(
-      () => setCopied('Copied.'),
-      () => setCopied('The browser does not allow it. Select the text.'),
-    );
-  return (
-    <Dialog title={title} onLeave={() => {}}>
-      <p>Shown this once. {children}</p>
-      <code class="secret">{secret}</code>
-      <p role="status">{copied}</p>
-      <div class="row">
-        <button type="button" class="btn" onClick={copy}>
-          Copy
-        </button>
-        <button type="button" class="btn pri" onClick={onStored}>
-          I have stored it
-        </button>
-      </div>
-    </Dialog>
-  );
-}
 
 interface Enrolment {
   secret: string;
@@ -154,12 +64,12 @@ function StepUp({ api, what, refused, onDone }: StepUpProps) {
   return (
     <Dialog title="Confirm with a code" onLeave={() => onDone(false)}>
       {enrolment !== null && <Enrol enrolment={enrolment} />}
-      <form onSubmit={send} class="stack">
+      <form onSubmit={send} class="field">
         <label for="code">Six digits of your authenticator, to {what}</label>
         <input
           id="code"
           ref={field}
-          class="field code"
+          class="in otp"
           inputMode="numeric"
           autocomplete="one-time-code"
           maxLength={6}
@@ -168,7 +78,7 @@ function StepUp({ api, what, refused, onDone }: StepUpProps) {
           aria-describedby="code-problem"
           aria-invalid={problem !== ''}
         />
-        <p id="code-problem" class="bad" role="alert">
+        <p id="code-problem" class="err" role="alert">
           {problem}
         </p>
         <div class="row">
@@ -243,7 +153,7 @@ export function Asking({ api, signIn }: { api: Api; signIn: SignIn }) {
         <button type="button" class="btn" autofocus onClick={() => open.done(false)}>
           Show what it is now
         </button>
-        <button type="button" class="btn out" onClick={() => open.done(true)}>
+        <button type="button" class="btn yes-bad" onClick={() => open.done(true)}>
           Go on all the same
         </button>
       </div>

@@ -4,7 +4,14 @@ import { render } from 'preact';
 import { useState } from 'preact/hooks';
 import '../design/tokens.css';
 import '../design/base.css';
-import './portal.css';
+import './styles/base.css';
+import './styles/controls.css';
+import './styles/parts.css';
+import './styles/table.css';
+import './styles/dialog.css';
+import './styles/shell.css';
+import './styles/rail.css';
+import './styles/alone.css';
 import { Api } from './api';
 import { Shell } from './shell';
 import { handOver, SignIn } from './sign-in';
@@ -19,16 +26,20 @@ function Start({ signIn, said }: StartProps) {
   const [problem, setProblem] = useState(said);
   const leave = () => signIn.leave().catch((error: unknown) => setProblem(String(error)));
   return (
-    <main class="start">
-      <h1>Portal</h1>
-      <p>Manage keys, games and origins of your account. Your organisation's sign-in opens it.</p>
-      <p class="bad" role="alert">
-        {problem}
-      </p>
-      <button type="button" class="btn pri" onClick={leave}>
-        Sign in
-      </button>
-    </main>
+    <div class="alone">
+      <main class="card">
+        <div class="in-card stack">
+          <h1>Portal</h1>
+          <p>Your games, keys, prices and matches. Your organisation's sign-in opens it.</p>
+          <p class="bad" role="alert">
+            {problem}
+          </p>
+          <button type="button" class="btn pri wide" onClick={leave}>
+            Sign in
+          </button>
+        </div>
+      </main>
+    </div>
   );
 }
 

@@ -4,17 +4,23 @@ import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Refused } from './api';
 import type { Account, Api, Environment } from './api';
+import { Note } from './parts/note';
 
 export interface PageProps {
   api: Api;
   account: Account;
   environment: Environment;
+  /** What the page is about, from its address, for a page about one thing. */
+  id: string | null;
   /** Says what was done, to everybody who sees or hears. */
   tell(text: string): void;
 }
 
 /** Whether the role may change what developers may change. */
 export const mayWrite = (account: Account) => account.role !== 'viewer';
+
+/** Whether the role may change what admins alone may change. */
+export const mayRule = (account: Account) => account.role === 'admin';
 
 export interface Reading<T> {
   value: T | null;
@@ -47,14 +53,14 @@ export function Problem({ error }: { error: unknown }) {
   if (error === null) return null;
   const refused = error instanceof Refused ? error : null;
   return (
-    <p class="note bad" role="alert">
+    <Note tone="bad" alert>
       {error instanceof Error ? error.message : String(error)}{' '}
       {refused !== null && (
         <code>
           {refused.reason} {refused.requestId}
         </code>
       )}
-    </p>
+    </Note>
   );
 }
 
@@ -62,31 +68,38 @@ interface FrameProps {
   title: string;
   /** One sentence that answers what the page was opened for. */
   answer: ComponentChildren;
+  /** Buttons beside the title. */
+  acts?: ComponentChildren;
   error: unknown;
   loading: boolean;
   children: ComponentChildren;
 }
 
-export function PageFrame({ title, answer, error, loading, children }: FrameProps) {
+/** A page: its title, its answer, and what it has read. */
+export function PageFrame({ title, answer, acts, error, loading, children }: FrameProps) {
   return (
     <>
-      <h1 tabIndex={-1}>{title}</h1>
-      <p class="answer">{loading && error === null ? 'Reading …' : answer}</p>
+      <div class="head">
+        <h1 tabIndex={-1}>{title}</h1>
+        <p class="answer">{loading && error === null ? 'Reading …' : answer}</p>
+        {acts !== undefined && <div class="acts">{acts}</div>}
+      </div>
       <Problem error={error} />
-      {!loading && children}
+      {loading ? error === null && <Shapes /> : children}
     </>
   );
 }
 
-const when = new Intl.DateTimeFormat('en', {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-});
-
-/** A time in UTC, or what stands for none. */
-export const timeOf = (seconds: number | undefined, none: string) =>
-  seconds === undefined ? none : `${when.format(seconds * 1000)} UTC`;
+/** Grey shapes in the place of what is read. They come only if it takes a moment. */
+function Shapes() {
+  return (
+    <div class="card in-card stack shapes" aria-hidden="true">
+      <span class="sk" />
+      <span class="sk" />
+      <span class="sk" />
+    </div>
+  );
+}
 
 /** Runs an act. Its failure is shown, except that the person has left it. */
 export function useAct(readAgain: () => Promise<void>) {

@@ -1,37 +1,218 @@
-/** The addresses of the portal: `/portal/<environment>/<page>`. */
+/**
+ * The addresses of the portal: `/portal/<environment>/<page>/<id>` for a page of an environment,
+ * `/portal/<page>` for one of the whole account.
+ */
 
 import type { ComponentType } from 'preact';
 import type { Environment } from './api';
 import type { PageProps } from './page';
+import type { IconName } from './parts/icon';
+
+/** Where the navigation has a page. `hidden`: only links lead to it. */
+export type Group = 'watch' | 'build' | 'account' | 'hidden';
 
 export interface Route {
+  /** Its part of the address. Home has none. */
   name: string;
   title: string;
+  icon: IconName;
+  group: Group;
+  /** Whether the page is about the whole account, not about an environment. */
+  whole?: true;
+  /** The one environment that has the page. */
+  only?: Environment;
   load(): Promise<{ default: ComponentType<PageProps> }>;
 }
 
+export const HOME: Route = {
+  name: '',
+  title: 'Home',
+  icon: 'home',
+  group: 'watch',
+  load: () => import('./pages/home'),
+};
+
 export const ROUTES: readonly Route[] = [
-  { name: 'keys', title: 'API keys', load: () => import('./pages/keys') },
-  { name: 'games', title: 'Games', load: () => import('./pages/games') },
-  { name: 'webhooks', title: 'Webhooks', load: () => import('./pages/webhooks') },
-  { name: 'origins', title: 'Origins', load: () => import('./pages/origins') },
+  HOME,
+  {
+    name: 'try',
+    title: 'Try it',
+    icon: 'play',
+    group: 'watch',
+    only: 'test',
+    load: () => import('./pages/try'),
+  },
+  {
+    name: 'now',
+    title: 'Calls now',
+    icon: 'pulse',
+    group: 'watch',
+    load: () => import('./pages/now'),
+  },
+  {
+    name: 'find',
+    title: 'Find a match',
+    icon: 'find',
+    group: 'watch',
+    load: () => import('./pages/find'),
+  },
+  {
+    name: 'match',
+    title: 'Match',
+    icon: 'find',
+    group: 'hidden',
+    load: () => import('./pages/match'),
+  },
+  {
+    name: 'usage',
+    title: 'Usage',
+    icon: 'chart',
+    group: 'watch',
+    load: () => import('./pages/usage'),
+  },
+  {
+    name: 'keys',
+    title: 'API keys',
+    icon: 'key',
+    group: 'build',
+    load: () => import('./pages/keys'),
+  },
+  {
+    name: 'games',
+    title: 'Games',
+    icon: 'game',
+    group: 'build',
+    load: () => import('./pages/games'),
+  },
+  {
+    name: 'origins',
+    title: 'Origins',
+    icon: 'globe',
+    group: 'build',
+    load: () => import('./pages/origins'),
+  },
+  {
+    name: 'webhooks',
+    title: 'Webhooks',
+    icon: 'hook',
+    group: 'build',
+    load: () => import('./pages/webhooks'),
+  },
+  {
+    name: 'prices',
+    title: 'Prices',
+    icon: 'tag',
+    group: 'build',
+    load: () => import('./pages/prices'),
+  },
+  {
+    name: 'theme',
+    title: 'Theme',
+    icon: 'brush',
+    group: 'build',
+    load: () => import('./pages/theme'),
+  },
+  {
+    name: 'invoices',
+    title: 'Invoices',
+    icon: 'bill',
+    group: 'build',
+    load: () => import('./pages/invoices'),
+  },
+  {
+    name: 'invoice',
+    title: 'Invoice',
+    icon: 'bill',
+    group: 'hidden',
+    load: () => import('./pages/invoice'),
+  },
+  {
+    name: 'members',
+    title: 'Members',
+    icon: 'people',
+    group: 'account',
+    whole: true,
+    load: () => import('./pages/members'),
+  },
+  {
+    name: 'events',
+    title: 'Event log',
+    icon: 'log',
+    group: 'account',
+    whole: true,
+    load: () => import('./pages/events'),
+  },
+  {
+    name: 'versions',
+    title: 'API version',
+    icon: 'pin',
+    group: 'account',
+    whole: true,
+    load: () => import('./pages/versions'),
+  },
+  {
+    name: 'terms',
+    title: 'Rake terms',
+    icon: 'doc',
+    group: 'account',
+    whole: true,
+    load: () => import('./pages/terms'),
+  },
+  {
+    name: 'account',
+    title: 'Account',
+    icon: 'gear',
+    group: 'account',
+    whole: true,
+    load: () => import('./pages/account'),
+  },
+  {
+    name: 'security',
+    title: 'Your authenticator',
+    icon: 'lock',
+    group: 'account',
+    whole: true,
+    load: () => import('./pages/security'),
+  },
 ];
 
 export interface Place {
   environment: Environment;
   route: Route;
+  /** What the page is about, for a page about one thing. */
+  id: string | null;
 }
 
-/** Returns where a path leads. Without an environment: to test. An unknown page: to the first. */
-export function placeOf(path: string): Place {
-  const [, , first = '', second = ''] = path.split('/');
-  const named = first === 'test' || first === 'live';
-  const name = named ? second : first;
-  return {
-    environment: first === 'live' ? 'live' : 'test',
-    route: ROUTES.find((route) => route.name === name) ?? ROUTES[0]!,
-  };
+/**
+ * Returns where a path leads. Without an environment: to the last one. An unknown page, and one
+ * that the environment does not have: to Home.
+ */
+export function placeOf(path: string, last: Environment = 'test'): Place {
+  const [, , ...parts] = path.split('/');
+  const named = parts[0] === 'test' || parts[0] === 'live';
+  const environment = named ? (parts.shift() as Environment) : last;
+  const [name = '', id = ''] = parts;
+  const route = ROUTES.find((other) => other.name === name) ?? HOME;
+  const missing = route.only !== undefined && route.only !== environment;
+  return { environment, route: missing ? HOME : route, id: id === '' ? null : decoded(id) };
 }
 
-export const pathOf = (environment: Environment, route: Route) =>
-  `/portal/${environment}/${route.name}`;
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Returns the address of a page. */
+export function pathOf(environment: Environment, route: Route, id: string | null = null): string {
+  const parts = route.whole ? [route.name] : [environment, route.name];
+  if (id !== null) parts.push(encodeURIComponent(id));
+  return `/portal/${parts.filter((part) => part !== '').join('/')}`;
+}
+
+/** Returns the address of a page by its name. */
+export function linkTo(environment: Environment, name: string, id: string | null = null): string {
+  return pathOf(environment, ROUTES.find((route) => route.name === name) ?? HOME, id);
+}

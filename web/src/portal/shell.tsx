@@ -1,60 +1,52 @@
-/** The frame around every page: the environment, the navigation, who is signed in. */
+/** The frame around every page: the bar of the environment, the navigation, the page. */
 
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Account, Api } from './api';
+import { useLinks, usePath } from './address';
+import type { Account, Api, Environment } from './api';
 import { Asking } from './dialogs';
 import { Problem } from './page';
 import type { PageProps } from './page';
-import { pathOf, placeOf, ROUTES } from './routes';
-import type { Place } from './routes';
+import { Icon } from './parts/icon';
+import { Rail } from './rail';
+import { pathOf, placeOf, HOME } from './routes';
+import type { Place, Route } from './routes';
 import type { SignIn } from './sign-in';
 
-const SAYS = {
-  test: 'Play money. Nobody is charged.',
-  live: 'Real players, real money.',
+const ROOMS = {
+  test: ['Test', 'Play money. Nobody is charged.'],
+  live: ['Live', 'Real players, real money.'],
+  account: ['Whole account', 'Counts in test and in live.'],
 } as const;
 
-/** Follows links inside the portal without loading the document again. */
+/** The place that the address names. A page of the whole account keeps the last environment. */
 function usePlace(): Place {
-  const [path, setPath] = useState(location.pathname);
-  useEffect(() => {
-    const follow = (event: MouseEvent) => {
-      const link = (event.target as Element | null)?.closest?.('a[href^="/portal/"]');
-      if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-      event.preventDefault();
-      history.pushState(null, '', link.getAttribute('href'));
-      setPath(location.pathname);
-    };
-    const back = () => setPath(location.pathname);
-    document.addEventListener('click', follow);
-    window.addEventListener('popstate', back);
-    return () => {
-      document.removeEventListener('click', follow);
-      window.removeEventListener('popstate', back);
-    };
-  }, []);
-  return placeOf(path);
+  const last = useRef<Environment>('test');
+  const place = placeOf(usePath(), last.current);
+  last.current = place.environment;
+  return place;
 }
 
-function useLoaded(place: Place): ComponentType<PageProps> | null {
-  const [loaded, setLoaded] = useState<{ name: string; page: ComponentType<PageProps> } | null>(
+function useLoaded(route: Route) {
+  const [loaded, setLoaded] = useState<{ route: Route; page: ComponentType<PageProps> } | null>(
     null,
   );
-  const { route } = place;
+  const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     let wanted = true;
-    void route.load().then((module) => {
-      if (wanted) setLoaded({ name: route.name, page: module.default });
-    });
+    setError(null);
+    route.load().then(
+      (module) => wanted && setLoaded({ route, page: module.default }),
+      (failed: unknown) => wanted && setError(failed),
+    );
     return () => {
       wanted = false;
     };
   }, [route]);
-  return loaded !== null && loaded.name === route.name ? loaded.page : null;
+  return { Page: loaded?.route === route ? loaded.page : null, error };
 }
 
-interface ShellProps {
+export interface ShellProps {
   api: Api;
   signIn: SignIn;
   onLeave(): void;
@@ -63,17 +55,38 @@ interface ShellProps {
 interface BarProps {
   account: Account | null;
   place: Place;
+  open: boolean;
+  onMenu(): void;
   onLeave(): void;
 }
 
-function Bar({ account, place: { environment }, onLeave }: BarProps) {
+function Bar({ account, place: { environment, route }, open, onMenu, onLeave }: BarProps) {
+  const [room, says] = ROOMS[route.whole ? 'account' : environment];
   return (
-    <header class="bar">
-      <b>{account?.name ?? 'Portal'}</b>
-      <span class="sign">
-        <b>{environment === 'live' ? 'Live' : 'Test'}</b> {SAYS[environment]}
-      </span>
-      <span class="who">{account !== null && `${account.email}, ${account.role}`}</span>
+    <header class="top">
+      <button
+        type="button"
+        class="btn sq menu"
+        aria-label="Pages"
+        aria-expanded={open}
+        aria-controls="pages"
+        onClick={onMenu}
+      >
+        <Icon name="menu" />
+      </button>
+      <a class="brand" href={pathOf(environment, HOME)} aria-label="Game Service, Home">
+        <Icon name="mark" />
+        <span>Game Service</span>
+      </a>
+      <div class="room">
+        <b>
+          {!route.whole && <i class={environment === 'live' ? 'dot on' : 'dot'} />}
+          {room}
+        </b>
+        <span>{says}</span>
+      </div>
+      <span class="grow" />
+      <span class="small wide-only">{account?.email}</span>
       <button type="button" class="btn" onClick={onLeave}>
         Sign out
       </button>
@@ -81,70 +94,54 @@ function Bar({ account, place: { environment }, onLeave }: BarProps) {
   );
 }
 
-function Pages({ place: { environment, route } }: { place: Place }) {
-  return (
-    <nav aria-label="Pages">
-      <div class="row">
-        {(['test', 'live'] as const).map((other) => (
-          <a
-            key={other}
-            class="btn"
-            href={pathOf(other, route)}
-            aria-current={other === environment ? 'true' : undefined}
-          >
-            {other === 'live' ? 'Live' : 'Test'}
-          </a>
-        ))}
-      </div>
-      <ul>
-        {ROUTES.map((other) => (
-          <li key={other.name}>
-            <a
-              href={pathOf(environment, other)}
-              aria-current={other === route ? 'page' : undefined}
-            >
-              {other.title}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
+/** Says the title of the page, and gives the focus to its heading when the page changes. */
+function useTitle({ environment, route }: Place, account: Account | null, shown: boolean) {
+  const first = useRef(true);
+  useEffect(() => {
+    const room = route.whole ? '' : `${environment === 'live' ? 'Live' : 'Test'} · `;
+    document.title = `${room}${route.title}${account === null ? '' : ` · ${account.name}`}`;
+    if (!shown) return;
+    // A reader of the screen hears the new page; the first one is read by the browser.
+    if (!first.current) document.querySelector<HTMLElement>('main h1')?.focus();
+    first.current = false;
+  }, [environment, route, account?.name, shown]);
 }
 
 export function Shell({ api, signIn, onLeave }: ShellProps) {
   const place = usePlace();
-  const { environment, route } = place;
-  const Page = useLoaded(place);
+  useLinks();
+  const { environment, route, id } = place;
+  const { Page, error: notLoaded } = useLoaded(route);
   const [account, setAccount] = useState<Account | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [told, tell] = useState('');
-  const main = useRef<HTMLElement>(null);
+  const [open, setOpen] = useState(false);
   useEffect(() => {
     api.account().then(setAccount, setError);
   }, [api]);
-  const first = useRef(true);
-  useEffect(() => {
-    document.title = `${environment === 'live' ? 'Live' : 'Test'} · ${route.title}`;
-    if (Page === null || account === null) return;
-    // A reader of the screen hears the new page; the first one is read by the browser.
-    if (!first.current) main.current?.querySelector('h1')?.focus();
-    first.current = false;
-  }, [environment, route, Page, account === null]);
+  useEffect(() => setOpen(false), [route, environment]);
+  useTitle(place, account, Page !== null && account !== null);
   return (
-    <div class={`shell ${environment}`}>
+    <div
+      class={open ? 'app nav-open' : 'app'}
+      data-env={route.whole ? 'account' : environment}
+    >
       <a class="skip btn" href="#main">
-        To the page
+        Skip to the page
       </a>
-      <Bar account={account} place={place} onLeave={onLeave} />
-      <Pages place={place} />
-      <main id="main" ref={main}>
-        <Problem error={error} />
+      <Bar {...{ account, place, open, onLeave }} onMenu={() => setOpen(!open)} />
+      <Rail account={account} place={place} />
+      <div class="sheet" onClick={() => setOpen(false)} />
+      <main id="main" tabIndex={-1}>
+        <Problem error={error ?? notLoaded} />
         {Page !== null && account !== null && (
-          <Page key={`${environment} ${route.name}`} {...{ api, account, environment, tell }} />
+          <Page
+            key={`${environment} ${route.name} ${id ?? ''}`}
+            {...{ api, account, environment, id, tell }}
+          />
         )}
       </main>
-      <p class="told" role="status">
+      <p class="toast" role="status">
         {told}
       </p>
       <Asking api={api} signIn={signIn} />

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Question } from '../dialogs';
+import { Question } from '../parts/dialog';
 import type { Environment } from '../api';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
@@ -96,7 +96,7 @@ function Entry({ game, environment, busy, act, onAct }: EntryProps) {
       {act !== null && (
         <button
           type="button"
-          class={act.asks === undefined ? 'btn' : 'btn out'}
+          class={act.asks === undefined ? 'btn' : 'btn no'}
           disabled={busy}
           onClick={() => onAct(act)}
         >

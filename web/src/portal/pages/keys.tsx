@@ -1,7 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
-import { Question, ShownOnce } from '../dialogs';
-import { mayWrite, PageFrame, Problem, timeOf, useAct, useReading } from '../page';
+import { Question, ShownOnce } from '../parts/dialog';
+import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
+import { timeOf } from '../parts/format';
 
 interface Key {
   keyId: string;
@@ -125,9 +126,9 @@ function NewKey({ environment, busy, onCreate }: NewKeyProps) {
   };
   return (
     <form class="row end" onSubmit={create}>
-      <div class="stack">
+      <div class="field">
         <label for="label">Label of a new {environment} key</label>
-        <input id="label" ref={field} class="field" maxLength={64} required />
+        <input id="label" ref={field} class="in" maxLength={64} required />
       </div>
       <button class="btn pri" disabled={busy}>
         Create {environment} key
@@ -147,7 +148,7 @@ interface TableProps {
 function KeyTable({ keys, writes, busy, rotate, revoke }: TableProps) {
   return (
     <div class="scroll" role="region" aria-label="Keys" tabIndex={0}>
-      <table>
+      <table class="t">
         <thead>
           <tr>
             <th scope="col">Label</th>
@@ -178,7 +179,7 @@ function KeyTable({ keys, writes, busy, rotate, revoke }: TableProps) {
                     </button>
                   )}
                   {key.status !== 'revoked' && (
-                    <button type="button" class="btn out" onClick={() => revoke(key)}>
+                    <button type="button" class="btn no" onClick={() => revoke(key)}>
                       Revoke <span class="unseen">{key.label}</span>
                     </button>
                   )}

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import { Question } from '../dialogs';
+import { Question } from '../parts/dialog';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
 
@@ -39,7 +39,7 @@ function List({ origins, onRemove }: ListProps) {
         <li key={origin}>
           <code>{origin}</code>
           {onRemove !== null && (
-            <button type="button" class="btn out" onClick={() => onRemove(origin)}>
+            <button type="button" class="btn no" onClick={() => onRemove(origin)}>
               Remove <span class="unseen">{origin}</span>
             </button>
           )}
@@ -85,7 +85,7 @@ export default function OriginsPage({ api, account, environment, tell }: PagePro
         <form class="row end" onSubmit={add}>
           <div class="stack">
             <label for="origin">Origin of a page: scheme, host and port</label>
-            <input id="origin" ref={field} class="field" maxLength={300} required />
+            <input id="origin" ref={field} class="in" maxLength={300} required />
           </div>
           <button class="btn pri" disabled={doing.busy}>
             Add {environment} origin

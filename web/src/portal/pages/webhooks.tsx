@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Question, ShownOnce } from '../dialogs';
-import { mayWrite, PageFrame, Problem, timeOf, useAct, useReading } from '../page';
+import { Question, ShownOnce } from '../parts/dialog';
+import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
+import { timeOf } from '../parts/format';
 
 interface Webhook {
   url: string;
@@ -145,9 +146,9 @@ function Acts({ webhook, environment, busy, save, test, ask }: ActsProps) {
   return (
     <>
       <form class="row end" onSubmit={send}>
-        <div class="stack">
+        <div class="field">
           <label for="url">Address, with https</label>
-          <input id="url" ref={field} class="field" maxLength={2048} required />
+          <input id="url" ref={field} class="in" maxLength={2048} required />
         </div>
         <button class="btn pri" disabled={busy}>
           Save {environment} address
@@ -161,7 +162,7 @@ function Acts({ webhook, environment, busy, save, test, ask }: ActsProps) {
           <button type="button" class="btn" disabled={busy} onClick={() => ask('rotate')}>
             Replace the secret
           </button>
-          <button type="button" class="btn out" disabled={busy} onClick={() => ask('off')}>
+          <button type="button" class="btn no" disabled={busy} onClick={() => ask('off')}>
             Switch it off
           </button>
         </div>
@@ -177,7 +178,7 @@ function Attempts({ attempts }: { attempts: Attempt[] }) {
   if (attempts.length === 0) return <p>Nothing has been sent in the last thirty days.</p>;
   return (
     <div class="scroll" role="region" aria-label="Attempts" tabIndex={0}>
-      <table>
+      <table class="t">
         <caption>The newest hundred tries</caption>
         <thead>
           <tr>

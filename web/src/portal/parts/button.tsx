@@ -1,0 +1,58 @@
+import type { ComponentChildren } from 'preact';
+import { Icon } from './icon';
+import type { IconName } from './icon';
+
+interface ButtonProps {
+  /** `pri`: the main act. `no`: leads to a loss. `yes-bad`: does the loss. `plain`: quiet. */
+  kind?: 'pri' | 'no' | 'yes-bad' | 'plain';
+  small?: boolean;
+  icon?: IconName;
+  /** Whether the act is under way. The button says so, and takes no press. */
+  busy?: boolean;
+  disabled?: boolean;
+  autofocus?: boolean;
+  /** What follows the label for screen readers alone. */
+  about?: string;
+  /** Without it, the button submits its form. */
+  onPress?(): void;
+  children: ComponentChildren;
+}
+
+export function Button(props: ButtonProps) {
+  const { kind, small, icon, busy = false, disabled = false, about, onPress, children } = props;
+  const names = ['btn', kind, small ? 'sm' : ''].filter(Boolean).join(' ');
+  return (
+    <button
+      type={onPress === undefined ? 'submit' : 'button'}
+      class={names}
+      aria-busy={busy}
+      disabled={disabled || busy}
+      autofocus={props.autofocus ?? false}
+      {...(onPress === undefined ? {} : { onClick: onPress })}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      <span>
+        {children}
+        {about !== undefined && <span class="unseen"> {about}</span>}
+      </span>
+    </button>
+  );
+}
+
+interface LinkProps {
+  href: string;
+  kind?: 'pri' | 'no' | 'plain';
+  small?: boolean;
+  icon?: IconName;
+  children: ComponentChildren;
+}
+
+/** A link that looks like a button. */
+export function LinkButton({ href, kind, small, icon, children }: LinkProps) {
+  return (
+    <a href={href} class={['btn', kind, small ? 'sm' : ''].filter(Boolean).join(' ')}>
+      {icon !== undefined && <Icon name={icon} />}
+      <span>{children}</span>
+    </a>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ComponentChildren } from 'preact';
+import { Icon } from './icon';
+
+export interface Step {
+  name: string;
+  title: ComponentChildren;
+  done: boolean;
+  /** What is refused, or what it is for, while it is not done. */
+  says?: ComponentChildren;
+  /** Its button, or whom to ask. The next step gets the main one. */
+  act?: (main: boolean) => ComponentChildren;
+  /** Waits for somebody else. */
+  waits?: boolean;
+}
+
+/** The next step first, then the open ones, then the done ones. */
+export function Checklist({ steps }: { steps: readonly Step[] }) {
+  const open = steps.filter((step) => !step.done);
+  const next = open.find((step) => !step.waits);
+  const ordered = [
+    ...(next === undefined ? [] : [next]),
+    ...open.filter((step) => step !== next),
+    ...steps.filter((step) => step.done),
+  ];
+  return (
+    <ul class="todo">
+      {ordered.map((step) => (
+        <li
+          key={step.name}
+          data-step={step.name}
+          class={step.done ? 'done' : step === next ? 'next' : ''}
+        >
+          <StepIcon step={step} next={step === next} />
+          <h3>
+            {step.title}
+            <span class="unseen">{step.done ? ', done' : ', not done'}</span>
+          </h3>
+          {!step.done && step.says !== undefined && <p class="p">{step.says}</p>}
+          {!step.done && step.act?.(step === next)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function StepIcon({ step, next }: { step: Step; next: boolean }) {
+  if (step.done) return <Icon name="ok" tone="good" />;
+  if (step.waits) return <Icon name="clock" tone="warn" />;
+  return <Icon name={next ? 'next' : 'todo'} />;
+}

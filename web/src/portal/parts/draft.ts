@@ -1,0 +1,48 @@
+/**
+ * What somebody has typed and not saved. It is kept in memory by its name while the portal is
+ * open, so that another page, the other environment and a new sign-in do not lose it.
+ */
+
+import { useState } from 'preact/hooks';
+
+const DRAFTS_MAX = 100;
+const drafts = new Map<string, unknown>();
+
+const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+
+function keep(name: string, value: unknown): void {
+  if (value === undefined) drafts.delete(name);
+  else if (drafts.has(name) || drafts.size < DRAFTS_MAX) drafts.set(name, value);
+  // The browser asks before the document goes while something would be lost.
+  if (drafts.size > 0) addEventListener('beforeunload', ask);
+  else removeEventListener('beforeunload', ask);
+}
+
+/** Whether something is not saved under a name that begins so. */
+export const hasDraft = (begin: string) =>
+  [...drafts.keys()].some((name) => name.startsWith(begin));
+
+export interface Draft<T> {
+  /** What was typed, else what is stored. */
+  value: T;
+  dirty: boolean;
+  set(value: T): void;
+  /** Goes back to what is stored. */
+  drop(): void;
+}
+
+/** `name` begins with the environment and the page, as in `test/prices`. */
+export function useDraft<T>(name: string, stored: T): Draft<T> {
+  const [, again] = useState(0);
+  const change = (value: T | undefined) => {
+    keep(name, value);
+    again((count) => count + 1);
+  };
+  const typed = drafts.get(name) as T | undefined;
+  return {
+    value: typed ?? stored,
+    dirty: typed !== undefined,
+    set: change,
+    drop: () => change(undefined),
+  };
+}

@@ -1,0 +1,71 @@
+import type { ComponentChildren } from 'preact';
+
+export interface Column<Row> {
+  /** The head of the column. An empty one is for acts. */
+  head: string;
+  cell(row: Row): ComponentChildren;
+  right?: boolean;
+}
+
+interface TableProps<Row> {
+  /** What the table is, for screen readers. */
+  label: string;
+  /** The first column names the row. */
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf(row: Row): string;
+  /** On a phone: `cards` shows label and value, `scroll` scrolls sideways. */
+  narrow?: 'cards' | 'scroll';
+}
+
+/** A table of a few rows. */
+export function Table<Row>({ label, columns, rows, keyOf, narrow = 'cards' }: TableProps<Row>) {
+  return (
+    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+      <table class={narrow === 'cards' ? 't cards' : 't'} role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map(({ head, right }) => (
+              <th key={head} scope="col" role="columnheader" class={right ? 'r' : undefined}>
+                {head === '' ? <span class="unseen">Acts</span> : head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr key={keyOf(row)} data-row={keyOf(row)} role="row">
+              {columns.map((column, index) => (
+                <Cell key={column.head} column={column} row={row} first={index === 0} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface CellProps<Row> {
+  column: Column<Row>;
+  row: Row;
+  first: boolean;
+}
+
+// The roles stand here again, since a grid takes them from a table's elements on a phone.
+function Cell<Row>({ column, row, first }: CellProps<Row>) {
+  const { head, right, cell } = column;
+  if (first) {
+    return (
+      <th scope="row" role="rowheader">
+        {cell(row)}
+      </th>
+    );
+  }
+  const look = head === '' ? 'acts' : right ? 'r' : undefined;
+  return (
+    <td role="cell" class={look} data-l={head}>
+      {cell(row)}
+    </td>
+  );
+}
