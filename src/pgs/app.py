@@ -115,7 +115,7 @@ def _make_settlements(
     replacement: SettlementPort | None,
     on_call: Callable[[str, str, float], None],
 ) -> Settlements:
-    """Return who holds stakes. Raises `BadSettings` if the token's file is of no use."""
+    """Return who holds stakes. Raises `BadSettings` if the token's file cannot be used."""
     embedded: SettlementPort = EmbeddedSettlement()
     remote: SettlementPort | None = None
     if config.settlement_url and config.settlement_token_file is not None:

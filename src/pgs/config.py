@@ -49,7 +49,7 @@ class Config:
     """
 
     internal_listen: str = "127.0.0.1:8001"
-    """Address of the listener for health, readiness and metrics. Keep it from outside."""
+    """Address of the listener for health, readiness and metrics. Nobody outside may reach it."""
 
     data_dir: Path = Path("pgs-data")
     """The data folder: database, key ring, operator socket. One process owns it at a time."""
@@ -170,7 +170,7 @@ def _check_file(path: Path) -> None:
     except OSError as error:
         raise BadSettings(f"the settings file {path} cannot be read: {error.strerror}") from None
     except ValueError as error:  # bad UTF-8 is one of them
-        raise BadSettings(f"the settings file {path} is no TOML: {error}") from None
+        raise BadSettings(f"the settings file {path} is not valid TOML: {error}") from None
     table = content.pop(TABLE, None)
     if not isinstance(table, dict):
         raise BadSettings(
@@ -280,7 +280,7 @@ def _check_identity(config: Config) -> None:
         )
     for name, text in (*texts.items(), ("PGS_IDENTITY_JWKS_URL", config.identity_jwks_url)):
         if text and issuer is None:
-            raise BadSettings(f"{name} means nothing without PGS_IDENTITY_ISSUER")
+            raise BadSettings(f"{name} has no effect without PGS_IDENTITY_ISSUER")
 
 
 def _check_settlement(config: Config) -> None:
@@ -297,7 +297,7 @@ def _check_settlement(config: Config) -> None:
             "that the settlement server asks for"
         )
     if token_file is not None and not url:
-        raise BadSettings("PGS_SETTLEMENT_TOKEN_FILE means nothing without PGS_SETTLEMENT_URL")
+        raise BadSettings("PGS_SETTLEMENT_TOKEN_FILE has no effect without PGS_SETTLEMENT_URL")
 
 
 def _is_origin(text: str) -> bool:

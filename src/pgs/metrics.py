@@ -51,7 +51,7 @@ class Metrics:
     """
 
     def __init__(self) -> None:
-        # Series of creation times, one for each counter: no alert needs them.
+        # The library would add a series for the creation time of each counter. No alert needs it.
         disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types here
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(_Build())
@@ -86,7 +86,7 @@ class Metrics:
         self._request_timers: dict[tuple[str, int], Callable[[float], None]] = {}
 
     def on_event(self, name: str) -> None:
-        """Count one event. Its name should be one of `EVENTS`; the log tells of any other."""
+        """Count one event. Its name should be one of `EVENTS`; any other is logged as well."""
         count = self._event_counters.get(name)
         if count is None:
             log.warning("event_undeclared", name=name)
@@ -106,7 +106,8 @@ class Metrics:
     def on_settlement_call(self, kind: str, outcome: str, seconds: float) -> None:
         """Record one call to the settlement server.
 
-        `kind`: `charge` or `payout`. `outcome`: its published answer, or `unanswered`.
+        `kind`: `charge` or `payout`. `outcome`: the answer, if the interface defines it, else
+        `unanswered`.
         """
         self._settlement_calls.labels(kind, outcome).observe(seconds)
 

@@ -23,7 +23,7 @@ row and refuses a seat's many. Probes usually come every ten seconds, so at leas
 the failure."""
 
 NO_ROOM_S = 60.0
-"""Seconds for which readiness tells of a refused connection: several of its usual checks."""
+"""Seconds for which readiness reports a refused connection, so that several checks see it."""
 
 log = structlog.get_logger("pgs.readiness")
 
@@ -50,7 +50,7 @@ class Readiness:
         self._draining = True
 
     def listening(self, on_event: Callable[[str], None]) -> Callable[[str], None]:
-        """Return `on_event`, which also notes here when the listener had no room."""
+        """Return a function that calls `on_event`, and notes here that a listener had no room."""
 
         def note(name: str) -> None:
             if name == "connection_refused":
@@ -85,7 +85,7 @@ class Readiness:
     async def why_not(self) -> str | None:
         """Return the reason why the service cannot take calls, or None when it can.
 
-        The reasons are `starting`, `starting: ` with the chores that have not run yet, `draining`
+        The reasons are `starting`, `starting: ` with the chores that have not run yet, `draining`,
         `unable to write`, `unable to read`, and `data lost: ` with the file that is gone.
         """
         if self._draining:

@@ -78,8 +78,8 @@ async def running(
 ) -> AsyncIterator[RunningService]:
     """Give the service with its listeners open; on leaving, drain and stop it.
 
-    No setting can replace what `outbound` and `resolver` do. Raises what binding the listeners and
-    opening the data folder raise.
+    Only tests and the demo give `outbound` and `resolver`; no setting replaces them. Raises what
+    binding the listeners and opening the data folder raise.
     """
     metrics, readiness = Metrics(), Readiness()
     on_public_event = readiness.listening(metrics.on_event)

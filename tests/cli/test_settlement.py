@@ -72,7 +72,7 @@ def test_a_retry_without_a_server_says_so(folder: Path) -> None:
         "unset": 3,
     }
     drawn = pgs("settlement", "retry", "--data", folder)
-    assert "3 cannot be: their settlement is not set." in drawn.stdout
+    assert "Not asked for: 3, their settlement is not set." in drawn.stdout
     one = pgs("settlement", "retry", seat_of(folder, "ann"), "--data", folder)
     assert one.exit_code == 1
     assert "PGS_SETTLEMENT_URL" in one.stderr

@@ -115,7 +115,7 @@ async def test_keys_are_fetched_at_the_start_and_kept_fresh_without_a_token(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(checked.keep_keys)
         await wait_all_tasks_blocked()
-        assert "differs by the slash at the end alone" in str(checked.fault)
+        assert "differs only by the slash at the end" in str(checked.fault)
         web.documents[DISCOVERY]["issuer"] = ISSUER
         await trio.sleep(REFETCH_S + 1)
         assert str(checked.fault) == "None"

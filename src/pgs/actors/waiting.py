@@ -33,13 +33,13 @@ def send_standing(player_socket: PlayerSocket, frame: Waiting | NoSeat) -> None:
 
 
 def tell_of_seat_soon(parts: Parts, player_socket: PlayerSocket | None) -> None:
-    """Have a socket told which seat waits, if it follows that; in a task of its own."""
+    """Start a task that tells a socket which seat waits, if the socket follows the seats."""
     if player_socket is not None and player_socket.follows:
         parts.system.spawn(_tell_of_seat, parts, player_socket)
 
 
 async def _tell_of_seat(parts: Parts, player_socket: PlayerSocket) -> None:
-    """Send a socket what has changed. A socket that plays is told once its match has ended.
+    """Tell a socket which seat waits, if that has changed. It is told nothing during a match.
 
     After a match, a player who has no further seat keeps the end of that match on the screen.
     """

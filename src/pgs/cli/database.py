@@ -67,9 +67,10 @@ def restore(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Put a copy in the place of the database, while no service runs. The copy is not changed.
+    """Replace the database by a copy, while no service runs. The copy is not changed.
 
-    What was there is set aside. The next start continues every feed behind all that was ever read.
+    The replaced files are kept. After the next start, new rows of every feed come after all
+    positions that were ever read.
     """
     with expected():
         from pgs.storage.restore import restore as put_back  # most commands need no database
@@ -90,7 +91,8 @@ def restore(
 def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
     """Go on with a database that has lost commits, after a start has refused it.
 
-    The next start continues every feed behind all that was ever read. What was lost stays lost.
+    After the next start, new rows of every feed come after all positions that were ever read. What
+    was lost stays lost.
     """
     with expected():
         from pgs.storage.restore import accept_loss as accept

@@ -1,4 +1,4 @@
-"""`pgs invoice …`: assembling the invoices of a month, and what became of them."""
+"""`pgs invoice …`: assembling, showing, paying and voiding invoices."""
 
 from typing import Annotated, Literal
 
@@ -34,7 +34,7 @@ def assemble(
     config: ConfigFile = None,
     data: DataDir = None,
 ) -> None:
-    """Put the invoices of a month together. They are drafts until all days of it are final.
+    """Put the invoices of a month together. They are drafts until all of its days are final.
 
     The service does this by itself once a month is over.
     """

@@ -95,11 +95,9 @@ def demo(
     the partner's page. With `--bots 5`, there are two pairs, and one bot plays you.
     """
     if number is not None and not bots:
-        raise typer.BadParameter("a number goes with --bots", param_hint="N")
+        raise typer.BadParameter("a number needs --bots", param_hint="N")
     if bots and once:
-        raise typer.BadParameter(
-            "bots play after the story, where --once ends", param_hint="--bots"
-        )
+        raise typer.BadParameter("--once ends before the bots would play", param_hint="--bots")
     with expected():
         from pgs.demo.demo import FOLDER, PORT, run
 

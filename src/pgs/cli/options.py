@@ -47,13 +47,13 @@ _NEXT_STEPS = {
 }
 
 
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask whether this is meant.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
 def make_sure(consequence: str, *, yes: bool, as_json: bool) -> None:
-    """Ask a person at a terminal whether a command is meant, and exit unless it is.
+    """Ask a person at a terminal to confirm a command; exit unless they do.
 
-    Programs are not asked: neither with `--json` or `--yes`, nor where no terminal is.
+    Nobody is asked with `--json` or `--yes`, or where there is no terminal.
     """
     if yes or as_json or not _a_person_is_there():
         return

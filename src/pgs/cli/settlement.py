@@ -23,7 +23,7 @@ settlement = typer.Typer(
 )
 
 ItemId = Annotated[
-    str, typer.Argument(metavar="ID", help="A seat of a charge, MATCH:SEAT of a payout.")
+    str, typer.Argument(metavar="ID", help="The seat of a charge, or MATCH:SEAT of a payout.")
 ]
 
 
@@ -69,7 +69,9 @@ def resolve(
     First see in settlement's own books what has become of it. A payout can only be confirmed.
     """
     if not yes and not as_json and at_terminal():
-        question = f"Record {item_id} as {decision}? Settlement is not asked, and this stays."
+        question = (
+            f"Record {item_id} as {decision}? Settlement is not asked, and this cannot be undone."
+        )
         if not typer.confirm(question):
             raise stop("nothing was changed", REFUSED)
     show(
@@ -141,8 +143,8 @@ def _table(items: list[OpenItem]) -> RenderableType:
 
 
 def _asked(asked: Asked) -> RenderableType:
-    unset = f" {asked.unset} cannot be: their settlement is not set." if asked.unset else ""
-    busy = f" {asked.busy} could not be, their partner is busy: try again." if asked.busy else ""
+    unset = f" Not asked for: {asked.unset}, their settlement is not set." if asked.unset else ""
+    busy = f" Not asked for: {asked.busy}, their partner is busy: try again." if asked.busy else ""
     outcome = f" {asked.outcome}" if asked.outcome else ""
     return _cell(f"Asked for: {asked.asked}.{unset}{busy}{outcome}")
 

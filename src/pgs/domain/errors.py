@@ -27,7 +27,7 @@ class Refusal(msgspec.Struct, frozen=True):
     message: str | None = None
 
     def saying(self, message: str) -> "Refusal":
-        """Return the same refusal with a sentence of its own for people."""
+        """Return the same refusal with `message` in place of the catalogue's sentence."""
         return Refusal(self.reason, self.extras, message)
 
 
@@ -63,7 +63,7 @@ _ROWS: Final = (
     ErrorKind(
         "invalid_key",
         401,
-        "No active API key is this one. It may have been revoked, or belong to another deployment.",
+        "This is not an active API key. It may have been revoked, or belong to another deployment.",
     ),
     ErrorKind(
         "rate_limited",
@@ -176,7 +176,7 @@ _ROWS: Final = (
         "This cursor was not issued here. Send one back exactly as received, or leave it out.",
     ),
     ErrorKind("missing_parameter", 400, "A required query parameter is missing.", ("parameter",)),
-    # The invoice store refuses a day without naming a parameter.
+    # `parameter` may be missing, as the interface says.
     ErrorKind(
         "malformed_day",
         400,

@@ -51,7 +51,7 @@ class Opponent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Waiting(msgspec.Struct, frozen=True, tag_field="type", tag="waiting", rename="camel"):
-    """No match runs, and this is the player's oldest seat that waits. Times in epoch seconds."""
+    """No match runs, and this is the player's oldest waiting seat. Times in epoch seconds."""
 
     seat_id: str
     game_id: str
@@ -63,7 +63,7 @@ class Waiting(msgspec.Struct, frozen=True, tag_field="type", tag="waiting", rena
 
 
 class NoSeat(msgspec.Struct, frozen=True, tag_field="type", tag="no_seat", rename="camel"):
-    """No match runs, and no paid seat waits for one."""
+    """No match runs, and the player has no waiting seat."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", rename="camel"):
@@ -115,7 +115,7 @@ class PresenceOf(msgspec.Struct, frozen=True, tag_field="type", tag="presence", 
 class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="ended", rename="camel"):
     """A match has ended. A no-contest has no `result`.
 
-    `due_usd_cents`: what the player gets: the prize, the stake back, or nothing.
+    `due_usd_cents`: the prize, the stake that the player gets back, or 0.
     """
 
     match_id: str

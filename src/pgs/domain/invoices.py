@@ -1,5 +1,6 @@
-"""Invoices: one for each partner, environment and calendar month, with a line for each day, game
-and tier whose rake it bills.
+"""Invoices: one for each partner, environment and calendar month.
+
+An invoice has a line for each day, game and tier whose rake it bills.
 """
 
 from typing import Final, Literal, get_args
@@ -91,5 +92,5 @@ def pay(invoice: Invoice, now: int) -> Invoice:
 
 
 def void(invoice: Invoice, now: int) -> Invoice:
-    """Return an open invoice as void. What it billed is billed by the next one."""
+    """Return an open invoice as void. The next invoice bills what this one billed."""
     return msgspec.structs.replace(invoice, status="void", voided_at=now)

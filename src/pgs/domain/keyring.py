@@ -1,8 +1,9 @@
 """The ring of secret keys behind tokens, cursors and stored secrets.
 
 Everything made with a key contains the key's `kid`. Keys stay on the ring forever, because cursors
-never expire. The newest key makes new things. To rotate, a key is added in front, which breaks
-nothing. No key is used directly: each purpose uses a separate key that is derived from it.
+never expire. The newest key makes new things. A rotation adds a key in front, and everything made
+with older keys stays valid. No key is used directly: each purpose uses a separate key that is
+derived from it.
 """
 
 import hashlib

@@ -103,7 +103,7 @@ def slot_of(partner_id: str) -> str:
 
 
 def last4(text: str) -> str:
-    """Return the last four characters, which tell keys apart in a list. They are checksum."""
+    """Return the last four characters, which tell keys apart in a list. All are checksum digits."""
     return text[-4:]
 
 

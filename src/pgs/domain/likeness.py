@@ -1,4 +1,4 @@
-"""Which known name a misspelt one was meant to be."""
+"""Guesses which known name a misspelt name was meant to be."""
 
 import difflib
 import re
@@ -13,8 +13,8 @@ LIKENESS_NAMES: Final = 64
 """Names that one name is compared with at most. No call has as many fields."""
 
 _LEAST_RATIO = 0.75
-"""Shares of matching characters from which two names count as alike. `gameID` and `game` are alike
-to `gameId`; `tier` and `time` are not alike."""
+"""Shares of matching characters from which on two names count as alike. `gameID` and `game` are
+alike to `gameId`; `tier` and `time` are not alike."""
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

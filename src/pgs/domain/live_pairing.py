@@ -55,7 +55,7 @@ HeldBack = Literal["player_absent", "player_busy"]
 
 
 def held_back(*, here: bool, busy: bool) -> HeldBack | None:
-    """Return why a live seat that waits is not paired now, or None."""
+    """Return why a waiting live seat is not paired now, or None."""
     if not here:
         return "player_absent"
     return "player_busy" if busy else None
@@ -112,8 +112,8 @@ def pair_wave(waiting: Iterable[Waiting], now: int) -> list[Pair]:
     the other's last opponent and a third player waits, minus both seats' allowances. A pair is
     acceptable when gap plus penalty is within the caps of both seats. The cheapest acceptable pair
     is taken, then the cheapest of the remaining ones, and so on. Of pairs with equal costs, the one
-    with the oldest seat goes first. Seats that are no longer open are left out, and all but the
-    oldest seat of a player, who can play only one match.
+    with the oldest seat goes first. Seats that are no longer open are left out. Of each player only
+    the oldest seat takes part, because a player can play only one match.
 
     Only pairs of neighbours by rating are considered (`NEIGHBOURS`, `SCAN`). In a pool of up to
     `NEIGHBOURS` + 1 players, all pairs are considered. The work for n seats is O(n log n).
@@ -194,7 +194,7 @@ def _edges(line: Sequence[Waiting], now: int) -> tuple[list[_Edge], list[int]]:
     candidates = [0] * size
     for left in range(size):
         player, mean, own_cap, own_last = players[left], means[left], caps[left], last[left]
-        # No rating gap beyond this one has a certain part within the seat's cap.
+        # If the rating gap is wider than this, its certain part exceeds the seat's cap.
         reach = own_cap * (isqrt(most + variances[left]) + 1) // PERFORMANCE + 1
         found = 0
         for right in range(left + 1, min(size, left + 1 + SCAN)):

@@ -55,7 +55,7 @@ class Match(msgspec.Struct, frozen=True):
 
 
 class MatchWithSeats(msgspec.Struct, frozen=True):
-    """A match and its seats, by side: the one that moves first at the front."""
+    """A match and its seats by side; the seat of side 0, which moves first, comes first."""
 
     match: Match
     seats: tuple[Seat, ...]
@@ -118,7 +118,7 @@ def _matched(seat: Seat, side: int, opponent: str, match_id: str, now: int) -> S
 def close_alone(seat: Seat, match_id: str, end_reason: str, now: int) -> MatchWithSeats:
     """Return the match of its own in which a seat without an opponent ends.
 
-    That match never starts. It only gives the seat a row in the feed and a refund.
+    That match never starts. Its purpose is to give the seat a row in the feed and a refund.
     """
     at = no_earlier(now, seat)
     match = Match(

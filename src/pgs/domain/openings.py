@@ -13,8 +13,8 @@ class Openings(msgspec.Struct, frozen=True):
 def first_begins(first: Openings, second: Openings, lot: int) -> bool:
     """Return whether the first of two players moves first.
 
-    It is the one who has begun the smaller share of their matches. Where the shares are equal, an
-    odd `lot` decides for the first.
+    The player who has moved first in the smaller share of their matches does so now. If the shares
+    are equal, the first player moves first when `lot` is odd.
     """
     one, two = first.begun * max(1, second.matches), second.begun * max(1, first.matches)
     return one < two if one != two else lot % 2 == 1

@@ -15,8 +15,8 @@ Pool = tuple[str, str, str, int, str]
 def pool_of(seat: Seat) -> Pool:
     """Return the pool in which a seat waits.
 
-    It is named after partner, game, tier, the tier's revision, and the settlement that holds the
-    stake: a prize is paid from where both of its stakes are.
+    A pool is named after partner, game, tier, the tier's revision, and the settlement that holds
+    the stake. The settlement counts because only one that holds both stakes can pay the prize.
     """
     return (seat.partner_id, seat.game_id, seat.tier_id, seat.tier_revision, seat.settlement)
 

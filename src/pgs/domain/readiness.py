@@ -1,4 +1,4 @@
-"""What stands between an account and a seat at a game, all of it at once.
+"""Every condition that an account has to meet before it can take a seat at a game.
 
 A seat here is one at a tier that is on offer, at the account's own price for that tier. The gates
 ask the functions that decide about seats, so that both always agree.
@@ -16,7 +16,7 @@ from pgs.domain.tiers import Tier, TierCatalogue, price_seat
 
 
 class Gate(msgspec.Struct, frozen=True):
-    """One condition. `refusal`: what a seat is refused with while it does not hold.
+    """One condition. `refusal`: the refusal of a seat while the condition does not hold.
 
     `binding`: no seat can be taken while the condition does not hold. Else it is advice.
     """
@@ -28,7 +28,7 @@ class Gate(msgspec.Struct, frozen=True):
 
 
 class Around(msgspec.Struct, frozen=True):
-    """What an account has beside its own record: a webhook, an admin with an authenticator."""
+    """What an account has besides its own record: a webhook, an admin with an authenticator."""
 
     webhook_on: bool
     factor_enrolled: bool

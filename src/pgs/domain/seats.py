@@ -91,7 +91,7 @@ class Seat(msgspec.Struct, frozen=True):
 
 
 def retry_at(since: int, now: int, lot: int = 0) -> int:
-    """Return when settlement is asked again. Its answer has been missing since `since`.
+    """Return when settlement is asked again; it has owed an answer since `since`.
 
     The wait is a quarter of the time passed, within `RETRY_MIN_S` and `RETRY_MAX_S`. `lot`, a
     random number from 0 to `LOT_MAX`, shortens it by up to a quarter, but never below the minimum:

@@ -4,9 +4,8 @@ A `Factor` is everything that is kept of one member's authenticator. This module
 plain text: secrets are sealed, and a code is given as the time steps that it matched
 (`pgs.domain.totp`).
 
-Every `now` here is the real time, which may go back. What was recorded while the clock stood ahead
-therefore counts for nothing once the clock is right again: a step, a window or a lock in the future
-is none.
+Every `now` here is the real time, which may go back. So a step, a window or a lock that lies in the
+future was recorded while the clock was ahead, and is ignored.
 """
 
 from typing import Final, Literal
@@ -37,7 +36,8 @@ a day."""
 
 MAX_LOCKS: Final = 5
 """Locks without a right code between them; the last of them stays until somebody resets the
-authenticator. So 25 guesses succeed once in 20,000 attempts, and no more guesses follow."""
+authenticator. So an attacker has at most 25 guesses, of which one is right in one case of
+20,000."""
 
 WINDOWS_MAX: Final = 8
 """Sign-ins of one member with an open window. A person uses two or three browsers at once."""
@@ -97,8 +97,8 @@ class Verified(msgspec.Struct, frozen=True):
 class Standing(msgspec.Struct, frozen=True):
     """A factor as its member sees it: the epoch seconds at which the windows and the lock end.
 
-    Times are None for a closed window, and without a lock that ends. `needs_reset`: the lock ends
-    only when the authenticator is reset.
+    The time of a closed window is None. So is the time of the lock if there is none, or if it never
+    ends by itself. `needs_reset`: the lock ends only when the authenticator is reset.
     """
 
     enrolled: bool
@@ -123,7 +123,7 @@ def standing(factor: Factor, sign_in: str, now: int) -> Standing:
 def lock_left(factor: Factor, now: int) -> int:
     """Return the seconds until codes are worth trying again, or 0 without a lock.
 
-    A lock that only a reset ends has the length of a new one.
+    For a lock that only a reset ends, the result is `LOCK_S`.
     """
     if factor.needs_reset:
         return LOCK_S

@@ -36,7 +36,10 @@ class Logo(msgspec.Struct, frozen=True):
 
 
 class Theme(msgspec.Struct, frozen=True):
-    """How the frames of an environment look. Without a row, it is the default one, revision 0."""
+    """How the frames of an environment look.
+
+    An environment without a row has the default theme, revision 0.
+    """
 
     display_name: str = ""
     primary_color: str = "#1f5fd1"
@@ -110,6 +113,6 @@ def _invalid(field: str, problem: str) -> Refusal:
 
 
 def logo_path(partner_id: str, environment: Environment, sha256: str) -> str:
-    """Return the path below which a logo is served, which changes with its content."""
+    """Return the path at which a logo is served. The path changes with the content of the logo."""
     owner = partner_id if environment == "live" else f"test/{partner_id}"
     return f"/embed/{owner}/logo/{sha256}"

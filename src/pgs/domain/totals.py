@@ -1,4 +1,4 @@
-"""What a day's play came to, by game and tier: the figures behind usage, summaries and invoices.
+"""The figures of a day by game and tier, from which usage, summaries and invoices are made.
 
 Two views share one row. `matches` … `match_rake_usd_cents` count the matches decided on the day.
 `seats` … `seat_rake_usd_cents` count the seats whose stakes were confirmed on the day, whenever

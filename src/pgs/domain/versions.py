@@ -27,8 +27,8 @@ class Notice(msgspec.Struct, frozen=True):
 class ServedVersions(msgspec.Struct, frozen=True):
     """The versions that this build serves. Answers to an unknown caller name the `current` one.
 
-    `renames`: by version, what it names otherwise than the version before. `notices`: by version,
-    the notice of its end, if one runs.
+    `renames`: by version, the fields that it names differently from the version before. `notices`:
+    by version, the notice of its end, if it has been given.
     """
 
     served: frozenset[int]
@@ -46,7 +46,7 @@ _NUMBER = re.compile(rb"[1-9][0-9]{0,8}")
 def choose(
     header: bytes | str | None, pin: int, versions: ServedVersions = VERSIONS
 ) -> int | Refusal:
-    """Return the version to answer on: the one that the header names, or the pin without a header.
+    """Return the version to answer on: that of the header or, if there is no header, the pin.
 
     `header` is the raw value of `X-Service-Api-Version`. Anything but an ASCII integer that names a
     served version is refused with `unsupported_api_version`; that answer names the pin.

@@ -72,7 +72,7 @@ def load_games(brought: Iterable[EntryPoint] | None = None) -> dict[str, Rules]:
         ):
             raise BadGame(
                 f"{point.value} is no game called {point.name}, "
-                "or there is one of that name already"
+                "or a game of that name exists already"
             )
         games[point.name] = cast(Rules, rules)
         GAMES[point.name] = Game(point.name, rules.name, point.value)

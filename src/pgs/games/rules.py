@@ -1,8 +1,8 @@
 """The interface of a game: a few pure functions on a state that only the game itself reads.
 
-Side 0 is the older seat and moves first. The platform stores the moves, not the states, and
-rebuilds a state by applying the moves to the initial state. Once rules are published, they must
-therefore always lead from the same moves to the same state.
+Side 0 moves first. The platform stores the moves, not the states, and rebuilds a state by applying
+the moves to the initial state. Once rules are published, they must therefore always lead from the
+same moves to the same state.
 """
 
 from typing import Any, Final, Literal, Protocol

@@ -21,8 +21,8 @@ _JSON, _TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 class InternalApp:
     """An ASGI application.
 
-    `ready` returns None, or the reason why the service is not ready. `notes` returns what readiness
-    tells besides, by its name.
+    `ready` returns None, or the reason why the service is not ready. `notes` returns further
+    remarks for the operator, by name.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ def make_documents(base_url: str) -> dict[str, Document]:
 
 
 EXAMPLE: Final = b"https://games.example"
-"""The address that stands for the service's in every source."""
+"""The address that stands for the service's own address in every source."""
 
 
 _EXAMPLE_SOCKET: Final = b"wss://games.example"

@@ -62,7 +62,8 @@ def read_portal(
     template = folder.joinpath("portal.html")
     if not issuer or not client_id or not template.is_file():
         return None
-    # An issuer's access token has an audience of its own where one is set, and may be opaque else.
+    # If the API has an audience of its own, the issuer's access tokens name it. Otherwise they may
+    # be opaque, so the page sends the ID token.
     data = PortalData(issuer, client_id, "id" if audience == client_id else "access")
     told = html.escape(msgspec.json.encode(data).decode(), quote=True)
     document = template.read_text("utf-8").replace(DATA_MARK, told)

@@ -29,12 +29,12 @@ class After(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The same as text, for the next call."""
+        """The place as text, for the next call."""
         return msgspec.json.encode(self).decode()
 
 
 def after_of(text: str) -> After | None:
-    """Return what a text says, or None if it says nothing."""
+    """Return the place that a text names, or None if it names none."""
     if not text:
         return After()
     try:
@@ -52,7 +52,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 async def page_of(core: Core, after: After, rows: int) -> Found:
-    """Return up to so many pending seats, or unpaid matches. Raises `StoreOutage`."""
+    """Return up to `rows` pending seats or unpaid matches. Raises `StoreOutage`."""
 
     async def read(reader: Reader) -> Found:
         if after.phase == "charges":
@@ -77,7 +77,7 @@ async def page_of(core: Core, after: After, rows: int) -> Found:
 
 
 async def find_open(core: Core, item_id: str) -> Seat | MatchWithSeats | None:
-    """Return the seat or match that an id names if something of it is open, else None.
+    """Return the seat or match of an id if it has an open charge or payout, else None.
 
     The id is a seat's, a match's, or a payout's. Ids are unique within a partner only: this looks
     in each, some microseconds a partner.

@@ -12,7 +12,7 @@ class OpenItem(Record, frozen=True, kw_only=True):
 
     `id`: the seat of a charge, match and seat of a payout. `since` and `last_at` are epoch seconds.
     `tries`, `last_answer` and `last_at` are about the time since the service started.
-    `why`: why nobody asks for it, if so.
+    `why`: why settlement is not asked for it, if it is not.
     """
 
     id: str
@@ -44,9 +44,9 @@ class OpenPage(Record, frozen=True):
 class Asked(Record, frozen=True):
     """How many open charges and payouts were asked for, counted as the list counts them.
 
-    `unset`: those that were not, since their settlement is not set. `busy`: those that were not,
-    since their partner's actors rest or are overloaded. `outcome`: what has become of the one that
-    was named.
+    `unset`: how many were not asked for because their settlement is not set. `busy`: how many were
+    not asked for because their partner's actors rest or are overloaded. `outcome`: what has become
+    of the item that was named.
     """
 
     asked: int

@@ -215,7 +215,7 @@ class AccountActor(DispatchingActor):
         """Commit one row, without an event and without a new revision of the account."""
         tx = Tx(self._partner_id, (stmt,))
         if await self._parts.database.writer.submit(tx) is Outcome.CONFLICT:
-            raise Crashed(f"{stmt.name} found other rows")
+            raise Crashed(f"{stmt.name} found rows that had changed")
 
     def _tell_couriers(self, environments: Iterable[Environment]) -> None:
         for environment in environments:

@@ -65,7 +65,8 @@ def enrol_totp(
 def reset_factor(account: Account, command: ResetFactor, context: Context) -> AccountDecision:
     """Decide to delete a lost authenticator, together with its open windows and its lock.
 
-    Nobody resets their own: whoever holds a stolen sign-in could then enrol another one.
+    Nobody may reset their own authenticator. Otherwise somebody with a stolen sign-in could enrol a
+    new one.
     """
     if command.by == command.uid:
         return refuse("role_forbidden")

@@ -1,4 +1,4 @@
-"""The rule about a feed that is behind its readers: the event log tells of it."""
+"""The rule that notes in the event log that a reader's cursor is ahead of the results feed."""
 
 from pgs.actors.account.decisions import AccountDecision, Context, Write, as_committed
 from pgs.actors.messages.account.feed import NoteRewound

@@ -1,4 +1,4 @@
-"""The rule about the platform's decisions on open charges and payouts: the event log has them."""
+"""The rule that notes the platform's decisions on open charges and payouts in the event log."""
 
 from pgs.actors.account.decisions import AccountDecision, Context, Write, as_committed
 from pgs.actors.messages.account.settlement import NoteResolution

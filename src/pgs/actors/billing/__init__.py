@@ -1,1 +1,1 @@
-"""Invoices: their assembly from the totals of final days, and what operators do with them."""
+"""Invoices: how they are made from the totals of final days, and how operators change them."""

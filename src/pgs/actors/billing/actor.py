@@ -39,8 +39,9 @@ class BillingActor(DispatchingActor):
 
     async def _assemble(self, command: AssembleInvoice, _: Envelope) -> Assembled:
         final = (await self._partner.seats(self._environment).ask(FinaliseDays())).day
-        # Rake of an earlier month belongs to that month's invoice, so that one comes first. If it
-        # exists and is final already, a voided one left the rake, and this invoice bills it.
+        # Rake of an earlier month belongs to that month's invoice, so assemble the earlier months
+        # first. If such an invoice is not a draft any more, it stays as it is. Rake that a void
+        # invoice left unbilled is then billed here.
         for left in await self._unbilled(command.month, page_size=1):
             for earlier in range(month_of(left.day), command.month):
                 await self._assemble_month(earlier, final)
@@ -58,8 +59,8 @@ class BillingActor(DispatchingActor):
 
     async def _begin(self, month: int) -> Invoice | None:
         """Write the draft of a month, unless the month has nothing to bill."""
-        # A month without matches gets no invoice, even if a void invoice left something to bill:
-        # the next month with matches bills that.
+        # A month without matches gets no invoice, even if a void invoice left rake unbilled. The
+        # next month with matches bills that rake.
         if not await self._unbilled(month, page_size=1, since=first_day(month)):
             return None
         seq, _ = await rows.last_numbers(self._reader, self._partner.partner_id, self._environment)
@@ -78,7 +79,7 @@ class BillingActor(DispatchingActor):
     async def _open(self, draft: Invoice) -> Invoice:
         """Write the lines of a draft whose days are final, then its number and its total.
 
-        An assembly that was cut short goes on where it stopped.
+        An assembly that was cut short continues where it stopped.
         """
         count, total = await rows.sum_of_lines(self._reader, draft)
         while found := await self._unbilled(draft.month, PAGE):

@@ -60,7 +60,7 @@ class CourierActor(DispatchingActor):
         self._address = (partner.partner_id, environment)
         self._attempts = AttemptLog(partner.parts, partner.partner_id, environment)
         self._endpoint: KnownEndpoint | None = None
-        self._read_at_revision: int | None = None  # of the account
+        self._read_at_revision: int | None = None  # the account's revision at that time
         self._tested_at_ms: int | None = None
         self._waiting: OrderedDict[str, str] = OrderedDict()  # match id by nudge id, oldest first
         self._flights: dict[str, Flight] = {}  # by nudge id

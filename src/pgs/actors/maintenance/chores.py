@@ -39,11 +39,11 @@ ASSEMBLE_S = 600.0
 final."""
 
 COUNT_S = 60.0
-"""Seconds between two counts of open charges and payouts. They are told of after a day, so a minute
-is early enough."""
+"""Seconds between two counts of open charges and payouts. They are reported after a day, so a
+minute is early enough."""
 
 WATCH_CLOCK_S = 60.0
-"""Seconds between two comparisons of the clock with the newest row. A clock is put right within
+"""Seconds between two comparisons of the clock with the newest row. Correcting a clock takes
 minutes at best."""
 
 CHECK_SOCKETS_S = 1.0
@@ -58,7 +58,7 @@ CHECK_DATABASE_S = 86_400.0
 """Seconds between two checks of the database. A check reads all of it, so one a day is enough."""
 
 CHECK_FIRST_S = 300.0
-"""Seconds from the start to the first check: a service that starts has better things to do."""
+"""Seconds from the start to the first check, so that the check does not slow the start."""
 
 CHORES = (
     # The actors.
@@ -167,7 +167,7 @@ CHORES = (
         name="assemble_invoices",
         work=assemble_invoices,
         every_s=ASSEMBLE_S,
-        first_after_s=REPAIR_S,  # the first minute after a start is busy enough
+        first_after_s=REPAIR_S,  # so that the check does not slow the start
         failed="invoices_not_assembled",
     ),
     Chore(

@@ -7,14 +7,14 @@ from pgs.storage.integrity import check_everything
 
 
 async def watch_files(parts: Parts, _: PartnerDirectory) -> None:
-    """Compare the open files with those in the folder; tell once when one is gone."""
+    """Compare the open files with those in the folder; report once that a file is gone."""
     lost = parts.database.lost()
     if parts.data_watch.looked(lost):
         parts.system.report("database_file_lost", found=lost)
 
 
 async def check_database(parts: Parts, _: PartnerDirectory) -> None:
-    """Check the database and all ledgers, and tell of every fault. Raises `StoreOutage`."""
+    """Check the database and all ledgers, and report every fault. Raises `StoreOutage`."""
     faults = await check_everything(parts.database)
     parts.data_watch.last_check = CheckResult(parts.clock.now(), tuple(faults))
     if faults:

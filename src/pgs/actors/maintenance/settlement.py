@@ -1,4 +1,4 @@
-"""The chore that counts open charges and payouts, and tells of those that stay open."""
+"""The chore that counts open charges and payouts, and logs those that stay open."""
 
 import structlog
 
@@ -17,7 +17,10 @@ log = structlog.get_logger("pgs.settlement")
 
 
 async def count_open_money(parts: Parts, _: PartnerDirectory) -> None:
-    """Count what is open; log once a day what is open for more than one. Raises `StoreOutage`."""
+    """Count what is open; once a day, log what has been open for over a day.
+
+    Raises `StoreOutage`.
+    """
     now = parts.clock.now()
 
     async def read(reader: Reader) -> tuple[OpenCount, OpenCount]:

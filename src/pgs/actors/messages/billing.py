@@ -1,4 +1,4 @@
-"""What the billing actor of a partner and environment is asked. It replies with invoices."""
+"""Commands to the billing actor of a partner and environment, and its reply."""
 
 import msgspec
 

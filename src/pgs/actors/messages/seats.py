@@ -38,7 +38,7 @@ class NextWave(msgspec.Struct, frozen=True):
 class StakeSeat(Command[Seated | Refusal], frozen=True):
     """Take a paid seat, once for each idempotency key.
 
-    `request_id`: of the call, for the log.
+    `request_id`: the call's id, for the log.
     """
 
     request: SeatRequest
@@ -65,7 +65,7 @@ class CloseSeats(Command[Closed], frozen=True):
 
 
 class CancelSeat(Command[Seat | Refusal], frozen=True):
-    """End a waiting seat because its partner takes it back. Again: the seat as it is."""
+    """End a waiting seat because its partner takes it back. Repeating it returns the seat."""
 
     seat_id: str
 
@@ -78,7 +78,7 @@ class CloseMatches(Command[Closed], frozen=True):
 
 
 class FinaliseDays(Command[FinalDay], frozen=True):
-    """Make every day final that can be; say which is the last one."""
+    """Make every day final that can be made final. The reply has the last final day."""
 
 
 class SeatDue(Message, frozen=True):

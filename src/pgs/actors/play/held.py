@@ -1,7 +1,8 @@
 """Commands that a table holds back until the end of its match is on disk.
 
-A table can decide an end that is in no row yet: a resignation, a turn clock that ran out, a void. A
-crash would undo that end, so commands that arrive meanwhile are answered only after it is written.
+A table can decide an end that is in no row yet: by a resignation, when a turn clock runs out, or as
+no contest. A crash would undo that end, so commands that arrive meanwhile are answered only after
+it is written.
 """
 
 from collections.abc import Sequence

@@ -81,7 +81,7 @@ class Participants:
                 self.join(side, socket, match_id, now_ms)
 
     def tell_move(self, match_id: str, made: Move, now_ms: int) -> None:
-        """Send a move that was committed to both players."""
+        """Send a committed move to both players."""
         state = self._state
         if state.rules is None:
             raise LookupError("a game without rules has no moves")

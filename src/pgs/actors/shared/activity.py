@@ -44,7 +44,7 @@ class Subscriber:
         self._backlog: deque[ActivityEvent] = deque(maxlen=BACKLOG_LIMIT)
         self._news = trio.Event()
         self._lost = 0
-        self._second = 0  # in which `_calls` calls were told
+        self._second = 0  # the second in which `_calls` calls came
         self._calls = 0
         self._untold = 0
 

@@ -110,12 +110,12 @@ class ManyBuckets(Generic[K]):
         self._buckets = {
             name: bucket for name, bucket in self._buckets.items() if not bucket.is_full(now)
         }
-        # Looking again only at twice as many makes the search cheap for each call.
+        # The next search comes at twice as many buckets, so each call pays for little of it.
         self._look_at = max(KEPT, 2 * len(self._buckets))
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """A caller is over their limit: in how many seconds to try again, and how long to hold this."""
+    """A refusal: seconds after which to try again, and for how long to hold the answer."""
 
     retry_after: int
     hold_s: float
@@ -131,7 +131,8 @@ class PlayerAdmission:
     def refuse(self, player: tuple[str, str, str], now: float) -> Refused | None:
         """Draw from the player's bucket; return None if that admits the call.
 
-        The first refusals are answered at once. A player who goes on calling waits for each.
+        The first refusals are answered at once. A player who goes on calling waits for each further
+        refusal.
         """
         taken = self._calls.take(player, now)
         if taken.allowed:

@@ -7,7 +7,7 @@ import trio
 FAR_S = 240.0
 """A table is woken at least this often, in seconds.
 
-This is less than `IDLE_CLOSE_S`, so that a table whose clock is slow is not closed.
+This is less than `IDLE_CLOSE_S`, so that a table whose next check is far away is not closed.
 """
 
 NEVER = float("inf")

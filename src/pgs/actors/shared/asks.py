@@ -1,4 +1,4 @@
-"""What was asked of the settlement server since the start, and is not decided yet."""
+"""What the settlement server has been asked since the start and has not decided yet."""
 
 from collections import OrderedDict
 from typing import Literal
@@ -15,8 +15,8 @@ Said = Literal["confirmed", "pending", "declined"]
 class Ask(msgspec.Struct, frozen=True):
     """What is known about one charge or payout.
 
-    `tries`: calls since the start. `said`: its last published answer. `answer`: how its last call
-    ended, for people. `at`: when, in epoch seconds.
+    `tries`: calls since the start. `said`: its last answer that the interface defines. `answer`:
+    how its last call ended, for people. `at`: when, in epoch seconds.
     """
 
     tries: int = 0
@@ -28,7 +28,8 @@ class Ask(msgspec.Struct, frozen=True):
 class Asks:
     """The open charges and payouts of all partners, by partner and item.
 
-    An item is named as to the server: a charge after its seat, a payout after match and seat.
+    An item has the name that the server knows: for a charge the id of its seat, for a payout those
+    of match and seat.
     """
 
     def __init__(self) -> None:
@@ -52,7 +53,7 @@ class Asks:
         self._under_way.discard((partner_id, item_id))
 
     def note(self, partner_id: str, item_id: str, said: Said | None, answer: str, at: int) -> None:
-        """Note how a call ended. `said`: its published answer, None if it got none."""
+        """Note how a call ended. `said`: its answer, None if it got none that is defined."""
         tries = self.find(partner_id, item_id).tries + 1
         self._asks[partner_id, item_id] = Ask(tries, said, answer, at)
         if len(self._asks) > ASKS_MAX:

@@ -4,14 +4,14 @@ from typing import Literal
 
 BREAK_AFTER = 5
 """Seats or payouts that find no answer one after the other before calls stop. Fewer could be bad
-luck. Different ones, because one that always fails must not stop the others."""
+luck. They must differ, because one that always fails must not stop the others."""
 
 OPEN_MIN_S = 2.0
 """Seconds without calls after the breaker has opened. A server that restarts needs about that."""
 
 OPEN_MAX_S = 30.0
 """Seconds without calls at most, after doubling with each try that failed. It is half of the pause
-between two asks for the same seat, so a seat that always fails cannot be every try."""
+between two asks for the same seat, so not every try is about the same seat that always fails."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 
@@ -19,8 +19,9 @@ BreakerState = Literal["closed", "half-open", "open"]
 class Breaker:
     """Whether calls may be made. Times are trio's, in seconds.
 
-    Closed: all may. Open: none may. Half-open, after that time: one may, and its outcome decides.
-    Every `begin` that returned True is followed by `answered`, `unanswered` or `abandoned`.
+    Closed: all calls may be made. Open: none, for some seconds. Half-open, after these: one call,
+    and its outcome closes or opens the breaker. Every `begin` that returned True is followed by
+    `answered`, `unanswered` or `abandoned`.
     """
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ class ClockWatch:
         self._told = False
 
     def newest_row(self, at: int | None) -> bool:
-        """Take the time of the newest row; return whether it must be told that it is ahead.
+        """Take the time of the newest row; return whether to report that it is ahead.
 
         True once, until the rows are not ahead any more.
         """

@@ -13,7 +13,7 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 
 class DataWatch:
-    """It changes in one step, and anyone may read it."""
+    """The last findings. Each is replaced in one step, and anyone may read it."""
 
     def __init__(self) -> None:
         self.lost: str | None = None
@@ -21,19 +21,19 @@ class DataWatch:
         self._rewound: set[tuple[str, Environment]] = set()
 
     def looked(self, lost: str | None) -> bool:
-        """Note which file is lost, or None; return whether to tell of it."""
+        """Note which file is lost, or None; return whether to report it."""
         news = lost is not None and self.lost is None
         self.lost = lost
         return news
 
     def rewound(self, partner_id: str, environment: Environment) -> bool:
-        """Note that a reader is ahead of a feed; return whether to tell of it: once for a feed."""
+        """Note that a reader is ahead of a feed; return whether to report it, once a feed."""
         news = (partner_id, environment) not in self._rewound
         self._rewound.add((partner_id, environment))
         return news
 
     def not_told(self, partner_id: str, environment: Environment) -> None:
-        """Note that the feed could not be told of, so that the next reader tells of it."""
+        """Note that the report about the feed failed. The next reader causes another one."""
         self._rewound.discard((partner_id, environment))
 
     def fault(self) -> str | None:

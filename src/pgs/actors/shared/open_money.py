@@ -1,12 +1,12 @@
-"""How many charges and payouts are open, as counted every minute, and when to tell of old ones."""
+"""How many charges and payouts are open, counted every minute, and when to report old ones."""
 
 from typing import Final
 
 from pgs.storage.settlement import OpenCount
 
 OVERDUE_S: Final = 24 * 3600
-"""Seconds after which an open charge or payout is told of. Outages end sooner; what is still open
-needs a person."""
+"""Seconds after which an open charge or payout is reported. Outages end sooner, so what is still
+open needs a person."""
 
 TELL_EVERY_S: Final = 24 * 3600
 """Seconds between two log lines about what is open too long: one a day, so that nobody mutes it."""
@@ -26,7 +26,7 @@ class OpenMoney:
         return self.charges.overdue + self.payouts.overdue
 
     def counted(self, charges: OpenCount, payouts: OpenCount, now: int) -> bool:
-        """Note a count; return whether to tell of it: the first overdue ones, then once a day."""
+        """Note a count; return whether to report that something is overdue, at most once a day."""
         self.charges, self.payouts = charges, payouts
         if not self.overdue:
             self._told_at = None

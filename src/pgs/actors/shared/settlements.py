@@ -19,12 +19,12 @@ RETRY_CALLS = 16
 not keep new stakes waiting."""
 
 WAITING_MAX = 256
-"""Asks that may wait for a slot, in each of the two kinds. More would only run out of time there;
-they are refused at once and asked again later."""
+"""Asks of each kind that may wait for a slot. Further ones would only run out of time; they are
+refused at once and made again later."""
 
 PARKED_S = 600
-"""Seconds until a stake or payout is looked at again whose settlement is not set. Only an operator
-can change that, with a restart."""
+"""Seconds until the service looks again at a stake or payout whose settlement is not set. Only an
+operator can set it, with a restart."""
 
 
 class Line:
@@ -68,7 +68,7 @@ class Settlements:
         return self._ports[side]
 
     def not_before(self, side: SettlementSide, now: int) -> int:
-        """Return the epoch second before which asking a side is in vain."""
+        """Return the epoch second before which it is useless to ask a side."""
         if self._ports[side] is None:
             return now + PARKED_S
         if side == "embedded":

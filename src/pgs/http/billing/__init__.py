@@ -33,7 +33,10 @@ def _twins(
     query: frozenset[str] = frozenset(),
     errors: tuple[str, ...],
 ) -> tuple[Endpoint, Endpoint]:
-    """Return the read for keys and the one for members. The invoice store stands behind both."""
+    """Return the read for keys and the one for members.
+
+    During an outage both answer `settlement_unavailable`.
+    """
     common: dict[str, Any] = {"outage": "settlement_unavailable"}
     by_member = admin_read(
         path,

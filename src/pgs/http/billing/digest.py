@@ -1,7 +1,7 @@
 """`GET /partner/results/digest`: a hash of each day's rows of the feed.
 
-A partner who kept every row computes the same hashes; one that differs names the day on which a row
-was missed. `docs/api.md` has a function that does it.
+A partner who kept every row computes the same hashes. A hash that differs shows the day on which a
+row was missed. `docs/api.md` has a function that does it.
 """
 
 from typing import Final

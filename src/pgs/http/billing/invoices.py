@@ -92,7 +92,7 @@ class MatchPage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def list_invoices(call: AccountCall, environment: Environment) -> Answer:
-    """Return a page of the invoices whose months overlap the window, all without one."""
+    """Return a page of the invoices whose months overlap the window, if there is one."""
     limit = wanted_limit(call)
     if not isinstance(limit, int):
         return limit

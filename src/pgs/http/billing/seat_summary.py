@@ -26,8 +26,8 @@ SEATS_MAX: Final = 200_000
 class SeatFigures(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     """Seats that were booked, and their money in US cents. `confirmed` includes those refunded.
 
-    Stakes are payouts, refunds, rake and open stakes together. Payouts are what these seats' stakes
-    paid out, to whichever player.
+    The stakes are the sum of payouts, refunds, rake and open stakes. A payout counts with the seat
+    whose stake pays it, whichever player receives it.
     """
 
     seats: int

@@ -20,7 +20,7 @@ from pgs.storage.totals import totals_by_day
 class UsageFigures(msgspec.Struct, frozen=True, rename="camel"):
     """Matches with a result, those without one, and their money in US cents.
 
-    Stakes are payouts, refunds and rake together.
+    The stakes are the sum of payouts, refunds and rake.
     """
 
     matches: int

@@ -11,7 +11,7 @@ from pgs.http.reference.reasons import reasons_of
 from pgs.http.surface import ENDPOINTS
 
 EVERYWHERE_FROM: Final = 12
-"""Calls from which on a reason's page no longer lists them all: such a list helps nobody."""
+"""Calls from which on a reason's section does not list them. So long a list helps nobody."""
 
 OF_THE_FRAME: Final = {
     "session_expired": "Mint a session and send its token to the frame.",

@@ -1,4 +1,4 @@
-"""Which path a request for an unknown one was meant for."""
+"""Guesses which path was meant by a request for an unknown path."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -20,10 +20,10 @@ _CHANGES: Final[tuple[Callable[[str], str], ...]] = (
     lambda path: re.sub(r"^(/partner/(?:session|seat|tier|result|invoice))(?=/|$)", r"\1s", path),
     lambda path: re.sub(r"^/partner/match(?=/|$)", "/partner/matches", path),
 )
-"""What people most often get wrong, in the order in which it is put right."""
+"""Corrections of the most common mistakes, in the order in which they are applied."""
 
 _ALIKE: Final = 0.8
-"""Points of likeness, of 1, from which on an address below `/docs/` means a page."""
+"""Points of likeness from which on an address below `/docs/` is taken for a page; 1 is equality."""
 
 _ALIKE_CHARS: Final = 64
 """Characters of the longest address that is compared with the pages: a comparison costs time."""
@@ -32,7 +32,7 @@ _ALIKE_CHARS: Final = 64
 def meant(path: str, others: frozenset[str] = frozenset()) -> str | None:
     """Return the path that was most likely meant, as it is declared, or None.
 
-    `others` are paths beside those of the calls. Nothing of the request's path is repeated.
+    `others` are paths besides those of the calls. The result repeats nothing of the request's path.
     """
     for changed in (f"{path}/", *_put_right(path)):
         if changed in others:

@@ -29,7 +29,7 @@ _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def as_published(text: str) -> str:
-    """Return Markdown whose links lead to published pages; a link to any other file is its text."""
+    """Return Markdown with links to published pages only; of any other link, the text remains."""
     return _LINK.sub(_target, _IMAGE.sub(r"\1", text))
 
 

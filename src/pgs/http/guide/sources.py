@@ -59,7 +59,7 @@ NAMES: Final = (
 
 
 def read_published(name: str) -> str:
-    """Return a published file; `docs` and `web` of the checkout stand in for what a wheel adds."""
+    """Return a published file; in a checkout, from `docs` and `web` what only a wheel contains."""
     packaged = _PUBLISHED.joinpath(name)
     if packaged.is_file():
         return packaged.read_text(encoding="utf-8")

@@ -36,7 +36,7 @@ async def discover(issuer: str, fetch: Fetch) -> str:
     if named != issuer:
         alike = isinstance(named, str) and named.rstrip("/") == issuer.rstrip("/")
         raise NotFetched(
-            "the discovery document's issuer differs by the slash at the end alone"
+            "the discovery document's issuer differs only by the slash at the end"
             if alike
             else "the discovery document is another issuer's"
         )

@@ -31,8 +31,8 @@ ISSUED_AHEAD_S: Final = 60
 """Seconds that `iat` may be in the future. The interface promises this bound."""
 
 LIFETIME_S: Final = 24 * 3600
-"""Seconds from `iat` to `exp` of the longest token, as the interface promises. A stolen token is of
-use for a day at most."""
+"""Seconds from `iat` to `exp` of the longest token, as the interface promises. A stolen token can
+be used for a day at most."""
 
 ALGORITHMS: Final = frozenset({"RS256", "PS256", "ES256", "ES384", "EdDSA", "Ed25519"})
 
@@ -61,7 +61,7 @@ ADVICE: Final[Mapping[TokenFault, str]] = {
     "malformed": "a part of the token is not what RFC 7519 asks for",
     "algorithm": f"the issuer must sign with one of {', '.join(sorted(ALGORITHMS))}",
     "issuer": "another issuer's token: compare its `iss` with PGS_IDENTITY_ISSUER",
-    "issuer_slash": "PGS_IDENTITY_ISSUER differs from `iss` by the slash at the end alone",
+    "issuer_slash": "PGS_IDENTITY_ISSUER differs from `iss` only by the slash at the end",
     "audience": "`aud` lacks PGS_IDENTITY_AUDIENCE: set it to what the issuer's tokens name",
     "expired": "the client must get a new token; if all are expired, compare the clocks",
     "not_yet_valid": "`nbf` is in the future: compare the clocks",
@@ -93,7 +93,7 @@ class Identity(msgspec.Struct, frozen=True):
     """A person with a verified token. `uid` is the token's `sub`; `email` is spelled as in it.
 
     `expires_at` is the time in epoch seconds at which the token expires. `sign_in` is a name for
-    the sign-in from which the token comes; it cannot be turned into what the token says.
+    the sign-in from which the token comes; nobody can derive the contents of the token from it.
     """
 
     uid: str

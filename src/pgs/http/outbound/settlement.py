@@ -35,8 +35,8 @@ _ANSWERS: Final = get_args(ChargeAnswer)
 class RemoteSettlement:
     """The settlement server at a URL, called with a token that no log and no repr shows.
 
-    What it has called `pending` is looked up the next time, and posted again only after a call that
-    found no published answer.
+    A charge or payout that the server has called `pending` is looked up at the next call. It is
+    posted again only after a call that got no answer that the interface defines.
 
     Whatever is not a 200 with a known status is `Unpublished`, with a reason that holds nothing
     that the server sent.
@@ -51,7 +51,7 @@ class RemoteSettlement:
         self._pending: set[str] = set()  # by path, which names the partner's seat or payout
 
     async def charge(self, seat: Seat) -> ChargeAnswer:
-        """Return the server's answer to a charge, which it makes once. Raises `Unpublished`."""
+        """Return the server's answer to a charge, which may be repeated. Raises `Unpublished`."""
         body: dict[str, str | int] = {
             "seatId": seat.seat_id,
             "partnerId": seat.partner_id,
@@ -62,7 +62,7 @@ class RemoteSettlement:
         return await self._ask("charges", seat.seat_id, body)
 
     async def pay(self, match_id: str, payout: Payout) -> ChargeAnswer:
-        """Return the server's answer to a payout, which it makes once. Raises `Unpublished`."""
+        """Return the server's answer to a payout, which may be repeated. Raises `Unpublished`."""
         body: dict[str, str | int] = {
             "matchId": match_id,
             "seatId": payout.seat_id,
@@ -77,7 +77,7 @@ class RemoteSettlement:
     async def _ask(self, noun: str, key: str, body: dict[str, str | int]) -> ChargeAnswer:
         path = f"{noun}/{key}"
         if path in self._pending:
-            self._pending.discard(path)  # it is added again if it still is
+            self._pending.discard(path)  # added again below if it is still pending
             answer = await self._call(path)
         else:
             answer = await self._call(noun, key, msgspec.json.encode(body))

@@ -164,7 +164,7 @@ async def _start(call: Call) -> int | Refusal | BadRequest:
 async def _tell_of_rewound(call: Call, position: int, head: int) -> Refusal:
     """Refuse a cursor that is ahead of the feed: an old copy of the data was put back.
 
-    It is told of once for each feed, in the log, the metrics and the account's event log.
+    This is reported once for each feed, in the log, the metrics and the account's event log.
     """
     parts, principal = call.services.parts, call.principal
     owner = (principal.partner_id, principal.environment)
@@ -190,8 +190,8 @@ async def _held_page(
 ) -> ResultsPage | Refusal | BadRequest:
     """Return the first page with rows, or an empty one after `wait_s`.
 
-    `page` was read after `bell` was taken, so a row that it lacks has rung the bell or will.
-    A scheduled revocation of the key and a stop of the service end the wait earlier.
+    `page` was read after `bell` was taken, so a row that it lacks has rung the bell or will ring
+    it. A scheduled revocation of the key and a stop of the service end the wait earlier.
     """
     principal, parts = call.principal, call.services.parts
     until = trio.current_time() + wait_s

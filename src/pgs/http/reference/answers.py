@@ -19,7 +19,7 @@ HEADERS: Final[dict[str, Any]] = {
         "schema": {"type": "integer"},
     },
     "RateLimit": {
-        "description": "How many calls are left (`r`), and in how many seconds all are (`t`).",
+        "description": "Calls that are left (`r`), and seconds until all are left again (`t`).",
         "schema": {"type": "string"},
     },
     "RateLimit-Policy": {

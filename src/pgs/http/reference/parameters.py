@@ -35,7 +35,7 @@ QUERY: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     ),
     "idempotencyKey": ("Only the match of the seat with this idempotency key.", _TEXT),
     "origin": ("The origin, if the call has no body.", _TEXT),
-    "partnerRef": ("Only matches with a seat of this reference of yours.", _TEXT),
+    "partnerRef": ("Only matches with a seat that has this `partnerRef`.", _TEXT),
     "playerId": ("Only matches of this player.", _TEXT),
     "seatId": ("Only the match of this seat.", _TEXT),
     "since": (

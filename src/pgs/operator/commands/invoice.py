@@ -39,7 +39,7 @@ NO_MONTH = BadRequest("the month must be written like 202611 and must have begun
 
 
 class Month(Args, frozen=True):
-    """A month, `yyyymm`, and the partner and environment after which to go on."""
+    """A month, `yyyymm`, and the partner and environment after which to continue."""
 
     month: Id
     after: tuple[Id, Environment] | None = None

@@ -39,7 +39,7 @@ ItemId = Annotated[str, Meta(min_length=1, max_length=160)]
 
 
 class ItemsAfter(Args, frozen=True):
-    """A page of the list: what follows on `after`, the `next_after` of the page before."""
+    """A page of the list. `after` is the `next_after` of the page before."""
 
     after: Annotated[str, Meta(max_length=512)] = ""
     limit: Annotated[int, Meta(ge=1, le=PAGE)] = PAGE
@@ -69,7 +69,7 @@ async def list_open(core: Core, args: ItemsAfter) -> OpenPage | BadRequest:
 
 
 async def retry(core: Core, args: Item) -> Asked | BadRequest:
-    """Ask settlement now, even while calls are stopped: for one that is open, or for all."""
+    """Ask settlement now, even while calls are stopped: for one open item or for all."""
     core.parts.settlements.breaker.reset()
     if args.item_id is not None:
         return await _retry_one(core, args.item_id)
@@ -85,14 +85,14 @@ async def retry(core: Core, args: Item) -> Asked | BadRequest:
                 continue
             try:
                 asked += count if await _ask_now(core, one) else 0
-            except (Overloaded, Crashed):  # one partner that rests must not end it for the others
+            except (Overloaded, Crashed):  # the other partners are still asked for
                 busy += count
         after = found.next_after
     return Asked(asked, unset, busy)
 
 
 async def resolve(core: Core, args: Decision) -> Resolved | Refusal | BadRequest:
-    """Decide an open charge or payout in settlement's place. The event log has it first."""
+    """Decide an open charge or payout in settlement's place, after an entry in the event log."""
     one = await find_open(core, args.item_id)
     item = None if one is None else _item_of(core, one, args.item_id)
     if one is None or item is None:
@@ -135,12 +135,13 @@ async def _retry_one(core: Core, item_id: str) -> Asked | BadRequest:
 
 
 async def _outcome(core: Core, item_id: str, tries: dict[str, int]) -> str | None:
-    """Return what has become of what an id names since it had been tried so often; None: yet."""
+    """Return what has become of an open item since it was tried `tries` times, None if nothing."""
     one = await find_open(core, item_id)
     if one is None:
         return "decided"
     items = _items(core, one)
-    # One that was decided is forgotten, with its tries, before its row says so.
+    # The tries of a decided item are forgotten before its row shows the decision, so fewer tries
+    # mean that it is about to be decided.
     if any(item.tries <= tries.get(item.id, -1) for item in items):
         return None
     return "; ".join(f"{item.id}: {item.last_answer}" for item in items) or "decided"
