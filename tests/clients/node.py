@@ -34,10 +34,10 @@ async def _run(*command: str | Path, folder: Path) -> str:
     return said
 
 
-async def node(program: Path, *arguments: str, folder: Path) -> str:
+async def node(program: Path, *arguments: str, folder: Path, flags: tuple[str, ...] = ()) -> str:
     """Return what a program prints. Fails if its exit code is not 0."""
     await built()
-    return await _run("node", program, *arguments, folder=folder)
+    return await _run("node", *flags, program, *arguments, folder=folder)
 
 
 async def tsc(*arguments: str, folder: Path) -> str:

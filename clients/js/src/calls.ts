@@ -1,9 +1,9 @@
 /** The calls of the service as values. `Client` makes them. */
 
 import {
-  readList, readRecord, Unreadable, type Account, type Invoice, type InvoicedMatch,
-  type InvoiceLine, type Json, type Match, type MatchSeat, type Page, type RecordName, type Row,
-  type Seat, type Session, type Tier,
+  readList, readRecord, Unreadable, type Account, type Gate, type Invoice, type InvoicedMatch,
+  type InvoiceLine, type Json, type Match, type MatchSeat, type Page, type Readiness,
+  type RecordName, type Row, type Seat, type Session, type Tier,
 } from './records.js';
 
 /** Entries of a page, the most that the service gives at once: fewer calls for a long list. */
@@ -48,6 +48,13 @@ export interface SeatOptions {
   stakeUsdCents: number;
   idempotencyKey: string;
   partnerRef?: string;
+}
+
+/** `since`, epoch seconds, stands in the place of a cursor. `waitSeconds`: 0 to 25. */
+export interface ResultsOptions {
+  since?: number;
+  waitSeconds?: number;
+  limit?: number;
 }
 
 export interface InvoiceOptions {
@@ -106,6 +113,15 @@ export const tiers = (gameId: string): Call<readonly Tier[]> => ({
   read: (sent) => readList('Tier', sent, 'tiers'),
 });
 
+export const readiness = (gameId: string): Call<Readiness> => ({
+  method: 'GET',
+  path: pathOf(['readiness'], { gameId }),
+  echo: { gameId },
+  read: (sent) => ({
+    ...readRecord<Readiness>('Readiness', sent), gates: readList<Gate>('Gate', sent, 'gates'),
+  }),
+});
+
 export const mint = (options: MintOptions): Call<Session> => ({
   method: 'POST',
   path: pathOf(['sessions']),
@@ -147,10 +163,10 @@ export const decision = (matchId: string, sent: Json): Call<Match> => ({
 });
 
 export const results = (
-  cursor: string | null = null, waitSeconds = 0, limit?: number,
+  cursor: string | null = null, { since, waitSeconds = 0, limit }: ResultsOptions = {},
 ): Call<Page<Row>> => ({
   method: 'GET',
-  path: pathOf(['results'], { cursor, limit, waitSeconds: waitSeconds || null }),
+  path: pathOf(['results'], { cursor, since, limit, waitSeconds: waitSeconds || null }),
   heldMs: 1000 * waitSeconds,
   read: (sent, { tookMs }) => readPage('Row', 'results', sent, tookMs),
 });

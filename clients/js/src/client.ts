@@ -1,81 +1,23 @@
 /** The client. It uses `fetch` alone, so that it runs in Node and in edge runtimes. */
 
 import * as calls from './calls.js';
-import type { Answer, Call, InvoiceOptions, MintOptions, SeatOptions } from './calls.js';
-import { InvalidCursor, NoAnswer, PgsError, serviceError, UnexpectedAnswer } from './errors.js';
+import type {
+  Call, InvoiceOptions, MintOptions, ResultsOptions, SeatOptions,
+} from './calls.js';
+import { InvalidCursor, PgsError } from './errors.js';
 import type { FeedStore } from './feed.js';
-import {
-  isObject, Unreadable, type Account, type Invoice, type InvoicedMatch, type InvoiceLine,
-  type Json, type Match, type Page, type Row, type Seat, type Session, type Tier,
+import type {
+  Account, Invoice, InvoicedMatch, InvoiceLine, Json, Match, Page, Readiness, Row, Seat, Session,
+  Tier,
 } from './records.js';
-
-/** The version of the interface that this client speaks. It is sent with every call. */
-export const API_VERSION = 1;
+import { QUIET_MS, Sender, type ClientOptions } from './sender.js';
 
 /** Seconds for which the service is asked to hold a call for the feed, of the 25 that it allows. */
 export const WAIT_SECONDS = 20;
 
-const USER_AGENT = 'pgs-client-js/0.1.0';
-const KEY = /^pgs_(test|live)_[0-9A-Za-z]{46}$/;
-
-/**
- * Milliseconds between two empty pages, since the service may answer a held call at once, and after
- * a 429 that does not say how long to wait.
- */
-const QUIET_MS = 1000;
-
-/**
- * Milliseconds that a call may take. `answerMs` exceeds the 10 seconds for which the service waits
- * for its settlement. A call that is held for the feed may take `heldMarginMs` longer than that.
- */
-export interface Timeouts {
-  readonly answerMs: number;
-  readonly heldMarginMs: number;
-}
-
-/**
- * How often a call is made, and the pauses between the tries. The pause doubles with each try up to
- * `longestPauseMs`, and half of it is drawn at random. It is never shorter than the Retry-After of
- * an answer. An answer that asks for more than `longestRetryAfterMs` is thrown at once.
- */
-export interface Retries {
-  readonly tries: number;
-  readonly firstPauseMs: number;
-  readonly longestPauseMs: number;
-  readonly longestRetryAfterMs: number;
-}
-
-export const TIMEOUTS: Timeouts = { answerMs: 15_000, heldMarginMs: 15_000 };
-
-export const RETRIES: Retries = {
-  tries: 6, firstPauseMs: 500, longestPauseMs: 8000, longestRetryAfterMs: 60_000,
-};
-
-/** `fetch`, `sleep` and `random` replace the platform's, for tests. */
-export interface ClientOptions {
-  timeouts?: Partial<Timeouts>;
-  retries?: Partial<Retries>;
-  plainHttp?: boolean;
-  warn?: (message: string) => void;
-  fetch?: typeof fetch;
-  sleep?: (ms: number) => Promise<void>;
-  random?: () => number;
-}
-
 /** Returns a new name for a purchase. Store it with the purchase before the first call. */
 export function newIdempotencyKey(): string {
   return crypto.randomUUID();
-}
-
-/** Returns the pause after a number of tries. `chance`: a random number from 0 to 1. */
-export function pauseMs(
-  retries: Retries, tried: number, retryAfterMs: number | null, chance: number,
-): number {
-  const doubled = retries.firstPauseMs * 2 ** Math.min(tried - 1, 30);
-  const jittered = Math.min(retries.longestPauseMs, doubled) * (0.5 + chance / 2);
-  if (retryAfterMs === null) return jittered;
-  // Clients that were all refused together must not all come back together.
-  return Math.max(jittered, retryAfterMs + retries.firstPauseMs * chance);
 }
 
 /**
@@ -85,36 +27,12 @@ export function pauseMs(
 export class Client {
   readonly baseUrl: string;
   readonly environment: 'test' | 'live';
-  readonly #key: string;
-  readonly #timeouts: Timeouts;
-  readonly #retries: Retries;
-  readonly #fetch: typeof fetch;
-  readonly #sleep: (ms: number) => Promise<void>;
-  readonly #random: () => number;
-  readonly #warn: (message: string) => void;
+  readonly #sender: Sender;
 
   constructor(baseUrl: string, key: string, options: ClientOptions = {}) {
-    const { protocol, hostname, search, hash } = new URL(baseUrl);
-    const loopback = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
-    if ((protocol !== 'https:' && protocol !== 'http:') || search || hash) {
-      throw new TypeError('baseUrl must be an https address without a query');
-    }
-    if (protocol === 'http:' && !loopback && !options.plainHttp) {
-      throw new TypeError('baseUrl must be https: plain http would show the key to others');
-    }
-    if (!KEY.test(key)) {
-      throw new TypeError('the key must be pgs_test_ or pgs_live_ and 46 letters or digits');
-    }
-    this.baseUrl = baseUrl.replace(/\/+$/, '');
-    this.environment = key.startsWith('pgs_test_') ? 'test' : 'live';
-    this.#key = key;
-    this.#timeouts = { ...TIMEOUTS, ...options.timeouts };
-    this.#retries = { ...RETRIES, ...options.retries };
-    if (this.#retries.tries < 1) throw new TypeError('retries.tries must be at least 1');
-    this.#fetch = options.fetch ?? ((address, init) => fetch(address, init));
-    this.#sleep = options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
-    this.#random = options.random ?? Math.random;
-    this.#warn = options.warn ?? ((message) => console.warn(`pgs-client: ${message}`));
+    this.#sender = new Sender(baseUrl, key, options);
+    this.baseUrl = this.#sender.baseUrl;
+    this.environment = this.#sender.environment;
   }
 
   /** Reads the account and the environment of the key. */
@@ -125,6 +43,11 @@ export class Client {
   /** Reads what a seat at a game costs and pays, for each tier on offer. */
   tiers(gameId: string): Promise<readonly Tier[]> {
     return this.send(calls.tiers(gameId));
+  }
+
+  /** Reads every gate between the account and a seat at a game. */
+  readiness(gameId: string): Promise<Readiness> {
+    return this.send(calls.readiness(gameId));
   }
 
   /** Gets a session for a player's frame. It seats nobody and costs nothing. */
@@ -168,11 +91,12 @@ export class Client {
     return this.send(calls.decision(matchId, { outcome: 'no_contest' }));
   }
 
-  /** Reads a page of the feed. `follow` and `catchUp` do this with a store. */
-  results(
-    cursor: string | null = null, options: { waitSeconds?: number; limit?: number } = {},
-  ): Promise<Page<Row>> {
-    return this.send(calls.results(cursor, options.waitSeconds, options.limit));
+  /**
+   * Reads a page of the feed. `follow` and `catchUp` do this with a store. Without a cursor, `since`
+   * (epoch seconds) begins at the first row that changed then or later.
+   */
+  results(cursor: string | null = null, options: ResultsOptions = {}): Promise<Page<Row>> {
+    return this.send(calls.results(cursor, options));
   }
 
   /** Reads the feed to its end into a store; returns how many rows were read. */
@@ -199,12 +123,12 @@ export class Client {
         page = await this.#readOn(store, options.waitSeconds ?? WAIT_SECONDS);
       } catch (error) {
         if (!(error instanceof PgsError) || !error.mayPass) throw error;
-        this.#warn(`the feed cannot be read, trying again: ${error.message}`);
-        await this.#sleep(Math.max(this.#retries.longestPauseMs, error.retryAfterMs ?? 0));
+        this.#sender.warn(`the feed cannot be read, trying again: ${error.message}`);
+        await this.#sender.sleep(Math.max(this.#sender.retries.longestPauseMs, error.retryAfterMs ?? 0));
         continue;
       }
       if (page.items.length > 0) yield page.items;
-      else if (!page.hasMore && page.tookMs < QUIET_MS) await this.#sleep(QUIET_MS);
+      else if (!page.hasMore && page.tookMs < QUIET_MS) await this.#sender.sleep(QUIET_MS);
     }
   }
 
@@ -254,50 +178,8 @@ export class Client {
   }
 
   /** Makes a call. Throws `PgsError` after the last try. */
-  async send<T>(call: Call<T>): Promise<T> {
-    for (let tried = 1; ; tried += 1) {
-      const last = tried >= this.#retries.tries;
-      let retryAfterMs: number | null = null;
-      try {
-        const read = judge(call, await this.#exchange(call));
-        if (last || (call.isSettled?.(read) ?? true)) return read;
-      } catch (error) {
-        if (!(error instanceof PgsError)) throw error;
-        retryAfterMs = error.retryAfterMs;
-        const tooLong = (retryAfterMs ?? 0) > this.#retries.longestRetryAfterMs;
-        if (last || tooLong || !error.mayPass) throw error;
-      }
-      await this.#sleep(pauseMs(this.#retries, tried, retryAfterMs, this.#random()));
-    }
-  }
-
-  async #exchange<T>(call: Call<T>): Promise<Answer> {
-    const { answerMs, heldMarginMs } = this.#timeouts;
-    const limit = call.heldMs ? call.heldMs + heldMarginMs : answerMs;
-    const headers: Record<string, string> = {
-      Accept: 'application/json',
-      Authorization: `Bearer ${this.#key}`,
-      'User-Agent': USER_AGENT,
-      'X-Service-Api-Version': String(API_VERSION),
-    };
-    if (call.sent !== undefined) headers['Content-Type'] = 'application/json';
-    const began = performance.now();
-    let response: Response;
-    let text: string;
-    try {
-      response = await this.#fetch(this.baseUrl + call.path, {
-        method: call.method,
-        headers,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(limit),
-        ...(call.sent === undefined ? {} : { body: JSON.stringify(call.sent) }),
-      });
-      text = await response.text();
-    } catch (error) {
-      throw new NoAnswer(`no answer to ${call.method} ${call.path}: ${nameOfCause(error)}`, error);
-    }
-    const tookMs = performance.now() - began;
-    return { status: response.status, headers: response.headers, body: decoded(text), tookMs };
+  send<T>(call: Call<T>): Promise<T> {
+    return this.#sender.send(call);
   }
 
   /** Returns the next page of the feed, after the store has taken its rows and its cursor. */
@@ -305,10 +187,10 @@ export class Client {
     const cursor = await store.cursor();
     let page: Page<Row>;
     try {
-      page = await this.send(calls.results(cursor, waitSeconds));
+      page = await this.send(calls.results(cursor, { waitSeconds }));
     } catch (error) {
       if (!(error instanceof InvalidCursor) || cursor === null) throw error;
-      this.#warn("the feed's cursor is not valid any more; reading from the beginning");
+      this.#sender.warn("the feed's cursor is not valid any more; reading from the beginning");
       page = await this.send(calls.results(null));
     }
     if (page.nextCursor !== null && (page.items.length > 0 || page.nextCursor !== cursor)) {
@@ -325,46 +207,4 @@ export class Client {
       cursor = page.hasMore ? page.nextCursor : null;
     } while (cursor !== null);
   }
-}
-
-function judge<T>(call: Call<T>, answer: Answer): T {
-  const { status, headers, body } = answer;
-  if (status >= 400) {
-    const retryAfterMs = retryAfter(headers) ?? (status === 429 ? QUIET_MS : null);
-    throw serviceError(status, body, headers.get('X-Request-Id'), retryAfterMs);
-  }
-  const what = `${call.method} ${call.path}`;
-  if (status !== 200 || !isObject(body)) {
-    const said = `${what} was answered with ${status} and no JSON object`;
-    throw new UnexpectedAnswer(said, status === 200);
-  }
-  const strange = Object.entries(call.echo ?? {}).filter(([name, value]) => body[name] !== value);
-  if (strange.length > 0) {
-    const names = strange.map(([name]) => name).join(', ');
-    throw new UnexpectedAnswer(`the answer to ${what} belongs to another call: ${names}`, true);
-  }
-  try {
-    return call.read(body, answer);
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    throw new UnexpectedAnswer(`the answer to ${what} cannot be read: ${error.message}`, true);
-  }
-}
-
-function retryAfter(headers: Headers): number | null {
-  const said = headers.get('Retry-After') ?? '';
-  return /^[0-9]{1,9}$/.test(said) ? 1000 * Number(said) : null;
-}
-
-function decoded(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function nameOfCause(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.name : String(cause);
 }

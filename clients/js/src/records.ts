@@ -40,6 +40,26 @@ export interface Tier {
   readonly priced: boolean;
 }
 
+/**
+ * A condition of a seat. `reason`: the code that a seat is refused with while `ok` is false. Some
+ * gates only advise: they have no `reason` and stop nothing.
+ */
+export interface Gate {
+  readonly gate: string;
+  readonly ok: boolean;
+  readonly reason?: string;
+  readonly advice?: string;
+  readonly changeItAt?: string;
+}
+
+/** Every gate between the account and a seat at a game. `ready`: no gate stops a seat. */
+export interface Readiness {
+  readonly environment: string;
+  readonly gameId: string;
+  readonly ready: boolean;
+  readonly gates: readonly Gate[];
+}
+
 /** A session for one player's frame. The page needs `embedUrl` and `sessionToken`. */
 export interface Session {
   readonly sessionToken: string;
@@ -190,6 +210,8 @@ export const SHAPES = {
     tierId: text, name: text, entryUsdCents: count, floorUsdCents: count, prizeUsdCents: count,
     priced: flag,
   },
+  Readiness: { environment: text, gameId: text, ready: flag, gates: 'list' },
+  Gate: { gate: text, ok: flag },
   Session: {
     sessionToken: text, environment: text, gameId: text, playerId: text, playerUid: text,
     issuedAt: count, expiresAt: count, embedUrl: text, gameSocketUrl: text,

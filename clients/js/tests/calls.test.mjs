@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import test from 'node:test';
 import { Client, BY_CODE, newIdempotencyKey, RETRIES, ServerFailure } from '../dist/index.js';
 import * as errors from '../dist/errors.js';
-import { pauseMs } from '../dist/client.js';
+import { pauseMs } from '../dist/sender.js';
 import { BASE, KEY, page, PURCHASE, refusal, row, script, SEAT } from './scripted.mjs';
 
 const LOST = new TypeError('fetch failed', { cause: new Error('ECONNRESET') });
@@ -205,6 +205,25 @@ test('the other calls are sent and read', async () => {
   ]);
   assert.deepEqual(JSON.parse(requests[4].body), { outcome: 'ended', winnerPlayerId: null });
   assert.deepEqual(JSON.parse(requests[5].body), { outcome: 'no_contest' });
+});
+
+test('every gate between the account and a seat is read', async () => {
+  const gates = [
+    { gate: 'account_active', ok: true }, { gate: 'webhook_on', ok: false, advice: 'x' },
+  ];
+  const answer = { environment: 'test', gameId: 'g', ready: true, gates };
+  const { client, requests } = script([200, answer], [200, { ...answer, gates: [{ ok: true }] }]);
+  const { ready, gates: [active, webhook] } = await client().readiness('g');
+  assert.deepEqual([ready, active.ok, webhook.ok, webhook.reason], [true, true, false, undefined]);
+  assert.equal(requests[0].address, `${BASE}/partner/readiness?gameId=g`);
+  const once = client({ retries: { tries: 1 } });
+  await assert.rejects(once.readiness('g'), { name: 'UnexpectedAnswer', message: /Gate has no/ });
+});
+
+test('the feed is read from a time', async () => {
+  const { client, requests } = script([200, page([row()])]);
+  assert.equal((await client().results(null, { since: 1_800_000_000 })).items.length, 1);
+  assert.equal(requests[0].address, `${BASE}/partner/results?since=1800000000`);
 });
 
 test('a theme is read and replaced as a whole', async () => {

@@ -2,38 +2,37 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { Window } from 'happy-dom';
 import { loadEmbed, makeGameFrame } from '../dist/embed.js';
 
 const scripts = [];
-globalThis.window = {};
-globalThis.document = {
-  createElement: () => ({ remove() {} }),
-  head: { append: (script) => scripts.push(script) },
-};
+globalThis.window = new Window();
+globalThis.document = window.document;
+globalThis.navigator = window.navigator;
+document.head.append = (script) => scripts.push(script);
+globalThis.IS_REACT_ACT_ENVIRONMENT = true;
 
-/** A React whose effects run at once, for one component. */
-function react() {
-  const refs = [], effects = [];
-  let ref = 0, effect = 0;
-  return {
-    render(component, props) {
-      ref = effect = 0;
-      return component(props);
-    },
-    unmount: () => effects.forEach(({ undo }) => undo()),
-    useRef: (initial) => (refs[ref++] ??= { current: initial }),
-    useEffect(run, inputs) {
-      const place = effect++;
-      const last = effects[place];
-      if (last && inputs.every((input, number) => input === last.inputs[number])) return;
-      last?.undo();
-      effects[place] = { inputs, undo: run() };
-    },
-    createElement: (type, props) => {
-      props.ref.current = { type, className: props.className };
-      return props.ref.current;
-    },
-  };
+// React looks for a document when it is loaded.
+const React = await import('react');
+const { createRoot } = await import('react-dom/client');
+const GameFrame = makeGameFrame(React);
+
+/** Shows the component in a place of its own. */
+async function show(props, around = React.Fragment) {
+  const place = document.createElement('main'), root = createRoot(place);
+  const render = (next) => React.act(async () => {
+    root.render(React.createElement(around, null, React.createElement(GameFrame, next)));
+  });
+  await render(props);
+  return { place, render, unmount: () => React.act(async () => { root.unmount(); }) };
+}
+
+/** Ends the loading of the newest script: it defines `helper`, or it fails. */
+async function loaded(helper) {
+  const script = scripts.pop();
+  window.PgsEmbed = helper;
+  await React.act(async () => { helper ? script.onload() : script.onerror(); });
+  return script;
 }
 
 function helper() {
@@ -61,28 +60,45 @@ test('a helper that cannot be loaded is asked for again', async () => {
 });
 
 test('the component mounts one frame, follows its properties and unmounts it', async () => {
-  const React = react(), GameFrame = makeGameFrame(React), heard = [];
-  const props = { serviceUrl: 'https://games.example', className: 'game', title: 'Play' };
+  const heard = [], made = helper();
   const session = async () => ({ embedUrl: 'u', sessionToken: 't' });
-  const element = React.render(GameFrame, { ...props, session });
+  const props = { serviceUrl: 'https://games.example', className: 'game', title: 'Play', session };
+  const shown = await show(props);
   assert.equal(scripts.length, 1);
-  assert.equal(scripts[0].src, 'https://games.example/embed/pgs-embed.js');
-  window.PgsEmbed = helper();
-  scripts.pop().onload();
-  await new Promise(setImmediate);
-  const [frame] = window.PgsEmbed.mounted;
-  assert.deepEqual([frame.element, frame.options.title], [element, 'Play']);
+  assert.equal((await loaded(made)).src, 'https://games.example/embed/pgs-embed.js');
+  const [frame] = made.mounted, [element] = shown.place.children;
+  assert.equal(frame.element, element);
+  assert.deepEqual([element.className, frame.options.title], ['game', 'Play']);
   assert.deepEqual(await frame.options.session(), { embedUrl: 'u', sessionToken: 't' });
   const onEnded = (message) => heard.push(message.result);
-  React.render(GameFrame, { ...props, session, onEnded, sessionToken: 't2' });
+  await shown.render({ ...props, onEnded, sessionToken: 't2' });
   frame.options.onEnded({ type: 'pgs.ended', result: 'won' });
   frame.options.onReady({});
   frame.options.onState({});
   frame.options.onError({});
   assert.deepEqual([heard, frame.tokens], [['won'], ['t2']]);
-  React.unmount();
+  await shown.unmount();
   assert.equal(frame.unmounted, true);
-  assert.equal(window.PgsEmbed.mounted.length, 1);
+  assert.equal(made.mounted.length, 1);
+});
+
+test('a new address of the frame mounts a new frame in the place of the old one', async () => {
+  const made = helper(), serviceUrl = 'https://moving.example';
+  const shown = await show({ serviceUrl, embedUrl: 'one', sessionToken: 't' });
+  await loaded(made);
+  await shown.render({ serviceUrl, embedUrl: 'two', sessionToken: 't' });
+  assert.deepEqual(made.mounted.map(({ options }) => options.embedUrl), ['one', 'two']);
+  assert.deepEqual(made.mounted.map(({ unmounted }) => unmounted), [true, false]);
+});
+
+test('strict mode, which runs every effect twice, leaves one frame', async () => {
+  const made = helper();
+  const shown = await show({ serviceUrl: 'https://strict.example' }, React.StrictMode);
+  assert.equal(scripts.length, 1);
+  await loaded(made);
+  assert.equal(made.mounted.filter(({ unmounted }) => !unmounted).length, 1);
+  await shown.unmount();
+  assert.equal(made.mounted.filter(({ unmounted }) => !unmounted).length, 0);
 });
 
 test('the frame offers another match only to a page that wants to know of it', async () => {
@@ -91,12 +107,10 @@ test('the frame offers another match only to a page that wants to know of it', a
     ['https://one.example', {}],
     ['https://two.example', { onAgain: () => heard.push('again'), lang: 'pt-BR' }],
   ]) {
-    const React = react();
-    React.render(makeGameFrame(React), { serviceUrl, ...wanted });
-    window.PgsEmbed = helper();
-    scripts.pop().onload();
-    await new Promise(setImmediate);
-    const [{ options }] = window.PgsEmbed.mounted;
+    const made = helper();
+    await show({ serviceUrl, ...wanted });
+    await loaded(made);
+    const [{ options }] = made.mounted;
     options.onAgain?.({ type: 'pgs.again' });
     offered.push('onAgain' in options, options.lang);
   }
@@ -104,10 +118,8 @@ test('the frame offers another match only to a page that wants to know of it', a
 });
 
 test('the component reports a helper that cannot be loaded', async () => {
-  const React = react(), heard = [];
-  const onError = ({ reason }) => heard.push(reason);
-  React.render(makeGameFrame(React), { serviceUrl: 'https://down.example', onError });
-  scripts.pop().onerror();
-  await new Promise(setImmediate);
+  const heard = [];
+  await show({ serviceUrl: 'https://down.example', onError: ({ reason }) => heard.push(reason) });
+  await loaded(undefined);
   assert.deepEqual(heard, ['helper_not_loaded']);
 });

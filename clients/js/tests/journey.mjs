@@ -19,7 +19,7 @@ const client = new Client(baseUrl, key, {
 });
 const kept = {};
 
-const POSITIONAL = new Set(['tiers', 'readSeat', 'cancel', 'match', 'decide']);
+const POSITIONAL = new Set(['tiers', 'readiness', 'readSeat', 'cancel', 'match', 'decide']);
 
 function filled(value, round) {
   if (typeof value === 'string') {

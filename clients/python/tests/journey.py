@@ -19,7 +19,7 @@ _CALLS = {
     "readSeat": "read_seat",
     "catchUp": "catch_up",
 }
-_POSITIONAL = {"tiers", "read_seat", "cancel", "match", "decide"}
+_POSITIONAL = {"tiers", "readiness", "read_seat", "cancel", "match", "decide"}
 
 Do = Callable[..., Awaitable[Any]]
 

@@ -74,13 +74,14 @@ async def test_pages_are_read_to_the_last() -> None:
 
 
 async def test_every_other_call_is_sent() -> None:
-    script = Script(*[(401, refusal("invalid_key"))] * 14)
+    script = Script(*[(401, refusal("invalid_key"))] * 15)
     client = script.trio_client()
     for call in (
         client.me,
         client.theme,
         lambda: client.write_theme({}),
         lambda: client.tiers("g"),
+        lambda: client.readiness("g"),
         lambda: client.mint(game_id="g", player_id="p"),
         lambda: client.read_seat("s"),
         lambda: client.cancel("s"),

@@ -14,6 +14,7 @@ from pgs_client.records import (
     Json,
     Match,
     Page,
+    Readiness,
     Record,
     Row,
     Seat,
@@ -70,6 +71,12 @@ def tiers(game_id: str) -> Call[tuple[Tier, ...]]:
     return Call(
         "GET", path, lambda sent, _: read_list(Tier, sent, "tiers"), echo={"gameId": game_id}
     )
+
+
+def readiness(game_id: str) -> Call[Readiness]:
+    """Read every gate between the account and a seat at a game."""
+    path = _path("readiness", query={"gameId": game_id})
+    return Call("GET", path, lambda sent, _: Readiness.read(sent), echo={"gameId": game_id})
 
 
 def mint(
@@ -142,13 +149,17 @@ def _decision(match_id: str, sent: Json) -> Call[Match]:
 
 
 def results(
-    cursor: str | None = None, wait_s: int = 0, limit: int | None = None
+    cursor: str | None = None,
+    wait_s: int = 0,
+    limit: int | None = None,
+    since: int | None = None,
 ) -> Call[Page[Row]]:
     """Read a page of the feed after a cursor. The call is held up to `wait_s` (0 to 25) for rows.
 
+    Without a cursor, `since` (epoch seconds) begins at the first row that changed then or later.
     `follow` and `catch_up` do this with a store.
     """
-    query = {"cursor": cursor, "limit": limit, "waitSeconds": wait_s or None}
+    query = {"cursor": cursor, "since": since, "limit": limit, "waitSeconds": wait_s or None}
     path = _path("results", query=query)
     return Call(
         "GET",

@@ -33,6 +33,7 @@ from pgs_client.records import (
     Json,
     Match,
     Page,
+    Readiness,
     Row,
     Seat,
     Session,
@@ -103,6 +104,10 @@ class Client:
         """Read what a seat at a game costs and pays, for each tier on offer."""
         return self.send(calls.tiers(game_id))
 
+    def readiness(self, game_id: str) -> Readiness:
+        """Read every gate between the account and a seat at a game."""
+        return self.send(calls.readiness(game_id))
+
     def mint(
         self,
         *,
@@ -155,10 +160,19 @@ class Client:
         return self.send(calls.call_off(match_id))
 
     def results(
-        self, cursor: str | None = None, *, wait_s: int = 0, limit: int | None = None
+        self,
+        cursor: str | None = None,
+        *,
+        wait_s: int = 0,
+        limit: int | None = None,
+        since: int | None = None,
     ) -> Page[Row]:
-        """Read a page of the feed. `follow` and `catch_up` do this with a store."""
-        return self.send(calls.results(cursor, wait_s, limit))
+        """Read a page of the feed. `follow` and `catch_up` do this with a store.
+
+        Without a cursor, `since` (epoch seconds) begins at the first row that changed then or
+        later.
+        """
+        return self.send(calls.results(cursor, wait_s, limit, since))
 
     def catch_up(self, store: FeedStore) -> int:
         """Read the feed to its end into a store; return how many rows were read."""

@@ -127,6 +127,34 @@ class Tier(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Gate(Record):
+    """A condition of a seat. `reason`: the code that a seat is refused with while `ok` is false.
+
+    Some gates only advise: they have no `reason` and stop nothing.
+    """
+
+    gate: str
+    ok: bool
+    reason: str | None = None
+    advice: str | None = None
+    change_it_at: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readiness(Record):
+    """Every gate between the account and a seat at a game. `ready`: no gate stops a seat."""
+
+    environment: str
+    game_id: str
+    ready: bool
+    gates: Sequence[Gate] = field(default=(), metadata={"nested": True})
+
+    @classmethod
+    def _nested(cls, sent: Json) -> dict[str, Any]:
+        return {"gates": read_list(Gate, sent, "gates")}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Session(Record):
     """A session for one player's frame. The page needs `embed_url` and `session_token`."""
 

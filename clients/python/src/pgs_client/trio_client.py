@@ -34,6 +34,7 @@ from pgs_client.records import (
     Json,
     Match,
     Page,
+    Readiness,
     Row,
     Seat,
     Session,
@@ -148,6 +149,10 @@ class TrioClient:
         """Read what a seat at a game costs and pays, for each tier on offer."""
         return await self.send(calls.tiers(game_id))
 
+    async def readiness(self, game_id: str) -> Readiness:
+        """Read every gate between the account and a seat at a game."""
+        return await self.send(calls.readiness(game_id))
+
     async def mint(
         self,
         *,
@@ -200,10 +205,19 @@ class TrioClient:
         return await self.send(calls.call_off(match_id))
 
     async def results(
-        self, cursor: str | None = None, *, wait_s: int = 0, limit: int | None = None
+        self,
+        cursor: str | None = None,
+        *,
+        wait_s: int = 0,
+        limit: int | None = None,
+        since: int | None = None,
     ) -> Page[Row]:
-        """Read a page of the feed. `follow` and `catch_up` do this with a store."""
-        return await self.send(calls.results(cursor, wait_s, limit))
+        """Read a page of the feed. `follow` and `catch_up` do this with a store.
+
+        Without a cursor, `since` (epoch seconds) begins at the first row that changed then or
+        later.
+        """
+        return await self.send(calls.results(cursor, wait_s, limit, since))
 
     async def catch_up(self, store: FeedStore) -> int:
         """Read the feed to its end into a store; return how many rows were read."""
