@@ -19,7 +19,6 @@ from pgs.domain.frames import Snapshot
 from pgs.domain.matches import Match
 from pgs.games.rules import SideClock
 from pgs.games.tic_tac_toe import TicTacToe
-from pgs.storage.moves import running_seats_of_player
 from pgs.storage.seats import find_match
 from tests.actors.ready_core import GAME, ReadyCore
 
@@ -60,8 +59,6 @@ class Player:
 
     async def enter(self) -> "Player":
         self.core.parts.presence.enter(self.player_socket)
-        for _, match_id in await running_seats_of_player(self.core.reader, *self.key, 100):
-            self.table(match_id).tell(m.LookAgain())
         return self
 
     def leave(self) -> None:

@@ -107,10 +107,10 @@ async def test_the_first_player_to_come_keeps_a_match_from_ending_as_absent(
         ]
         await until(3599)
         ann = await Player(s, "ann2").enter()
+        await ann.join(somebody)
         await until(3601)
         assert (await match_row(s, nobody)).end_reason == "both_absent"
         assert (await match_row(s, somebody)).status == "started"
-        await ann.join(somebody)
         assert await ann.move(somebody, 0, "a1") is None, (
             "the side to move need not wait for the other"
         )

@@ -64,7 +64,8 @@ async def test_commands_that_come_while_an_end_is_being_written_are_answered_aft
             if why == "resigned":
                 started.ask(m.Resign("bob"))
             elif why == "forfeit_timeout":
-                await Player(s, "bob").enter()
+                await (await Player(s, "bob").enter()).join(match_id)
+                await s.partner().table(match_id).ask(m.JoinTable("ann", None, None))
                 begun += 30
             await until(begun + 1)
             asked = Asked(s, match_id, nursery)

@@ -8,7 +8,8 @@ import trio.testing
 from trio.testing import MockClock
 
 from pgs.actors.messages.account.lifecycle import EmergencyStop
-from pgs.domain.frames import Snapshot
+from pgs.domain import frames
+from pgs.domain.frames import NoSeat, Snapshot
 from tests.actors.playing import Player, alone_at_table, at_table, match_row, play, seated
 from tests.actors.ready_core import at, ready_core, settle, until
 
@@ -43,12 +44,14 @@ async def test_a_player_is_told_when_the_other_comes_and_goes(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with ready_core(tmp_path) as s:
-        _, ann = await alone_at_table(s, "ann")
+        match_id, ann = await alone_at_table(s, "ann")
         (snapshot,) = ann.take()
         assert snapshot["opponent"] == {"playerId": "bob", "connected": False}
         assert "deadlineAtMs" not in snapshot
         bob = await Player(s, "bob", name="Bob").enter()
         await settle()
+        assert ann.take() == [], "an open socket is no presence at this table"
+        await bob.join(match_id)
         bob.leave()
         await settle()
         came, went = ann.take()
@@ -64,6 +67,41 @@ async def test_a_player_is_told_when_the_other_comes_and_goes(
             snapshot["seq"] + 2,
             {**opponent, "connected": False},
         )
+
+
+async def test_a_player_at_another_table_is_not_present_at_this_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        await s.seat("ann", "first")
+        here = (await s.seat("bob")).match_id
+        assert here is not None
+        there = await seated(s, "ann", "cleo")
+        ann, bob = [await Player(s, player).enter() for player in ("ann", "bob")]
+        await ann.join(there)
+        await bob.join(here)
+        (snapshot,) = bob.take()
+        assert snapshot["opponent"] == {"playerId": "ann", "connected": False}
+        await until(59)
+        assert bob.take() == [], "the clocks wait for a minute"
+        await ann.join(here)
+        (presence,) = bob.take()
+        assert presence["opponent"]["connected"] is True
+        assert presence["deadlineAtMs"] == at(89) * 1000
+
+
+async def test_one_snapshot_answers_the_first_join_and_one_each_later_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        match_id, ann = await alone_at_table(s, "ann")
+        assert ann.kinds() == ["snapshot"]
+        await ann.join(match_id)
+        assert ann.kinds() == ["snapshot"]
+        bob = await Player(s, "bob").enter()
+        bob.player_socket.told = NoSeat()
+        await bob.join(match_id)
+        assert bob.kinds() == ["snapshot"], "he was told to wait, so the table greets him too"
 
 
 async def test_a_newer_socket_takes_the_place_of_the_older(
@@ -132,3 +170,19 @@ async def test_sockets_close_once_the_registry_has_been_unreadable_too_long(
             assert ann.socket.code is None
             await until(602)
             assert ann.socket.code == 4503
+
+
+async def test_a_snapshot_has_the_moves_that_were_played_and_of_many_the_newest(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        match_id, ann, bob = await at_table(s)
+        await play(match_id, (ann, bob), "a1", "b1", "a2")
+        bob.leave()
+        again = await Player(s, "bob").enter()
+        with mock.patch.object(frames, "MOVES_SENT_MAX", 2):
+            await again.join(match_id)
+        await again.join(match_id)
+        newest, every = again.take()
+        assert (newest["moves"], newest["ply"]) == (["b1", "a2"], 3)
+        assert every["moves"] == ["a1", "b1", "a2"]

@@ -74,7 +74,9 @@ async def test_a_table_is_counted_from_its_first_player_to_its_end(tmp_path: Pat
         ann, bob = [await mint(service.public, partner.test, player) for player in ("ann", "bob")]
         match_id = await match(service.public, partner.test, "ann", "bob")
         await until_gauges_show(service, 0, 0, 0)
-        async with socket_of(service.public.base_url, ann):
+        async with socket_of(service.public.base_url, ann) as first:
+            await until_gauges_show(service, 1, 1, 0)
+            await first.ask("join", matchId=match_id)
             await until_gauges_show(service, 1, 1, 1)
         async with socket_of(service.public.base_url, bob) as last:
             await until_gauges_show(service, 1, 1, 1)

@@ -29,6 +29,7 @@ async def test_the_refusals_of_a_move_come_in_order(
 
         assert (await ann.ask("join"))["ply"] == 0
         assert (await bob.ask("join", matchId=match_id))["ply"] == 0
+        assert (await ann.hear())["type"] == "presence"
         assert await bob.ask("move", matchId=match_id, ply=1, move="zz") == refused("stale_ply")
         assert await bob.ask("move", matchId=match_id, ply=0, move="zz") == refused("not_your_turn")
         assert await ann.ask("move", matchId=match_id, ply=0, move="zz") == refused("illegal_move")
@@ -133,20 +134,24 @@ async def test_a_player_can_join_only_own_matches_in_the_same_environment(
         }
 
 
-async def test_a_player_with_an_open_socket_counts_as_connected_even_without_joining(
+async def test_a_player_is_connected_once_a_socket_has_joined_and_not_before(
     shared: SharedService, partner: Partner
 ) -> None:
-    match_sync(shared.client, partner.test, "ann", "bob")
+    match_id = match_sync(shared.client, partner.test, "ann", "bob")
     tokens = [
         mint_sync(shared.client, partner.test, player, displayName=player.title())
         for player in ("ann", "bob")
     ]
     async with socket_of(shared.client.base_url, tokens[0]) as ann:
-        async with socket_of(shared.client.base_url, tokens[1]):
+        async with socket_of(shared.client.base_url, tokens[1]) as bob:
+            assert (await bob.ask("ping", id=1))["type"] == "pong", "the socket is open"
             seen = await ann.ask("join")
-            while "deadlineAtMs" not in seen:  # the other player's socket may not be open yet
-                seen = await ann.hear()
+            assert seen["opponent"] == {"playerId": "bob", "connected": False}
+            assert "deadlineAtMs" not in seen
+            await bob.ask("join", matchId=match_id)
+            seen = await ann.hear()
             assert seen["opponent"] == {"playerId": "bob", "displayName": "Bob", "connected": True}
+            assert "deadlineAtMs" in seen
         gone = await ann.hear()
         assert (gone["type"], gone["opponent"]["connected"]) == ("presence", False)
 

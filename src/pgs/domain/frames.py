@@ -3,10 +3,13 @@
 Times are epoch milliseconds.
 """
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
+
+MOVES_SENT_MAX: Final = 1_000
+"""Moves that a snapshot has, the newest ones. The longest chess match of record has 538."""
 
 # --- from the client -----------------------------------------------------------------------------
 
@@ -67,7 +70,10 @@ class NoSeat(msgspec.Struct, frozen=True, tag_field="type", tag="no_seat", renam
 
 
 class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", rename="camel"):
-    """A match as one side sees it. `result` and `end_reason` are set once it has ended."""
+    """A match as one side sees it. `result` and `end_reason` are set once it has ended.
+
+    `moves`: the moves that led to `state`, the newest `MOVES_SENT_MAX` of them, the oldest first.
+    """
 
     match_id: str
     game_id: str
@@ -77,6 +83,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", re
     turn: int
     state: Any
     legal_moves: tuple[str, ...]
+    moves: tuple[str, ...]
     opponent: Opponent
     stake_usd_cents: int
     prize_usd_cents: int

@@ -21,15 +21,28 @@ class Participants:
     is loaded again.
     """
 
-    def __init__(self, presence: PresenceRegister, state: MatchState, now_ms: int) -> None:
+    def __init__(
+        self, presence: PresenceRegister, state: MatchState, match_id: str, now_ms: int
+    ) -> None:
         self._presence = presence
         self._state = state
+        self._match_id = match_id
         self._seq = now_ms
-        self._connected = [socket is not None for socket in self.sockets()]
+        self._connected = [socket is not None for socket in self.present()]
 
     def sockets(self) -> list[PlayerSocket | None]:
         """Return each side's open socket, or None."""
         return [self._presence.find(player_of(seat)) for seat in self._state.seats]
+
+    def present(self) -> list[PlayerSocket | None]:
+        """Return each side's socket if it has joined or gets the snapshot now, or None.
+
+        A socket that is open and plays elsewhere does not make its player present here.
+        """
+        return [
+            socket if socket is not None and self._match_id in socket.tables else None
+            for socket in self.sockets()
+        ]
 
     def snapshot(self, side: int, now_ms: int) -> frames.Snapshot:
         """Return the match as a side sees it."""
@@ -47,6 +60,7 @@ class Participants:
             turn=state.position.turn,
             state={} if state.rules is None else state.rules.view(state.position.state),
             legal_moves=state.position.legal,
+            moves=tuple(made.move for made in state.moves[-frames.MOVES_SENT_MAX :]),
             opponent=self._opponent(side),
             stake_usd_cents=seat.stake_usd_cents,
             prize_usd_cents=seat.prize_usd_cents,
@@ -57,30 +71,39 @@ class Participants:
             end_reason=match.end_reason or UNSET,
         )
 
-    def join(self, side: int, socket: PlayerSocket, match_id: str, now_ms: int) -> None:
+    def seat(self, socket: PlayerSocket) -> None:
+        """Count a socket's player as present. `join` sends the snapshot."""
+        socket.tables.add(self._match_id)
+
+    def join(self, side: int, socket: PlayerSocket, now_ms: int) -> None:
         """Count a socket as joined and send it the snapshot as the match's first message."""
+        self.seat(socket)
         socket.told = None
-        socket.joined.add(match_id)
+        socket.joined.add(self._match_id)
         socket.connection.send(frames.encode(self.snapshot(side, now_ms)))
 
-    def greet_again(self, match_id: str, now_ms: int) -> None:
+    def greet_again(self, now_ms: int) -> None:
         """Send the snapshot again to the sockets that had joined before the table was loaded."""
         for side, socket in enumerate(self.sockets()):
-            if socket is not None and match_id in socket.joined:
-                self.join(side, socket, match_id, now_ms)
+            if socket is not None and self._match_id in socket.joined:
+                self.join(side, socket, now_ms)
 
-    def greet(self, match_id: str, now_ms: int, *, waiting_only: bool) -> None:
-        """Send the snapshot to the sockets that have not joined. They count as joined then.
+    def seat_guests(self, *, waiting_only: bool) -> None:
+        """Count the players as present whose open sockets `greet` will send the snapshot.
 
         `waiting_only`: leave out the sockets that were not told to wait for a match.
         """
-        for side, socket in enumerate(self.sockets()):
-            if socket is None or match_id in socket.joined:
-                continue
-            if socket.told is not None or not waiting_only:
-                self.join(side, socket, match_id, now_ms)
+        for socket in self.sockets():
+            if socket is not None and (socket.told is not None or not waiting_only):
+                self.seat(socket)
 
-    def tell_move(self, match_id: str, made: Move, now_ms: int) -> None:
+    def greet(self, now_ms: int) -> None:
+        """Send the snapshot to the sockets of present players that have not joined."""
+        for side, socket in enumerate(self.present()):
+            if socket is not None and self._match_id not in socket.joined:
+                self.join(side, socket, now_ms)
+
+    def tell_move(self, made: Move, now_ms: int) -> None:
         """Send a committed move to both players."""
         state = self._state
         if state.rules is None:
@@ -88,7 +111,7 @@ class Participants:
         self._seq += 1
         deadline, remaining = self._times(now_ms)
         moved = frames.Moved(
-            match_id=match_id,
+            match_id=self._match_id,
             seq=self._seq,
             ply=len(state.moves),
             by=made.side,
@@ -101,12 +124,12 @@ class Participants:
         )
         text = frames.encode(moved)
         for socket in self.sockets():
-            if socket is not None and match_id in socket.joined:
+            if socket is not None and self._match_id in socket.joined:
                 socket.connection.send(text)
 
-    def tell_presence(self, match_id: str, *, clocks_started: bool, now_ms: int) -> None:
+    def tell_presence(self, *, clocks_started: bool, now_ms: int) -> None:
         """Tell each player when the other one has connected or left, or the clocks have started."""
-        sockets = self.sockets()
+        sockets = self.present()
         connected = [socket is not None for socket in sockets]
         changed = [was != now for was, now in zip(self._connected, connected, strict=True)]
         self._connected = connected
@@ -116,15 +139,15 @@ class Participants:
         deadline, remaining = self._times(now_ms)
         for side, socket in enumerate(sockets):
             concerned = clocks_started or changed[1 - side]
-            if socket is not None and match_id in socket.joined and concerned:
+            if socket is not None and self._match_id in socket.joined and concerned:
                 frame = frames.PresenceOf(
-                    match_id, self._seq, self._opponent(side), deadline, remaining
+                    self._match_id, self._seq, self._opponent(side), deadline, remaining
                 )
                 socket.connection.send(frames.encode(frame))
 
     def tell_end(self, match: Match) -> None:
         """Tell each player, only once, that the match has ended."""
-        match_id, record = match.match_id, MatchWithSeats(match, self._state.seats)
+        match_id, record = self._match_id, MatchWithSeats(match, self._state.seats)
         self._seq += 1
         for side, socket in enumerate(self.sockets()):
             if socket is None:

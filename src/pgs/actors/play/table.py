@@ -26,6 +26,7 @@ from pgs.actors.play.held import Ending, HeldCommands, ended_the_match
 from pgs.actors.play.participants import Participants
 from pgs.actors.play.position import position_of
 from pgs.actors.play.state import MatchState
+from pgs.actors.shared.presence import PlayerSocket
 from pgs.actors.waiting import tell_of_seat_soon
 from pgs.domain import frames
 from pgs.domain.clocks import MatchClock
@@ -74,8 +75,8 @@ class TableActor(DispatchingActor):
             log.error("moves_unreadable", partner_id=self._partner_id, match_id=self._match_id)
             self._parts.on_event("moves_unreadable")
         self._ask_at = 0.0
-        self._participants = Participants(self._parts.presence, self._state, now_ms)
-        self._participants.greet_again(self._match_id, now_ms)
+        self._participants = Participants(self._parts.presence, self._state, self._match_id, now_ms)
+        self._participants.greet_again(now_ms)
         self._announce_end()
         self._ask_for_end()
 
@@ -98,12 +99,16 @@ class TableActor(DispatchingActor):
     # --- what the players ask ------------------------------------------------------------------
 
     async def _join(self, command: m.JoinTable, _: Envelope) -> frames.Snapshot | Refusal:
-        side = await self._admit(command.player_id, command.name)
+        socket = command.player_socket
+        joins_again = socket is not None and self._match_id in socket.joined
+        side = await self._admit(command.player_id, command.name, socket)
         if side is None:
             return refuse("match_not_found")
         now_ms = self._parts.clock.now_ms()
-        if command.player_socket is not None:
-            self._participants.join(side, command.player_socket, self._match_id, now_ms)
+        if socket is not None:
+            # A socket that joins for the first time may have been greeted just now.
+            if joins_again or self._match_id not in socket.joined:
+                self._participants.join(side, socket, now_ms)
             self._announce_end()
         return self._participants.snapshot(side, now_ms)
 
@@ -142,20 +147,26 @@ class TableActor(DispatchingActor):
         self._state.match = None if found is None else found.match
         if found is not None:
             self._state.seats = found.seats
+        if message.started and self._state.runs:
+            self._participants.seat_guests(waiting_only=False)
         await self._catch_up()
         if message.started and self._state.runs:
-            now_ms = self._parts.clock.now_ms()
-            self._participants.greet(self._match_id, now_ms, waiting_only=False)
+            self._participants.greet(self._parts.clock.now_ms())
         self._announce_end()
         self._ask_for_end()
 
-    async def _admit(self, player_id: str, name: str | None = None) -> int | None:
+    async def _admit(
+        self, player_id: str, name: str | None = None, socket: PlayerSocket | None = None
+    ) -> int | None:
         """Return the side of a player who sent a command, after `_catch_up`.
 
-        None if the player has no seat. Raises `Ending` while a decided end is not on disk.
+        None if the player has no seat. `socket` is one that joins: it makes the player present.
+        Raises `Ending` while a decided end is not on disk.
         """
         side = self._state.side_of(player_id)
         if side is not None:
+            if socket is not None and self._state.runs:
+                self._participants.seat(socket)
             await self._catch_up(side, name)
             if self._state.is_ending:
                 raise Ending
@@ -185,7 +196,7 @@ class TableActor(DispatchingActor):
         state.stand(position)
         state.clock = clock
         state.moves.append(made)
-        self._participants.tell_move(self._match_id, made, now_ms)
+        self._participants.tell_move(made, now_ms)
         if state.ending is not None:
             self._end(state.ending)
 
@@ -201,6 +212,7 @@ class TableActor(DispatchingActor):
             self._end(MatchDecision("no_contest", None, "platform_void"))
             return
         now_ms = self._parts.clock.now_ms()
+        self._participants.seat_guests(waiting_only=True)
         attendance = self._attendance_now(side, name, now_ms)
         starts = attendance.clocks_ms is not None and state.attendance.clocks_ms is None
         clock = MatchClock(state.clock.left, now_ms) if starts else state.clock
@@ -208,8 +220,8 @@ class TableActor(DispatchingActor):
         if not ran_out:
             await self._write_attendance(attendance, clock, now_ms)
         state.attendance, state.clock = attendance, clock
-        self._participants.tell_presence(self._match_id, clocks_started=starts, now_ms=now_ms)
-        self._participants.greet(self._match_id, now_ms, waiting_only=True)
+        self._participants.tell_presence(clocks_started=starts, now_ms=now_ms)
+        self._participants.greet(now_ms)
         if ran_out:
             self._end(state.opponent_wins(state.position.turn, "forfeit_timeout"))
 
@@ -217,9 +229,8 @@ class TableActor(DispatchingActor):
         attendance = self._state.attendance
         if side is not None:
             attendance = attendance.seen(side, name, now_ms)
-        for here, socket in enumerate(self._participants.sockets()):
+        for here, socket in enumerate(self._participants.present()):
             if socket is not None:
-                socket.tables.add(self._match_id)
                 attendance = attendance.seen(here, socket.name, now_ms)
         start_ms = self._state.start_due_ms(attendance)
         if start_ms is not None and now_ms >= start_ms:

@@ -18,7 +18,6 @@ from pgs.actors.waiting import find_standing, send_standing
 from pgs.domain import frames
 from pgs.domain.errors import ERRORS, Refusal
 from pgs.domain.play import ABUSE, EXPIRED, PUT_OUT
-from pgs.domain.sessions import LISTED_MAX
 from pgs.http.api.endpoint import Plain, Reply
 from pgs.http.api.responses import body_of
 from pgs.http.api.services import Services
@@ -28,7 +27,6 @@ from pgs.http.game.session import Welcome, read_own
 from pgs.http.transport.accepted_socket import AcceptedSocket, SocketLimits
 from pgs.http.transport.asgi import Receive, Scope, Send
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake, serve_socket
-from pgs.storage.moves import running_seats_of_player
 from pgs.storage.seats import find_match
 from pgs.storage.transactions import StoreOutage, WriterFull
 
@@ -115,15 +113,9 @@ class Talk:
     async def _converse(self, socket: AcceptedSocket, player_socket: PlayerSocket) -> None:
         try:
             socket.send(frames.encode(Welcome(**await read_own(self._services, self._session))))
-            running = await running_seats_of_player(
-                self._parts.database.reader, *self._session.player, LISTED_MAX
-            )
         except StoreOutage:
             log.exception("read_failed", partner_id=self._session.partner_id)
             socket.send(frames.encode(frames.ErrorFrame("registry_unavailable")))
-            running = []
-        # An open socket counts as presence in all of the player's matches, joined or not.
-        self._tell_tables({match_id for _, match_id in running})
         while True:
             text = await socket.receive()
             try:

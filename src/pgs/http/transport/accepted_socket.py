@@ -50,8 +50,8 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     this far behind is not reading."""
 
     outbox_chars: int = 256 * 1024
-    """Characters of all messages that wait to be written: 4,096 for each, more than any snapshot
-    has."""
+    """Characters of all messages that wait to be written: 4,096 for each. Only a snapshot with the
+    moves of a long match has more, at most 16,384."""
 
     flush_s: float = 2.0
     """Seconds for queued messages to be sent before a close frame. Less than the grace period of a
