@@ -27,7 +27,12 @@ def make_public_app(
     return Dispatcher(
         services,
         ENDPOINTS,
-        make_embed(services, config.frame_url, make_pages(services.base_url, portal)),
+        make_embed(
+            services,
+            config.frame_url,
+            make_pages(services.base_url, portal),
+            for_portal=portal is not None,
+        ),
         authenticators={
             "identity": IdentityAuthenticator(verifier),
             "session": authenticate_session,

@@ -12,7 +12,6 @@ from pgs.domain.accounts import Account, Licence, check_licence
 from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.readiness import ADVICE, Around, gates, is_ready, own_price
-from pgs.domain.seats import SeatRequest
 from pgs.domain.tiers import Price, Tier, TierCatalogue, TierRevision
 from tests.making import account
 
@@ -74,8 +73,7 @@ def refused(
         environment=environment,
         parts=SimpleNamespace(catalogue=SimpleNamespace(published=lambda _: catalogue)),
     )
-    request = SeatRequest("alice", GAME, tier_id, stake, "one", None)
-    outcome = find_price(cast("Seating", seats), request)
+    outcome = find_price(cast("Seating", seats), tier_id, GAME, stake)
     return outcome if isinstance(outcome, Refusal) else None
 
 

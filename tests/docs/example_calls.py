@@ -171,6 +171,8 @@ async def _manage(admin: AdminClient, call: Calls) -> None:
     (match,) = (await call("GET", f"{root}/matches", query=asked))["matches"]
     in_test = {"environment": "test"}
     await call("GET", f"{root}/matches/{{match_id}}", query=in_test, match_id=match["matchId"])
+    await call("POST", f"{root}/games/{{game_id}}/test", game_id=GAME)
+    await call("POST", f"{root}/test-match", {"gameId": GAME, "tierId": TIER})
     await _people(admin, call)
     await call("GET", f"{root}/events", query={"limit": "3"})
     await call("POST", f"{root}/emergency-stop", {"environment": "test"})

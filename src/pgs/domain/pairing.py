@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pgs.domain.seats import Seat
 
 TEST_RULE = "test.v1"
+TOGETHER_RULE = "together.v1"
 
 Pool = tuple[str, str, str, int, str]
 
@@ -45,3 +46,8 @@ def explain_test(waited_seconds: int, begins: str) -> dict[str, str | int | floa
     `begins`: the player who moves first.
     """
     return {"rule": TEST_RULE, "waitedSeconds": waited_seconds, "begins": begins}
+
+
+def explain_together(begins: str) -> dict[str, str | int | float]:
+    """Return the explanation of a test match whose two players were seated together."""
+    return {"rule": TOGETHER_RULE, "waitedSeconds": 0, "begins": begins}

@@ -45,6 +45,27 @@ class StakeSeat(Command[Seated | Refusal], frozen=True):
     request_id: str | None = None
 
 
+class SeatedTogether(msgspec.Struct, frozen=True):
+    """The match of two seats that were taken in one step, and what each of them costs."""
+
+    match_id: str
+    stake_usd_cents: int
+
+
+class SeatTogether(Command[SeatedTogether | Refusal], frozen=True):
+    """Take a seat for each of two players, who play each other. For test alone.
+
+    `sent_usd_cents`: as in `SeatRequest`; None for whatever a seat costs. `name` begins the
+    idempotency keys of the seats, and must be new.
+    """
+
+    player_ids: tuple[str, str]
+    game_id: str
+    tier_id: str
+    sent_usd_cents: int | None
+    name: str
+
+
 class DecideMatch(Command[MatchWithSeats | Refusal | BadRequest], frozen=True):
     """End a running match with the caller's decision."""
 

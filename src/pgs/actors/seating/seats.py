@@ -20,6 +20,7 @@ from pgs.actors.messages.seats import (
     ResolveCharge,
     ResolvePayout,
     SeatDue,
+    SeatTogether,
     StakeSeat,
     Wave,
 )
@@ -41,6 +42,7 @@ from pgs.actors.seating.resolving import (
 )
 from pgs.actors.seating.seating import Seating
 from pgs.actors.seating.staking import charge_answered, stake_seat
+from pgs.actors.seating.together import seat_together
 from pgs.actors.seating.waves import pair_in_wave
 
 
@@ -53,6 +55,7 @@ class SeatsActor(Seating):
 
     HANDLERS: ClassVar[Mapping[type[Message], Handler]] = {
         StakeSeat: stake_seat,
+        SeatTogether: seat_together,
         ChargeAnswered: charge_answered,
         Wave: pair_in_wave,
         DecideMatch: decide_match,

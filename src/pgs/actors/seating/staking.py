@@ -38,7 +38,7 @@ async def stake_seat(
     known = await seats.seat_by_key(request.idempotency_key)
     if known is not None:
         return _replay(seats, known, request, envelope)
-    price = find_price(seats, request)
+    price = find_price(seats, request.tier_id, request.game_id, request.sent_usd_cents)
     if isinstance(price, Refusal):
         return price
     plan = seats.plan()
@@ -82,23 +82,29 @@ def _check_contradiction(seats: Seating, seat: Seat, message: ChargeAnswered) ->
         )
 
 
-def find_price(seats: Seating, request: SeatRequest) -> SeatPrice | Refusal:
-    """Return the price of the seat, or why it cannot be taken."""
+def find_price(
+    seats: Seating, tier_id: str, game_id: str, sent_usd_cents: int | None
+) -> SeatPrice | Refusal:
+    """Return the price of a seat, or why it cannot be taken.
+
+    Without `sent_usd_cents`, the partner expects whatever a seat costs.
+    """
     account = seats.active_account
     if account is None:
         return refuse("partner_inactive")
     catalogue = seats.parts.catalogue.published(trio.current_time())
     if catalogue is None:
         return refuse("settlement_unavailable")
-    tier = catalogue.find(seats.environment, request.tier_id)
+    tier = catalogue.find(seats.environment, tier_id)
     if tier is None:
-        return catalogue.unknown(seats.environment, request.tier_id)
-    if tier.is_locked(request.game_id):
+        return catalogue.unknown(seats.environment, tier_id)
+    if tier.is_locked(game_id):
         return refuse("tier_locked")
     if account.agreed_terms_version is None:
         return refuse("rake_terms_not_agreed")
-    prices = account.prices[seats.environment]
-    return price_seat(tier, prices.get(request.tier_id), request.sent_usd_cents)
+    price = account.prices[seats.environment].get(tier_id)
+    sent = tier.entry_usd_cents(price) if sent_usd_cents is None else sent_usd_cents
+    return price_seat(tier, price, sent)
 
 
 def _replay(

@@ -17,6 +17,7 @@ from pgs.http.admin import (
     origins,
     prices,
     rake_terms,
+    test_match,
     theme,
     tiers,
     totp,
@@ -42,5 +43,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *events.ENDPOINTS,
     *live.ENDPOINTS,
     *matches.ENDPOINTS,
+    *test_match.ENDPOINTS,
 )
 """Every call of the admin API. `pgs.domain.roles.ADMIN_RULES` says who may make it."""

@@ -54,10 +54,12 @@ def admin_write(
     elsewhere: tuple[str, ...] = (),
     may_lack_body: bool = False,
     query: frozenset[str] = frozenset(),
+    takes_seats: bool = False,
 ) -> Endpoint:
     """Return a write of the admin API. `path` is what follows `/partner/admin/`.
 
     `errors` are the refusals of this call; `partner_changed` is added, which any write can get.
+    `takes_seats`: a seat may exist after a crash, which is answered as the key API does.
     """
     return Endpoint(
         method=method,
@@ -71,4 +73,6 @@ def admin_write(
         elsewhere=elsewhere,
         may_lack_body=may_lack_body,
         query=query,
+        outage="settlement_unavailable" if takes_seats else "registry_unavailable",
+        crash="settlement_unavailable" if takes_seats else None,
     )

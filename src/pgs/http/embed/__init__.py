@@ -11,13 +11,16 @@ from pgs.http.outbound.fetch import JsonClient
 from pgs.http.transport.asgi import App
 
 
-def make_embed(services: Services, frame_url: str, fallback: App) -> EmbedApp:
+def make_embed(
+    services: Services, frame_url: str, fallback: App, *, for_portal: bool = False
+) -> EmbedApp:
     """Return the application for `/embed` and everything below it; `fallback` serves other paths.
 
     `frame_url` is the document's address; empty for the one that comes with the package.
+    `for_portal`: the frame that the portal shows is served too.
     """
     assets = read_assets()
     frame: Frame = (
         UpstreamFrame(frame_url, JsonClient()) if frame_url else BundledFrame(assets.template)
     )
-    return EmbedApp(services, frame, assets, fallback)
+    return EmbedApp(services, frame, assets, fallback, for_portal=for_portal)

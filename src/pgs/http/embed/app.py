@@ -1,4 +1,4 @@
-"""Serves everything under `/embed`.
+"""Serves everything under `/embed`, and the frame of the portal under `/portal/frame`.
 
 A failure is answered with a status and no body. An unknown partner and one that is switched off get
 the same answer.
@@ -47,6 +47,10 @@ _LOGO_HEADERS: Final = (
     (b"content-security-policy", b"default-src 'none'"),
 )
 
+PORTAL_FRAME: Final = "/portal/frame"
+"""The path of the frame that the portal shows, and nobody else can: `/portal/frame/test/<partner>`.
+It is below the portal's own address, where no registered origin counts."""
+
 log = structlog.get_logger("pgs.embed")
 
 
@@ -71,18 +75,28 @@ NOT_FOUND: Final = Bare(404)
 class EmbedApp:
     """An ASGI application that serves the frame's documents and files.
 
-    `fallback` serves every path that is neither `/embed` nor below it.
+    `fallback` serves every other path. `for_portal`: there is a portal, which shows frames too.
     """
 
-    def __init__(self, services: Services, frame: Frame, assets: Assets, fallback: App) -> None:
+    def __init__(
+        self,
+        services: Services,
+        frame: Frame,
+        assets: Assets,
+        fallback: App,
+        *,
+        for_portal: bool = False,
+    ) -> None:
         self._services = services
         self._frame = frame
         self._assets = assets
         self._fallback = fallback
+        self._roots = ("/embed", PORTAL_FRAME) if for_portal else ("/embed",)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http" or not is_under(scope["path"], "/embed"):
+        served = any(is_under(scope["path"], root) for root in self._roots)
+        if scope["type"] != "http" or not served:
             await self._fallback(scope, receive, send)
             return
         started = trio.current_time()
@@ -100,9 +114,15 @@ class EmbedApp:
     async def _answer(self, scope: Scope) -> tuple[str, Bare | Page]:
         """Return the route's name in the metrics, and the answer."""
         logo: bytes | None = None
+        portal = is_under(scope["path"], PORTAL_FRAME)
         match scope["raw_path"].split(b"/")[2:]:
-            case [b"test", name, b"logo", logo]:
+            case [b"frame", b"test", name] if portal:
                 environment: Environment = "test"
+                route = f"{PORTAL_FRAME}/test/{{partner_id}}"
+            case _ if portal:
+                return PORTAL_FRAME, NOT_FOUND
+            case [b"test", name, b"logo", logo]:
+                environment = "test"
                 route = "/embed/test/{partner_id}/logo/{sha256}"
             case [name, b"logo", logo]:
                 environment = "live"
@@ -116,7 +136,7 @@ class EmbedApp:
             case _:
                 return "/embed", NOT_FOUND
         if not name:
-            return "/embed", NOT_FOUND
+            return PORTAL_FRAME if portal else "/embed", NOT_FOUND
         if scope["method"] not in ("GET", "HEAD"):
             return route, Bare(405, ((b"allow", b"GET, HEAD"),))
         text = unquote_to_bytes(name).decode("utf-8", "replace")
@@ -125,7 +145,7 @@ class EmbedApp:
         asset = self._assets.files.get(text) if environment == "live" else None
         if asset is not None:
             return "/embed/{file}", self._file(asset, scope)
-        return route, await self._document(text, environment)
+        return route, await self._document(text, environment, portal=portal)
 
     def _file(self, asset: Asset, scope: Scope) -> Bare | Page:
         taken = self._services.parts.process_admission.admit(trio.current_time())
@@ -138,11 +158,15 @@ class EmbedApp:
             return Page(asset.compressed, (*asset.headers, (b"content-encoding", b"gzip")))
         return Page(asset.content, asset.headers)
 
-    async def _document(self, partner_id: str, environment: Environment) -> Bare | Page:
+    async def _document(
+        self, partner_id: str, environment: Environment, *, portal: bool
+    ) -> Bare | Page:
+        """Return the frame. `portal`: for the portal's pages alone, whatever is registered."""
         account = self._admit(partner_id, environment)
         if isinstance(account, Bare):
             return account
-        origins = account.origins.get(environment, ())
+        own = (self._services.base_url,)
+        origins = own if portal else tuple(account.origins.get(environment, ()))
         if not origins:
             return Bare(409)
         try:
@@ -153,9 +177,10 @@ class EmbedApp:
             return Bare(502)
         theme = await frame_theme(self._services, partner_id, environment)
         nonce = urlsafe_b64encode(self._services.parts.rng.bytes(NONCE_BYTES)).decode()
-        data = FrameData(partner_id, environment, tuple(origins), theme)
+        data = FrameData(partner_id, environment, origins, theme)
         content = fill(template, nonce, data).encode()
-        policy = content_security_policy(nonce, origins, self._services.base_url).encode()
+        ancestors = ("'self'",) if portal else origins
+        policy = content_security_policy(nonce, ancestors, self._services.base_url).encode()
         return Page(content, (*_DOCUMENT_HEADERS, (b"content-security-policy", policy)))
 
     async def _logo(

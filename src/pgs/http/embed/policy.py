@@ -32,10 +32,10 @@ def fill(template: str, nonce: str, data: FrameData) -> str:
     )
 
 
-def content_security_policy(nonce: str, origins: Sequence[str], base_url: str) -> str:
+def content_security_policy(nonce: str, ancestors: Sequence[str], base_url: str) -> str:
     """Return the policy's header value.
 
-    Only `origins` may frame the document, and only scripts and style sheets with the nonce are
+    Only `ancestors` may frame the document, and only scripts and style sheets with the nonce are
     used. The document connects only to this service, which also serves the logo. Its WebSocket
     address is named too, because older browsers do not count it as `'self'`.
     """
@@ -49,6 +49,6 @@ def content_security_policy(nonce: str, origins: Sequence[str], base_url: str) -
             f"connect-src 'self' {socket}",
             "base-uri 'none'",
             "form-action 'none'",
-            f"frame-ancestors {' '.join(origins)}",
+            f"frame-ancestors {' '.join(ancestors)}",
         )
     )

@@ -1,0 +1,61 @@
+"""Seating two test players against each other in one step.
+
+Both seats are written in the transaction that starts their match. No seat waits in between, so a
+player who waits in the queue is not disturbed. The settlement inside the process takes the stakes,
+also where a settlement server is set: its answer could separate the two.
+"""
+
+from pgs.actors.kernel.mail import Envelope
+from pgs.actors.messages.seats import SeatedTogether, SeatTogether
+from pgs.actors.seating.plan import Plan
+from pgs.actors.seating.seating import Seating
+from pgs.actors.seating.staking import find_price
+from pgs.domain import ids, pairing
+from pgs.domain.errors import Refusal
+from pgs.domain.seats import Seat, SeatRequest, confirm, new_seat
+from pgs.domain.tiers import SeatPrice
+
+
+async def seat_together(
+    seats: Seating, command: SeatTogether, _: Envelope
+) -> SeatedTogether | Refusal:
+    """Take two seats and return their match, or why a seat is refused."""
+    price = find_price(seats, command.tier_id, command.game_id, command.sent_usd_cents)
+    if isinstance(price, Refusal):
+        return price
+    plan = seats.plan()
+    older, newer = (_taken(seats, plan, command, player, price) for player in command.player_ids)
+    explanation = pairing.explain_together(begins=older.player_id)
+    started = plan.start(older, newer, seats.new_match_id(), explanation)
+    for seat in started.seats:
+        plan.save(None, seat)
+    await seats.commit(plan)
+    return SeatedTogether(started.match.match_id, price.stake_usd_cents)
+
+
+def _taken(
+    seats: Seating, plan: Plan, command: SeatTogether, player_id: str, price: SeatPrice
+) -> Seat:
+    """Plan the charge of a new seat, and return the seat with its stake confirmed."""
+    sent = command.sent_usd_cents
+    request = SeatRequest(
+        player_id=player_id,
+        game_id=command.game_id,
+        tier_id=command.tier_id,
+        sent_usd_cents=price.stake_usd_cents if sent is None else sent,
+        idempotency_key=f"{command.name}:{player_id}",
+        partner_ref=None,
+    )
+    seat = new_seat(
+        request,
+        price,
+        partner_id=seats.partner_id,
+        environment=seats.environment,
+        seat_id=seats.parts.new_id(ids.SEAT),
+        seq=plan.next_seq(),
+        now=plan.now,
+        settlement="embedded",
+    )
+    confirmed = confirm(seat, plan.now)
+    plan.charge(confirmed)
+    return confirmed
