@@ -78,6 +78,9 @@ NAMES = [
 ]
 
 GOOD: dict[str, Any] = {
+    "gameId": "tic-tac-toe",
+    "tierId": "bronze",
+    "stakeUsdCents": 100,
     "environment": "test",
     "label": "x",
     "origin": "http://localhost",
@@ -227,7 +230,9 @@ async def test_every_endpoint_reads_its_body_as_strictly_as_the_key_api(tmp_path
                             f"`{field}",
                         )
         assert wrong == []
-        assert integers == 4  # prices, the version of terms, the version pin, the corners
+        assert (
+            integers == 5
+        )  # prices, the version of terms, the version pin, the corners, the stake
         assert await admin.call_ok("GET", "account") == before
 
 

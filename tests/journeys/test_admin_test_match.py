@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import trio
 
 from pgs.actors.messages.account.lifecycle import SwitchAccount
 from pgs.actors.messages.account.settings import AgreeTerms, ChangeLicence, SetPrices
 from pgs.actors.messages.seats import DecideMatch, Seated, StakeSeat
 from pgs.actors.seating import together
+from pgs.domain.licences import Step
 from pgs.domain.members import PLATFORM
 from pgs.domain.seats import SeatRequest
 from pgs.http.admin.test_match import TriedPlayer
@@ -36,10 +36,13 @@ ASKED = {"gameId": BOTH, "tierId": BRONZE}
 
 async def _make_ready(admin: AdminClient) -> None:
     core = admin.service.core
-    for step in ("test_on", "request_live", "grant"):
-        await account(core, "acme", ChangeLicence(PLATFORM, BOTH, step))
-    for step in ("test_on", "request_live", "grant", "test_off"):
-        await account(core, "acme", ChangeLicence(PLATFORM, LIVE_ONLY, step))
+    taken: tuple[tuple[str, tuple[Step, ...]], ...] = (
+        (BOTH, ("test_on",)),
+        (LIVE_ONLY, ("test_on", "request_live", "grant", "test_off")),
+    )
+    for game_id, steps in taken:
+        for step in steps:
+            await account(core, "acme", ChangeLicence(PLATFORM, game_id, step))
     await account(core, "acme", AgreeTerms(PLATFORM, 1))
     await account(core, "acme", SetPrices(PLATFORM, "test", {SILVER: SILVER_CENTS}))
 
@@ -180,8 +183,7 @@ async def test_a_deployment_of_live_alone_has_no_test_match_and_no_frame_for_it(
 async def test_a_crash_is_answered_like_one_on_seating_and_leaves_no_seat(
     admin: AdminClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def crash(*_: object) -> None:
-        await trio.lowlevel.checkpoint()
+    def crash(*_: object) -> None:
         raise RuntimeError("a bug")
 
     with monkeypatch.context() as broken:

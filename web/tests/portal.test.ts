@@ -43,11 +43,11 @@ test('every page has an address', () => {
 });
 
 test('a page about one thing has its id in the address', () => {
-  const match = ROUTES.find((route) => route.name === 'match')!;
+  const match = ROUTES.find((route) => route.name === 'matches')!;
   for (const id of ['mat_1', 'a/b', '%', 'ü?#']) {
     assert.deepEqual(placeOf(pathOf('live', match, id)), { environment: 'live', route: match, id });
   }
-  assert.equal(placeOf('/portal/test/match/%E0%A4%A').id, '%E0%A4%A');
+  assert.equal(placeOf('/portal/test/matches/%E0%A4%A').id, '%E0%A4%A');
 });
 
 test('money is typed in dollars and sent in cents', () => {

@@ -57,7 +57,7 @@ export const ROUTES: readonly Route[] = [
     load: () => import('./pages/find'),
   },
   {
-    name: 'match',
+    name: 'matches',
     title: 'Match',
     icon: 'find',
     group: 'hidden',
