@@ -46,7 +46,7 @@ class tell_refusals:  # noqa: N801  Django names middleware like functions
 
 
 def signed_in(request: HttpRequest) -> str:
-    """Return the player of your own sign-in. This stands in for it: never trust a header."""
+    """Return the signed-in player. Put your own sign-in here: never trust a header."""
     return str(request.headers["X-Demo-Player"])
 
 

@@ -22,7 +22,7 @@ app = FastAPI()
 
 
 def signed_in(x_demo_player: Annotated[str, Header()]) -> str:
-    """Return the player of your own sign-in. This stands in for it: never trust a header."""
+    """Return the signed-in player. Put your own sign-in here: never trust a header."""
     return x_demo_player
 
 

@@ -38,7 +38,7 @@ Thread(target=read_feed, daemon=True).start()
 
 
 def signed_in() -> str:
-    """Return the player of your own sign-in. This stands in for it: never trust a header."""
+    """Return the signed-in player. Put your own sign-in here: never trust a header."""
     return request.headers["X-Demo-Player"]
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Sends the service what nobody would think of, as schemathesis makes it from /openapi.json.
+"""Sends the service unusual calls, which schemathesis makes from /openapi.json.
 
     scripts/fuzz_api.py --seconds 60
 
 It starts the service with an empty data folder and a partner whose rate is raised, and sends calls
 with that partner's key and with a player's session token: examples, edge cases, random values and
 chains of calls. The exit code is 1 if an answer breaks the document or is a 5xx, and 3 if
-schemathesis cannot be installed. It lives in .venv-fuzz, made from requirements-fuzz.txt, so that
+schemathesis cannot be installed. It is installed in .venv-fuzz, from requirements-fuzz.txt, so that
 its many packages stay out of .venv. The admin API is not called: its sensitive calls need codes.
 """
 

@@ -25,7 +25,7 @@ Rule = Callable[[list[Waiting], int], list[tuple[Waiting, Waiting]]]
 
 
 class Pool(msgspec.Struct):
-    """What a pool has come to under one rule. `waits` in seconds, `gaps` of skill in points."""
+    """The results of a pool under one rule. `waits` in seconds, `gaps` of skill in points."""
 
     waits: list[int]
     gaps: list[float]
@@ -66,7 +66,7 @@ def before(waiting: list[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:
 
 
 def play_pool(players: int, rule: Rule, seed: int, day_s: int = DAY_S) -> Pool:
-    """Return what a pool of players comes to in a day under a rule."""
+    """Return the results of a pool of players after a day under a rule."""
     chance = random.Random(seed)
     skills = {f"p{number}": chance.gauss(25, SPREAD) for number in range(players)}
     ratings = dict.fromkeys(skills, UNRATED)

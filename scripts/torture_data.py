@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does to a service's files, disk and clock what people and machines do, and looks at the end.
+"""Damages a service's files, disk and clock, and then looks for what is lost.
 
     scripts/torture_data.py              every recipe: about three minutes
     scripts/torture_data.py kill swap    these recipes

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves that every seat is settled exactly once, whatever fails and whoever is killed.
+"""Proves that every seat is settled exactly once, whatever fails and whichever process is killed.
 
     scripts/torture_settlement.py                  10,000 seats, some 65 kills: about ten minutes
     scripts/torture_settlement.py --seats 1000     a tenth of that

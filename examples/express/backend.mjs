@@ -19,7 +19,7 @@ const GAME = "tic-tac-toe", TIER = "test-bronze", STAKE_USD_CENTS = 100;
 
 const app = express();
 
-// Your own sign-in tells who the player is. This stands in for it: never trust a header.
+// Returns the signed-in player. Put your own sign-in here: never trust a header.
 const signedIn = (request) => request.get("X-Demo-Player");
 
 // One reader at a time: a nudge that comes while the feed is read is followed by another reading.

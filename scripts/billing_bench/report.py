@@ -72,14 +72,15 @@ def month_section(
     holds = memory_mb <= MEMORY_MAX_MB
     lines = [
         *paragraph(
-            "How long does a month take to become an invoice, and what do launches notice of it? "
-            f"Measured by `scripts/measure_billing.py` on {cores()}."
+            "How long does a month take to become an invoice, and how long do launches take "
+            f"meanwhile? Measured by `scripts/measure_billing.py` on {cores()}."
         ),
         "",
         *paragraph(
             f"A month of {matches:,} matches became an invoice of {lines_of_invoice} lines over "
             f"{total_usd_cents / 100:,.2f} USD in {seconds * 1000:.0f} ms, and took "
-            f"{max(0.0, memory_mb):.1f} MB of memory. Meanwhile the same partner launched on."
+            f"{max(0.0, memory_mb):.1f} MB of memory. "
+            "Meanwhile the same partner continued to launch matches."
         ),
         "",
         *bars(

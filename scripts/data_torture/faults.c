@@ -1,6 +1,6 @@
 /* Makes the disk and the clock of one process fail on demand. Loaded with LD_PRELOAD.
 
-   The file named by TORTURE_FAULTS has three lines of eight bytes each, which another process
+   The file named by TORTURE_FAULTS has three integers of eight bytes each, which another process
    rewrites: whether a sync fails, whether the disk is full, and how far the clock is off in
    seconds. */
 

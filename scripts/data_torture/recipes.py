@@ -1,4 +1,4 @@
-"""What goes wrong with files, disk and clock, each from outside, and how it must end."""
+"""Faults of files, disk and clock, each caused from outside, and how each must end."""
 
 import shutil
 import sqlite3

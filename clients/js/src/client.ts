@@ -152,22 +152,22 @@ export class Client {
     return this.#entries((cursor) => calls.lineMatches(invoiceId, lineId, cursor));
   }
 
-  /** Reads what each final day's matches came to, as it is sent. */
+  /** Reads what each final day's matches came to; the JSON is returned unchanged. */
   usage(fromDay: string, toDay: string): Promise<Json> {
     return this.send(calls.overDays(['usage'], fromDay, toDay));
   }
 
-  /** Reads what became of the seats of some final days, as it is sent. */
+  /** Reads what became of the seats of some final days; the JSON is returned unchanged. */
   seatSummary(fromDay: string, toDay: string): Promise<Json> {
     return this.send(calls.overDays(['seat-summary'], fromDay, toDay));
   }
 
-  /** Reads a hash of each final day's rows of the feed, as it is sent. */
+  /** Reads a hash of each final day's rows of the feed; the JSON is returned unchanged. */
   digest(fromDay: string, toDay: string): Promise<Json> {
     return this.send(calls.overDays(['results', 'digest'], fromDay, toDay));
   }
 
-  /** Reads the theme of the frame, as it is sent. */
+  /** Reads the theme of the frame; the JSON is returned unchanged. */
   theme(): Promise<Json> {
     return this.send(calls.theme());
   }

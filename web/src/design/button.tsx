@@ -3,7 +3,7 @@ import { Icon } from './icon';
 import type { IconName } from './icon';
 
 interface ButtonProps {
-  /** `pri`: what most people want next. `out`: what costs something. `bare`: what can wait. */
+  /** `pri`: the likely next action. `out`: one that costs something. `bare`: one that can wait. */
   kind?: 'pri' | 'out' | 'bare';
   icon?: IconName;
   disabled?: boolean;

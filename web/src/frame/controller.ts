@@ -206,7 +206,7 @@ export class Controller {
       return;
     }
     let after = receive(before, message);
-    // Who has asked for another match sees it being looked for, and no longer the last result.
+    // A player who has asked for another match no longer sees the last result.
     const seatTaken = message.type === 'waiting' && after.seat !== 'none';
     if (seatTaken && this.published.again === 'asked') {
       after = { ...after, match: isRunning(after) ? after.match : null, ending: null };

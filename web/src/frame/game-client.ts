@@ -184,9 +184,9 @@ export class GameClient {
   }
 
   /**
-   * Returns by how many milliseconds the server's clock is ahead of this machine's, at most. The
-   * `Date` header has whole seconds, so the clock may have stood up to a second later. With the
-   * latest time no clock ever shows more than is left.
+   * Returns the most by which the server's clock can be ahead of this machine's, in milliseconds.
+   * The `Date` header has whole seconds, so the server's time can be up to a second later than it
+   * says. With the latest possible time, no clock shows more than is left.
    */
   #clockAhead(answer: Response, sentAt: number): number {
     const date = Date.parse(answer.headers.get('Date') ?? '');

@@ -219,22 +219,22 @@ def line_matches(
 
 
 def usage(from_day: str, to_day: str) -> Call[Json]:
-    """Read what each final day's matches came to, as it is sent."""
+    """Read what each final day's matches came to; the JSON is returned unchanged."""
     return Call("GET", _path("usage", query={"from": from_day, "to": to_day}), _whole)
 
 
 def seat_summary(from_day: str, to_day: str) -> Call[Json]:
-    """Read what became of the seats of some final days, as it is sent."""
+    """Read what became of the seats of some final days; the JSON is returned unchanged."""
     return Call("GET", _path("seat-summary", query={"from": from_day, "to": to_day}), _whole)
 
 
 def digest(from_day: str, to_day: str) -> Call[Json]:
-    """Read a hash of each final day's rows of the feed, as it is sent."""
+    """Read a hash of each final day's rows of the feed; the JSON is returned unchanged."""
     return Call("GET", _path("results", "digest", query={"from": from_day, "to": to_day}), _whole)
 
 
 def theme() -> Call[Json]:
-    """Read the theme of the frame, as it is sent."""
+    """Read the theme of the frame; the JSON is returned unchanged."""
     return Call("GET", _path("theme"), _whole)
 
 

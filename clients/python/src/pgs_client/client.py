@@ -217,19 +217,19 @@ class Client:
         return self._entries(lambda cursor: calls.line_matches(invoice_id, line_id, cursor))
 
     def usage(self, from_day: str, to_day: str) -> Json:
-        """Read what each final day's matches came to, as it is sent."""
+        """Read what each final day's matches came to; the JSON is returned unchanged."""
         return self.send(calls.usage(from_day, to_day))
 
     def seat_summary(self, from_day: str, to_day: str) -> Json:
-        """Read what became of the seats of some final days, as it is sent."""
+        """Read what became of the seats of some final days; the JSON is returned unchanged."""
         return self.send(calls.seat_summary(from_day, to_day))
 
     def digest(self, from_day: str, to_day: str) -> Json:
-        """Read a hash of each final day's rows of the feed, as it is sent."""
+        """Read a hash of each final day's rows of the feed; the JSON is returned unchanged."""
         return self.send(calls.digest(from_day, to_day))
 
     def theme(self) -> Json:
-        """Read the theme of the frame, as it is sent."""
+        """Read the theme of the frame; the JSON is returned unchanged."""
         return self.send(calls.theme())
 
     def write_theme(self, fields: Json) -> Json:

@@ -99,7 +99,7 @@ class TrioClient:
     """Calls the service with one key. Tasks may share it. Every call raises `PgsError`.
 
     A call that fails for a reason that may pass is repeated. Close the client at the end, or use it
-    in a `async with` statement. `transport` replaces the network, for tests.
+    in an `async with` statement. `transport` replaces the network, for tests.
     """
 
     def __init__(
@@ -261,19 +261,19 @@ class TrioClient:
         return self._entries(lambda cursor: calls.line_matches(invoice_id, line_id, cursor))
 
     async def usage(self, from_day: str, to_day: str) -> Json:
-        """Read what each final day's matches came to, as it is sent."""
+        """Read what each final day's matches came to; the JSON is returned unchanged."""
         return await self.send(calls.usage(from_day, to_day))
 
     async def seat_summary(self, from_day: str, to_day: str) -> Json:
-        """Read what became of the seats of some final days, as it is sent."""
+        """Read what became of the seats of some final days; the JSON is returned unchanged."""
         return await self.send(calls.seat_summary(from_day, to_day))
 
     async def digest(self, from_day: str, to_day: str) -> Json:
-        """Read a hash of each final day's rows of the feed, as it is sent."""
+        """Read a hash of each final day's rows of the feed; the JSON is returned unchanged."""
         return await self.send(calls.digest(from_day, to_day))
 
     async def theme(self) -> Json:
-        """Read the theme of the frame, as it is sent."""
+        """Read the theme of the frame; the JSON is returned unchanged."""
         return await self.send(calls.theme())
 
     async def write_theme(self, fields: Json) -> Json:

@@ -15,7 +15,7 @@ interface BarProps {
   inert: boolean;
 }
 
-/** Whose site this is, which game, what it is about, the connection, and the sound. */
+/** The partner, the game, the stake and the prize, the connection, and the sound. */
 export function Bar({ published: { play }, controller, sound, inert }: BarProps) {
   const speaker = useSpeaker();
   const connected = play.socket.kind === 'open';

@@ -23,12 +23,12 @@ interface DockProps {
   published: Published;
   controller: Controller;
   inert: boolean;
-  /** Whether a card says everything. */
+  /** Whether a card already says what the sentence would say. */
   silent: boolean;
   onResign(): void;
 }
 
-/** One sentence that says what holds now, and the buttons for what the player can do. */
+/** One sentence about the present state, and the buttons for what the player can do. */
 export function Dock({ published, controller, inert, silent, onResign }: DockProps) {
   const speaker = useSpeaker();
   const { play } = published;

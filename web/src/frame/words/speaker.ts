@@ -1,4 +1,4 @@
-/** Says things in one language: texts from its catalogue, numbers, money and times by `Intl`. */
+/** Words in one language: texts from its catalogue; numbers, money and times by `Intl`. */
 
 import { en } from './en';
 import type { Catalogue, Key } from './en';
@@ -58,7 +58,7 @@ export class Speaker {
   /** Returns an amount of US cents, such as `$9.00`. */
   money(cents: number): string {
     const text = this.#money.format(cents / 100);
-    // Else the sign of the currency would be taken apart between letters from right to left.
+    // Otherwise right-to-left text would separate the currency sign from the number.
     return this.direction === 'rtl' ? LEFT_TO_RIGHT_ISOLATE + text + POP_ISOLATE : text;
   }
 
