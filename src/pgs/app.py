@@ -51,14 +51,14 @@ from pgs.storage.database import Database
 
 MAKERS = Makers(
     roles={
-        "account": AccountActor,
-        "settlement": SettlementActor,
-        "billing.test": lambda partner: BillingActor(partner, "test"),
-        "billing.live": lambda partner: BillingActor(partner, "live"),
-        "seats.test": lambda partner: SeatsActor(partner, "test"),
-        "seats.live": lambda partner: SeatsActor(partner, "live"),
-        "courier.test": lambda partner: CourierActor(partner, "test"),
-        "courier.live": lambda partner: CourierActor(partner, "live"),
+        "account": lambda partner, _: AccountActor(partner),
+        "settlement": lambda partner, _: SettlementActor(partner),
+        "billing.test": lambda partner, _: BillingActor(partner, "test"),
+        "billing.live": lambda partner, _: BillingActor(partner, "live"),
+        "seats.test": lambda partner, cell: SeatsActor(partner, "test", cell),
+        "seats.live": lambda partner, cell: SeatsActor(partner, "live", cell),
+        "courier.test": lambda partner, _: CourierActor(partner, "test"),
+        "courier.live": lambda partner, _: CourierActor(partner, "live"),
     },
     table=TableActor,
     catalogue=CatalogueActor,

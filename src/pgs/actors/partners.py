@@ -20,7 +20,7 @@ from pgs.domain.rate import GAME_API_FACTOR
 class Makers(msgspec.Struct, frozen=True):
     """The functions that make the actors. `roles`: those of a partner's actors, by role."""
 
-    roles: Mapping[str, Callable[[PartnerActors], Actor]]
+    roles: Mapping[str, Callable[[PartnerActors, Cell], Actor]]
     table: Callable[[PartnerActors, str, Cell], Actor]
     catalogue: Callable[[Parts], Actor]
 
@@ -116,7 +116,7 @@ class PartnerActors:
         cell = self._cells.get(role)
         if cell is None:
             make = self._makers.roles[role]
-            cell = self._cells[role] = self._cell(role, lambda _: make(self))
+            cell = self._cells[role] = self._cell(role, lambda cell: make(self, cell))
         return cell.ref
 
     def _cell(self, name: str, make: Callable[[Cell], Actor]) -> Cell:

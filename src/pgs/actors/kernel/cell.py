@@ -2,8 +2,8 @@
 
 The rules are those of docs/architecture.md:
 
-- The actor handles one message at a time. A message that was taken from the queue is handled to
-  the end, even if the asker has left.
+- The actor handles one message at a time, or some waiting asks together if it takes them along. A
+  message that was taken from the queue is handled to the end, even if the asker has left.
 - No sender waits for room. An ask is answered as overloaded when the mailbox is full, or when its
   deadline passes in the queue.
 - When an actor breaks, the message that broke it is lost. For the next message the actor is rebuilt
@@ -14,7 +14,7 @@ The rules are those of docs/architecture.md:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import trio
@@ -25,6 +25,7 @@ from pgs.actors.kernel.mail import (
     Crashed,
     Degraded,
     Envelope,
+    Message,
     Overloaded,
 )
 from pgs.actors.kernel.ref import Ref
@@ -124,6 +125,32 @@ class Cell:
             self._queue.popleft().fail(
                 Degraded("the partner rests") if rests else Overloaded("stopping")
             )
+
+    # --- for the actor, while it handles a message
+
+    def take_along(self, wanted: Callable[[Message], bool]) -> Envelope | None:
+        """Return the next queued message if it is an ask and `wanted`; it leaves the queue.
+
+        The actor has to answer it, to keep it for later, or to put it back. If the actor breaks
+        first, the ask fails like the message that the actor broke on.
+        """
+        now = trio.current_time()
+        while self._queue and self._queue[0].deadline <= now:
+            self._queue.popleft().fail(Overloaded("deadline"))
+        if not self._queue or not self._queue[0].is_ask or not wanted(self._queue[0].message):
+            return None
+        envelope = self._queue.popleft()
+        envelope.keep_in(self._deferred)
+        return envelope
+
+    def put_back(self, envelopes: Iterable[Envelope]) -> None:
+        """Queue asks again that were taken along, before all others and in their order."""
+        kept = [envelope for envelope in envelopes if not envelope.answered]
+        for envelope in kept:
+            envelope.let_go()
+        self._queue.extendleft(reversed(kept))
+        if self.system.stopping:
+            self._refuse_queued()
 
     # --- from outside
 

@@ -94,6 +94,12 @@ class Envelope:
             self._kept_in = deferred
             deferred.add(self)
 
+    def let_go(self) -> None:
+        """Undo `keep_in`."""
+        if self._kept_in is not None:
+            self._kept_in.discard(self)
+            self._kept_in = None
+
     async def wait(self) -> Any:
         """Return the answer. Cancelling the caller does not cancel the message."""
         if self._result is not None:

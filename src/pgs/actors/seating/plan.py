@@ -21,7 +21,8 @@ from pgs.storage.transactions import Stmt, Tx
 class Plan:
     """What one decision writes, in the order in which it is added.
 
-    `seats`, `matches` and `ratings` (by game and player) hold the states after the commit.
+    `seats`, `matches` and `ratings` (by game and player) hold the states after the commit. A seat
+    that changes twice is in `seats` twice; `latest` has the last state of each seat, by seat id.
     """
 
     def __init__(
@@ -30,6 +31,7 @@ class Plan:
         self.now = now
         self.head = head
         self.seats: list[Seat] = []
+        self.latest: dict[str, Seat] = {}
         self.matches: list[Match] = []
         self.ratings: dict[tuple[str, str], Rating] = {}
         self._partner_id = partner_id
@@ -58,6 +60,7 @@ class Plan:
             self.head = msgspec.structs.replace(self.head, feed_position=position)
             seat = msgspec.structs.replace(seat, position=position)
         self.seats.append(seat)
+        self.latest[seat.seat_id] = seat
         self._stmts.append(rows.insert_seat(seat) if was is None else rows.update_seat(was, seat))
         return seat
 

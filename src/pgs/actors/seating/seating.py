@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import msgspec
 
 from pgs.actors.kernel.dispatch import DispatchingActor, Stale
-from pgs.actors.kernel.mail import Envelope
+from pgs.actors.kernel.mail import Envelope, Message
 from pgs.actors.partners import PartnerActors
 from pgs.actors.seating.lobby import Lobby
 from pgs.actors.seating.plan import Plan
@@ -36,6 +38,18 @@ class WaitingCall(msgspec.Struct, frozen=True):
     replayed: bool
 
 
+class Mailbox(Protocol):
+    """The actor's own mailbox, from which it takes further asks along with the current one."""
+
+    def take_along(self, wanted: Callable[[Message], bool]) -> Envelope | None:
+        """Return the next queued message if it is an ask and `wanted`; it leaves the queue."""
+        ...
+
+    def put_back(self, envelopes: Iterable[Envelope]) -> None:
+        """Queue asks again that were taken along, before all others and in their order."""
+        ...
+
+
 class Seating(DispatchingActor):
     """One partner's seats in one environment.
 
@@ -44,8 +58,10 @@ class Seating(DispatchingActor):
     just before a decision.
     """
 
-    def __init__(self, partner: PartnerActors, environment: Environment) -> None:
+    def __init__(self, partner: PartnerActors, environment: Environment, mailbox: Mailbox) -> None:
         self.partner = partner
+        self.mailbox = mailbox
+        self.stakes_alone = 0  # how many of the next stakes are decided one by one
         self.partner_id = partner.partner_id
         self.parts = partner.parts
         self.environment: Environment = environment
@@ -146,11 +162,20 @@ class Seating(DispatchingActor):
 
         Raises `Stale` if rows have changed since they were read, and what the writer raises.
         """
+        if await self.write(plan):
+            self.follow(plan)
+
+    async def write(self, plan: Plan) -> bool:
+        """Write a plan, and return whether there was anything to write. Raises like `commit`."""
         tx = plan.tx()
         if tx is None:
-            return
+            return False
         if await self.parts.database.writer.submit(tx) is Outcome.CONFLICT:
             raise Stale
+        return True
+
+    def follow(self, plan: Plan) -> None:
+        """Update the memory after a plan was written, and tell others of it."""
         self._remember(plan)
         self._note_deadlines(plan)
         self._start_pulse()

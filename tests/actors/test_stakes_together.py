@@ -1,0 +1,224 @@
+"""Stakes that wait at once are written together, and each is decided as it would be alone."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from pgs.actors.kernel.mail import Crashed, Envelope, Overloaded
+from pgs.actors.messages.seats import Seated, StakeSeat
+from pgs.actors.seating import staking
+from pgs.actors.seating.staking import STAKES_TOGETHER
+from pgs.domain.environments import Environment
+from pgs.domain.errors import Refusal
+from pgs.domain.seats import SeatRequest
+from pgs.storage.transactions import OutcomeUnknown
+from tests.actors.raw_rows import select
+from tests.actors.ready_core import FLOOR, GAME, ReadyCore, ready_core
+from tests.actors.scripted_settlement import ScriptedSettlement
+from tests.virtual import START, Faults
+
+TABLES = ("seat", "match", "ledger", "head", "totals")
+
+
+def stake(player: str, key: str | None = None, tier: str = "bronze") -> SeatRequest:
+    return SeatRequest(player, GAME, tier, FLOOR, key or f"k-{player}", None)
+
+
+async def ask_at_once(
+    s: ReadyCore,
+    requests: Iterable[SeatRequest],
+    environment: Environment = "test",
+    within: float = 5.0,
+) -> list[Any]:
+    """Put stakes into the mailbox before the actor runs; return the answers, or their errors."""
+    ref = s.partner().seats(environment)
+    envelopes = [Envelope(StakeSeat(each), trio.current_time() + within) for each in requests]
+    for envelope in envelopes:
+        ref._mailbox.post(envelope)
+    return [await _outcome(envelope) for envelope in envelopes]
+
+
+async def _outcome(envelope: Envelope) -> object:
+    try:
+        return await envelope.wait()
+    except Exception as error:
+        return error
+
+
+def table(s: ReadyCore, name: str) -> list[str]:
+    return sorted(map(repr, select(s, f"select * from {name}")))  # noqa: S608  one of TABLES
+
+
+def seated(answers: Sequence[object]) -> list[str]:
+    return [each.seat.player_id for each in answers if isinstance(each, Seated)]
+
+
+async def test_a_burst_of_a_partner_is_written_in_a_few_transactions(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with ready_core(tmp_path, faults=faults) as s:
+        await s.seat("first")
+        faults.statements.clear()
+        answers = await ask_at_once(s, [stake(f"p{number}") for number in range(300)])
+        assert len(seated(answers)) == 300
+        assert faults.count("begin immediate") == 300 / STAKES_TOGETHER
+        await s.check_money()
+
+
+def random_stakes(chance: Random) -> list[SeatRequest]:
+    """Return stakes of few players, of which some repeat others, reuse a key or are refused."""
+    stakes: list[SeatRequest] = []
+    for number in range(120):
+        tier = chance.choice(("bronze", "bronze", "gold", "none"))
+        cents = chance.choice((FLOOR, FLOOR, FLOOR, 7))
+        key = f"k{number}" if chance.random() < 0.9 else f"k{chance.randrange(120)}"
+        new = SeatRequest(f"p{chance.randrange(6)}", GAME, tier, cents, key, None)
+        stakes.append(chance.choice(stakes) if stakes and chance.random() < 0.2 else new)
+    return stakes
+
+
+@pytest.mark.parametrize("environment", ["test", "live"])
+@pytest.mark.parametrize("seed", range(4))
+def test_stakes_decided_together_give_the_same_rows_and_answers_as_one_after_the_other(
+    seed: int, environment: Environment, tmp_path: Path
+) -> None:
+    requests = random_stakes(Random(seed))
+    found: dict[bool, tuple[list[Any], list[Any]]] = {}
+
+    async def play(together: bool) -> None:
+        async with ready_core(tmp_path / str(together), seed=seed) as s:
+            await s.set_tier("gold", FLOOR, 180)
+            groups = [requests] if together else [[each] for each in requests]
+            answers = [
+                each for group in groups for each in await ask_at_once(s, group, environment)
+            ]
+            await s.check_money()
+            found[together] = (answers, [table(s, each) for each in TABLES])
+
+    for together in (True, False):
+        trio.run(play, together, clock=MockClock(autojump_threshold=0))
+    assert found[True] == found[False]
+    answers, _ = found[True]
+    assert {type(each) for each in answers} == {Seated, Refusal}
+    assert {each.replayed for each in answers if isinstance(each, Seated)} == {True, False}
+    if environment == "test":
+        statuses = {each.seat.status for each in answers if isinstance(each, Seated)}
+        assert statuses == {"waiting", "matched"}
+
+
+async def test_a_stake_that_breaks_its_decision_fails_alone(
+    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_seat = staking._new_seat
+
+    def breaks(seats: Any, plan: Any, request: SeatRequest, price: Any) -> Any:
+        if request.player_id == "carol":
+            raise ZeroDivisionError
+        return new_seat(seats, plan, request, price)
+
+    monkeypatch.setattr(staking, "_new_seat", breaks)
+    async with ready_core(tmp_path) as s:
+        players = ["alice", "bob", "carol", "dave", "erin"]
+        answers = await ask_at_once(s, map(stake, players))
+        assert seated(answers) == ["alice", "bob", "dave", "erin"]
+        assert isinstance(answers[2], Crashed)
+        assert len(select(s, "select * from match")) == 2
+        await s.check_money()
+
+
+async def test_stakes_that_cannot_be_written_together_are_written_one_by_one(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with ready_core(tmp_path, faults=faults) as s:
+        faults.fail("insert into seat", times=2)  # the group, and then its first stake
+        faults.statements.clear()
+        answers = await ask_at_once(s, map(stake, ("alice", "bob", "carol")))
+        assert faults.count("begin immediate") == 1 + 3
+        assert isinstance(answers[0], Crashed)
+        assert seated(answers) == ["bob", "carol"]
+        assert select(s, "select player_id from seat order by seq") == [("bob",), ("carol",)]
+        faults.statements.clear()
+        await ask_at_once(s, map(stake, ("dave", "erin", "frank")))
+        assert faults.count("begin immediate") == 1, "later stakes are not written together"
+
+
+async def test_a_group_that_meets_changed_rows_is_decided_again_from_them(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults, path = Faults(), tmp_path / "pgs.db"
+    async with ready_core(tmp_path, faults=faults) as s:
+        await s.seat("early")
+        raised = "update head set feed_position = feed_position + 5"
+        faults.commit_before("begin immediate", path, raised)
+        answers = await ask_at_once(s, map(stake, ("alice", "bob", "carol")))
+        assert seated(answers) == ["alice", "bob", "carol"]
+        positions = [seat.position for seat in await s.feed()]
+        assert positions == [6, 7, 8, 9], "the group did not see the raised head"
+        await s.check_money()
+
+
+async def test_no_stake_of_a_group_is_confirmed_when_its_commit_fails(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with ready_core(tmp_path, faults=faults) as s:
+        await s.seat("early")
+        faults.fail("commit", times=1)
+        requests = [stake("alice"), stake("bob"), stake("carol", tier="none"), stake("dave")]
+        answers = await ask_at_once(s, requests)
+        assert [type(each) for each in answers] == [Crashed, Crashed, Refusal, Crashed]
+        again = await ask_at_once(s, requests)
+        assert seated(again) == ["alice", "bob", "dave"]
+        assert not any(each.replayed for each in again if isinstance(each, Seated))
+        await s.check_money()
+
+
+async def test_a_commit_of_unknown_outcome_is_not_repeated_by_the_actor(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    faults = Faults()
+    async with ready_core(tmp_path, faults=faults) as s:
+        await s.seat("early")
+        faults.fail("commit", OutcomeUnknown("lost"), after=True, times=1)
+        requests = [stake("alice"), stake("bob")]
+        answers = await ask_at_once(s, requests)
+        assert [type(each) for each in answers] == [Crashed, Crashed]
+        again = await ask_at_once(s, requests)
+        assert [each.replayed for each in again] == [True, True], "it was on disk"
+        assert (await s.head()).seat_seq == 3
+
+
+async def test_a_stake_past_its_deadline_is_not_taken_along(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with ready_core(tmp_path) as s:
+        ref = s.partner().seats("test")
+        late = Envelope(StakeSeat(stake("late")), trio.current_time())
+        for envelope in (Envelope(StakeSeat(stake("alice")), trio.current_time() + 5), late):
+            ref._mailbox.post(envelope)
+        answers = await ask_at_once(s, [stake("bob")])
+        assert seated(answers) == ["bob"]
+        assert isinstance(await _outcome(late), Overloaded)
+        assert len(await s.feed()) == 2
+
+
+async def test_each_stake_of_a_group_gets_settlements_answer_to_its_own_charge(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    port = ScriptedSettlement({"k-bob": ["declined"]})
+    faults = Faults()
+    async with ready_core(tmp_path, port, faults=faults) as s:
+        faults.statements.clear()
+        answers = await ask_at_once(s, map(stake, ("alice", "bob", "carol")))
+        assert answers[1].seat.status == "declined"
+        assert {answers[0].seat.status, answers[2].seat.status} == {"waiting", "matched"}
+        assert {each.seat.seated_at for each in answers} == {START}
+        assert faults.count("begin immediate") == 4, "one for the seats, one for each answer"
+        await s.check_money()
