@@ -1,5 +1,6 @@
 """Readiness and the rules of a seat never disagree."""
 
+import re
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from pgs.domain.environments import Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.readiness import ADVICE, Around, gates, is_ready, own_price
 from pgs.domain.tiers import Price, Tier, TierCatalogue, TierRevision
+from tests.conventions.tree import ROOT
 from tests.making import account
 
 GAME = "checkers"
@@ -108,3 +110,13 @@ def test_the_gates_come_in_the_promised_order_and_each_has_advice() -> None:
     assert [gate.name for gate in found] == list(ADVICE)
     assert [gate.binding for gate in found] == [True] * 5 + [False] * 3
     assert [gate.name for gate in found if not gate.ok] == ["game_licensed", "tier_on_offer"]
+
+
+def test_the_guide_says_which_gates_only_advise() -> None:
+    acme = account(origins={"test": (), "live": ()})
+    nothing = TierCatalogue({"test": {}, "live": {}}, 1)
+    found = gates(acme, "test", GAME, INSTALLED, nothing, NOTHING_ELSE)
+    text = (ROOT / "docs" / "api.md").read_text("utf-8")
+    section = text.partition("\n## What a seat still needs\n")[2].partition("\n## ")[0]
+    told = re.findall(r"^\| `(\w+)` \| (only advice)?", section, re.MULTILINE)
+    assert told == [(gate.name, "" if gate.binding else "only advice") for gate in found]

@@ -3,6 +3,7 @@
 `scripts/write_examples.py` stores what is returned here; a test makes the calls again and compares.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pgs.http.reference.answers import Example, without_secrets
 from tests.journeys.admin_client import BOSS, AdminClient, open_admin_with_webhook, person
 from tests.journeys.billed import Billed, open_billed
 from tests.journeys.client import NOTHING, Client, ok
+from tests.journeys.live_stream import watching
 from tests.journeys.service import until
 
 GAME = "tic-tac-toe"
@@ -26,9 +28,6 @@ TIER = "test-bronze"
 WEBHOOK = f"https://{HOOKS_HOST}/nudges"
 
 THEME = {"displayName": "Acme Games", "primaryColor": "#0B6E4F", "cornerRadius": 12}
-
-NOT_CALLED = {"GET /partner/admin/live"}
-"""Calls without an example: a stream has no end."""
 
 
 class Calls:
@@ -75,6 +74,7 @@ async def _call_all(admin: AdminClient) -> dict[str, Example]:
     key = await _set_up(by_member)
     by_key = Calls(admin.service.public, key)
     kept = by_key.kept | await _launch(by_key)
+    by_member.kept["GET /partner/admin/live"] = await _watch(admin, by_key)
     await _manage(admin, by_member)
     return kept | by_member.kept
 
@@ -145,6 +145,15 @@ def _seat(player_id: str, idempotency_key: str) -> dict[str, object]:
         "stakeUsdCents": 100,
         "idempotencyKey": idempotency_key,
     }
+
+
+async def _watch(admin: AdminClient, call: Calls) -> Example:
+    """Return what the live stream tells of one call."""
+    async with watching(admin) as stream:
+        await call("GET", "/partner/me")
+        told = await stream.until_kind("call")
+    text = f"event: call\ndata: {json.dumps(told)}\n\n"
+    return Example({}, {"environment": "test"}, None, text)
 
 
 async def _manage(admin: AdminClient, call: Calls) -> None:

@@ -92,8 +92,8 @@ export class Client {
   }
 
   /**
-   * Reads a page of the feed. `follow` and `catchUp` do this with a store. Without a cursor, `since`
-   * (epoch seconds) begins at the first row that changed then or later.
+   * Reads a page of the feed. `follow` and `catchUp` do this with a store. Without a cursor,
+   * `since` (epoch seconds) begins at the first row that changed then or later.
    */
   results(cursor: string | null = null, options: ResultsOptions = {}): Promise<Page<Row>> {
     return this.send(calls.results(cursor, options));
@@ -124,7 +124,8 @@ export class Client {
       } catch (error) {
         if (!(error instanceof PgsError) || !error.mayPass) throw error;
         this.#sender.warn(`the feed cannot be read, trying again: ${error.message}`);
-        await this.#sender.sleep(Math.max(this.#sender.retries.longestPauseMs, error.retryAfterMs ?? 0));
+        const { retries, sleep } = this.#sender;
+        await sleep(Math.max(retries.longestPauseMs, error.retryAfterMs ?? 0));
         continue;
       }
       if (page.items.length > 0) yield page.items;

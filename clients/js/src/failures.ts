@@ -1,4 +1,4 @@
-/** The failures of a call: one type for each status, and those that are no answer of the service. */
+/** The failures of a call: one type for each status, and two for what the service does not say. */
 
 import type { Json } from './records.js';
 

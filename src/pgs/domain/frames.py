@@ -8,6 +8,8 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from pgs.domain.seats import EndReason
+
 MOVES_SENT_MAX: Final = 1_000
 """Moves that a snapshot has, the newest ones. The longest chess match of record has 538."""
 
@@ -91,7 +93,7 @@ class Snapshot(msgspec.Struct, frozen=True, tag_field="type", tag="snapshot", re
     remaining_ms: tuple[int, int] | UnsetType = UNSET
     status: Literal["started", "ended", "no_contest"] = "started"
     result: str | UnsetType = UNSET
-    end_reason: str | UnsetType = UNSET
+    end_reason: EndReason | UnsetType = UNSET
 
 
 class Moved(msgspec.Struct, frozen=True, tag_field="type", tag="moved", rename="camel"):
@@ -130,7 +132,7 @@ class Ended(msgspec.Struct, frozen=True, tag_field="type", tag="ended", rename="
     outcome: str
     due_usd_cents: int
     result: str | UnsetType = UNSET
-    end_reason: str | UnsetType = UNSET
+    end_reason: EndReason | UnsetType = UNSET
 
 
 class ErrorFrame(msgspec.Struct, frozen=True, tag_field="type", tag="error", rename="camel"):

@@ -3,31 +3,18 @@
 `payouts.py` has the money that an ended match owes.
 """
 
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
 from pgs.domain.environments import Environment
-from pgs.domain.seats import Result, Seat, no_earlier, retry_at
+from pgs.domain.seats import EndReason, Result, Seat, no_earlier, retry_at
 
 ABSENCE_S: dict[Environment, int] = {"live": 60, "test": 3600}
 """Seconds that a match waits for the first of its players, as the interface promises. In test a key
 can decide a match, so its players need not come."""
 
 MatchStatus = Literal["started", "ended", "no_contest"]
-END_REASONS: Final = (
-    "completed",
-    "resigned",
-    "forfeit_timeout",
-    "decided_by_test_key",
-    "no_opponent",
-    "cancelled",
-    "both_absent",
-    "account_inactive",
-    "platform_void",
-    "emergency_stop",
-)
-"""Every reason for which a match ends, as the interface promises."""
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -45,7 +32,7 @@ class Match(msgspec.Struct, frozen=True):
     tier_revision: int
     prize_usd_cents: int
     status: MatchStatus
-    end_reason: str | None = None
+    end_reason: EndReason | None = None
     started_at: int | None = None
     ended_at: int | None = None
     winner_player_id: str | None = None
@@ -74,7 +61,7 @@ class MatchDecision(msgspec.Struct, frozen=True):
 
     outcome: Literal["ended", "no_contest"]
     winner_player_id: str | None
-    end_reason: str
+    end_reason: EndReason
     scores: tuple[int, ...] | None = None
 
 
@@ -115,7 +102,7 @@ def _matched(seat: Seat, side: int, opponent: str, match_id: str, now: int) -> S
     )
 
 
-def close_alone(seat: Seat, match_id: str, end_reason: str, now: int) -> MatchWithSeats:
+def close_alone(seat: Seat, match_id: str, end_reason: EndReason, now: int) -> MatchWithSeats:
     """Return the match of its own in which a seat without an opponent ends.
 
     That match never starts. Its purpose is to give the seat a row in the feed and a refund.

@@ -31,6 +31,19 @@ SettlementSide = Literal["embedded", "remote"]
 SeatStatus = Literal["pending", "waiting", "matched", "ended", "no_contest", "declined"]
 StakeStatus = Literal["pending", "confirmed", "declined", "refunded"]
 Result = Literal["won", "lost", "drawn"]
+EndReason = Literal[
+    "completed",
+    "resigned",
+    "forfeit_timeout",
+    "decided_by_test_key",
+    "no_opponent",
+    "cancelled",
+    "both_absent",
+    "account_inactive",
+    "platform_void",
+    "emergency_stop",
+]
+"""Every reason for which a match ends, as the interface promises."""
 
 
 class SeatRequest(msgspec.Struct, frozen=True):
@@ -73,13 +86,13 @@ class Seat(msgspec.Struct, frozen=True):
     confirmed_at: int | None = None
     expires_at: int | None = None
     due_at: int | None = None
-    closing: str | None = None
+    closing: EndReason | None = None
     match_id: str | None = None
     side: int | None = None
     opponent_player_id: str | None = None
     result: Result | None = None
     score: int | None = None
-    end_reason: str | None = None
+    end_reason: EndReason | None = None
     started_at: int | None = None
     ended_at: int | None = None
     payout_usd_cents: int | None = None

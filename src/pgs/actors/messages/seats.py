@@ -7,7 +7,7 @@ import msgspec
 from pgs.actors.kernel.mail import Command, Message
 from pgs.domain.errors import BadRequest, Refusal
 from pgs.domain.matches import MatchDecision, MatchWithSeats
-from pgs.domain.seats import Seat, SeatRequest
+from pgs.domain.seats import EndReason, Seat, SeatRequest
 
 
 class Seated(msgspec.Struct, frozen=True):
@@ -72,7 +72,7 @@ class DecideMatch(Command[MatchWithSeats | Refusal | BadRequest], frozen=True):
     match_id: str
     outcome: Literal["ended", "no_contest"]
     winner_player_id: str | None
-    end_reason: str
+    end_reason: EndReason
 
 
 class CloseSeats(Command[Closed], frozen=True):
@@ -82,7 +82,7 @@ class CloseSeats(Command[Closed], frozen=True):
     """
 
     seat_ids: tuple[str, ...]
-    end_reason: str
+    end_reason: EndReason
 
 
 class CancelSeat(Command[Seat | Refusal], frozen=True):
@@ -95,7 +95,7 @@ class CloseMatches(Command[Closed], frozen=True):
     """End those of the matches that run, as no contest. The reply counts them."""
 
     match_ids: tuple[str, ...]
-    end_reason: str
+    end_reason: EndReason
 
 
 class FinaliseDays(Command[FinalDay], frozen=True):

@@ -11,7 +11,7 @@ from pgs.actors.play.position import Position, allowance_of, replay
 from pgs.domain.clocks import MatchClock, restarted
 from pgs.domain.matches import Match, MatchDecision
 from pgs.domain.play import START_AFTER_MS, Attendance, Move
-from pgs.domain.seats import Seat
+from pgs.domain.seats import EndReason, Seat
 from pgs.games import rules as games
 
 DUE_SLACK_S = 1
@@ -113,7 +113,7 @@ class MatchState:
         winner = None if outcome.winner is None else self.seats[outcome.winner].player_id
         return MatchDecision("ended", winner, "completed", outcome.scores)
 
-    def opponent_wins(self, side: int, end_reason: str) -> MatchDecision:
+    def opponent_wins(self, side: int, end_reason: EndReason) -> MatchDecision:
         """Return the decision by which a side loses."""
         return MatchDecision("ended", self.seats[1 - side].player_id, end_reason)
 

@@ -10,7 +10,7 @@ from pgs.actors.seating.ending import close_seat, end_match
 from pgs.actors.seating.payouts import ask_for_payouts, side_of
 from pgs.actors.seating.seating import Seating
 from pgs.domain.matches import Match, MatchDecision, MatchWithSeats
-from pgs.domain.seats import Seat, SettlementSide, is_due, retry_at
+from pgs.domain.seats import EndReason, Seat, SettlementSide, is_due, retry_at
 
 
 async def seat_due(seats: Seating, message: SeatDue, _: Envelope) -> None:
@@ -52,7 +52,7 @@ async def _end_if_nobody_came(seats: Seating, match: Match) -> None:
     if installed and await seats.has_attendance(match):
         seats.partner.table(match.match_id).tell(LookAgain())
         return
-    end_reason = "both_absent" if installed else "platform_void"
+    end_reason: EndReason = "both_absent" if installed else "platform_void"
     record = await seats.with_seats(match)
     await end_match(seats, record, MatchDecision("no_contest", None, end_reason))
 

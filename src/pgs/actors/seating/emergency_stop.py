@@ -4,6 +4,8 @@ The stop first commits a mark that invalidates every session token, then closes 
 goes on even if the caller leaves. After a crash, `finish_stops` completes it.
 """
 
+from typing import Final
+
 import msgspec
 
 from pgs.actors.messages.account.lifecycle import (
@@ -19,7 +21,7 @@ from pgs.domain.errors import BadRequest, Refusal
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.stops import find_stop, unfinished_stops
 
-EMERGENCY = "emergency_stop"  # the end reason in the rows of matches and seats
+EMERGENCY: Final = "emergency_stop"  # the end reason in the rows of matches and seats
 
 
 class Stopped(msgspec.Struct, frozen=True):

@@ -1,5 +1,7 @@
 """Ending matches and closing seats: by a decision, at a table, or because play was switched off."""
 
+from typing import Final
+
 import msgspec
 
 from pgs.actors.kernel.mail import Envelope
@@ -19,9 +21,9 @@ from pgs.domain import matches
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchDecision, MatchWithSeats, same_decision
 from pgs.domain.ratings import after_match
-from pgs.domain.seats import Seat
+from pgs.domain.seats import EndReason, Seat
 
-CANCELLED = "cancelled"
+CANCELLED: Final = "cancelled"
 """The end reason of a seat that its partner has taken back."""
 
 NOT_A_PLAYER = BadRequest("winnerPlayerId must name a player of this match, or be null for a draw")
@@ -111,7 +113,7 @@ async def cancel_seat(seats: Seating, command: CancelSeat, _: Envelope) -> Seat 
     return await close_seat(seats, seat, CANCELLED)
 
 
-async def close_seat(seats: Seating, seat: Seat, end_reason: str) -> Seat:
+async def close_seat(seats: Seating, seat: Seat, end_reason: EndReason) -> Seat:
     """End a waiting seat in a match of its own, and ask for its refund. Return the seat."""
     plan = seats.plan()
     closed = _plan_closing(seats, plan, seat, end_reason)
@@ -120,7 +122,7 @@ async def close_seat(seats: Seating, seat: Seat, end_reason: str) -> Seat:
     return closed.seats[0]
 
 
-def _plan_closing(seats: Seating, plan: Plan, seat: Seat, end_reason: str) -> MatchWithSeats:
+def _plan_closing(seats: Seating, plan: Plan, seat: Seat, end_reason: EndReason) -> MatchWithSeats:
     closed = matches.close_alone(seat, seats.new_match_id(), end_reason, plan.now)
     plan.insert_match(closed.match)
     return MatchWithSeats(closed.match, (plan.save(seat, closed.seats[0]),))

@@ -23,6 +23,7 @@ from pgs.actors.partners import PartnerActors, PartnerDirectory
 from pgs.actors.parts import Parts
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import BadRequest, Refusal
+from pgs.domain.seats import EndReason
 from pgs.storage import seats as rows
 from pgs.storage.accounts import switched_off_with_open_play
 from pgs.storage.bulk import read_in_bulk
@@ -52,7 +53,7 @@ def _always() -> bool:
 async def switch_off(
     partner: PartnerActors,
     mark: Command[R],
-    end_reason: str = "account_inactive",
+    end_reason: EndReason = "account_inactive",
     environments: Sequence[Environment] = ENVIRONMENTS,
 ) -> SwitchedOff[R]:
     """Switch play off and close what is open.
@@ -126,7 +127,7 @@ def _is_off(parts: Parts, partner_id: str) -> bool:
 async def close_play(
     partner: PartnerActors,
     environment: Environment,
-    end_reason: str,
+    end_reason: EndReason,
     wanted: Callable[[], bool] = _always,
 ) -> int:
     """Close all open play in one environment; return how many seats and matches were ended.

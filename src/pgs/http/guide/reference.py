@@ -43,7 +43,9 @@ def _call(endpoint: Endpoint, example: msgspec.Struct | None) -> list[str]:
     parts += [*parameter_rows(endpoint), *field_rows(endpoint)]
     shown = msgspec.to_builtins(example) if example is not None else {}
     for title, value in (("Body", shown.get("body")), ("Answer", shown.get("answer"))):
-        if value is not None:
+        if isinstance(value, str):  # what a stream sends
+            parts.append(f"{title}, for example:\n\n```text\n{value.strip()}\n```")
+        elif value is not None:
             text = json.dumps(value, indent=2, ensure_ascii=False)
             parts.append(f"{title}, for example:\n\n```json\n{text}\n```")
     own = [reason for reason in reasons_of(endpoint) if reason not in _common(endpoint)]

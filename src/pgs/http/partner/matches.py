@@ -6,8 +6,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from pgs.domain.errors import refuse
-from pgs.domain.matches import END_REASONS, Match, MatchStatus
-from pgs.domain.seats import Result, Seat
+from pgs.domain.matches import Match, MatchStatus
+from pgs.domain.seats import EndReason, Result, Seat
 from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.storage.seats import find_match_with_seats
 
@@ -26,9 +26,6 @@ Pairing = Annotated[
     ),
 ]
 """How a match was paired, as stored JSON. What is in it depends on the rule."""
-
-EndReason = Annotated[str, msgspec.Meta(extra_json_schema={"enum": END_REASONS})]
-"""Why a match has ended."""
 
 
 class MatchSeat(msgspec.Struct, frozen=True, rename="camel"):

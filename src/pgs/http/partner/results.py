@@ -18,11 +18,10 @@ from pgs.domain.cursors import make_cursor, read_cursor
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchStatus
 from pgs.domain.members import PLATFORM
-from pgs.domain.seats import Result, Seat
+from pgs.domain.seats import EndReason, Result, Seat
 from pgs.http.api.auth import recheck
 from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.http.api.query import int_param
-from pgs.http.partner.matches import EndReason
 from pgs.storage.bulk import read_in_bulk
 from pgs.storage.seats import feed_page, find_head, position_since
 

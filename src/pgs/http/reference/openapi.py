@@ -178,12 +178,13 @@ def _request(
 
 
 def _success(endpoint: Endpoint, example: Example | None) -> dict[str, Any]:
-    if endpoint.path.endswith("/live"):
-        return {"text/event-stream": {"schema": {"type": "string"}}}
-    content: dict[str, Any] = {"schema": _ref(endpoint.response)}
+    is_stream = endpoint.path.endswith("/live")
+    content: dict[str, Any] = {
+        "schema": {"type": "string"} if is_stream else _ref(endpoint.response)
+    }
     if example is not None:
         content["example"] = example.answer
-    return {"application/json": content}
+    return {"text/event-stream" if is_stream else "application/json": content}
 
 
 def _ref(kind: type[msgspec.Struct]) -> dict[str, str]:
