@@ -1,4 +1,4 @@
-"""The breaker stops calls to a server that answers none, and tries it again ever more seldom."""
+"""The breaker stops calls to a server that answers none, and tries it again less and less often."""
 
 from pgs.actors.shared.breaker import BREAK_AFTER, OPEN_MAX_S, OPEN_MIN_S, Breaker
 
@@ -15,7 +15,7 @@ def opened() -> Breaker:
     return breaker
 
 
-def test_calls_stop_after_so_many_seats_in_a_row_without_an_answer() -> None:
+def test_calls_stop_after_enough_different_seats_in_a_row_without_an_answer() -> None:
     breaker = opened()
     assert breaker.state(0.0) == "open"
     assert not breaker.begin("sea_x", OPEN_MIN_S - 0.1)
@@ -59,13 +59,13 @@ def test_each_failed_try_doubles_the_pause_up_to_its_bound() -> None:
     assert pauses == [4.0, 8.0, 16.0, OPEN_MAX_S, OPEN_MAX_S, OPEN_MAX_S, OPEN_MAX_S]
 
 
-def test_a_call_from_before_that_fails_late_changes_nothing() -> None:
+def test_a_call_that_began_before_the_break_and_fails_after_it_changes_nothing() -> None:
     breaker = opened()
     assert breaker.unanswered("sea_late", 1.0) is None
     assert breaker.wait_s(1.0) == OPEN_MIN_S - 1.0
 
 
-def test_a_try_that_tells_nothing_leaves_the_next_one_to_another() -> None:
+def test_a_try_that_says_nothing_about_the_server_lets_another_call_try_it() -> None:
     breaker = opened()
     assert breaker.begin("sea_1", OPEN_MIN_S)
     breaker.abandoned("sea_1")

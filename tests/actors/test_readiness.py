@@ -83,7 +83,7 @@ environments: st.SearchStrategy[Environment] = st.sampled_from(["test", "live"])
 
 
 @given(st.data())
-async def test_ready_and_what_a_seat_is_refused_with_never_disagree(data: st.DataObject) -> None:
+async def test_readiness_and_the_refusal_of_a_seat_never_disagree(data: st.DataObject) -> None:
     environment: Environment = data.draw(environments)
     caller = data.draw(accounts(environment))
     catalogue = TierCatalogue({"test": {}, "live": {}, environment: data.draw(tiers())}, 1)

@@ -1,4 +1,4 @@
-"""The frame costs nobody a match, and everybody understands it."""
+"""The frame prevents costly mistakes, and everybody can use it."""
 
 import pytest
 from playwright.sync_api import Browser, expect

@@ -107,7 +107,7 @@ def test_an_invoice_is_paid_or_voided_and_an_unknown_one_is_refused_with_advice(
 
 
 @pytest.mark.parametrize("month", ["2026-11", "202613", "20261", "", "٢٠٢٦١١"])
-def test_a_month_that_is_none_is_a_wrong_call(month: str, tmp_path: Path) -> None:
+def test_a_month_that_does_not_exist_is_a_wrong_call(month: str, tmp_path: Path) -> None:
     done = pgs("invoice", "assemble", "--month", month, "--data", tmp_path)
     assert done.exit_code == 2
     assert "202611" in done.stderr
@@ -119,5 +119,5 @@ def test_a_month_that_has_not_begun_is_refused(folder: Path) -> None:
     assert "must have begun" in done.stderr
 
 
-def test_a_status_that_is_none_is_a_wrong_call(tmp_path: Path) -> None:
+def test_an_unknown_status_is_a_wrong_call(tmp_path: Path) -> None:
     assert pgs("invoice", "list", "--status", "late", "--data", tmp_path).exit_code == 2

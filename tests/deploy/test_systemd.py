@@ -40,7 +40,7 @@ def _analyze(*arguments: str) -> str:
     return said
 
 
-def test_systemd_takes_the_units_without_a_word(tmp_path: Path) -> None:
+def test_systemd_verifies_the_units_without_a_warning(tmp_path: Path) -> None:
     said = _analyze("verify", "--man=no", *_installed(tmp_path)).splitlines()
     assert [line for line in said if "pgs" in line] == []  # it also reads units of the machine
 

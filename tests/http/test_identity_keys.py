@@ -52,7 +52,7 @@ async def test_nothing_is_fetched_before_a_token_needs_it(autojump_clock: MockCl
     assert web.asked == []
 
 
-async def test_a_hundred_at_once_share_one_fetch(autojump_clock: MockClock) -> None:
+async def test_a_hundred_tokens_at_once_share_one_fetch(autojump_clock: MockClock) -> None:
     web, verdicts = Web(), list[Identity | Refusal]()
     web.takes_s = 1.0
     checked = verifier(web, jwks_url=None)
@@ -67,7 +67,7 @@ async def test_a_hundred_at_once_share_one_fetch(autojump_clock: MockClock) -> N
     assert web.asked == [DISCOVERY, JWKS_URL]
 
 
-async def test_a_hundred_at_once_share_one_failure(autojump_clock: MockClock) -> None:
+async def test_a_hundred_tokens_at_once_share_one_failure(autojump_clock: MockClock) -> None:
     web, verdicts = Web(), list[Identity | Refusal]()
     web.takes_s, web.down = 1.0, True
     checked = verifier(web)

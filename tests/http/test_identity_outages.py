@@ -1,4 +1,4 @@
-"""The cache of the issuer's keys while the issuer is down or publishes what does not fit."""
+"""The cache of the issuer's keys while the issuer is down or publishes what cannot be used."""
 
 from collections.abc import Sequence
 

@@ -107,7 +107,7 @@ async def test_a_page_of_the_guide_loads_nothing_from_elsewhere(serve_app: Serve
         ("/nothing/like/it", None),
     ],
 )
-async def test_an_unknown_path_is_told_the_one_that_was_meant(
+async def test_the_answer_at_an_unknown_path_names_the_one_that_was_meant(
     serve_app: ServeApp, path: str, meant: str | None
 ) -> None:
     async with serving(serve_app, edge(make_pages())) as server, await server.client() as client:

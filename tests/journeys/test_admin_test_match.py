@@ -89,7 +89,9 @@ async def test_a_developer_without_a_code_seats_two_players_who_can_play_at_once
     assert "pgs_" not in str(tried)
 
 
-async def test_its_money_is_booked_like_that_of_every_match(admin: AdminClient) -> None:
+async def test_the_money_of_a_test_match_is_booked_like_that_of_every_match(
+    admin: AdminClient,
+) -> None:
     tried = await admin.call_ok("POST", "test-match", ASKED)
     winner = tried["players"][1]["playerId"]
     seats = admin.service.core.directory.partner("acme").seats("test")
@@ -132,7 +134,9 @@ async def test_without_a_stake_the_account_s_own_price_is_paid(admin: AdminClien
     assert again["matchId"] != tried["matchId"]
 
 
-async def test_it_is_refused_for_every_reason_for_which_a_test_key_is(admin: AdminClient) -> None:
+async def test_a_test_match_is_refused_for_every_reason_for_which_a_test_key_is_refused(
+    admin: AdminClient,
+) -> None:
     for fields, status, reason, extras in (
         ({"gameId": UNKNOWN}, 403, "game_not_licensed", {}),
         ({"gameId": TEST_ONLY}, 403, "game_not_licensed", {}),
@@ -157,7 +161,9 @@ async def test_it_is_refused_for_every_reason_for_which_a_test_key_is(admin: Adm
     assert (await admin.call_ok("GET", "matches?environment=test"))["matches"] == []
 
 
-async def test_it_is_refused_without_terms_and_while_the_account_is_off(tmp_path: Path) -> None:
+async def test_a_test_match_is_refused_without_terms_and_while_the_account_is_off(
+    tmp_path: Path,
+) -> None:
     async with open_admin(tmp_path) as admin:
         core = admin.service.core
         await account(core, "acme", ChangeLicence(PLATFORM, BOTH, "test_on"))

@@ -91,7 +91,7 @@ def test_a_refused_seat_says_what_to_send_instead(
         assert sentence in reply.json["error"], reply.json["error"]
 
 
-def test_a_version_that_is_not_served_is_told_those_that_are(
+def test_the_refusal_of_an_unserved_version_names_the_served_ones(
     client: SyncClient, known: Partner
 ) -> None:
     headers = [("X-Service-Api-Version", "2")]
@@ -100,21 +100,23 @@ def test_a_version_that_is_not_served_is_told_those_that_are(
     assert "Name a served one (1)" in reply.json["error"]
 
 
-def test_an_invoice_status_that_is_none_is_told_those_that_are(
+def test_the_refusal_of_an_unknown_invoice_status_names_the_known_ones(
     client: SyncClient, known: Partner
 ) -> None:
     error = client.call("GET", "/partner/invoices?status=foo", known.test).json["error"]
     assert "Send draft, open, paid, void or all" in error
 
 
-def test_an_outcome_draw_is_told_how_to_draw(client: SyncClient, known: Partner) -> None:
+def test_the_refusal_of_the_outcome_draw_says_how_to_send_a_draw(
+    client: SyncClient, known: Partner
+) -> None:
     path = "/partner/test/matches/mat_abc/decide"
     reply = client.call("POST", path, known.test, {"outcome": "draw"})
     assert (reply.status, reply.reason) == (400, None)
     assert "A draw is `ended` with `winnerPlayerId` null." in reply.json["error"]
 
 
-def test_an_api_key_at_the_game_api_is_told_what_belongs_there(
+def test_the_refusal_of_an_api_key_at_the_game_api_says_what_to_send(
     client: SyncClient, known: Partner
 ) -> None:
     reply = client.call("GET", "/game/session", known.test)
@@ -122,7 +124,7 @@ def test_an_api_key_at_the_game_api_is_told_what_belongs_there(
     assert "session token, from `POST /partner/sessions`" in reply.json["error"]
 
 
-def test_an_idempotency_key_in_a_header_is_pointed_to_the_body(
+def test_the_refusal_of_an_idempotency_key_in_a_header_points_to_the_body(
     client: SyncClient, known: Partner
 ) -> None:
     reply = _seat(client, known, {"idempotencyKey": ...}, [("Idempotency-Key", "one")])
@@ -174,7 +176,7 @@ def test_a_refused_read_says_what_to_ask_for_instead(
         (b"[]", "must be a JSON object"),
     ],
 )
-def test_a_body_that_is_no_json_object_is_told_what_it_is(
+def test_the_refusal_of_a_body_that_is_no_json_object_says_what_it_is(
     client: SyncClient, known: Partner, content: bytes, sentence: str
 ) -> None:
     reply = client.call("POST", "/partner/sessions", known.test, content=content)
@@ -182,14 +184,18 @@ def test_a_body_that_is_no_json_object_is_told_what_it_is(
     assert sentence in reply.json["error"]
 
 
-def test_too_large_a_body_is_told_the_limit(client: SyncClient, known: Partner) -> None:
+def test_the_refusal_of_too_large_a_body_names_the_limit(
+    client: SyncClient, known: Partner
+) -> None:
     content = b"x" * (DEFAULT_BODY_BYTES + 1)
     reply = client.call("POST", "/partner/sessions", known.test, content=content)
     assert reply.status == 413
     assert f"larger than {DEFAULT_BODY_BYTES} bytes" in reply.json["error"]
 
 
-def test_a_browsers_preflight_is_told_that_keys_belong_on_servers(client: SyncClient) -> None:
+def test_the_refusal_of_a_browsers_preflight_says_that_keys_belong_on_servers(
+    client: SyncClient,
+) -> None:
     headers = [("Origin", "https://a.example"), ("Access-Control-Request-Method", "POST")]
     reply = client.call("OPTIONS", "/partner/sessions", headers=headers)
     assert (reply.status, reply.header("allow")) == (405, "POST")

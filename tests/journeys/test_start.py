@@ -165,7 +165,7 @@ async def test_objects_that_stay_are_left_out_of_garbage_collection(
         ("127.0.0.1:0", "", False),
     ],
 )
-async def test_a_listener_on_every_address_without_a_base_url_is_warned_of(
+async def test_a_start_warns_of_a_listener_on_every_address_without_a_base_url(
     tmp_path: Path, listen: str, base_url: str, warned: bool
 ) -> None:
     with capture_logs() as lines:

@@ -65,7 +65,9 @@ def test_a_test_key_replaces_the_whole_theme_of_test_and_no_other(
     assert again == {"environment": "test", **PLAIN, "displayName": "Acme", "revision": 2}
 
 
-def test_a_live_key_is_told_where_to_write_the_theme(client: SyncClient, partner: Partner) -> None:
+def test_the_refusal_of_a_live_key_says_where_to_write_the_theme(
+    client: SyncClient, partner: Partner
+) -> None:
     reply = put(client, partner.live, "nothing of the body is looked at")
     where = f"{client.base_url}/portal/theme"
     check_refusal(reply, 403, "live_theme_not_writable", changeItAt=where)

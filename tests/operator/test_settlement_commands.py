@@ -151,7 +151,7 @@ async def test_a_page_that_begins_nowhere_is_refused(tmp_path: Path) -> None:
         assert isinstance(answer, Refused)
 
 
-async def test_a_retry_of_one_tells_what_has_become_of_it(tmp_path: Path) -> None:
+async def test_a_retry_of_one_item_says_what_has_become_of_it(tmp_path: Path) -> None:
     port = scripted(cleo=["unpublished", "pending", "confirmed"])
     async with a_core(tmp_path, port) as core:
         await take(core, "cleo")
@@ -162,7 +162,9 @@ async def test_a_retry_of_one_tells_what_has_become_of_it(tmp_path: Path) -> Non
         assert isinstance(answer_to(await c.retry(core, c.Item(item.id))), Refused)
 
 
-async def test_a_retry_of_all_asks_for_each_even_while_calls_are_stopped(tmp_path: Path) -> None:
+async def test_a_retry_of_all_items_asks_for_each_even_while_calls_are_stopped(
+    tmp_path: Path,
+) -> None:
     players = [f"p{number}" for number in range(8)]
     port = scripted(**{player: ["unpublished", "confirmed"] for player in players})
     async with a_core(tmp_path, port) as core:
@@ -282,7 +284,7 @@ async def test_a_payout_cannot_be_declined_since_the_money_is_owed(tmp_path: Pat
         await until_recorded(core, item.seat_id)
 
 
-async def test_what_a_server_holds_that_is_not_set_is_listed_with_that_reason(
+async def test_what_a_server_that_is_not_set_holds_is_listed_with_that_reason(
     tmp_path: Path,
 ) -> None:
     async with a_core(tmp_path, scripted(cleo=["pending"])) as core:
@@ -320,7 +322,7 @@ async def test_the_commands_work_with_a_service_and_without(tmp_path: Path, runn
         nursery.cancel_scope.cancel()
 
 
-async def test_a_retry_of_all_passes_over_a_partner_whose_actors_rest(tmp_path: Path) -> None:
+async def test_a_retry_of_all_items_passes_over_a_partner_whose_actors_rest(tmp_path: Path) -> None:
     async with a_core(tmp_path, scripted(cleo=["pending"])) as core:
         await take(core, "cleo")
         await until_answered(core, 1)

@@ -1,4 +1,4 @@
-"""Half a minute of calls that nobody would think of. `scripts/fuzz_api.py` runs longer."""
+"""Half a minute of unusual calls. `scripts/fuzz_api.py` runs longer."""
 
 import subprocess
 import sys

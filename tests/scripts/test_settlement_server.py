@@ -1,4 +1,4 @@
-"""The reference settlement server: idempotent by key, faults on demand, books that prove."""
+"""The reference settlement server: idempotent by key, faults on demand, sound books."""
 
 import json
 import socket

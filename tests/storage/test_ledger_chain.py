@@ -1,4 +1,4 @@
-"""The report names the first row of a ledger that is not as it was written, and what befell it."""
+"""The report names the first row of a ledger that is not as it was written, and its fault."""
 
 import sqlite3
 from contextlib import closing

@@ -156,7 +156,7 @@ async def _tortured(
                         f"{len(play.answered)} of {scale.seats} seats answered, "
                         f"{play.decided} matches decided; kill {kills}: {killed}"
                     )
-        # Play ends: what waits is closed and refunded. Then the server comes to its senses.
+        # Play ends: what waits is closed and refunded. Then the server makes no more faults.
         tell("all seats are answered; the partners are switched off")
         await _close(server, play)
         await _kill(rng, server, settlement)

@@ -19,7 +19,7 @@ SCALE = Scale(
 )
 
 
-async def test_every_seat_is_settled_once_whatever_the_settlement_server_does_and_who_is_killed(
+async def test_every_seat_is_settled_once_whatever_the_server_does_and_whichever_is_killed(
     tmp_path: Path,
 ) -> None:
     print(await torture(tmp_path, SCALE, print))

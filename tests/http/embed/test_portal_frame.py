@@ -52,7 +52,7 @@ async def test_every_other_path_below_it_is_a_bare_404(tmp_path: Path) -> None:
             assert (path, reply.status, reply.content) == (path, 404, b"")
 
 
-async def test_an_account_that_is_off_has_none_and_other_methods_are_refused(
+async def test_an_account_that_is_off_has_no_such_frame_and_other_methods_are_refused(
     tmp_path: Path,
 ) -> None:
     async with embedding_service(tmp_path, **ISSUER) as service:

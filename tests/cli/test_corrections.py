@@ -1,4 +1,4 @@
-"""What an operator mistypes is refused or mended, and what ends play asks first."""
+"""What an operator mistypes is refused or corrected; what ends play asks for confirmation."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def test_a_tier_whose_prize_locks_it_says_so(tmp_path: Path) -> None:
     assert "takes no seats" not in pgs(*TIER, "--floor", "125", "--prize", "250", *at).stdout
 
 
-def test_an_account_is_mended_and_another_admin_invited(tmp_path: Path) -> None:
+def test_an_account_is_corrected_and_another_admin_is_invited(tmp_path: Path) -> None:
     at = ("--data", tmp_path / "data")
     json_of(pgs(*NEW, "--json", *at))
     mended = pgs(
@@ -70,7 +70,7 @@ ENDING = [
 
 
 @pytest.mark.parametrize(("command", "question"), ENDING, ids=lambda one: " ".join(one[:2]))
-def test_what_ends_play_or_shuts_people_out_asks_a_person_first(
+def test_a_command_that_ends_play_or_shuts_people_out_asks_a_person_first(
     command: tuple[str, ...], question: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[str]()
@@ -92,7 +92,7 @@ def test_what_ends_play_or_shuts_people_out_asks_a_person_first(
     assert len(asked) == 1
 
 
-def test_who_agrees_goes_on_and_programs_are_not_asked(
+def test_a_command_goes_on_after_a_yes_and_programs_are_not_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = ("--data", tmp_path / "data")
