@@ -8,13 +8,39 @@ import type { SignIn } from './sign-in';
 export type Environment = 'test' | 'live';
 export type Role = 'admin' | 'developer' | 'viewer';
 
+/** What is open in an environment. */
+export interface OpenPlay {
+  waitingSeats: number;
+  runningMatches: number;
+}
+
+/** The account as the caller sees it. Times are in epoch seconds. */
 export interface Account {
   partnerId: string;
   name: string;
   active: boolean;
   role: Role;
+  uid: string;
   email: string;
   revision: number;
+  pins: Record<Environment, number>;
+  stepUp: {
+    enrolled: boolean;
+    until?: number;
+    freshUntil?: number;
+    lockedUntil?: number;
+    needsReset?: boolean;
+  };
+  rakeTerms: { offeredVersion?: number; agreedVersion?: number; agreedAt?: number };
+  open: Record<Environment, OpenPlay>;
+  adminDomain?: string;
+}
+
+/** No answer came. */
+export class Unreachable extends Error {
+  constructor() {
+    super('The service did not answer. Look at your connection.');
+  }
 }
 
 /** An answer that is no 200. `reason` is empty where the API gives none. */
@@ -22,13 +48,31 @@ export class Refused extends Error {
   readonly status: number;
   readonly reason: string;
   readonly requestId: string;
+  /** Every field of the answer. */
+  readonly told: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, told: { error?: string; reason?: string }, requestId: string) {
-    super(told.error ?? `The service answered ${status}.`);
+  constructor(status: number, told: Record<string, unknown>, requestId: string) {
+    super(typeof told.error === 'string' ? told.error : `The service answered ${status}.`);
     this.status = status;
-    this.reason = told.reason ?? '';
+    this.reason = typeof told.reason === 'string' ? told.reason : '';
     this.requestId = requestId;
+    this.told = told;
   }
+}
+
+/** Two versions of one thing: as somebody else has saved it, and as it is to be written. */
+export interface Versus {
+  what: string;
+  theirs: string;
+  yours: string;
+}
+
+/** What a change by somebody else means for a write. */
+export interface Merge {
+  /** Reads anew, and returns where both versions touch. None: it is written on top, unasked. */
+  compare(): Promise<Versus[]>;
+  /** The body after `compare`, with what the other has saved. */
+  body(): object;
 }
 
 /** What a write asks of the person. Each returns whether to go on. */
@@ -36,8 +80,10 @@ export interface Questions {
   /** A code opens the step-up window. `what` names the act, `refused` why it is asked. */
   stepUp(what: string, refused: Refused): Promise<boolean>;
   signInAgain(): Promise<boolean>;
-  /** Somebody else has changed the account. */
-  goOnDespiteChange(what: string): Promise<boolean>;
+  /** Somebody else has changed the account. `versus`: where both touch, if that is known. */
+  goOnDespiteChange(what: string, versus: Versus[] | null): Promise<boolean>;
+  /** The write went through on top of a change that does not touch it. */
+  tellMerged(): void;
 }
 
 const STEP_UP = new Set(['step_up_required', 'fresh_step_up_required', 'totp_not_enrolled']);
@@ -46,6 +92,8 @@ export class Api {
   readonly #signIn: SignIn;
   #questions: Questions | null = null;
   #revision: number | null = null;
+  #listeners = new Set<(account: Account) => void>();
+  #newest = 1;
 
   constructor(signIn: SignIn) {
     this.#signIn = signIn;
@@ -55,10 +103,22 @@ export class Api {
     this.#questions = questions;
   }
 
+  /** The newest version of the API that the service has told. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  /** Calls `listener` with the account each time it is read. Returns what ends that. */
+  watch(listener: (account: Account) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** Reads the account; later writes carry its revision. */
   async account(): Promise<Account> {
     const account = await this.read<Account>('account');
     this.#revision = account.revision;
+    for (const listener of this.#listeners) listener(account);
     return account;
   }
 
@@ -66,19 +126,47 @@ export class Api {
     return this.#again<T>(() => this.#send('GET', path));
   }
 
-  /** Sends a write. `what` names it in the questions. Rejects with `Refused`. */
-  async write<T>(what: string, method: string, path: string, body?: object): Promise<T> {
-    const send = () => this.#again<T>(() => this.#send(method, path, body, this.#revision));
+  /**
+   * Sends a write. `what` names it in the questions. `merge`: for a body that replaces what others
+   * may have changed. Rejects with `Refused`.
+   */
+  async write<T>(
+    what: string,
+    method: string,
+    path: string,
+    body?: object,
+    merge?: Merge,
+  ): Promise<T> {
+    let sent = body;
     for (;;) {
       try {
-        const answer = await send();
+        const answer = await this.#again<T>(() => this.#send(method, path, sent, this.#revision));
         // If this fails, the next write finds a change and asks.
         await this.account().catch(() => null);
         return answer;
       } catch (error) {
-        if (!(error instanceof Refused) || !(await this.#mayRepeat(what, error))) throw error;
+        if (!(error instanceof Refused)) throw error;
+        if (!(await this.#mayRepeat(what, error, merge))) throw error;
+        if (merge !== undefined) sent = merge.body();
       }
     }
+  }
+
+  /** Opens a stream of an environment. The caller reads its body. Rejects with `Refused`. */
+  stream(path: string, signal: AbortSignal): Promise<Response> {
+    return this.#again(async () => {
+      const headers = { Authorization: `Bearer ${this.#signIn.token}` };
+      const reply = await fetch(`/partner/admin/${path}`, { headers, signal });
+      if (reply.ok) return reply;
+      const told = await reply.json().catch(() => ({}));
+      throw new Refused(reply.status, told, reply.headers.get('X-Request-Id') ?? '');
+    });
+  }
+
+  /** Accepts an invite. The caller may belong to no account yet. */
+  accept(inviteId: string): Promise<unknown> {
+    const path = `invites/${encodeURIComponent(inviteId)}/accept`;
+    return this.#again(() => this.#send('POST', path));
   }
 
   /** Sends a code or enrols a factor; neither changes the account. */
@@ -86,14 +174,21 @@ export class Api {
     return this.#again<T>(() => this.#send('POST', path, body));
   }
 
-  async #mayRepeat(what: string, refused: Refused): Promise<boolean> {
+  async #mayRepeat(what: string, refused: Refused, merge?: Merge): Promise<boolean> {
     const questions = this.#questions;
     if (questions === null) return false;
     if (STEP_UP.has(refused.reason)) return questions.stepUp(what, refused);
     if (refused.reason !== 'partner_changed') return false;
-    const goesOn = await questions.goOnDespiteChange(what);
+    if (merge === undefined) {
+      const goesOn = await questions.goOnDespiteChange(what, null);
+      await this.account();
+      return goesOn;
+    }
     await this.account();
-    return goesOn;
+    const versus = await merge.compare();
+    if (versus.length > 0) return questions.goOnDespiteChange(what, versus);
+    questions.tellMerged();
+    return true;
   }
 
   /** Sends a call, and once more after a new sign-in if the token was refused. */
@@ -121,7 +216,10 @@ export class Api {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
+    }).catch(() => {
+      throw new Unreachable();
     });
+    this.#newest = Number(reply.headers.get('X-Service-Api-Version') ?? this.#newest);
     const told = await reply.json().catch(() => ({}));
     if (!reply.ok) throw new Refused(reply.status, told, reply.headers.get('X-Request-Id') ?? '');
     return told as T;

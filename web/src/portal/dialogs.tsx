@@ -1,127 +1,148 @@
 /** The dialogs that a call can open: the step-up, a changed account, a sign-in that has ended. */
 
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { Refused } from './api';
-import type { Api, Questions } from './api';
+import { useEffect, useState } from 'preact/hooks';
+import type { Api, Environment, Questions, Refused, Versus } from './api';
+import { useChange } from './changes';
+import { Problem } from './page';
+import { Button } from './parts/button';
+import { CodeForm, EnrolmentSecret, useEnrolment } from './parts/code';
 import { Dialog } from './parts/dialog';
+import { agoOf } from './parts/format';
+import { Table } from './parts/table';
 import type { SignIn } from './sign-in';
 
-interface Enrolment {
-  secret: string;
-  qrSvg: string;
-}
+type Done = (goOn: boolean) => void;
 
 interface StepUpProps {
   api: Api;
   what: string;
   refused: Refused;
-  onDone(goOn: boolean): void;
+  environment: Environment | undefined;
+  onDone: Done;
 }
 
-function Enrol({ enrolment }: { enrolment: Enrolment }) {
-  return (
-    <>
-      <p>Scan this with an authenticator app, or type the text into it. It is shown once.</p>
-      <img
-        class="qr"
-        alt="QR code of the authenticator's secret"
-        src={`data:image/svg+xml,${encodeURIComponent(enrolment.qrSvg)}`}
-      />
-      <code>{enrolment.secret}</code>
-    </>
+function StepUp({ api, what, refused, environment, onDone }: StepUpProps) {
+  const { enrolment, error } = useEnrolment(api, refused.reason === 'totp_not_enrolled');
+  const fresh = refused.reason === 'fresh_step_up_required';
+  const foot = (busy: boolean) => (
+    <div class="row foot-row">
+      <Button onPress={() => onDone(false)}>Cancel</Button>
+      <Button kind="pri" busy={busy}>
+        Confirm and {what}
+      </Button>
+    </div>
   );
-}
-
-const SAID: Record<string, string> = {
-  invalid_code: 'This code is wrong, or was used before. Each code works once.',
-  step_up_locked: 'Too many wrong codes. The authenticator is locked for a while.',
-};
-
-function StepUp({ api, what, refused, onDone }: StepUpProps) {
-  const [problem, setProblem] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (refused.reason !== 'totp_not_enrolled') return;
-    api
-      .factor<Enrolment>('totp/enroll', {})
-      .then(setEnrolment, (error: unknown) => setProblem(String(error)));
-  }, [api, refused]);
-  const send = async (event: Event) => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      await api.factor('totp/verify', { code: field.current?.value ?? '' });
-      onDone(true);
-    } catch (error) {
-      const reason = error instanceof Refused ? error.reason : '';
-      setProblem(SAID[reason] ?? String(error));
-      setBusy(false);
-      field.current?.select();
-    }
-  };
   return (
-    <Dialog title="Confirm with a code" onLeave={() => onDone(false)}>
-      {enrolment !== null && <Enrol enrolment={enrolment} />}
-      <form onSubmit={send} class="field">
-        <label for="code">Six digits of your authenticator, to {what}</label>
-        <input
-          id="code"
-          ref={field}
-          class="in otp"
-          inputMode="numeric"
-          autocomplete="one-time-code"
-          maxLength={6}
-          required
-          autofocus
-          aria-describedby="code-problem"
-          aria-invalid={problem !== ''}
-        />
-        <p id="code-problem" class="err" role="alert">
-          {problem}
-        </p>
-        <div class="row">
-          <button type="button" class="btn" onClick={() => onDone(false)}>
-            Cancel
-          </button>
-          <button class="btn pri" aria-busy={busy} disabled={busy}>
-            Confirm and {what}
-          </button>
-        </div>
-      </form>
+    <Dialog
+      title="Code from your authenticator"
+      environment={environment}
+      onLeave={() => onDone(false)}
+    >
+      <p class="quiet">
+        To <strong>{what}</strong>. It is done right after the code. Nothing is lost if you cancel.
+      </p>
+      <Problem error={error} />
+      {enrolment !== null && <EnrolmentSecret enrolment={enrolment} />}
+      <CodeForm
+        api={api}
+        label="Six digits"
+        help={`Good for ${fresh ? '2 minutes for keys and secrets, ' : ''}15 minutes for the rest.`}
+        foot={foot}
+        onDone={() => onDone(true)}
+      />
     </Dialog>
   );
 }
 
-type Open =
-  | { kind: 'step-up'; what: string; refused: Refused; done(goOn: boolean): void }
-  | { kind: 'change'; what: string; done(goOn: boolean): void }
-  | { kind: 'sign-in'; done(goOn: boolean): void };
+interface ChangedProps {
+  api: Api;
+  what: string;
+  versus: Versus[] | null;
+  environment: Environment | undefined;
+  onDone: Done;
+}
 
-function SignInAgain({ signIn, onDone }: { signIn: SignIn; onDone(goOn: boolean): void }) {
+/** Shows what somebody else has changed, before anything of theirs is written over. */
+function Changed({ api, what, versus, environment, onDone }: ChangedProps) {
+  const change = useChange(api);
+  const foot = (
+    <>
+      <Button autofocus onPress={() => onDone(false)}>
+        {versus === null ? 'Show what it is now' : 'Keep theirs'}
+      </Button>
+      <Button kind="yes-bad" onPress={() => onDone(true)}>
+        {versus === null ? 'Go on all the same' : 'Save mine on top'}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog
+      title="The account has changed"
+      environment={environment}
+      onLeave={() => onDone(false)}
+      foot={foot}
+    >
+      <p>
+        Somebody has changed the account since this page read it. Nothing of yours is written yet.
+      </p>
+      {change !== null && (
+        <p>
+          The last change: <strong>{change.who}</strong>, {agoOf(change.at)}: {change.what}.
+        </p>
+      )}
+      {versus === null ? (
+        <p>Look at what it is now, or {what} all the same.</p>
+      ) : (
+        <Table
+          label="Both versions"
+          columns={[
+            { head: 'What', cell: (row) => row.what },
+            { head: 'Theirs, saved', cell: (row) => row.theirs },
+            { head: 'Yours', cell: (row) => <strong>{row.yours}</strong> },
+          ]}
+          rows={versus}
+          keyOf={(row) => row.what}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function SignInAgain({ signIn, onDone }: { signIn: SignIn; onDone: Done }) {
   const [said, setSaid] = useState('What you have typed stays where it is.');
   const press = async () => {
     if (await signIn.inWindow()) onDone(true);
     else setSaid('That did not work. Allow this page to open a window, and try again.');
   };
+  const foot = (
+    <Button kind="pri" autofocus onPress={() => void press()}>
+      Sign in again
+    </Button>
+  );
   return (
-    <Dialog title="Your sign-in has ended" onLeave={() => onDone(false)}>
+    <Dialog title="Your sign-in has ended" onLeave={() => onDone(false)} foot={foot}>
       <p role="status">{said}</p>
-      <div class="row">
-        <button type="button" class="btn pri" autofocus onClick={press}>
-          Sign in again
-        </button>
-      </div>
     </Dialog>
   );
 }
 
+type Open =
+  | { kind: 'step-up'; what: string; refused: Refused; done: Done }
+  | { kind: 'change'; what: string; versus: Versus[] | null; done: Done }
+  | { kind: 'sign-in'; done: Done };
+
+interface AskingProps {
+  api: Api;
+  signIn: SignIn;
+  environment?: Environment;
+  tell(text: string): void;
+}
+
 /** Answers the questions of `api` with dialogs. */
-export function Asking({ api, signIn }: { api: Api; signIn: SignIn }) {
+export function Asking({ api, signIn, environment, tell }: AskingProps) {
   const [open, setOpen] = useState<Open | null>(null);
   useEffect(() => {
-    const ask = (make: (done: (goOn: boolean) => void) => Open) =>
+    const ask = (make: (done: Done) => Open) =>
       new Promise<boolean>((answer) => {
         setOpen(
           make((goOn) => {
@@ -133,30 +154,16 @@ export function Asking({ api, signIn }: { api: Api; signIn: SignIn }) {
     const questions: Questions = {
       stepUp: (what, refused) => ask((done) => ({ kind: 'step-up', what, refused, done })),
       signInAgain: () => ask((done) => ({ kind: 'sign-in', done })),
-      goOnDespiteChange: (what) => ask((done) => ({ kind: 'change', what, done })),
+      goOnDespiteChange: (what, versus) => ask((done) => ({ kind: 'change', what, versus, done })),
+      tellMerged: () => tell('Saved beside a change by somebody else.'),
     };
     api.ask(questions);
   }, [api]);
   if (open === null) return null;
   if (open.kind === 'sign-in') return <SignInAgain signIn={signIn} onDone={open.done} />;
+  const { what, done: onDone } = open;
   if (open.kind === 'step-up') {
-    const { what, refused, done } = open;
-    return <StepUp api={api} what={what} refused={refused} onDone={done} />;
+    return <StepUp {...{ api, what, environment, onDone }} refused={open.refused} />;
   }
-  return (
-    <Dialog title="The account has changed" onLeave={() => open.done(false)}>
-      <p>
-        Somebody has changed the account since this page read it. Nothing is written yet. Look at
-        what it is now, or {open.what} all the same.
-      </p>
-      <div class="row">
-        <button type="button" class="btn" autofocus onClick={() => open.done(false)}>
-          Show what it is now
-        </button>
-        <button type="button" class="btn yes-bad" onClick={() => open.done(true)}>
-          Go on all the same
-        </button>
-      </div>
-    </Dialog>
-  );
+  return <Changed {...{ api, what, environment, onDone }} versus={open.versus} />;
 }

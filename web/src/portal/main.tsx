@@ -1,7 +1,8 @@
 /** The portal, in which a partner's people manage the account. */
 
+import type { ComponentType } from 'preact';
 import { render } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import '../design/tokens.css';
 import '../design/base.css';
 import './styles/base.css';
@@ -12,7 +13,9 @@ import './styles/dialog.css';
 import './styles/shell.css';
 import './styles/rail.css';
 import './styles/alone.css';
+import { go } from './address';
 import { Api } from './api';
+import type { FirstRunProps } from './first-run';
 import { Shell } from './shell';
 import { handOver, SignIn } from './sign-in';
 import type { PortalData } from './sign-in';
@@ -43,15 +46,29 @@ function Start({ signIn, said }: StartProps) {
   );
 }
 
+const isFirstRun = () => /^\/portal\/(start|join)(\/|$)/.test(location.pathname);
+
 function Portal({ signIn, said }: StartProps) {
   const [api] = useState(() => new Api(signIn));
   const [inside, setInside] = useState(signIn.token !== null);
+  const [first, setFirst] = useState(isFirstRun);
+  const [FirstRun, setFirstRun] = useState<ComponentType<FirstRunProps> | null>(null);
+  useEffect(() => {
+    if (inside && first) void import('./first-run').then((it) => setFirstRun(() => it.default));
+  }, [inside, first]);
   if (!inside) return <Start signIn={signIn} said={said} />;
   const leave = () => {
     signIn.forget();
     setInside(false);
   };
-  return <Shell api={api} signIn={signIn} onLeave={leave} />;
+  const ready = () => {
+    if (isFirstRun()) go('/portal/test', true);
+    setFirst(false);
+  };
+  if (!first) {
+    return <Shell {...{ api, signIn }} onLeave={leave} onStranger={() => setFirst(true)} />;
+  }
+  return FirstRun && <FirstRun {...{ api, signIn }} onLeave={leave} onReady={ready} />;
 }
 
 async function start(): Promise<void> {

@@ -1,9 +1,11 @@
-/** What every page of the portal gets, and what every page shows while it reads or has failed. */
+/** What every page gets, how it reads and writes, and how it shows what has failed. */
 
 import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Refused } from './api';
 import type { Account, Api, Environment } from './api';
+import { Button } from './parts/button';
+import { Copy } from './parts/copy';
 import { Note } from './parts/note';
 
 export interface PageProps {
@@ -23,42 +25,90 @@ export const mayWrite = (account: Account) => account.role !== 'viewer';
 export const mayRule = (account: Account) => account.role === 'admin';
 
 export interface Reading<T> {
+  /** What was read last. A later failure leaves it. */
   value: T | null;
+  /** When it was read, in epoch seconds. */
+  at: number | null;
   error: unknown;
   readAgain(): Promise<void>;
 }
 
-/** Reads a path of the admin API, and again when asked or when another window has had the focus. */
+/** How long after a failure it is tried again, in milliseconds. */
+const AGAIN_MS = 10_000;
+
+export const READ_AGAIN = 'pgs-read-again';
+
+/** Lets everything that is shown be read again. */
+export const readAllAgain = () => dispatchEvent(new Event(READ_AGAIN));
+
+/** Whether the same read may go well later. */
+const mayPass = (error: unknown) =>
+  !(error instanceof Refused) || error.status >= 500 || error.status === 429;
+
+/** Reads a path of the admin API, as `useReadingOf` does. */
 export function useReading<T>(api: Api, path: string): Reading<T> {
+  const read = useCallback(() => api.read<T>(path), [api, path]);
+  return useReadingOf(api, read);
+}
+
+/**
+ * Reads what a page shows, again when asked, when the window gets the focus, and a while after a
+ * failure. Another function is another thing to read: what was read before is dropped.
+ */
+export function useReadingOf<T>(api: Api, read: () => Promise<T>): Reading<T> {
   const [value, setValue] = useState<T | null>(null);
+  const [at, setAt] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const current = useRef(read);
+  current.current = read;
   const readAgain = useCallback(async () => {
     try {
       // The account first: what is read after it is at least as new as its revision.
       await api.account();
-      setValue(await api.read<T>(path));
+      const found = await read();
+      if (current.current !== read) return;
+      setValue(found);
+      setAt(Date.now() / 1000);
       setError(null);
     } catch (failed) {
-      setError(failed);
+      if (current.current === read) setError(failed);
     }
-  }, [api, path]);
+  }, [api, read]);
   useEffect(() => {
     setValue(null);
+    setError(null);
     void readAgain();
+    const again = () => void readAgain();
+    addEventListener(READ_AGAIN, again);
+    return () => removeEventListener(READ_AGAIN, again);
   }, [readAgain]);
-  return { value, error, readAgain };
+  useEffect(() => {
+    if (error === null || !mayPass(error)) return;
+    const timer = setTimeout(() => void readAgain(), AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [error, readAgain]);
+  return { value, at, error, readAgain };
 }
 
-export function Problem({ error }: { error: unknown }) {
-  if (error === null) return null;
+/** What failed: what the service says, its code, and the id to name to support. */
+export function Problem({ error, again }: { error: unknown; again?: boolean }) {
+  if (error === null || error === undefined) return null;
   const refused = error instanceof Refused ? error : null;
+  const act = again && mayPass(error) && (
+    <Button small onPress={readAllAgain}>
+      Try now
+    </Button>
+  );
   return (
-    <Note tone="bad" alert>
+    <Note tone="bad" alert act={act}>
       {error instanceof Error ? error.message : String(error)}{' '}
-      {refused !== null && (
-        <code>
-          {refused.reason} {refused.requestId}
-        </code>
+      {refused !== null && refused.reason !== '' && <code>{refused.reason}</code>}
+      {again && mayPass(error) && ` It is tried again every ${AGAIN_MS / 1000} seconds.`}
+      {refused !== null && refused.requestId !== '' && (
+        <p class="small">
+          If you write to support, name this: <code>{refused.requestId}</code>{' '}
+          <Copy text={refused.requestId} what="the request id" small />
+        </p>
       )}
     </Note>
   );
@@ -75,16 +125,18 @@ interface FrameProps {
   children: ComponentChildren;
 }
 
+const NOT_READ = 'This page could not be read. Play, keys and webhooks are not touched by that.';
+
 /** A page: its title, its answer, and what it has read. */
 export function PageFrame({ title, answer, acts, error, loading, children }: FrameProps) {
   return (
     <>
       <div class="head">
         <h1 tabIndex={-1}>{title}</h1>
-        <p class="answer">{loading && error === null ? 'Reading …' : answer}</p>
+        <p class="answer">{loading ? (error === null ? 'Reading …' : NOT_READ) : answer}</p>
         {acts !== undefined && <div class="acts">{acts}</div>}
       </div>
-      <Problem error={error} />
+      <Problem error={error} again />
       {loading ? error === null && <Shapes /> : children}
     </>
   );

@@ -1,29 +1,36 @@
 /** The frame around every page: the bar of the environment, the navigation, the page. */
 
 import type { ComponentType } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { useLinks, usePath } from './address';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { go, useLinks, usePath } from './address';
+import { Refused } from './api';
 import type { Account, Api, Environment } from './api';
+import { BannerLine, useBanners } from './banners';
+import { Bar } from './bar';
 import { Asking } from './dialogs';
-import { Problem } from './page';
+import { useKeyboard } from './keyboard';
+import { Me } from './me';
+import { Problem, readAllAgain } from './page';
 import type { PageProps } from './page';
+import { Palette } from './palette';
+import { hasDraft } from './parts/draft';
+import { clockOf } from './parts/format';
 import { Icon } from './parts/icon';
+import { Note } from './parts/note';
 import { Rail } from './rail';
-import { pathOf, placeOf, HOME } from './routes';
+import { linkTo, placeOf } from './routes';
 import type { Place, Route } from './routes';
 import type { SignIn } from './sign-in';
 
-const ROOMS = {
-  test: ['Test', 'Play money. Nobody is charged.'],
-  live: ['Live', 'Real players, real money.'],
-  account: ['Whole account', 'Counts in test and in live.'],
-} as const;
+/** How long a told text stays, in milliseconds. */
+const TOLD_MS = 6000;
 
 /** The place that the address names. A page of the whole account keeps the last environment. */
 function usePlace(): Place {
   const last = useRef<Environment>('test');
   const place = placeOf(usePath(), last.current);
   last.current = place.environment;
+  useLinks();
   return place;
 }
 
@@ -46,93 +53,130 @@ function useLoaded(route: Route) {
   return { Page: loaded?.route === route ? loaded.page : null, error };
 }
 
-export interface ShellProps {
-  api: Api;
-  signIn: SignIn;
-  onLeave(): void;
+/** The account as it was read last, here or by a page. */
+function useAccount(api: Api) {
+  const [account, setAccount] = useState<Account | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    const end = api.watch((read) => {
+      setAccount(read);
+      setError(null);
+    });
+    api.account().catch(setError);
+    return end;
+  }, [api]);
+  return { account, error };
 }
 
-interface BarProps {
-  account: Account | null;
-  place: Place;
-  open: boolean;
-  onMenu(): void;
-  onLeave(): void;
+/** Reads again when the window gets the focus, unless something typed rests on what was read. */
+function useFocusReads(): void {
+  useEffect(() => {
+    const focused = () => {
+      if (!hasDraft('') && document.querySelector('dialog[open]') === null) readAllAgain();
+    };
+    addEventListener('focus', focused);
+    addEventListener('online', focused);
+    return () => {
+      removeEventListener('focus', focused);
+      removeEventListener('online', focused);
+    };
+  }, []);
 }
 
-function Bar({ account, place: { environment, route }, open, onMenu, onLeave }: BarProps) {
-  const [room, says] = ROOMS[route.whole ? 'account' : environment];
+/** Says since when the browser has no connection. */
+function Offline() {
+  const [since, setSince] = useState<number | null>(null);
+  useEffect(() => {
+    const off = () => setSince(Date.now() / 1000);
+    const on = () => setSince(null);
+    addEventListener('offline', off);
+    addEventListener('online', on);
+    return () => {
+      removeEventListener('offline', off);
+      removeEventListener('online', on);
+    };
+  }, []);
+  if (since === null) return null;
   return (
-    <header class="top">
-      <button
-        type="button"
-        class="btn sq menu"
-        aria-label="Pages"
-        aria-expanded={open}
-        aria-controls="pages"
-        onClick={onMenu}
-      >
-        <Icon name="menu" />
-      </button>
-      <a class="brand" href={pathOf(environment, HOME)} aria-label="Game Service, Home">
-        <Icon name="mark" />
-        <span>Game Service</span>
-      </a>
-      <div class="room">
-        <b>
-          {!route.whole && <i class={environment === 'live' ? 'dot on' : 'dot'} />}
-          {room}
-        </b>
-        <span>{says}</span>
-      </div>
-      <span class="grow" />
-      <span class="small wide-only">{account?.email}</span>
-      <button type="button" class="btn" onClick={onLeave}>
-        Sign out
-      </button>
-    </header>
+    <Note tone="warn">
+      No connection since {clockOf(since)} UTC. What you see was read before that.
+    </Note>
   );
 }
 
 /** Says the title of the page, and gives the focus to its heading when the page changes. */
-function useTitle({ environment, route }: Place, account: Account | null, shown: boolean) {
+function useTitle({ environment, route, id }: Place, account: Account | null, shown: boolean) {
   const first = useRef(true);
   useEffect(() => {
     const room = route.whole ? '' : `${environment === 'live' ? 'Live' : 'Test'} · `;
     document.title = `${room}${route.title}${account === null ? '' : ` · ${account.name}`}`;
+  }, [environment, route, account?.name]);
+  useEffect(() => {
     if (!shown) return;
     // A reader of the screen hears the new page; the first one is read by the browser.
     if (!first.current) document.querySelector<HTMLElement>('main h1')?.focus();
     first.current = false;
-  }, [environment, route, account?.name, shown]);
+  }, [environment, route, id, shown]);
 }
 
-export function Shell({ api, signIn, onLeave }: ShellProps) {
+/** A text for everybody who sees or hears. It goes by itself. */
+function useTold() {
+  const [told, setTold] = useState('');
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const tell = useCallback((text: string) => {
+    clearTimeout(timer.current);
+    setTold(text);
+    timer.current = setTimeout(() => setTold(''), TOLD_MS);
+  }, []);
+  return { told, tell };
+}
+
+export interface ShellProps {
+  api: Api;
+  signIn: SignIn;
+  onLeave(): void;
+  /** The caller belongs to no account. */
+  onStranger(): void;
+}
+
+export function Shell({ api, signIn, onLeave, onStranger }: ShellProps) {
   const place = usePlace();
-  useLinks();
+  useFocusReads();
   const { environment, route, id } = place;
   const { Page, error: notLoaded } = useLoaded(route);
-  const [account, setAccount] = useState<Account | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [told, tell] = useState('');
-  const [open, setOpen] = useState(false);
+  const { account, error } = useAccount(api);
+  const { told, tell } = useTold();
+  const [open, setOpen] = useState<'rail' | 'palette' | 'me' | null>(null);
+  const [single, setSingle] = useState(true);
+  const banners = useBanners(api, account?.revision ?? null);
+  useEffect(() => setOpen(null), [route, environment]);
   useEffect(() => {
-    api.account().then(setAccount, setError);
-  }, [api]);
-  useEffect(() => setOpen(false), [route, environment]);
+    if (error instanceof Refused && error.reason === 'not_a_partner_admin') onStranger();
+  }, [error]);
   useTitle(place, account, Page !== null && account !== null);
+  const onPalette = useCallback(() => setOpen('palette'), []);
+  const onPage = useCallback((name: string) => go(linkTo(environment, name)), [environment]);
+  useKeyboard({ onPalette, onPage, single });
+  const close = () => setOpen(null);
   return (
     <div
-      class={open ? 'app nav-open' : 'app'}
+      class={open === 'rail' ? 'app nav-open' : 'app'}
       data-env={route.whole ? 'account' : environment}
     >
       <a class="skip btn" href="#main">
         Skip to the page
       </a>
-      <Bar {...{ account, place, open, onLeave }} onMenu={() => setOpen(!open)} />
-      <Rail account={account} place={place} />
-      <div class="sheet" onClick={() => setOpen(false)} />
+      <Bar
+        {...{ account, place, onPalette }}
+        open={open === 'rail'}
+        onMenu={() => setOpen(open === 'rail' ? null : 'rail')}
+        onMe={() => setOpen('me')}
+      />
+      <Rail account={account} place={place} banners={banners} onLeave={close} />
+      <div class="sheet" onClick={close} />
+      <BannerLine banners={banners} place={place} />
       <main id="main" tabIndex={-1}>
+        <Offline />
         <Problem error={error ?? notLoaded} />
         {Page !== null && account !== null && (
           <Page
@@ -142,9 +186,16 @@ export function Shell({ api, signIn, onLeave }: ShellProps) {
         )}
       </main>
       <p class="toast" role="status">
+        {told !== '' && <Icon name="check" />}
         {told}
       </p>
-      <Asking api={api} signIn={signIn} />
+      {account !== null && open === 'palette' && (
+        <Palette {...{ account, environment }} onLeave={close} />
+      )}
+      {account !== null && open === 'me' && (
+        <Me {...{ account, single }} onSingle={setSingle} onSignOut={onLeave} onLeave={close} />
+      )}
+      <Asking {...{ api, signIn, tell }} {...(route.whole ? {} : { environment })} />
     </div>
   );
 }

@@ -86,6 +86,12 @@ export class SignIn {
     return this.#token;
   }
 
+  /** The address of who is signed in, as the issuer has told it. */
+  get email(): string {
+    const email = this.#token === null ? undefined : claimsOf(this.#token).email;
+    return typeof email === 'string' ? email : '';
+  }
+
   forget(): void {
     clearTimeout(this.#timer);
     this.#token = null;

@@ -1,9 +1,180 @@
-import { PageFrame } from '../page';
+import '../styles/home.css';
+import type { Environment, OpenPlay } from '../api';
+import { useChanges } from '../changes';
+import { PageFrame, Problem, mayWrite, useAct } from '../page';
+import type { PageProps } from '../page';
+import { LinkButton } from '../parts/button';
+import { Card } from '../parts/card';
+import { Checklist } from '../parts/checklist';
+import type { Step } from '../parts/checklist';
+import { agoOf, clockOf } from '../parts/format';
+import { Tag } from '../parts/note';
+import { useStanding } from '../readiness';
+import type { Game, Standing } from '../readiness';
+import { linkTo } from '../routes';
+import { stepsOf } from '../steps';
 
-export default function Home() {
+interface AnswerProps {
+  needed: Step[];
+  advised: Step[];
+  environment: Environment;
+}
+
+const NUMBERS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight'];
+
+const inWords = (count: number, noun: string) =>
+  `${NUMBERS[count] ?? count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** What is missing, and whose turn it is. */
+function Answer({ needed, advised, environment }: AnswerProps) {
+  const open = needed.filter((step) => !step.done);
+  const waits = open.filter((step) => step.waits).length;
+  const yours = open.length - waits;
+  const worth = advised.filter((step) => !step.done).length;
+  const more =
+    worth === 0
+      ? ''
+      : ` ${NUMBERS[worth] ?? worth} more ${worth === 1 ? 'is' : 'are'} worth doing before your ` +
+        'site embeds the frame.';
+  if (open.length === 0) {
+    return (
+      <>
+        <strong>Everything works in {environment}.</strong>
+        {more}
+      </>
+    );
+  }
+  if (waits > 0) {
+    return (
+      <>
+        <strong>
+          Not yet in {environment}: {inWords(yours, 'step').toLowerCase()}{' '}
+          {yours === 1 ? 'is' : 'are'} yours, {inWords(waits, 'step').toLowerCase()}{' '}
+          {waits === 1 ? 'is' : 'are'} the platform’s.
+        </strong>
+        {more}
+      </>
+    );
+  }
   return (
-    <PageFrame title="Home" answer="" error={null} loading={false}>
-      {null}
+    <>
+      <strong>
+        {inWords(yours, 'step')} {yours === 1 ? 'is' : 'are'} left to your first {environment}{' '}
+        match.
+      </strong>
+      {more}
+    </>
+  );
+}
+
+function Ring({ done, all }: { done: number; all: number }) {
+  return <div class="ring" style={{ '--v': Math.round((100 * done) / all) }} />;
+}
+
+interface StatsProps {
+  open: OpenPlay;
+  standing: Standing;
+  environment: Environment;
+}
+
+function Stats({ open, standing, environment }: StatsProps) {
+  const webhook = standing.readiness?.gates.find(({ gate }) => gate === 'webhook_on');
+  return (
+    <div class="stats">
+      <a href={linkTo(environment, 'now')}>
+        <span>Seats waiting</span>
+        <b>{open.waitingSeats}</b>
+      </a>
+      <a href={linkTo(environment, 'find')}>
+        <span>Matches running</span>
+        <b>{open.runningMatches}</b>
+      </a>
+      <a href={linkTo(environment, 'keys')}>
+        <span>Keys that work</span>
+        <b>{standing.keys}</b>
+      </a>
+      <a href={linkTo(environment, 'webhooks')}>
+        <span>Webhook</span>
+        <b>{webhook?.ok ? 'on' : 'off'}</b>
+      </a>
+    </div>
+  );
+}
+
+interface LatelyProps extends Pick<PageProps, 'api' | 'environment'> {
+  /** When the page was read. */
+  at: number | null;
+}
+
+function Lately({ api, environment, at }: LatelyProps) {
+  const changes = useChanges(api, 5, at);
+  if (changes === null || changes.length === 0) return null;
+  return (
+    <Card title="Lately" aside={<a href={linkTo(environment, 'events')}>Event log</a>} flush>
+      <ul class="lately">
+        {changes.map((change, index) => (
+          <li key={index}>
+            <strong>{change.who}</strong> {change.what}{' '}
+            <span class="quiet">{agoOf(change.at)}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+export default function Home({ api, account, environment, tell }: PageProps) {
+  const { value: standing, at, error, readAgain } = useStanding(api, environment);
+  const doing = useAct(readAgain);
+  const turnOn = (game: Game) =>
+    void doing.act(async () => {
+      await api.write(`turn ${game.name} on in test`, 'POST', `games/${game.gameId}/test`);
+      tell(`${game.name} is on in test.`);
+    });
+  const { needed, advised } =
+    standing === null
+      ? { needed: [], advised: [] }
+      : stepsOf({ account, environment, standing, busy: doing.busy, turnOn });
+  const done = needed.filter((step) => step.done).length;
+  const title = environment === 'test' ? 'To your first test match' : 'To going live';
+  const tries = environment === 'test' && mayWrite(account) && standing?.readiness?.ready;
+  return (
+    <PageFrame
+      title="Home"
+      answer={<Answer {...{ needed, advised, environment }} />}
+      acts={
+        tries && (
+          <LinkButton href={linkTo('test', 'try')} icon="play">
+            Try it
+          </LinkButton>
+        )
+      }
+      error={error}
+      loading={standing === null}
+    >
+      <Problem error={doing.error} />
+      {standing !== null && standing.played && (
+        <Stats open={account.open[environment]} {...{ standing, environment }} />
+      )}
+      <section class="card">
+        <header>
+          <Ring done={done} all={needed.length} />
+          <h2>{done === needed.length ? `Ready in ${environment}` : title}</h2>
+          <Tag tone={environment}>{environment}</Tag>
+          <span class="small quiet">
+            {done} of {needed.length} done · checked at {clockOf(at ?? 0)} UTC
+          </span>
+        </header>
+        <Checklist steps={needed} />
+      </section>
+      <Card
+        title="Worth doing before you embed"
+        aside={<span class="small quiet">Stops nothing</span>}
+        flush
+      >
+        <Checklist steps={advised} calm />
+      </Card>
+      {standing !== null && standing.played && <Lately {...{ api, environment, at }} />}
     </PageFrame>
   );
 }

@@ -1,9 +1,252 @@
-import { PageFrame } from '../page';
+import { useState } from 'preact/hooks';
+import { useQuery } from '../address';
+import type { Account, Api, Role } from '../api';
+import type { Member } from '../changes';
+import { Invites } from '../invites';
+import { ROLES } from '../invite-step';
+import { mayRule, PageFrame, Problem, useAct, useReading } from '../page';
+import type { PageProps } from '../page';
+import { Button } from '../parts/button';
+import { Card } from '../parts/card';
+import { Question } from '../parts/dialog';
+import { dayOf, many } from '../parts/format';
+import { Tag } from '../parts/note';
+import { Table } from '../parts/table';
 
-export default function Members() {
+const NAMES = Object.keys(ROLES) as Role[];
+
+function Answer({ members }: { members: Member[] }) {
+  const admins = members.filter(({ role }) => role === 'admin').length;
+  const people = many(members.length, 'person', 'people');
+  const who = admins === 1 ? 'one of them an admin' : `${admins} of them admins`;
   return (
-    <PageFrame title="Members" answer="" error={null} loading={false}>
-      {null}
+    <>
+      <strong>{members.length === 1 ? 'You are alone here' : `${people}, ${who}`}.</strong>{' '}
+      {admins === 1
+        ? 'Have a second admin: only one can help the other with a lost authenticator.'
+        : 'An admin can help another one with a lost authenticator.'}
+    </>
+  );
+}
+
+type Asking =
+  | { kind: 'remove'; member: Member }
+  | { kind: 'reset'; member: Member }
+  | { kind: 'role'; member: Member; role: Role };
+
+function ask(asking: Asking) {
+  const { email } = asking.member;
+  if (asking.kind === 'remove') {
+    return {
+      title: `Remove ${email}?`,
+      act: `Remove ${email}`,
+      will: [
+        {
+          icon: 'no',
+          says: 'They are out within a second, in test and in live. Their authenticator goes too.',
+        },
+        {
+          icon: 'key',
+          tone: 'warn',
+          says: (
+            <>
+              <strong>Keys that they have seen go on working.</strong> Rotate those that they should
+              not have.
+            </>
+          ),
+        },
+      ],
+    } as const;
+  }
+  if (asking.kind === 'reset') {
+    return {
+      title: `Reset the authenticator of ${email}?`,
+      act: `Reset it for ${email}`,
+      will: [
+        { icon: 'lock', says: 'Its codes stop working at once.' },
+        {
+          icon: 'again',
+          says: 'They connect a new one at their next act that needs a code. Be sure who asks.',
+        },
+      ],
+    } as const;
+  }
+  const { role } = asking;
+  return {
+    title: `Make ${email} ${role === 'admin' ? 'an' : 'a'} ${role}?`,
+    act: `Make ${email} ${role === 'admin' ? 'an' : 'a'} ${role}`,
+    will: [{ icon: 'people', says: `${role}: ${ROLES[role]}. From this second.` }],
+  } as const;
+}
+
+/** Does what was asked for. Returns what was done, in words. */
+async function send(api: Api, asked: Asking): Promise<string> {
+  const { uid, email } = asked.member;
+  const path = `members/${encodeURIComponent(uid)}`;
+  if (asked.kind === 'remove') {
+    await api.write(`remove ${email}`, 'DELETE', path);
+    return `${email} is removed.`;
+  }
+  if (asked.kind === 'reset') {
+    await api.write(`reset the authenticator of ${email}`, 'DELETE', `${path}/totp`);
+    return `The authenticator of ${email} is reset.`;
+  }
+  await api.write(`change the role of ${email}`, 'PATCH', path, { role: asked.role });
+  return `${email} is ${asked.role} now.`;
+}
+
+export default function Members({ api, account, tell }: PageProps) {
+  const { value, error, readAgain } = useReading<{ members: Member[] }>(api, 'members?limit=500');
+  const doing = useAct(readAgain);
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const [query, change] = useQuery();
+  const rules = mayRule(account);
+  const members = value?.members ?? [];
+  const run = (asked: Asking) => {
+    setAsking(null);
+    void doing.act(async () => tell(await send(api, asked)));
+  };
+  const invite = (
+    <Button kind="pri" icon="plus" onPress={() => change({ open: 'invite' })}>
+      Invite somebody
+    </Button>
+  );
+  return (
+    <PageFrame
+      title="Members"
+      answer={<Answer members={members} />}
+      acts={rules && invite}
+      error={error}
+      loading={value === null}
+    >
+      <Problem error={doing.error} />
+      <Card flush>
+        <People {...{ members, account }} busy={doing.busy} ask={rules ? setAsking : null} />
+      </Card>
+      {rules ? (
+        <Invites
+          {...{ api, account, tell }}
+          inviting={query.get('open') === 'invite'}
+          onInviting={(on) => change({ open: on ? 'invite' : null })}
+        />
+      ) : (
+        <p class="quiet">
+          Only an admin can invite:{' '}
+          {members
+            .filter(({ role }) => role === 'admin')
+            .map(({ email }) => email)
+            .join(', ')}
+        </p>
+      )}
+      {asking !== null && (
+        <Question
+          {...ask(asking)}
+          onAct={() => run(asking)}
+          onLeave={() => {
+            setAsking(null);
+            void readAgain();
+          }}
+        />
+      )}
     </PageFrame>
+  );
+}
+
+interface PeopleProps {
+  members: Member[];
+  account: Account;
+  busy: boolean;
+  /** What an admin may ask for, or null. */
+  ask: ((asking: Asking) => void) | null;
+}
+
+function People({ members, account, busy, ask: onAsk }: PeopleProps) {
+  const last = members.filter(({ role }) => role === 'admin').length === 1;
+  const fixed = (member: Member) => onAsk === null || (last && member.role === 'admin');
+  const columns = [
+    {
+      head: 'Who',
+      cell: ({ uid, email }: Member) => (
+        <>
+          {email} {uid === account.uid && <Tag>you</Tag>}
+        </>
+      ),
+    },
+    {
+      head: 'Role',
+      cell: (member: Member) =>
+        fixed(member) ? (
+          <>
+            {member.role}
+            {onAsk !== null && <small>the last admin: stays one</small>}
+          </>
+        ) : (
+          <RolePick member={member} onPick={(role) => onAsk?.({ kind: 'role', member, role })} />
+        ),
+    },
+    { head: 'Since', cell: ({ joinedAt }: Member) => dayOf(joinedAt) },
+  ];
+  const acts = {
+    head: '',
+    cell: (member: Member) => (
+      <Acts
+        {...{ member, busy }}
+        onReset={member.uid === account.uid ? null : () => onAsk?.({ kind: 'reset', member })}
+        onRemove={fixed(member) ? null : () => onAsk?.({ kind: 'remove', member })}
+      />
+    ),
+  };
+  return (
+    <Table
+      label="Members"
+      columns={onAsk === null ? columns : [...columns, acts]}
+      rows={members}
+      keyOf={({ uid }) => uid}
+    />
+  );
+}
+
+interface ActsProps {
+  member: Member;
+  busy: boolean;
+  onReset: (() => void) | null;
+  onRemove: (() => void) | null;
+}
+
+function Acts({ member: { email }, busy, onReset, onRemove }: ActsProps) {
+  return (
+    <div class="row">
+      {onReset !== null && (
+        <Button small kind="plain" busy={busy} about={`of ${email}`} onPress={onReset}>
+          Reset the authenticator
+        </Button>
+      )}
+      {onRemove !== null && (
+        <Button small kind="no" busy={busy} about={email} onPress={onRemove}>
+          Remove
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function RolePick({ member, onPick }: { member: Member; onPick(role: Role): void }) {
+  return (
+    <select
+      class="in sm"
+      aria-label={`Role of ${member.email}`}
+      value={member.role}
+      onChange={(event) => {
+        const chosen = event.currentTarget.value as Role;
+        event.currentTarget.value = member.role; // until it is done
+        onPick(chosen);
+      }}
+    >
+      {NAMES.map((role) => (
+        <option key={role} value={role}>
+          {role}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -1,9 +1,89 @@
-import { PageFrame } from '../page';
+import { useState } from 'preact/hooks';
+import type { Account } from '../api';
+import { PageFrame, Problem, useReading } from '../page';
+import type { PageProps } from '../page';
+import { Button } from '../parts/button';
+import { Card } from '../parts/card';
+import { CodeForm, EnrolmentSecret, useEnrolment } from '../parts/code';
+import { clockOf } from '../parts/format';
+import { Note } from '../parts/note';
 
-export default function YourAuthenticator() {
+function Answer({ stepUp }: Account) {
+  if (!stepUp.enrolled) {
+    return (
+      <>
+        <strong>No authenticator is connected.</strong> Keys, money and people need a code from
+        your phone, so that a stolen laptop is not a stolen account.
+      </>
+    );
+  }
+  if (stepUp.needsReset) {
+    return (
+      <strong>
+        It takes no codes until another admin or the platform resets your authenticator.
+      </strong>
+    );
+  }
   return (
-    <PageFrame title="Your authenticator" answer="" error={null} loading={false}>
-      {null}
+    <>
+      <strong>Your authenticator is in force.</strong>{' '}
+      {stepUp.until === undefined
+        ? 'The next act that needs a code asks for one.'
+        : `A code was given. Acts go on without another one until ${clockOf(stepUp.until)} UTC.`}
+    </>
+  );
+}
+
+export default function Security({ api, account: before, tell }: PageProps) {
+  const { value, error, readAgain } = useReading<Account>(api, 'account');
+  const [wanted, want] = useState(false);
+  const { enrolment, error: refused } = useEnrolment(api, wanted);
+  const account = value ?? before;
+  const { enrolled } = account.stepUp;
+  const done = () => {
+    want(false);
+    tell('The authenticator is in force.');
+    void readAgain();
+  };
+  return (
+    <PageFrame
+      title="Your authenticator"
+      answer={<Answer {...account} />}
+      error={error}
+      loading={value === null}
+    >
+      <Problem error={refused} />
+      {wanted && enrolment !== null ? (
+        <Card title={enrolled ? 'Connect the new one' : 'Connect an authenticator'}>
+          <div class="cols">
+            <EnrolmentSecret enrolment={enrolment} />
+            <CodeForm
+              api={api}
+              label="First six digits from the app"
+              help={enrolled ? 'The old one stays in force until this code is right.' : undefined}
+              foot={(busy) => (
+                <div class="row">
+                  <Button onPress={() => want(false)}>Cancel</Button>
+                  <Button kind="pri" busy={busy}>
+                    Confirm
+                  </Button>
+                </div>
+              )}
+              onDone={done}
+            />
+          </div>
+        </Card>
+      ) : (
+        <div class="row">
+          <Button kind={enrolled ? 'plain' : 'pri'} icon="lock" onPress={() => want(true)}>
+            {enrolled ? 'Replace the authenticator' : 'Connect an authenticator'}
+          </Button>
+        </div>
+      )}
+      <Note>
+        Lost your phone? Another admin can reset your authenticator on the page{' '}
+        <a href="/portal/members">Members</a>. Nobody can reset their own.
+      </Note>
     </PageFrame>
   );
 }

@@ -13,10 +13,16 @@ export interface Step {
   waits?: boolean;
 }
 
+interface ChecklistProps {
+  steps: readonly Step[];
+  /** Whether no step is the next one, as nothing waits for it. */
+  calm?: boolean;
+}
+
 /** The next step first, then the open ones, then the done ones. */
-export function Checklist({ steps }: { steps: readonly Step[] }) {
+export function Checklist({ steps, calm = false }: ChecklistProps) {
   const open = steps.filter((step) => !step.done);
-  const next = open.find((step) => !step.waits);
+  const next = calm ? undefined : open.find((step) => !step.waits);
   const ordered = [
     ...(next === undefined ? [] : [next]),
     ...open.filter((step) => step !== next),

@@ -25,15 +25,21 @@ export const ROOMS = {
   account: 'Whole account. Counts in test and in live.',
 } as const;
 
-/** A dialog over the page. Escape leaves it; then the focus goes back to where it was. */
-export function Dialog({ title, environment, onLeave, foot, children }: DialogProps) {
+/** Opens a dialog over the page. When it goes, the focus goes back to where it was. */
+export function useModal() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     dialog.current?.showModal();
     return () => before?.focus?.();
   }, []);
+  return dialog;
+}
+
+/** A dialog over the page. Escape leaves it; then the focus goes back to where it was. */
+export function Dialog({ title, environment, onLeave, foot, children }: DialogProps) {
+  const dialog = useModal();
+  const id = useId();
   return (
     <dialog
       ref={dialog}
@@ -66,6 +72,8 @@ interface QuestionProps {
   /** What will happen, as text or as one line for each effect. */
   children?: ComponentChildren;
   will?: readonly Will[];
+  /** A choice that stands before what will happen. */
+  before?: ComponentChildren;
   /** The button that does it, in words of its own. */
   act: string;
   /** The button that does not. */
@@ -99,6 +107,7 @@ export function Question(props: QuestionProps) {
   return (
     <Dialog title={title} environment={environment} onLeave={props.onLeave} foot={foot}>
       {children !== undefined && <p>{children}</p>}
+      {props.before}
       {will !== undefined && <WillHappen lines={will} />}
       {word !== undefined && (
         <div class="field">

@@ -1,0 +1,81 @@
+"""Somebody at the portal, in a real browser."""
+
+import time
+from typing import Any
+
+import httpcore
+from playwright.sync_api import Browser, Locator, Page
+
+from pgs.domain.totp import code_at
+from tests.browser.chromium import Tab
+
+
+class Visitor:
+    """Somebody at the portal, in a browser profile of their own."""
+
+    def __init__(self, browser: Browser, demo: dict[str, str], **how: Any) -> None:
+        self.demo = demo
+        context = browser.new_context(**{"reduced_motion": "reduce", **how})
+        self.tab = Tab(context.new_page())
+        self.page: Page = self.tab.page
+        self.page.set_default_timeout(30_000)
+
+    def open(self, path: str) -> None:
+        """Open a path of the portal."""
+        self.page.goto(self.demo["baseUrl"] + path)
+
+    def sign_in(self, name: str = "Dana Demo") -> None:
+        """Press the button, and choose a person on the issuer's page."""
+        self.press("Sign in")
+        self.page.get_by_role("button", name=name).click()
+
+    def press(self, name: str, within: Locator | None = None) -> None:
+        """Press a button."""
+        (within or self.page).get_by_role("button", name=name, exact=True).click()
+
+    def stands_at(self, title: str) -> None:
+        """Wait until a page has its title, and what it has read."""
+        self.page.get_by_role("heading", name=title, level=1).wait_for()
+        self.page.locator(".answer", has_not_text="Reading").wait_for()
+
+    def row(self, label: str) -> Locator:
+        """Return a row of the keys."""
+        return self.page.locator("tr[data-key]").filter(has_text=label)
+
+    @property
+    def dialog(self) -> Locator:
+        """The open dialog."""
+        return self.page.get_by_role("dialog")
+
+    def confirm(self) -> None:
+        """Give the code that the dialog asks for. Its sixth digit sends it."""
+        self.dialog.get_by_label("Six digits").fill(
+            code_at(self.demo["totpSecret"], int(time.time()))
+        )
+
+    def create_key(self, label: str) -> str:
+        """Create a test key; return it. The window for codes is open."""
+        self.page.get_by_label("Label of a new test key").fill(label)
+        self.press("Create test key")
+        return self.take_key()
+
+    def take_key(self) -> str:
+        """Read the key that is shown once, and close its dialog."""
+        key = self.dialog.locator(".secret code").inner_text()
+        self.page.keyboard.press("Escape")
+        assert self.dialog.is_visible()  # a slip does not lose the key
+        self.press("I have stored it")
+        self.dialog.wait_for(state="hidden")
+        return key
+
+    def status_of(self, key: str) -> int:
+        """Return the status with which the service answers a call with a key."""
+        return httpcore.request(
+            "GET",
+            f"{self.demo['baseUrl']}/partner/me",
+            headers={"Authorization": f"Bearer {key}"},
+        ).status
+
+    def close(self) -> None:
+        """Close the browser profile."""
+        self.page.context.close()

@@ -1,0 +1,181 @@
+/** The line under the bar: what is broken on some other page. It cannot be closed, only mended. */
+
+import { useEffect, useState } from 'preact/hooks';
+import type { Api, Environment } from './api';
+import { READ_AGAIN } from './page';
+import { Icon } from './parts/icon';
+import { many, timeOf } from './parts/format';
+import { linkTo } from './routes';
+import type { Place } from './routes';
+
+/** Failures in a row from which on a webhook is told, and at which it is switched off. */
+const FAILURES_TOLD = 3;
+const FAILURES_MAX = 10;
+
+/** For how long a rotated key goes on. */
+const ROTATED_S = 7 * 86400;
+
+/** How often it is looked after without a write, in milliseconds. */
+const EVERY_MS = 60_000;
+
+interface Webhook {
+  enabled: boolean;
+  consecutiveFailures: number;
+}
+
+interface Key {
+  environment: Environment;
+  label: string;
+  status: 'active' | 'scheduled' | 'revoked';
+  revokesAt?: number;
+  lastUsedAt?: number;
+}
+
+interface Tier {
+  name: string;
+  priceUsdCents?: number;
+  inForce: boolean;
+}
+
+export interface Banner {
+  environment: Environment;
+  /** The page where it is mended. */
+  page: string;
+  bad: boolean;
+  title: string;
+  says: string;
+  act: string;
+}
+
+export interface Found {
+  webhook: Webhook | undefined;
+  keys: readonly Key[];
+  tiers: readonly Tier[];
+}
+
+function ofWebhook(environment: Environment, webhook: Webhook | undefined): Banner[] {
+  if (webhook === undefined) return [];
+  const failed = webhook.consecutiveFailures;
+  const at = { environment, page: 'webhooks' };
+  if (!webhook.enabled) {
+    return [
+      {
+        ...at,
+        bad: true,
+        title: `Webhook in ${environment} is switched off.`,
+        says: 'Results still wait in the feed.',
+        act: 'See why, and switch it on',
+      },
+    ];
+  }
+  if (failed < FAILURES_TOLD) return [];
+  const left = FAILURES_MAX - failed;
+  return [
+    {
+      ...at,
+      bad: false,
+      title: `Webhook in ${environment}: ${many(failed, 'nudge')} in a row failed.`,
+      says: `${many(left, 'more failure')} and it is switched off.`,
+      act: 'See why',
+    },
+  ];
+}
+
+function ofPrices(environment: Environment, tiers: readonly Tier[]): Banner[] {
+  const outside = tiers.filter((tier) => tier.priceUsdCents !== undefined && !tier.inForce);
+  if (outside.length === 0) return [];
+  const names = outside.map(({ name }) => name).join(', ');
+  const title =
+    outside.length === 1
+      ? `A price in ${environment} lies outside its floor and prize.`
+      : `${outside.length} prices in ${environment} lie outside their floors and prizes.`;
+  const charged = outside.length === 1 ? 'charges its floor' : 'charge their floors';
+  const says = `${names} ${charged} until it is set again.`;
+  return [{ environment, page: 'prices', bad: true, title, says, act: 'Set it' }];
+}
+
+function ofKeys(environment: Environment, keys: readonly Key[]): Banner[] {
+  return keys
+    .filter((key) => key.environment === environment && key.status === 'scheduled')
+    .filter(({ revokesAt = 0, lastUsedAt = 0 }) => lastUsedAt > revokesAt - ROTATED_S)
+    .map((key) => ({
+      environment,
+      page: 'keys',
+      bad: false,
+      title: `A ${environment} key that stops on ${timeOf(key.revokesAt)} is still used.`,
+      says: `“${key.label}” was used at ${timeOf(key.lastUsedAt)}.`,
+      act: 'See the key',
+    }));
+}
+
+/** What is broken in an environment, the worst first. */
+export function bannersOf(environment: Environment, { webhook, keys, tiers }: Found): Banner[] {
+  const all = [
+    ...ofWebhook(environment, webhook),
+    ...ofPrices(environment, tiers),
+    ...ofKeys(environment, keys),
+  ];
+  return [...all.filter(({ bad }) => bad), ...all.filter(({ bad }) => !bad)];
+}
+
+async function look(api: Api): Promise<Banner[]> {
+  const { keys } = await api.read<{ keys: Key[] }>('keys?limit=500');
+  const each = await Promise.all(
+    (['live', 'test'] as const).map(async (environment) => {
+      const [{ webhook }, { tiers }] = await Promise.all([
+        api.read<{ webhook?: Webhook }>(`webhooks/${environment}`),
+        api.read<{ tiers: Tier[] }>(`tiers?environment=${environment}`),
+      ]);
+      return bannersOf(environment, { webhook, keys, tiers });
+    }),
+  );
+  const found = each.flat();
+  return [...found.filter(({ bad }) => bad), ...found.filter(({ bad }) => !bad)];
+}
+
+/** Looks after each write, on focus and once a minute. A failed look leaves what was seen. */
+export function useBanners(api: Api, revision: number | null): Banner[] {
+  const [banners, setBanners] = useState<Banner[]>([]);
+  useEffect(() => {
+    if (revision === null) return;
+    const again = () => void look(api).then(setBanners, () => null);
+    again();
+    const timer = setInterval(again, EVERY_MS);
+    addEventListener(READ_AGAIN, again);
+    return () => {
+      clearInterval(timer);
+      removeEventListener(READ_AGAIN, again);
+    };
+  }, [api, revision]);
+  return banners;
+}
+
+interface BannersProps {
+  banners: readonly Banner[];
+  place: Place;
+}
+
+export function BannerLine({ banners, place }: BannersProps) {
+  const [at, setAt] = useState(0);
+  const shown = banners.filter(
+    ({ page, environment }) =>
+      place.route.name !== page || (!place.route.whole && place.environment !== environment),
+  );
+  const banner = shown[at % Math.max(1, shown.length)];
+  if (banner === undefined) return null;
+  return (
+    <div class={`banner ${banner.bad ? 'is-bad' : 'is-warn'}`} role="region" aria-label="Broken">
+      <Icon name="warn" />
+      <p>
+        <b>{banner.title}</b> {banner.says}{' '}
+        <a href={linkTo(banner.environment, banner.page)}>{banner.act}</a>
+        {shown.length > 1 && (
+          <button type="button" class="btn plain sm" onClick={() => setAt(at + 1)}>
+            {(at % shown.length) + 1} of {shown.length}
+            <span class="unseen">, show the next one</span>
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}

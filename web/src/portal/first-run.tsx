@@ -1,0 +1,169 @@
+/** The way of a new member: the invite, the authenticator, the first key, then the checklist. */
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { go, usePath } from './address';
+import { Refused } from './api';
+import type { Account, Api } from './api';
+import { Asking } from './dialogs';
+import { FirstKey } from './first-key';
+import { InviteStep } from './invite-step';
+import { Problem } from './page';
+import { Button } from './parts/button';
+import { CodeForm, EnrolmentSecret, useEnrolment } from './parts/code';
+import { Icon } from './parts/icon';
+import type { SignIn } from './sign-in';
+
+const STEPS = ['Invite', 'Authenticator', 'First key', 'First match'] as const;
+type StepName = 'invite' | 'authenticator' | 'key';
+const ORDER: Record<StepName, number> = { invite: 0, authenticator: 1, key: 2 };
+
+const TITLES: Record<StepName, string> = {
+  invite: 'Invite',
+  authenticator: 'Authenticator',
+  key: 'First key',
+};
+
+function Steps({ at }: { at: number }) {
+  return (
+    <ol class="steps" aria-label="Four steps">
+      {STEPS.map((name, index) => (
+        <li key={name} aria-current={index === at ? 'step' : undefined}>
+          {index < at ? <Icon name="ok" /> : `${index + 1} `}
+          {name}
+          {index < at && <span class="unseen">, done</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** What the member still needs, or null if nothing: then the checklist goes on. */
+async function nextStep(api: Api): Promise<{ step: StepName | null; account: Account | null }> {
+  try {
+    const account = await api.account();
+    if (!account.stepUp.enrolled) return { step: 'authenticator', account };
+    if (account.role === 'viewer') return { step: null, account };
+    const { keys } = await api.read<{ keys: { status: string }[] }>('keys?limit=500');
+    const works = keys.some(({ status }) => status !== 'revoked');
+    return { step: works ? null : 'key', account };
+  } catch (error) {
+    if (!(error instanceof Refused) || error.reason !== 'not_a_partner_admin') throw error;
+    return { step: 'invite', account: null };
+  }
+}
+
+export interface FirstRunProps {
+  api: Api;
+  signIn: SignIn;
+  onLeave(): void;
+  /** The member has what it takes: the pages open. */
+  onReady(): void;
+}
+
+export default function FirstRun({ api, signIn, onLeave, onReady }: FirstRunProps) {
+  const path = usePath();
+  const [at, setAt] = useState<{ step: StepName; account: Account | null } | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const look = () =>
+    nextStep(api).then(({ step, account }) => {
+      if (step !== null) {
+        setAt({ step, account });
+        return;
+      }
+      go('/portal/test', true);
+      onReady();
+    }, setError);
+  useEffect(() => {
+    void look();
+  }, []);
+  useEffect(() => {
+    if (at === null) return;
+    document.title = `${TITLES[at.step]} · Portal`;
+    document.querySelector<HTMLElement>('main h1')?.focus();
+  }, [at]);
+  const joining = /^\/portal\/join\/([^/]+)$/.exec(path)?.[1] ?? null;
+  return (
+    <div class="alone" data-env="test">
+      <header>{at !== null && <Steps at={ORDER[at.step]} />}</header>
+      <main class={at?.step === 'invite' || at === null ? 'card' : 'card big'}>
+        <div class="in-card stack">
+          <Problem error={error} />
+          {at === null && error === null && <h1>Reading …</h1>}
+          {at?.step === 'invite' && (
+            <InviteStep {...{ api }} email={signIn.email} named={joining} onDone={look} />
+          )}
+          {at?.step === 'authenticator' && <Authenticator api={api} onDone={look} />}
+          {at?.step === 'key' && <FirstKey api={api} onDone={look} />}
+        </div>
+      </main>
+      <Foot email={signIn.email} onLeave={onLeave}>
+        {at?.step === 'authenticator' || at?.step === 'key' ? (
+          <Button kind="plain" small onPress={onReady}>
+            Do this later
+          </Button>
+        ) : null}
+      </Foot>
+      <Asking api={api} signIn={signIn} environment="test" tell={() => {}} />
+    </div>
+  );
+}
+
+interface FootProps {
+  email: string;
+  onLeave(): void;
+  children: ComponentChildren;
+}
+
+function Foot({ email, onLeave, children }: FootProps) {
+  return (
+    <footer class="row small quiet">
+      <span>{email}</span>
+      {children}
+      <Button kind="plain" small onPress={onLeave}>
+        Sign out
+      </Button>
+    </footer>
+  );
+}
+
+function Authenticator({ api, onDone }: { api: Api; onDone(): void }) {
+  const { enrolment, error } = useEnrolment(api, true);
+  return (
+    <>
+      <div class="stack tight">
+        <h1 tabIndex={-1}>Connect an authenticator</h1>
+        <p class="quiet">
+          Keys and money need a code from your phone, so that a stolen laptop is not a stolen
+          account.
+        </p>
+      </div>
+      <Problem error={error} />
+      {enrolment !== null && (
+        <div class="cols">
+          <div class="stack tight">
+            <h2>1. Scan</h2>
+            <EnrolmentSecret enrolment={enrolment} />
+          </div>
+          <div class="stack tight">
+            <h2>2. Enter the first code</h2>
+            <CodeForm
+              api={api}
+              label="Six digits from the app"
+              help="They change every 30 seconds. The ones before still count."
+              foot={(busy) => (
+                <Button kind="pri" busy={busy}>
+                  Confirm
+                </Button>
+              )}
+              onDone={onDone}
+            />
+            <p class="small quiet">
+              Keep the phone: only another admin or the platform can reset a lost authenticator.
+            </p>
+          </div>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,139 @@
+/** Codes of an authenticator: the field for one, and the enrolment of a new authenticator. */
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { Refused } from '../api';
+import type { Api } from '../api';
+import { Icon } from './icon';
+import { clockOf } from './format';
+
+const DIGITS = 6;
+
+/** What a refused code means for the person, in words. */
+async function meaningOf(api: Api, error: unknown): Promise<string> {
+  const reason = error instanceof Refused ? error.reason : '';
+  if (reason === 'invalid_code') {
+    return 'This code is wrong, or was used before. Wait for the next one: each works once.';
+  }
+  if (reason !== 'step_up_locked') return error instanceof Error ? error.message : String(error);
+  const { stepUp } = await api.account();
+  if (stepUp.needsReset) {
+    return 'Too many wrong codes. Another admin or the platform has to reset your authenticator.';
+  }
+  const until = stepUp.lockedUntil;
+  const when = until === undefined ? 'in a while' : `at ${clockOf(until)} UTC`;
+  return `Five wrong codes. You can try again ${when}. Nobody else is locked out.`;
+}
+
+interface CodeFormProps {
+  api: Api;
+  label: ComponentChildren;
+  help?: ComponentChildren;
+  /** The buttons of the form. */
+  foot(busy: boolean): ComponentChildren;
+  onDone(): void;
+}
+
+/** A field for six digits. The sixth sends them. A wrong code stays in the field, selected. */
+export function CodeForm({ api, label, help, foot, onDone }: CodeFormProps) {
+  const [problem, setProblem] = useState('');
+  const [busy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  const under = useRef(false);
+  const id = useId();
+  const send = async (event?: Event) => {
+    event?.preventDefault();
+    if (under.current) return;
+    under.current = true;
+    setBusy(true);
+    setProblem('');
+    try {
+      await api.factor('totp/verify', { code: field.current?.value ?? '' });
+      onDone();
+    } catch (error) {
+      setProblem(await meaningOf(api, error).catch(String));
+      field.current?.select();
+    } finally {
+      under.current = false;
+      setBusy(false);
+    }
+  };
+  const typed = () => {
+    const digits = (field.current?.value ?? '').replace(/\D/g, '').slice(0, DIGITS);
+    if (field.current !== null) field.current.value = digits;
+    if (digits.length === DIGITS) void send();
+  };
+  return (
+    <form onSubmit={send} class="stack">
+      <div class="field">
+        <label for={id}>{label}</label>
+        <input
+          id={id}
+          ref={field}
+          class="in otp"
+          inputMode="numeric"
+          autocomplete="one-time-code"
+          required
+          autofocus
+          aria-describedby={`${id}-said`}
+          aria-invalid={problem !== ''}
+          onInput={typed}
+        />
+        <div id={`${id}-said`}>
+          <p class="err" role="alert">
+            {problem !== '' && <Icon name="no" />}
+            <span>{problem}</span>
+          </p>
+          {help !== undefined && <small>{help}</small>}
+        </div>
+      </div>
+      {foot(busy)}
+    </form>
+  );
+}
+
+interface Enrolment {
+  secret: string;
+  otpauthUri: string;
+  qrSvg: string;
+}
+
+/** A secret in groups of four, which is easier to type. */
+const grouped = (secret: string) => secret.replace(/(.{4})(?=.)/g, '$1 ');
+
+/** Enrols an authenticator: shows its secret once. The first code puts it in force. */
+export function useEnrolment(api: Api, wanted: boolean) {
+  const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    if (!wanted) return;
+    api.write<Enrolment>('connect an authenticator', 'POST', 'totp/enroll', {}).then(
+      setEnrolment,
+      setError,
+    );
+  }, [api, wanted]);
+  return { enrolment, error };
+}
+
+export function EnrolmentSecret({ enrolment }: { enrolment: Enrolment }) {
+  return (
+    <div class="stack tight">
+      <p>Scan this with an authenticator app. It is shown once.</p>
+      <img
+        class="qr"
+        alt="QR code for your authenticator app. The same secret stands below as text."
+        src={`data:image/svg+xml,${encodeURIComponent(enrolment.qrSvg)}`}
+      />
+      <details>
+        <summary>Cannot scan? Type this</summary>
+        <p>
+          <code data-secret={enrolment.secret}>{grouped(enrolment.secret)}</code>
+        </p>
+        <p class="small quiet">
+          Time based, six digits, 30 seconds.{' '}
+          <a href={enrolment.otpauthUri}>Open it in an app on this device</a>
+        </p>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+/** What an account still needs before a match, as the service tells it. */
+
+import { useCallback } from 'preact/hooks';
+import type { Api, Environment } from './api';
+import type { Member } from './changes';
+import { useReadingOf } from './page';
+
+export interface Gate {
+  gate: string;
+  ok: boolean;
+  reason?: string;
+  advice?: string;
+  changeItAt?: string;
+}
+
+export interface Readiness {
+  gameId: string;
+  ready: boolean;
+  gates: Gate[];
+}
+
+export interface Game {
+  gameId: string;
+  name: string;
+  test: boolean;
+  live: 'none' | 'requested' | 'granted' | 'denied' | 'withdrawn';
+}
+
+interface Key {
+  environment: Environment;
+  status: 'active' | 'scheduled' | 'revoked';
+}
+
+/** How an account stands before a match in an environment. */
+export interface Standing {
+  /** The game that it is about: one that is on, else the first one. */
+  game: Game | null;
+  readiness: Readiness | null;
+  /** How many keys of the environment work. */
+  keys: number;
+  /** Whether a match has been played. */
+  played: boolean;
+  /** Who can do what an admin alone may do. */
+  admins: string[];
+}
+
+/** The game that somebody without one begins with, since it is over soon. */
+const EASY = 'tic-tac-toe';
+
+function chosen(games: Game[], environment: Environment): Game | null {
+  const on = (game: Game) => (environment === 'test' ? game.test : game.live === 'granted');
+  return (
+    games.find(on) ??
+    games.find((game) => game.live === 'requested') ??
+    games.find(({ gameId }) => gameId === EASY) ??
+    games[0] ??
+    null
+  );
+}
+
+/** Reads how the account stands. */
+export async function readStanding(api: Api, environment: Environment): Promise<Standing> {
+  const [{ games }, { keys }, { matches }, { members }] = await Promise.all([
+    api.read<{ games: Game[] }>('games?limit=500'),
+    api.read<{ keys: Key[] }>('keys?limit=500'),
+    api.read<{ matches: unknown[] }>(`matches?environment=${environment}&limit=1`),
+    api.read<{ members: Member[] }>('members?limit=500'),
+  ]);
+  const game = chosen(games, environment);
+  const asked = game && new URLSearchParams({ environment, gameId: game.gameId });
+  return {
+    game,
+    readiness: asked && (await api.read<Readiness>(`readiness?${asked}`)),
+    keys: keys.filter((key) => key.environment === environment && key.status !== 'revoked').length,
+    played: matches.length > 0,
+    admins: members.filter(({ role }) => role === 'admin').map(({ email }) => email),
+  };
+}
+
+export function useStanding(api: Api, environment: Environment) {
+  return useReadingOf(
+    api,
+    useCallback(() => readStanding(api, environment), [api, environment]),
+  );
+}
