@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Measures the service beside what users would run instead. Rewrites parts of docs/benchmarks.md.
+
+    scripts/bench.py                 every case: about ten minutes on a free machine
+    scripts/bench.py launch          one case: launch, feed or waits
+    scripts/bench.py --quick         a minute on a small scale; writes only with --out
+
+Each case is a file of scripts/bench_cases. The compared servers run in turn, so that a busy machine
+slows all of them alike. The peer is installed into .venv-bench, Colyseus with npm; without npm the
+report says that Colyseus is missing. The exit code is 1 if a server answers wrongly.
+"""
+
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
+
+# isort: split
+
+import logging
+import sys
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import msgspec
+import structlog
+import typer
+from bench_cases import feed, launch, report, waits
+from bench_cases.caller import NoAnswers
+from bench_cases.launch import Failed
+from bench_cases.servers import NotStarted
+from bench_cases.setting import prepare
+from nudge_bench.report import write_section
+from rich.console import Console
+from rich.progress import Progress
+
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+ROUNDS, CALLS = 9, 4000
+QUICK_ROUNDS, QUICK_CALLS = 2, 400
+
+
+class Case(StrEnum):
+    """What can be measured."""
+
+    LAUNCH = "launch"
+    FEED = "feed"
+    WAITS = "waits"
+
+
+def main(
+    cases: Annotated[list[Case] | None, typer.Argument(help="Without one: all.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Turns of each server.")] = None,
+    quick: Annotated[bool, typer.Option(help="A small scale, to see that it works.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The document to write; by default docs/benchmarks.md."),
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every round's figures there.")
+    ] = None,
+) -> None:
+    """Measure launches, pages of the feed and waits."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+    )
+    console = Console(stderr=True)
+    turns, calls = rounds or (QUICK_ROUNDS if quick else ROUNDS), QUICK_CALLS if quick else CALLS
+    document = out or (None if quick else DOCUMENT)
+    found: dict[str, Any] = {}
+    with Progress(console=console, disable=not console.is_terminal) as progress:
+        for case in cases or list(Case):
+            try:
+                title, text, figures = _run(case, turns, calls, document, progress)
+            except (Failed, NoAnswers, NotStarted) as failed:
+                console.print(f"bench: {failed}", soft_wrap=True)
+                raise typer.Exit(1) from None
+            print(f"## {title}\n\n{text}\n")
+            found[case] = figures
+            if document is not None:
+                write_section(document, title, text)
+    if json is not None:
+        json.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+
+
+def _run(
+    case: Case, rounds: int, calls: int, document: Path | None, progress: Progress
+) -> tuple[str, str, dict[str, Any]]:
+    """Return title, text and figures of a case."""
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        pictures = (document.parent if document else folder) / "benchmarks"
+        match case:
+            case Case.LAUNCH:
+                setting = prepare(folder, launch.PARTNERS, rounds, calls)
+                costs, missing = launch.measure(setting, progress)
+                return launch.TITLE, *report.launch_section(costs, missing, calls, pictures)
+            case Case.FEED:
+                setting = prepare(folder, feed.PARTNERS, rounds, calls)
+                return feed.TITLE, *report.feed_section(feed.measure(setting, progress), calls)
+            case Case.WAITS:
+                setting = prepare(folder, waits.PARTNERS, rounds, calls)
+                found = waits.measure(setting, progress)
+                return waits.TITLE, *report.waits_section(found, calls, pictures)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,25 @@
+"""The floor: trio alone, answering every request with the same bytes.
+
+    bare_trio.py PORT
+
+It reads a request to the end of its body by Content-Length and does nothing with it, so its cost is
+what sockets and the loop take.
+"""
+
+import sys
+
+import trio
+
+BODY = b'{"ok":true}'
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
+READ_BYTES = 65536
+
+
+async def serve(stream: trio.SocketStream) -> None:
+    """Answer the requests of one connection."""
+    while await stream.receive_some(READ_BYTES):
+        await stream.send_all(ANSWER)
+
+
+if __name__ == "__main__":
+    trio.run(trio.serve_tcp, serve, int(sys.argv[1]))

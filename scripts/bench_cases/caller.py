@@ -1,0 +1,149 @@
+"""Calls a server over many connections from one thread, as fast as it answers or at a fixed rate.
+
+A server's cost must not depend on what its caller spends, so requests are bytes that are ready
+before they are sent, and of an answer only the status, the length and the body's bytes are read.
+"""
+
+import selectors
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from hdrh.histogram import HdrHistogram
+
+LONGEST_US = 60_000_000  # longest time that a histogram can hold
+DIGITS = 3  # significant digits of a histogram's values
+READ_BYTES = 256 * 1024
+PATIENCE_S = 30.0  # seconds without any answer after which a run fails
+
+
+class NoAnswers(Exception):
+    """The server stopped answering, or closed a connection."""
+
+
+@dataclass
+class Outcome:
+    """What a run saw: answers by status, seconds, and the times of answers in microseconds."""
+
+    statuses: dict[int, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    times_us: HdrHistogram = field(default_factory=lambda: HdrHistogram(1, LONGEST_US, DIGITS))
+    last_s: float = 0.0  # from the first request until the last answer
+
+    @property
+    def answers(self) -> int:
+        """The number of answers."""
+        return sum(self.statuses.values())
+
+    def bad(self) -> int:
+        """Return how many answers had another status than 200."""
+        return self.answers - self.statuses.get(200, 0)
+
+
+class _Connection:
+    """One keep-alive connection with at most one request under way."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self.socket = socket.create_connection(address)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sent_at = 0.0
+        self.read = b""
+
+    def send(self, request: bytes, at: float) -> None:
+        """Send a request. `at`: the moment from which its answer is timed."""
+        self.sent_at, self.read = at, b""
+        self.socket.sendall(request)
+
+    def receive(self) -> tuple[int, bytes] | None:
+        """Return status and body once the whole answer is here. Raises `NoAnswers`."""
+        data = self.socket.recv(READ_BYTES)
+        if not data:
+            raise NoAnswers("the server closed a connection")
+        self.read = self.read + data if self.read else data
+        head = self.read.find(b"\r\n\r\n")
+        if head < 0:
+            return None
+        lowered = self.read[:head].lower()
+        mark = lowered.find(b"content-length:")
+        if mark < 0:
+            raise NoAnswers("an answer has no Content-Length")
+        end = lowered.find(b"\r\n", mark)
+        length = int(lowered[mark + 15 : end if end >= 0 else head])
+        if len(self.read) < head + 4 + length:
+            return None
+        return int(self.read[9:12]), self.read[head + 4 :]
+
+
+def post(address: tuple[str, int], path: str, body: bytes, token: str = "") -> bytes:
+    """Return a POST request as bytes."""
+    authorization = f"Authorization: Bearer {token}\r\n" if token else ""
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {address[0]}:{address[1]}\r\n{authorization}"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def get(address: tuple[str, int], path: str, token: str) -> bytes:
+    """Return a GET request as bytes."""
+    return (
+        f"GET {path} HTTP/1.1\r\nHost: {address[0]}:{address[1]}\r\n"
+        f"Authorization: Bearer {token}\r\n\r\n"
+    ).encode()
+
+
+def call(
+    address: tuple[str, int],
+    requests: Iterator[bytes],
+    *,
+    connections: int,
+    check: Callable[[int, bytes], None] | None = None,
+    rate: float | None = None,
+) -> Outcome:
+    """Send all requests and return what came back.
+
+    Without `rate` each connection sends its next request when its last one is answered. With
+    `rate`, requests are due at even intervals (per second), and a time begins when its request was
+    due, so that a server that falls behind cannot hide it. `check` gets status and body of each
+    answer. Raises `NoAnswers`.
+    """
+    outcome, selector = Outcome(), selectors.EpollSelector()
+    free = [_Connection(address) for _ in range(connections)]
+    everyone = list(free)
+    for connection in free:
+        selector.register(connection.socket, selectors.EVENT_READ, connection)
+    began = heard = time.perf_counter()
+    number, more = 0, True
+    try:
+        while more or len(free) < connections:
+            now = time.perf_counter()
+            while more and free and (rate is None or began + number / rate <= now):
+                request = next(requests, None)
+                if request is None:
+                    more = False
+                    break
+                free.pop().send(request, now if rate is None else began + number / rate)
+                number += 1
+            wait = PATIENCE_S
+            if more and rate is not None and free:
+                wait = max(0.0, began + number / rate - time.perf_counter())
+            for key, _ in selector.select(wait):
+                connection = key.data
+                answer = connection.receive()
+                if answer is None:
+                    continue
+                heard = time.perf_counter()
+                outcome.times_us.record_value(max(1, int((heard - connection.sent_at) * 1e6)))
+                outcome.statuses[answer[0]] = outcome.statuses.get(answer[0], 0) + 1
+                if check is not None:
+                    check(*answer)
+                free.append(connection)
+            if len(free) < connections and time.perf_counter() - heard > PATIENCE_S:
+                raise NoAnswers(f"no answer for {PATIENCE_S:g} s")
+    finally:
+        for connection in everyone:
+            connection.socket.close()
+        selector.close()
+    outcome.seconds = outcome.last_s = heard - began
+    return outcome

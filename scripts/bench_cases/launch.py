@@ -1,0 +1,118 @@
+"""Launches: a session is minted and a paid seat is taken, by the product and by its peers."""
+
+import itertools
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from statistics import median
+
+import msgspec
+from bench_cases import servers
+from bench_cases.caller import Outcome, call, post
+from bench_cases.servers import Server
+from bench_cases.setting import GAME, STAKE, TIER, Setting
+from rich.progress import Progress
+
+TITLE = "A launch beside what users would write instead"
+PARTNERS = 200  # enough that no partner's bucket runs dry at the highest rate
+
+
+@dataclass
+class Costs:
+    """One server's costs a call in microseconds of processor time, a value for each round."""
+
+    mint: list[float] = field(default_factory=list)
+    seat: list[float] = field(default_factory=list)
+    seats_a_second: list[float] = field(default_factory=list)
+
+    def launch(self) -> list[float]:
+        """Return mint and seat together, round by round."""
+        return [mint + seat for mint, seat in zip(self.mint, self.seat, strict=True)]
+
+
+class Failed(Exception):
+    """A server answered wrongly; the message says how."""
+
+
+def _mints(setting: Setting, server: Server, run: str) -> Iterator[bytes]:
+    for number, partner in zip(range(setting.calls), itertools.cycle(setting.partners)):
+        body = msgspec.json.encode({"gameId": GAME, "playerId": f"p{run}-{number}"})
+        yield post(server.address, "/partner/sessions", body, partner.test_key)
+
+
+def _seats(setting: Setting, server: Server, run: str) -> Iterator[bytes]:
+    for number, partner in zip(range(setting.calls), itertools.cycle(setting.partners)):
+        body = msgspec.json.encode(
+            {
+                "playerId": f"p{run}-{number}",
+                "gameId": GAME,
+                "tierId": TIER,
+                "stakeUsdCents": STAKE,
+                "idempotencyKey": f"k{run}-{number}",
+            }
+        )
+        yield post(server.address, "/partner/matches", body, partner.test_key)
+
+
+def _reservations(setting: Setting, server: Server) -> Iterator[bytes]:
+    for number in range(setting.calls):
+        body = msgspec.json.encode({"playerId": f"p{number}"})
+        yield post(server.address, "/matchmake/joinOrCreate/pair", body)
+
+
+def _measured(server: Server, requests: Iterator[bytes], setting: Setting) -> tuple[float, Outcome]:
+    """Return microseconds a call and what came back. Raises `Failed`."""
+    ready = list(requests)
+    begun = server.cpu_s()
+    outcome = call(server.address, iter(ready), connections=setting.connections)
+    used = server.cpu_s() - begun
+    if outcome.bad():
+        raise Failed(f"{server.name} answered {outcome.statuses}")
+    return used / len(ready) * 1e6, outcome
+
+
+def measure(setting: Setting, progress: Progress) -> tuple[dict[str, Costs], str | None]:
+    """Return each server's costs, and why Colyseus is missing among them, or None.
+
+    The servers run one after the other within a round, in an order that turns by one each round.
+    All keep running, so that a round meets a database with all earlier rounds in it. Raises
+    `Failed`, `NoAnswers` and `NotStarted`.
+    """
+    servers.install_peer()
+    missing = servers.install_colyseus()
+    running = [
+        servers.product(setting.folder),
+        servers.peer(setting.folder, setting.keys, "group"),
+        servers.peer(setting.folder, setting.keys, "call"),
+        servers.bare(setting.folder),
+    ]
+    if missing is None:
+        running.append(servers.colyseus(setting.folder))
+    costs = {server.name: Costs() for server in running}
+    task = progress.add_task("Launches", total=setting.rounds * len(running))
+    try:
+        for number in range(-1, setting.rounds):  # the first round warms up
+            turn = number % len(running)
+            for server in running[turn:] + running[:turn]:
+                run = secrets.token_hex(4)
+                cost = costs[server.name]
+                if server.name == "Colyseus":
+                    mint = 0.0
+                    seat, outcome = _measured(server, _reservations(setting, server), setting)
+                else:
+                    mint, _ = _measured(server, _mints(setting, server, run), setting)
+                    seat, outcome = _measured(server, _seats(setting, server, run), setting)
+                if number >= 0:
+                    cost.mint.append(mint)
+                    cost.seat.append(seat)
+                    cost.seats_a_second.append(outcome.answers / outcome.seconds)
+                    progress.advance(task)
+    finally:
+        for server in running:
+            server.stop()
+    return costs, missing
+
+
+def ratio(of: Costs, to: Costs) -> float:
+    """Return the median of the rounds' ratios of launches."""
+    return median(a / b for a, b in zip(of.launch(), to.launch(), strict=True))

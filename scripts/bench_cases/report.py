@@ -1,0 +1,128 @@
+"""The sections of docs/benchmarks.md that scripts/bench.py writes, their pictures, and JSON."""
+
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench_cases.feed import Costs as FeedCosts
+from bench_cases.launch import Costs, ratio
+from bench_cases.waits import BURST, Waits
+from drawings.bars import bar_chart
+from nudge_bench.report import cores, paragraph
+
+PRODUCT, FLOOR, COLYSEUS = "pgs", "trio alone", "Colyseus"
+GROUP, CALL = "FastAPI, a commit per group", "FastAPI, a commit per call"
+
+
+def launch_section(
+    costs: dict[str, Costs], missing: str | None, calls: int, pictures: Path
+) -> tuple[str, dict[str, Any]]:
+    """Return the text about launches and its figures; draw its picture into `pictures`."""
+    rows = [
+        f"| {name} | {median(cost.mint):.0f} | {median(cost.seat):.0f} | "
+        f"{median(cost.launch()):.0f} | {median(cost.seats_a_second):,.0f} |"
+        for name, cost in costs.items()
+    ]
+    ours = costs[PRODUCT]
+    ratios = {name: ratio(ours, costs[name]) for name in (GROUP, CALL)}
+    rounds = len(ours.mint)
+    text = [
+        *paragraph(
+            f"What does a launch cost, beside what a team would write instead? Measured by "
+            f"`scripts/bench.py launch` on {cores()}, in {rounds} rounds of {calls:,} calls. "
+            "In each round every server takes its turn, and the order turns by one. The figures "
+            "are medians of the processor time of the server's process, threads included, in "
+            "microseconds. All calls come from one thread over 32 connections."
+        ),
+        "",
+        *paragraph(
+            "*FastAPI* is `scripts/bench_cases/fastapi_peer.py`, on uvicorn with uvloop and "
+            "httptools. It makes the same two calls durable, and it has no feed, no ledger, no "
+            "webhooks and no settlement. *trio alone* answers every request with the same bytes "
+            "and stores nothing. *Colyseus* reserves seats in memory."
+        ),
+        "",
+        "| Server | mint | seat | launch | seats a second |",
+        "| --- | --- | --- | --- | --- |",
+        *rows,
+        "",
+        "![Processor time of a launch, for each server](benchmarks/launch.svg)",
+        "",
+        *paragraph(
+            f"A launch takes **{ratios[GROUP]:.2f}** times the processor time of FastAPI with "
+            f"a commit per group, and **{ratios[CALL]:.2f}** times that with a commit per call "
+            "(medians of the rounds' ratios)."
+        ),
+    ]
+    figures: dict[str, Any] = {
+        name: {"mintUs": cost.mint, "seatUs": cost.seat, "seatsASecond": cost.seats_a_second}
+        for name, cost in costs.items()
+    }
+    figures["ratios"] = ratios
+    if missing is not None:
+        text += ["", *paragraph(f"Colyseus is missing in this run: {missing}.")]
+    else:
+        times = median(
+            a / b for a, b in zip(ours.seats_a_second, costs[COLYSEUS].seats_a_second, strict=True)
+        )
+        figures["timesColyseus"] = times
+        text += [
+            "",
+            *paragraph(
+                f"It stores **{times:.2f}** times as many durable seats a second as Colyseus "
+                "reserves in memory."
+            ),
+        ]
+    chart = {name: median(cost.launch()) for name, cost in costs.items()}
+    _draw(
+        pictures / "launch.svg",
+        "Processor time of a launch (mint and seat; Colyseus: one reservation)",
+        chart,
+    )
+    return "\n".join(text), figures
+
+
+def feed_section(costs: FeedCosts, calls: int) -> tuple[str, dict[str, Any]]:
+    """Return the text about pages of the feed, and its figures."""
+    page = median(costs.page)
+    text = [
+        *paragraph(
+            f"How many pages of the feed does a core serve? Measured by `scripts/bench.py feed` "
+            f"on {cores()}, in {len(costs.page)} rounds of {calls:,} pages of 100 rows, "
+            f"{costs.page_bytes:,} bytes each. A page takes **{page:.0f} µs** of processor time "
+            f"(median of the rounds), so one core serves **{1e6 / page:,.0f}** pages a second."
+        ),
+    ]
+    return "\n".join(text), {"pageUs": costs.page, "pageBytes": costs.page_bytes}
+
+
+def waits_section(found: Waits, calls: int, pictures: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text about the time that seats take, and its figures; draw its picture."""
+    times = found.half.times_us
+    shares = {f"p{share:g}": times.get_value_at_percentile(share) for share in (50, 90, 99, 99.9)}
+    bursts = [second * 1000 for second in found.bursts_s]
+    text = [
+        *paragraph(
+            f"How long does a caller wait for a seat? Measured by `scripts/bench.py waits` on "
+            f"{cores()}, which the caller shares. {calls:,} seats of 200 partners taken as fast "
+            f"as the service answers come to {found.highest:,.0f} a second. The next {calls:,} "
+            "are due at even intervals at half of that rate; a time begins when its seat is due."
+        ),
+        "",
+        "![Times of a seat at half the highest rate](benchmarks/waits.svg)",
+        "",
+        *paragraph(
+            f"At half the highest rate p99 is **{shares['p99'] / 1000:.1f} ms**. A burst of "
+            f"{BURST} seats of one partner over {BURST} connections has its last answer after "
+            f"**{median(bursts):.0f} ms** (median of {len(bursts)} bursts; the longest "
+            f"{max(bursts):.0f} ms)."
+        ),
+    ]
+    _draw(pictures / "waits.svg", "Time of a seat at half the highest rate", shares)
+    figures = {"highest": found.highest, "halfUs": shares, "burstsMs": bursts}
+    return "\n".join(text), figures
+
+
+def _draw(path: Path, title: str, values: dict[str, float]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(bar_chart(title, title, values, "µs", PRODUCT), encoding="utf-8")
