@@ -15,6 +15,7 @@ LOCKS = [
     ROOT / "requirements-chess.txt",
     ROOT / "requirements-examples.txt",
     ROOT / "requirements-fuzz.txt",
+    ROOT / "requirements-bench.txt",
 ]
 
 

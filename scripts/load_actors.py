@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Puts a load on the partners' actors in this process, without HTTP, and checks what comes of it.
+
+    scripts/load_actors.py --rate 500 --seconds 20
+
+Each launch takes two seats. Matches are decided at once, and their rows are read from the feed. The
+times are shown in milliseconds by percentile. The exit code is 1 if a row, an amount or the ledger
+is wrong, or if the actors fall behind the rate for good.
+"""
+
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
+
+# isort: split
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+from load.actor_driver import ActorDriver
+from load.check import ledger_faults
+from load.command import carry_out
+from load.story import Load, Mix
+from seed import FLOOR_USD_CENTS, PRIZE_USD_CENTS, seed
+
+from pgs.app import open_core
+from pgs.config import Config
+
+GAME, TIER = "tic-tac-toe", "test-bronze"
+
+
+def main(
+    rate: Annotated[float, typer.Option(min=0.1, help="Launches a second, of all partners.")] = 200,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long launches begin.")] = 20,
+    partners: Annotated[int, typer.Option(min=1, help="Partners that launch in turn.")] = 50,
+    poll_every: Annotated[
+        float, typer.Option(min=0.01, metavar="SECONDS", help="Between two reads of a feed.")
+    ] = 0.25,
+    decided: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of matches that are decided.")
+    ] = 1.0,
+    seed_of: Annotated[int, typer.Option("--seed", help="Draws endings and replays.")] = 1,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report there.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw p50 and p99 there, as SVG.")
+    ] = None,
+) -> None:
+    """Launch, decide and read on the actors."""
+
+    async def run(tick: Callable[[], None]) -> tuple[Load, list[str]]:
+        with TemporaryDirectory() as folder:
+            data = Path(folder) / "data"
+            made = await seed(data, partners)
+            async with open_core(Config(data_dir=data)) as core:
+                driver = ActorDriver(core, GAME, TIER, FLOOR_USD_CENTS)
+                names = [partner.partner_id for partner in made]
+                load = Load(driver, names, FLOOR_USD_CENTS, mix, tick)
+                await load.run()
+            return load, await ledger_faults(data, list(load.books.values()))
+
+    mix = Mix(rate, seconds, poll_every, decided, seed_of)
+    launches = int(rate * seconds)
+    raise typer.Exit(carry_out("load_actors", run, launches, PRIZE_USD_CENTS, json, picture))
+
+
+if __name__ == "__main__":
+    typer.run(main)

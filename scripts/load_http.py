@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Puts a load on the service over HTTP, as partners' backends do, and checks what comes of it.
+
+    scripts/load_http.py --rate 100 --seconds 30
+    scripts/load_http.py --url https://games.example --keys partners.json --rate 50
+
+Each launch mints two sessions and takes two seats; the match is decided at once, and every partner
+reads its feed by cursor. Without --url it starts the service on a new folder, and checks its ledger
+at the end. --keys is the file that scripts/seed.py writes. The exit code is 1 if a row, an amount
+or the ledger is wrong, or if the service falls behind the rate for good.
+"""
+
+import in_venv  # noqa: F401  first: the packages below are installed in .venv
+
+# isort: split
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import msgspec
+import typer
+from game_load.round import Service
+from load.check import ledger_faults
+from load.command import carry_out
+from load.http_driver import HttpDriver
+from load.story import Load, Mix
+from seed import FLOOR_USD_CENTS, PRIZE_USD_CENTS, Seeded, seed
+
+GAME, TIER = "tic-tac-toe", "test-bronze"
+
+
+def main(
+    rate: Annotated[float, typer.Option(min=0.1, help="Launches a second, of all partners.")] = 50,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long launches begin.")] = 20,
+    partners: Annotated[int, typer.Option(min=1, help="Partners that launch in turn.")] = 20,
+    url: Annotated[str | None, typer.Option(help="The service, if it runs already.")] = None,
+    keys: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its partners' keys; needed with --url.")
+    ] = None,
+    poll_every: Annotated[
+        float, typer.Option(min=0.01, metavar="SECONDS", help="Between two reads of a feed.")
+    ] = 0.25,
+    decided: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of matches that are decided.")
+    ] = 1.0,
+    seed_of: Annotated[int, typer.Option("--seed", help="Draws endings and replays.")] = 1,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report there.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw p50 and p99 there, as SVG.")
+    ] = None,
+) -> None:
+    """Launch, decide and read over HTTP."""
+    if (url is None) != (keys is None):
+        raise typer.BadParameter("give --url and --keys together, or neither")
+
+    async def run(tick: Callable[[], None]) -> tuple[Load, list[str]]:
+        async with AsyncExitStack() as stack:
+            if url is not None and keys is not None:
+                known = msgspec.json.decode(keys.read_bytes(), type=list[Seeded])
+                tokens = {entry.partner_id: entry.test_key for entry in known}
+                return await _run(url.rstrip("/"), tokens, tick), []
+            data = Path(stack.enter_context(TemporaryDirectory())) / "data"
+            made = await seed(data, partners)
+            service = Service(data)
+            stack.callback(service.kill)
+            tokens = {partner.partner_id: partner.test_key for partner in made}
+            load = await _run(service.base_url, tokens, tick)
+            service.stop()
+            return load, await ledger_faults(data, list(load.books.values()))
+
+    async def _run(base_url: str, tokens: dict[str, str], tick: Callable[[], None]) -> Load:
+        driver = HttpDriver(base_url, tokens, GAME, TIER, FLOOR_USD_CENTS)
+        load = Load(driver, list(tokens), FLOOR_USD_CENTS, mix, tick)
+        try:
+            await load.run()
+        finally:
+            await driver.aclose()
+        return load
+
+    mix = Mix(rate, seconds, poll_every, decided, seed_of)
+    launches = int(rate * seconds)
+    raise typer.Exit(carry_out("load_http", run, launches, PRIZE_USD_CENTS, json, picture))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,49 @@
+"""The load scripts and the benchmark run on a small scale and write what they promise."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conventions.tree import ROOT
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("script", ["load_actors.py", "load_http.py"])
+def test_a_small_load_is_checked_and_reported(script: str, tmp_path: Path) -> None:
+    report, picture = tmp_path / "report.json", tmp_path / "times.svg"
+    options: list[str | Path] = ["--rate", "10", "--seconds", "2", "--partners", "3"]
+    options += ["--decided", "0.8", "--json", report, "--picture", picture]
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / script, *options],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(report.read_text(encoding="utf-8"))
+    assert found["faults"] == []
+    assert found["matches"] == 20
+    assert 0 < found["decided"] < 20
+    assert found["timesMs"]["seat"]["calls"] == 40
+    assert "seat, p99" in picture.read_text(encoding="utf-8")
+
+
+def test_the_benchmark_measures_every_case_on_a_small_scale(tmp_path: Path) -> None:
+    out = tmp_path / "benchmarks.md"
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "bench.py", "--quick", "--out", out],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    text = out.read_text(encoding="utf-8")
+    for part in ("| pgs | ", "| FastAPI, a commit per group | ", "pages a second", "p99 is"):
+        assert part in text
+    assert (tmp_path / "benchmarks" / "launch.svg").exists()
