@@ -95,8 +95,8 @@ class EmbedApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        served = any(is_under(scope["path"], root) for root in self._roots)
-        if scope["type"] != "http" or not served:
+        # The scope of a lifespan has no path.
+        if scope["type"] != "http" or not self._serves(scope["path"]):
             await self._fallback(scope, receive, send)
             return
         started = trio.current_time()
@@ -110,6 +110,9 @@ class EmbedApp:
             answer = Bare(500)
         await _send(send, answer, bare=scope["method"] == "HEAD")
         self._services.on_request(name, answer.status, trio.current_time() - started)
+
+    def _serves(self, path: str) -> bool:
+        return any(is_under(path, root) for root in self._roots)
 
     async def _answer(self, scope: Scope) -> tuple[str, Bare | Page]:
         """Return the route's name in the metrics, and the answer."""
