@@ -57,7 +57,7 @@ def test_every_declared_dependency_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups, extras = project["dependency-groups"], project["project"]["optional-dependencies"]
     every = [project["project"]["dependencies"], groups["dev"], groups["web"], extras["chess"]]
-    every += [groups["examples"], groups["fuzz"]]
+    every += [groups["examples"], groups["fuzz"], groups["bench"]]
     for lock, declared in zip(LOCKS, every, strict=True):
         names = {
             re.split(r"[\[<>=!~; ]", requirement)[0].lower().replace("_", "-")
