@@ -9,7 +9,7 @@ import pytest
 from pgs.actors.kernel.dispatch import DispatchingActor
 from pgs.actors.kernel.mail import Actor
 from pgs.actors.kernel.system import RunningActor
-from tests.conventions.tree import ROOT, SOURCE, files
+from tests.conventions.tree import ROOT, SOURCE, files, module_of
 
 FILE_MAX = 350  # lines
 FUNCTION_MAX = 60  # lines
@@ -18,7 +18,7 @@ FUNCTION_MAX = 60  # lines
 def _trees() -> Iterator[tuple[str, ast.Module]]:
     """Yield path and syntax tree of every module of the package."""
     for path in files(SOURCE, ".py"):
-        yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+        yield str(path.relative_to(ROOT)), module_of(path)
 
 
 def _reaches(tree: ast.Module) -> Iterator[ast.Attribute]:

@@ -3,11 +3,12 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from pgs.domain.errors import ERRORS
 from pgs.events import EVENTS
 from pgs.http.identity.tokens import ADVICE
-from tests.conventions.tree import SOURCE, files
+from tests.conventions.tree import SOURCE, files, module_of
 
 _CALLS = {"on_event", "_on_event", "report", "_fail"}
 """Functions and methods that count the event that they are given."""
@@ -51,12 +52,9 @@ def _texts(node: ast.AST) -> Iterator[str]:
         yield from _texts(child)
 
 
+@cache
 def _counted() -> set[str]:
-    return {
-        name
-        for path in files(SOURCE, ".py")
-        for name in _names(ast.parse(path.read_text(encoding="utf-8")))
-    }
+    return {name for path in files(SOURCE, ".py") for name in _names(module_of(path))}
 
 
 def test_every_event_that_the_code_counts_is_declared() -> None:

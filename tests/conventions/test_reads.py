@@ -2,13 +2,11 @@
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-import pytest
-
 from pgs.storage.reader import Reader
-from tests.conventions.tree import SOURCE, files
+from tests.conventions.tree import SOURCE, files, module_of
 
 STORAGE = SOURCE / "storage"
 MODULES = [path for path in files(SOURCE, ".py") if not path.is_relative_to(STORAGE)]
@@ -22,11 +20,11 @@ def _takes_a_reader(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     )
 
 
-def plain_functions_of_a_reader(source: str) -> list[str]:
+def plain_functions_of_a_reader(tree: ast.Module) -> list[str]:
     """Return the names of the functions that take a `Reader` and are not `async`."""
     return [
         node.name
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and _takes_a_reader(node)
     ]
 
@@ -34,7 +32,7 @@ def plain_functions_of_a_reader(source: str) -> list[str]:
 READS = {
     (path.stem, node.name)
     for path in files(STORAGE, ".py")
-    for node in ast.parse(path.read_text()).body
+    for node in module_of(path).body
     if isinstance(node, ast.AsyncFunctionDef) and _takes_a_reader(node)
 }
 """Module and name of every repository read."""
@@ -54,12 +52,11 @@ def _names_of_reads(tree: ast.Module) -> tuple[set[str], dict[str, str]]:
     return functions, repositories
 
 
-def reads_without_await(source: str) -> Iterator[str]:
+def reads_without_await(tree: ast.Module) -> Iterator[str]:
     """Yield calls of repository reads that are not awaited.
 
     Lambdas may make such calls, because `read_in_bulk` awaits what a lambda returns.
     """
-    tree = ast.parse(source)
     functions, repositories = _names_of_reads(tree)
     allowed = {
         id(node.value if isinstance(node, ast.Await) else node.body)
@@ -79,21 +76,26 @@ def reads_without_await(source: str) -> Iterator[str]:
                 yield ast.unparse(node)
 
 
-@pytest.mark.parametrize("path", [*files(SOURCE, ".py")], ids=str)
-def test_a_function_that_takes_a_reader_is_a_coroutine(path: Path) -> None:
-    assert plain_functions_of_a_reader(path.read_text()) == []
+def _found(check: Callable[[ast.Module], Iterable[str]], paths: Iterable[Path]) -> list[str]:
+    """Return what a check finds, each with the path of its module."""
+    return [f"{path}: {text}" for path in paths for text in check(module_of(path))]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_a_read_outside_storage_is_awaited(path: Path) -> None:
-    assert list(reads_without_await(path.read_text())) == []
+def test_a_function_that_takes_a_reader_is_a_coroutine() -> None:
+    assert _found(plain_functions_of_a_reader, files(SOURCE, ".py")) == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_nothing_outside_storage_runs_a_query_directly(path: Path) -> None:
-    source = path.read_text()
-    assert "pgs.storage.queries" not in source
-    assert "second_reader" not in source
+def test_a_read_outside_storage_is_awaited() -> None:
+    assert _found(reads_without_await, MODULES) == []
+
+
+def test_nothing_outside_storage_runs_a_query_directly() -> None:
+    assert [
+        f"{path}: {name}"
+        for path in MODULES
+        for name in ("pgs.storage.queries", "second_reader")
+        if name in path.read_text(encoding="utf-8")
+    ] == []
 
 
 def test_every_read_method_of_a_reader_is_a_coroutine() -> None:
@@ -106,8 +108,8 @@ def test_every_read_method_of_a_reader_is_a_coroutine() -> None:
 
 
 def test_the_checks_find_a_plain_function_and_a_read_without_await() -> None:
-    assert plain_functions_of_a_reader("def find(reader: Reader): ...") == ["find"]
-    assert plain_functions_of_a_reader("async def find(reader: Reader): ...") == []
+    assert plain_functions_of_a_reader(ast.parse("def find(reader: Reader): ...")) == ["find"]
+    assert plain_functions_of_a_reader(ast.parse("async def find(reader: Reader): ...")) == []
     source = """
 from pgs.storage import seats as rows
 from pgs.storage.moves import moves_of_match as moves
@@ -119,7 +121,7 @@ async def look(reader):
     rows.insert_seat(seat)
     return lambda reader: rows.find_head(reader, "acme", "test")
 """
-    assert list(reads_without_await(source)) == [
+    assert list(reads_without_await(ast.parse(source))) == [
         "rows.find_seat(reader, 'acme', 'sea_1')",
         "moves(reader, 'acme', 'mat_1')",
     ]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.conventions.tree import ROOT, SOURCE, files
+from tests.conventions.tree import ROOT, SOURCE, files, module_of
 
 _STATEMENT = re.compile(
     r"\s*(select\s.+\sfrom\s|select\s+\d|insert\s+(or\s+\w+\s+)?into\s|replace\s+into\s"
@@ -23,9 +23,8 @@ _ONE_DATABASE_ONLY = re.compile(
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-def _literals(source: str) -> Iterator[tuple[int, str]]:
+def _literals(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield line number and text of every string in a module, except docstrings."""
-    tree = ast.parse(source)
     prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
@@ -49,7 +48,7 @@ def test_no_python_file_outside_storage_holds_sql() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in elsewhere
-        for line, text in _literals(path.read_text(encoding="utf-8"))
+        for line, text in _literals(module_of(path))
         if _STATEMENT.match(text)
     ]
     assert found == []

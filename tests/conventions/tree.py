@@ -1,6 +1,8 @@
 """Lists the files that these tests check."""
 
+import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +28,12 @@ def files(folder: Path, suffix: str = "") -> Iterator[Path]:
             )
         ):
             yield path
+
+
+@cache
+def module_of(path: Path) -> ast.Module:
+    """Return the syntax tree of a module, parsed once for all tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def texts() -> Iterator[tuple[Path, str]]:
