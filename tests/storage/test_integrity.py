@@ -72,6 +72,14 @@ async def test_sound_data_has_no_fault(folder: Path) -> None:
             "heads that do not add up: acme test: the last final day was altered",
         ),
         (
+            ("update seat set seq = 1 where seq = 2",),
+            "heads that do not add up: acme test: 3 seats were taken, 2 are there",
+        ),
+        (
+            ("update head set final_day = 5, final_seal = '' where environment = 'test'",),
+            "heads that do not add up: acme test: the last final day was altered",
+        ),
+        (
             ("delete from partner",),
             "heads that do not add up: acme: the account is missing",
         ),

@@ -41,12 +41,11 @@ async def test_waiting_open_and_running_seats_are_found_in_order(
         3,
         8,
     ]
-    assert await rows.open_seats_after(database.reader, "acme", "test", "", 10) == [
-        "sea_003",
-        "sea_007",
-        "sea_008",
-    ]
-    assert await rows.open_seats_after(database.reader, "acme", "test", "sea_003", 1) == ["sea_007"]
+    found = await rows.open_seats_after(database.reader, "acme", "test", rows.OpenSeat(), 10)
+    assert [each.seat_id for each in found] == ["sea_003", "sea_007", "sea_008"]
+    for last, following in zip(found, [*found[1:], None], strict=True):
+        page = await rows.open_seats_after(database.reader, "acme", "test", last, 1)
+        assert page == ([following] if following else [])
     assert [
         match_id
         for _, match_id in await running_seats_of_player(database.reader, "acme", "test", "p5", 9)
@@ -188,7 +187,7 @@ async def test_every_look_up_uses_an_index(database: Database) -> None:
     await rows.due_seats(reader, 10, None, 5)
     await rows.due_matches(reader, 10, None, 5)
     await rows.next_due(reader)
-    await rows.open_seats_after(reader, "acme", "test", "", 5)
+    await rows.open_seats_after(reader, "acme", "test", rows.OpenSeat(), 5)
     await rows.running_matches_after(reader, "acme", "test", "", 5)
     connection.set_trace_callback(None)
     assert len(statements) == 14

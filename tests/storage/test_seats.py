@@ -156,7 +156,6 @@ async def test_an_update_of_a_row_that_has_changed_meanwhile_conflicts(database:
     [
         {"seat_id": "sea_001"},
         {"idempotency_key": "k1"},
-        {"seq": 1},
         {"position": 1},
         {"match_id": "mat_1", "player_id": "p1"},
     ],

@@ -38,6 +38,11 @@ def _charge(seat: Seat, after: int = 0) -> tuple[Stmt, ...]:
     return (insert_row(row),)
 
 
+def _first_head() -> Stmt:
+    """Return the statement that gives out the first sequence, as a plan would."""
+    return seats.move_head("acme", "test", seats.Head(), seats.Head(seat_seq=1))
+
+
 def _match() -> Stmt:
     return seats.insert_match(match("mat_1", game_id="tic-tac-toe"))
 
@@ -48,8 +53,8 @@ CASES: dict[str, tuple[Callable[[], tuple[Stmt, ...]], Callable[[], tuple[Stmt, 
         lambda: (seats.insert_seat(_seat(2, seat_id="sea_1")),),
     ),
     "a seat's sequence": (
-        lambda: (seats.insert_seat(_seat(1)),),
-        lambda: (seats.insert_seat(_seat(2, seq=1)),),
+        lambda: (seats.insert_seat(_seat(1)), _first_head()),
+        lambda: (seats.insert_seat(_seat(2, seq=1)), _first_head()),
     ),
     "an idempotency key": (
         lambda: (seats.insert_seat(_seat(1)),),

@@ -37,6 +37,14 @@ class Due(msgspec.Struct, frozen=True):
     due_at: int
 
 
+class OpenSeat(msgspec.Struct, frozen=True):
+    """The place of an open seat in the list of a partner's open seats, and its id."""
+
+    player_id: str = ""
+    seq: int = 0
+    seat_id: str = ""
+
+
 class RunningMatch(msgspec.Struct, frozen=True):
     """The key of a running match."""
 
@@ -113,12 +121,8 @@ async def find_by_idempotency_key(
 
 async def waiting_seats(reader: Reader, partner_id: str, environment: Environment) -> list[Seat]:
     """Return the seats that wait for an opponent, the oldest first."""
-    return [
-        Seat(*row)
-        for row in await reader.all(
-            "seats.waiting_seats", partner_id=partner_id, environment=environment
-        )
-    ]
+    found = await reader.all("seats.waiting_seats", partner_id=partner_id, environment=environment)
+    return sorted((Seat(*row) for row in found), key=lambda seat: seat.seq)
 
 
 async def seats_in_play(
@@ -263,9 +267,9 @@ async def next_due(reader: Reader) -> int | None:
 
 
 async def open_seats_after(
-    reader: Reader, partner_id: str, environment: Environment, after: str, page_size: int
-) -> list[str]:
-    """Return ids above `after` of seats that wait or are pending, in order.
+    reader: Reader, partner_id: str, environment: Environment, after: OpenSeat, page_size: int
+) -> list[OpenSeat]:
+    """Return the seats after `after` that wait or are pending, by player and sequence.
 
     Seats that are already being closed are left out.
     """
@@ -273,10 +277,11 @@ async def open_seats_after(
         "seats.open_seats_after",
         partner_id=partner_id,
         environment=environment,
-        after=after,
+        after_player_id=after.player_id,
+        after_seq=after.seq,
         page_size=page_size,
     )
-    return [seat_id for (seat_id,) in rows]
+    return [OpenSeat(*row) for row in rows]
 
 
 async def running_matches_after(

@@ -140,13 +140,14 @@ async def close_play(
     # A seat that was accepted before the mark may not be written yet. The actor handles one message
     # at a time, so it answers this empty command only after that write.
     await partner.seats(environment).ask(CloseSeats((), end_reason))
-    closed, after = 0, ""
+    closed, last = 0, rows.OpenSeat()
     while wanted() and (
-        page := await rows.open_seats_after(reader, partner.partner_id, environment, after, PAGE)
+        seats := await rows.open_seats_after(reader, partner.partner_id, environment, last, PAGE)
     ):
-        reply = await partner.seats(environment).ask(CloseSeats(tuple(page), end_reason))
+        ids = tuple(seat.seat_id for seat in seats)
+        reply = await partner.seats(environment).ask(CloseSeats(ids, end_reason))
         closed += reply.count
-        after = page[-1]
+        last = seats[-1]
     after = ""
     while wanted() and (
         page := await rows.running_matches_after(

@@ -103,7 +103,7 @@ order by p.partner_id, m.environment;
 -- name: open_seats
 select environment, cast(count(*) as bigint)
 from seat
-where partner_id = :partner_id and status = 'waiting'
+where partner_id = :partner_id and status in ('pending', 'waiting') and status = 'waiting'
 group by environment;
 
 -- name: open_matches

@@ -4,6 +4,7 @@
 insert into heartbeat (name, beats) values ('readiness', 1)
 on conflict (name) do update set beats = heartbeat.beats + 1;
 
+-- The newest seat is the one with the highest id, since ids begin with the time.
 -- name: newest_row^
 select max(newest.at) from (
   select event.at as at
@@ -11,8 +12,9 @@ select max(newest.at) from (
     and event.seq = partner.event_seq
   union all
   select seat.seated_at as at
-  from head join seat on seat.partner_id = head.partner_id
-    and seat.environment = head.environment and seat.seq = head.seat_seq
+  from partner join seat on seat.partner_id = partner.partner_id
+    and seat.seat_id = (select max(last.seat_id) from seat as last
+      where last.partner_id = partner.partner_id)
   union all
   select seat.updated_at as at
   from head join seat on seat.partner_id = head.partner_id

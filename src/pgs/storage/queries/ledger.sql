@@ -23,11 +23,12 @@ order by 1, 2;
 
 -- name: seats_by_head
 -- Heads and seats that do not have as many seats, up to as high a number, as they should.
-select h.partner_id, h.environment, h.seat_seq, count(s.seat_id)
+select h.partner_id, h.environment, h.seat_seq, count(distinct s.seq)
 from head h
 left join seat s on s.partner_id = h.partner_id and s.environment = h.environment
 group by h.partner_id, h.environment, h.seat_seq
-having count(s.seat_id) <> h.seat_seq or coalesce(max(s.seq), 0) <> h.seat_seq
+having count(distinct s.seq) <> h.seat_seq or count(s.seq) <> h.seat_seq
+  or coalesce(max(s.seq), 0) <> h.seat_seq
 union all
 select s.partner_id, s.environment, 0, count(*)
 from seat s

@@ -17,7 +17,7 @@ where rating.matches = :was_matches;
 -- name: partners_with_a_crowd
 select partner_id
 from seat
-where environment = 'live' and status = 'waiting'
+where environment = 'live' and status in ('pending', 'waiting') and status = 'waiting'
 group by partner_id, game_id, tier_id, tier_revision, settlement
 having count(*) >= 2
 order by partner_id;

@@ -23,8 +23,8 @@ where partner_id = :partner_id and environment = :environment
 -- name: waiting_seats
 select {columns of seat}
 from seat
-where partner_id = :partner_id and environment = :environment and status = 'waiting'
-order by seq;
+where partner_id = :partner_id and environment = :environment
+  and status in ('pending', 'waiting') and status = 'waiting';
 
 -- name: seats_of_match
 select {columns of seat}
@@ -56,11 +56,12 @@ limit :page_size;
 select min(due_at) from seat where due_at is not null;
 
 -- name: open_seats_after
-select seat_id
+select player_id, seq, seat_id
 from seat
 where partner_id = :partner_id and environment = :environment
-  and status in ('waiting', 'pending') and closing is null and seat_id > :after
-order by seat_id
+  and status in ('pending', 'waiting') and closing is null
+  and (player_id, seq) > (:after_player_id, :after_seq)
+order by player_id, seq
 limit :page_size;
 
 -- name: find_head^

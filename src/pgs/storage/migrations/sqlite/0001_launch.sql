@@ -1,5 +1,5 @@
--- Accounts, keys, tiers, seats, matches, the feed and the ledger. Written in the subset of SQL that
--- SQLite and PostgreSQL share. The primary keys of partners' records begin with the partner's id.
+-- Accounts, keys, members, tiers and terms. Written in the subset of SQL that SQLite and PostgreSQL
+-- share. The primary keys of partners' records begin with the partner's id.
 
 create table partner (
   partner_id text primary key,
@@ -88,7 +88,88 @@ create table invite (
   expires_at bigint not null,
   accepted_by text,
   revoked_at bigint,
+  seq bigint not null,
   primary key (partner_id, invite_id)
+);
+
+-- An invite's place in the list: the sequence number of the event that issued it.
+create unique index invite_sequence on invite (partner_id, seq);
+
+-- Finds the invites to a person who has signed in and belongs to no account yet.
+create index invite_address on invite (lower(email))
+where accepted_by is null and revoked_at is null;
+
+-- Finds the account of an invite, since a person who accepts an invite sends only the invite's id.
+create table invite_index (
+  invite_id text primary key,
+  partner_id text not null
+);
+
+create table member (
+  partner_id text not null,
+  uid text not null,
+  email text not null,
+  role text not null check (role in ('admin', 'developer', 'viewer')),
+  joined_at bigint not null,
+  primary key (partner_id, uid)
+);
+
+-- Finds the account of a member. A uid is a member of at most one account.
+create table member_index (
+  uid text primary key,
+  partner_id text not null
+);
+
+-- A member's authenticator, with everything that the step-up rules store. The secrets are sealed.
+-- `windows`: a JSON list of [sign-in, epoch seconds at which its window was opened]. `locks`: how
+-- often it was locked since the last right code.
+create table factor (
+  partner_id text not null,
+  uid text not null,
+  sealed_secret text,
+  last_step bigint,
+  wrong_codes bigint not null,
+  locked_until bigint,
+  pending_sealed_secret text,
+  windows text not null default '[]',
+  locks bigint not null default 0,
+  primary key (partner_id, uid)
+);
+
+-- An emergency stop whose open play is not closed yet. The row is removed once the play is closed.
+create table stop (
+  partner_id text not null,
+  environment text not null check (environment in ('test', 'live')),
+  generation bigint not null,
+  at bigint not null,
+  primary key (partner_id, environment)
+);
+
+-- When a key was last used, to within an hour.
+create table key_use (
+  partner_id text not null,
+  key_id text not null,
+  used_at bigint not null,
+  primary key (partner_id, key_id)
+);
+
+-- The theme of a partner's frames, a row for each environment once one has been written.
+create table theme (
+  partner_id text not null,
+  environment text not null check (environment in ('test', 'live')),
+  display_name text not null,
+  primary_color text not null,
+  background_color text not null,
+  text_color text not null,
+  corner_radius bigint not null,
+  show_amounts bigint not null check (show_amounts in (0, 1)),
+  logo_mime text,
+  logo_sha256 text,
+  logo_size bigint,
+  logo_base64 text,
+  revision bigint not null,
+  updated_at bigint not null,
+  primary key (partner_id, environment)
 );
 
 create table event (
@@ -127,145 +208,4 @@ create table terms (
   version bigint primary key,
   text text not null,
   published_at bigint not null
-);
-
-insert into terms (version, text, published_at) values (1,
-'Rake terms, version 1. Of the stakes of a match the winner receives the prize of its tier; what remains is the rake. A drawn match and a match without a result return every stake in full. Rake is invoiced once a month for each environment.', 0);
-
--- A row for each partner and environment: the last seat sequence, the last position of the results
--- feed, the last row of the ledger with its hash, and the last day that was made final.
-create table head (
-  partner_id text not null,
-  environment text not null check (environment in ('test', 'live')),
-  seat_seq bigint not null,
-  feed_position bigint not null,
-  ledger_seq bigint not null,
-  ledger_hash text not null,
-  final_day bigint not null,
-  primary key (partner_id, environment)
-);
-
--- A seat is also its row of the results feed, once it has a position.
-create table seat (
-  partner_id text not null,
-  environment text not null check (environment in ('test', 'live')),
-  seat_id text not null,
-  seq bigint not null,
-  idempotency_key text not null,
-  player_id text not null,
-  game_id text not null,
-  tier_id text not null,
-  tier_revision bigint not null,
-  sent_usd_cents bigint not null,
-  stake_usd_cents bigint not null check (stake_usd_cents >= 1),
-  prize_usd_cents bigint not null,
-  partner_ref text,
-  status text not null check (status in ('pending', 'waiting', 'matched', 'ended', 'no_contest',
-    'declined')),
-  stake_status text not null check (stake_status in ('pending', 'confirmed', 'declined',
-    'refunded')),
-  seated_at bigint not null,
-  settlement text not null check (settlement in ('embedded', 'remote')),
-  confirmed_at bigint,
-  expires_at bigint,
-  due_at bigint,
-  closing text,
-  match_id text,
-  opponent_player_id text,
-  result text check (result in ('won', 'lost', 'drawn')),
-  score bigint,
-  end_reason text,
-  started_at bigint,
-  ended_at bigint,
-  payout_usd_cents bigint,
-  refund_usd_cents bigint,
-  rake_usd_cents bigint,
-  position bigint,
-  revision bigint not null,
-  updated_at bigint not null,
-  primary key (partner_id, seat_id)
-);
-
-create unique index seat_idempotency on seat (partner_id, environment, idempotency_key);
-create unique index seat_sequence on seat (partner_id, environment, seq);
-create unique index seat_position on seat (partner_id, environment, position)
-where position is not null;
-create unique index seat_match on seat (partner_id, match_id, player_id) where match_id is not null;
-create index seat_due on seat (due_at) where due_at is not null;
-create index seat_waiting on seat (partner_id, environment, seq) where status = 'waiting';
-create index seat_playing on seat (partner_id, environment, player_id, seq)
-where status = 'matched';
-create index seat_open on seat (partner_id, environment, seat_id)
-where status in ('pending', 'waiting');
-
-create table match (
-  partner_id text not null,
-  environment text not null check (environment in ('test', 'live')),
-  match_id text not null,
-  game_id text not null,
-  tier_id text not null,
-  tier_revision bigint not null,
-  prize_usd_cents bigint not null,
-  status text not null check (status in ('started', 'ended', 'no_contest')),
-  end_reason text,
-  started_at bigint,
-  ended_at bigint,
-  winner_player_id text,
-  pairing text,
-  money text not null check (money in ('none', 'due', 'recorded')),
-  due_at bigint,
-  primary key (partner_id, match_id)
-);
-
-create index match_due on match (due_at) where due_at is not null;
-create index match_running on match (partner_id, environment, match_id) where status = 'started';
-
--- Transfers of players' money. Each row names the account that is debited and the one that is
--- credited; its hash covers the row and the hash of the row before it.
-create table ledger (
-  partner_id text not null,
-  environment text not null check (environment in ('test', 'live')),
-  seq bigint not null,
-  at bigint not null,
-  kind text not null check (kind in ('charge', 'prize', 'refund', 'rake')),
-  debit text not null,
-  credit text not null,
-  seat_id text not null,
-  match_id text,
-  amount_usd_cents bigint not null check (amount_usd_cents > 0),
-  hash text not null,
-  primary key (partner_id, environment, seq)
-);
-
--- A stake is charged once, and settled once.
-create unique index ledger_seat on ledger (partner_id, seat_id, kind);
-
--- What each day's play came to, by game and tier. The first figures count the matches decided on
--- the day, the last ones the seats whose stakes were confirmed on it.
-create table totals (
-  partner_id text not null,
-  environment text not null check (environment in ('test', 'live')),
-  day bigint not null,
-  game_id text not null,
-  tier_id text not null,
-  matches bigint not null default 0,
-  no_contests bigint not null default 0,
-  match_seats bigint not null default 0,
-  match_stakes_usd_cents bigint not null default 0,
-  match_payouts_usd_cents bigint not null default 0,
-  match_refunds_usd_cents bigint not null default 0,
-  match_rake_usd_cents bigint not null default 0,
-  seats bigint not null default 0,
-  seats_refunded bigint not null default 0,
-  seat_stakes_usd_cents bigint not null default 0,
-  seat_payouts_usd_cents bigint not null default 0,
-  seat_refunds_usd_cents bigint not null default 0,
-  seat_rake_usd_cents bigint not null default 0,
-  primary key (partner_id, environment, day, game_id, tier_id)
-);
-
--- Written by the readiness check, because only a commit proves that the disk still accepts commits.
-create table heartbeat (
-  name text primary key,
-  beats bigint not null
 );
