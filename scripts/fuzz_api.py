@@ -58,7 +58,7 @@ SURFACES = {"Partner": 5, "Game": 2, "Admin": 5}
 """The tags of the document, with the share of each in the time."""
 
 NOT_CALLED = {
-    "/game/socket": "a WebSocket; tests/http/test_sockets_protocol.py sends it what nobody expects",
+    "/game/socket": "a WebSocket; tests/http/test_sockets_protocol.py sends it invalid frames",
     "/partner/admin/live": "a stream that lasts 50 seconds; tests/journeys/test_admin_live.py",
 }
 """Paths that are left out, with the reason."""

@@ -46,7 +46,7 @@ def main(
     decided: Annotated[
         float, typer.Option(min=0, max=1, help="The share of matches that are decided.")
     ] = 1.0,
-    seed_of: Annotated[int, typer.Option("--seed", help="Draws endings and replays.")] = 1,
+    seed_of: Annotated[int, typer.Option("--seed", help="Seed of endings and replays.")] = 1,
     json: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report there.")
     ] = None,

@@ -99,7 +99,7 @@ class Load:
                 nursery.start_soon(self._follow, partner_id)
             await self._launch_all()
             with trio.move_on_after(DRAIN_S):
-                # Polled: the rows come from the readers, which nothing rings for.
+                # Polled: the readers collect the rows, and no event announces them.
                 while self._open or not all(map(_is_settled, self.books.values())):  # noqa: ASYNC110
                     await trio.sleep(LOOK_EVERY_S)
             nursery.cancel_scope.cancel()

@@ -69,8 +69,7 @@ def restore(
 ) -> None:
     """Replace the database by a copy, while no service runs. The copy is not changed.
 
-    The replaced files are kept. After the next start, new rows of every feed come after all
-    positions that were ever read.
+    The replaced files are kept. The next start raises every feed above all positions ever read.
     """
     with expected():
         from pgs.storage.restore import restore as put_back  # most commands need no database
@@ -89,10 +88,9 @@ def restore(
 
 @db.command("accept-loss")
 def accept_loss(as_json: Json = False, config: ConfigFile = None, data: DataDir = None) -> None:
-    """Go on with a database that has lost commits, after a start has refused it.
+    """Accept a database that has lost commits, after a start has refused it.
 
-    After the next start, new rows of every feed come after all positions that were ever read. What
-    was lost stays lost.
+    What was lost stays lost. The next start raises every feed above all positions ever read.
     """
     with expected():
         from pgs.storage.restore import accept_loss as accept

@@ -19,7 +19,7 @@ from pgs.http.api.endpoint import Answer
 from pgs.http.api.hints import licence_refusal
 
 NAMES: Final = ("alice", "bob")
-"""How the two players are called. The first one moves first."""
+"""The display names of the two players. The first one moves first."""
 
 SUFFIX_BYTES: Final = 6
 """Bytes of randomness in a player's id: enough that no two test matches share a player, whose frame
