@@ -72,6 +72,12 @@ class Config:
     The default is more than one process can serve: it only bounds an overload.
     """
 
+    lane: str = "on"
+    """`on` or `off`: whether plain requests to the endpoints take the short way past hypercorn.
+
+    Answers are the same. Off is for finding out whether a fault is in the short way.
+    """
+
     log_level: str = "info"
     """The least severe level that is logged: debug, info, warning or error.
 
@@ -121,6 +127,7 @@ class Config:
         return self.identity_audience or self.identity_client_id
 
 
+LANE = ("on", "off")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -237,6 +244,8 @@ def check_config(config: Config) -> Config:
             )
     if config.process_rate < 1:
         raise BadSettings("PGS_PROCESS_RATE must be at least 1")
+    if config.lane not in LANE:
+        raise BadSettings("PGS_LANE must be on or off")
     if config.log_level not in LOG_LEVELS:
         raise BadSettings(f"PGS_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}")
     if config.base_url and not _is_origin(config.base_url):

@@ -2,7 +2,13 @@
 
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    asynccontextmanager,
+    closing,
+    contextmanager,
+)
 
 import msgspec
 import structlog
@@ -24,10 +30,10 @@ from pgs.http.identity.verifier import IdentityVerifier
 from pgs.http.internal import InternalApp
 from pgs.http.outbound.resolver import LimitedResolver
 from pgs.http.surface import ENDPOINTS
-from pgs.http.transport.asgi import App
+from pgs.http.transport.asgi import App, OnEvent
 from pgs.http.transport.edge import DEFAULT_BODY_BYTES, Edge
 from pgs.http.transport.limits import ServerLimits
-from pgs.http.transport.listener import address_of, listening
+from pgs.http.transport.listener import Listener, address_of, listening
 from pgs.http.transport.server import bind
 from pgs.http.transport.sockets import TELL_S, OpenSockets
 from pgs.logs import Lines
@@ -112,7 +118,7 @@ async def running(
             app = make_public_app(services, config, verifier, sockets)
             try:
                 async with (
-                    listening(edge(app), public, limits or _public_limits(), on_public_event),
+                    _listening(config, edge(app), public, limits, on_public_event),
                     _operating(core, config) as operator,
                 ):
                     _tell_started(service, config, readiness)
@@ -153,8 +159,16 @@ async def _refresh(readiness: Readiness) -> None:
     await refresh_registry(readiness.core.parts, readiness.core.directory)
 
 
-def _public_limits() -> ServerLimits:
-    return ServerLimits(grace_s=GRACE_S)
+def _listening(
+    config: Config,
+    app: Edge,
+    public: socket.socket,
+    limits: ServerLimits | None,
+    on_event: OnEvent,
+) -> AbstractAsyncContextManager[Listener]:
+    """Return the block of the public listener."""
+    limits = limits or ServerLimits(grace_s=GRACE_S)
+    return listening(app, public, limits, on_event, lane=config.lane == "on")
 
 
 @contextmanager

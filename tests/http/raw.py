@@ -5,18 +5,23 @@ import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import count
 from typing import Protocol, Self
 
 import trio
+from quart_trio import QuartTrio
 
-from pgs.http.transport.asgi import App, OnEvent, Receive, Scope, Send
+from pgs.http.transport.asgi import App, ClientGone, Message, OnEvent, Receive, Scope, Send
+from pgs.http.transport.direct import DirectAnswer, DirectRequest
 from pgs.http.transport.edge import BODY_S, Edge, default_body_limit
 from pgs.http.transport.exchange import BodyLimit
 from pgs.http.transport.limits import ServerLimits
 from pgs.http.transport.server import bind, serve
 
 QUICK = ServerLimits(
+    sweep_s=0.1,
+    lane_body_s=0.05,
     head_s=0.4,
     keep_alive_s=0.4,
     read_s=60.0,
@@ -54,7 +59,10 @@ class ServeApp(Protocol):
     ) -> None: ...
 
 
-SERVERS: dict[str, ServeApp] = {"hypercorn": serve}
+SERVERS: dict[str, ServeApp] = {
+    "hypercorn": partial(serve, lane=False),
+    "lane": lambda app, sockets, **settings: serve(lane_app(app), sockets, **settings),
+}
 
 
 class Answer:
@@ -231,13 +239,76 @@ def edge(
     """Return an edge around `app` with request ids req_1, req_2 … and version 1."""
     ids: Iterator[int] = count(1)
     return Edge(
-        app,
+        Direct(app),
         new_request_id=lambda: f"req_{next(ids)}",
         current_version=1,
         on_event=on_event,
         body_limit=body_limit,
         body_s=body_s,
     )
+
+
+class Direct:
+    """An application that also answers requests of the lane, by making ASGI of them.
+
+    Paths that begin with `/streamed` come over ASGI, since their answers do not end.
+    """
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.app(scope, receive, send)
+
+    def find_direct(self, method: str, path: bytes) -> str | None:
+        plain = not path.startswith(b"/streamed") and not isinstance(self.app, QuartTrio)
+        return method if plain else None
+
+    async def answer_direct(self, method: str, request: DirectRequest) -> DirectAnswer:
+        """Answer, or raise `ClientGone` if the application saw the client leave and is silent."""
+        body: list[Message] = [{"type": "http.request", "body": request.body, "more_body": False}]
+        sent: list[Message] = []
+        gone = False
+
+        async def receive() -> Message:
+            nonlocal gone
+            if body:
+                return body.pop()
+            message = await request.receive()
+            gone = True
+            return message
+
+        async def send(message: Message) -> None:
+            await trio.lowlevel.checkpoint()
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": request.path.decode(),
+            "raw_path": request.path,
+            "query_string": request.query,
+            "headers": request.headers,
+            "state": {"request_id": request.request_id},
+        }
+        await self.app(scope, receive, send)
+        if not sent and gone:
+            raise ClientGone
+        if not sent or sent[-1].get("more_body"):
+            raise RuntimeError("the application returned without an answer")
+        content = b"".join(message.get("body", b"") for message in sent[1:])
+        headers = [
+            (name.lower(), value)
+            for name, value in sent[0].get("headers", ())
+            if name.lower() != b"content-length"
+        ]
+        return DirectAnswer(sent[0]["status"], tuple(headers), content)
+
+
+def lane_app(app: App) -> Edge:
+    """Return the application itself if it has an edge, else an edge around it."""
+    return app if isinstance(app, Edge) else edge(app, body_limit=lambda path: 2**30)
 
 
 async def ok(scope: Scope, receive: Receive, send: Send) -> None:

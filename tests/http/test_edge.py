@@ -261,7 +261,7 @@ async def test_a_crash_within_an_answer_ends_the_connection(serve_app: ServeApp)
         serving(serve_app, edge(http_app(halfway))) as server,
         await server.client() as client,
     ):
-        await client.send(raw_request("GET /x HTTP/1.1"))
+        await client.send(raw_request("GET /streamed HTTP/1.1"))
         assert (await client.end()).endswith(b"\r\n\r\n12345")
 
 

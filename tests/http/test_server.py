@@ -172,13 +172,13 @@ async def test_a_fault_of_the_protocol_affects_its_connection_only(
     handle = GuardedH11.handle
 
     async def broken(self: GuardedH11, event: Event) -> None:
-        if isinstance(event, RawData) and b"/broken" in event.data:
+        if isinstance(event, RawData) and b"/streamed" in event.data:
             raise error
         await handle(self, event)
 
     monkeypatch.setattr(GuardedH11, "handle", broken)
     async with serving(serve_app, ok) as server, await server.client() as client:
-        await client.send(b"GET /broken HTTP/1.1\r\nHost: h\r\n\r\n")
+        await client.send(b"GET /streamed HTTP/1.1\r\nHost: h\r\n\r\n")
         assert await client.end() == b""
         assert server.events["connection_crash"] == 1
         assert await server.is_alive()
@@ -202,10 +202,10 @@ async def test_a_client_that_never_reads_is_cut_off(serve_app: ServeApp, size: i
         ended.set()
 
     async with (
-        serving(serve_app, only("/endless", endless)) as server,
+        serving(serve_app, only("/streamed", endless)) as server,
         await server.client(receive_buffer=4096) as client,
     ):
-        await client.send(b"GET /endless HTTP/1.1\r\nHost: h\r\n\r\n")
+        await client.send(b"GET /streamed HTTP/1.1\r\nHost: h\r\n\r\n")
         await server.event("send_timeout")
         with trio.fail_after(PATIENCE_S):
             await ended.wait()

@@ -124,7 +124,7 @@ async def test_a_stop_takes_no_longer_than_promised_whatever_clients_do(
         clients = [await server.client(receive_buffer=4096) for _ in range(6)]
         await clients[0].send(b"GET /poll HTTP/1.1\r\nHost: h\r\n\r\n")
         await clients[1].send(b"POST /body HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nx")
-        await clients[2].send(b"GET /endless HTTP/1.1\r\nHost: h\r\n\r\n")
+        await clients[2].send(b"GET /streamed HTTP/1.1\r\nHost: h\r\n\r\n")
         await clients[3].send(b"GET /half-a-he")
         await clients[4].send(HANDSHAKE % b"/ws" + b"\r\n")
         await clients[5].send(

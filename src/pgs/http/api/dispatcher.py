@@ -14,7 +14,8 @@ import trio
 from pgs.actors.kernel.mail import Crashed, Overloaded
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.http.api.auth import Verdict, authenticate, overloaded, unauthorised
-from pgs.http.api.body import convert, decode_object, read_body, unify_spellings
+from pgs.http.api.body import read_body
+from pgs.http.api.checks import check, version_of
 from pgs.http.api.endpoint import (
     Answer,
     Authenticator,
@@ -24,7 +25,6 @@ from pgs.http.api.endpoint import (
     Handler,
     Internal,
     Plain,
-    Principal,
     Reply,
     Request,
     SocketHandler,
@@ -32,20 +32,25 @@ from pgs.http.api.endpoint import (
 )
 from pgs.http.api.hints import (
     explained,
-    licence_refusal,
-    missing_field,
-    missing_key_in,
     no_browser,
-    player_refusal,
 )
-from pgs.http.api.query import parse_query
-from pgs.http.api.responses import refuse_method, refuse_plain, render, send_json
+from pgs.http.api.responses import (
+    JSON_TYPE,
+    HeaderTuple,
+    Response,
+    encode,
+    refuse_method,
+    refuse_plain,
+    render,
+    send_json,
+)
 from pgs.http.api.routes import Routes
 from pgs.http.api.services import Services
 from pgs.http.api.streams import OpenStreams
 from pgs.http.api.telling import tell_of_answered, tell_of_refused
-from pgs.http.api.versioning import from_version, in_version
+from pgs.http.api.versioning import in_version
 from pgs.http.transport.asgi import App, ClientGone, Receive, Scope, Send, unless_gone
+from pgs.http.transport.direct import DirectAnswer, DirectRequest
 from pgs.http.transport.sockets import OpenSockets, refuse_handshake
 from pgs.storage.transactions import StoreOutage, WriterFull
 
@@ -55,6 +60,25 @@ UNLICENSED: Final = frozenset({"game_not_licensed", "game_not_licensed_in_this_e
 """The reasons of a launch that lacks a licence."""
 
 log = structlog.get_logger("pgs.http")
+
+
+Found = tuple[Endpoint, dict[str, str]]
+"""An endpoint, and the values of the names in its path."""
+
+
+class Handled(msgspec.Struct, frozen=True):
+    """A call after its last step but sending. `started` is on trio's clock."""
+
+    verdict: Verdict
+    answer: Answer
+    response: Response | Stream
+    headers: HeaderTuple
+    started: float
+
+    @property
+    def status(self) -> int:
+        """The status of the response."""
+        return 200 if isinstance(self.response, Stream) else self.response.status
 
 
 class Dispatcher:
@@ -106,21 +130,56 @@ class Dispatcher:
         if endpoint is None:
             await refuse_method(send, sorted(methods), no_browser(scope["headers"]))
             return
-        started = trio.current_time()
         request = Request(
             self._services, endpoint, names, scope["headers"], scope["state"]["request_id"]
         )
         try:
-            verdict = await self._authenticate(request)
-            answer = await self._answer(request, verdict, scope["query_string"], receive)
+            handled = await self._handle(request, scope["query_string"], None, receive)
         except ClientGone:
             return
+        if isinstance(handled.response, Stream):
+            await self._streams.send(handled.response, handled.headers, receive, send)
+        else:
+            await send_json(send, handled.status, handled.response.body, handled.headers)
+        self._tell(handled, request, scope["raw_path"])
+
+    def find_direct(self, method: str, path: bytes) -> Found | None:
+        """Return the endpoint and the values of its names, if no stream can be the answer."""
+        found = self._routes.find(path)
+        endpoint = found[0].get(method) if found else None
+        if found is None or endpoint is None or endpoint.credential == "identity":
+            return None
+        return endpoint, found[1]
+
+    async def answer_direct(self, found: Found, request: DirectRequest) -> DirectAnswer:
+        """Answer one request of the lane, by the same steps. Raises `ClientGone`."""
+        endpoint, names = found
+        inner = Request(self._services, endpoint, names, request.headers, request.request_id)
+        handled = await self._handle(inner, request.query, request.body, request.receive)
+        if isinstance(handled.response, Stream):
+            raise TypeError(f"{endpoint.path} streams, which the lane cannot")
+        content = encode(handled.response.body)
+        self._tell(handled, inner, request.path)
+        return DirectAnswer(handled.status, (JSON_TYPE, *handled.headers), content)
+
+    async def _handle(
+        self, request: Request, query_string: bytes, body: bytes | None, receive: Receive
+    ) -> Handled:
+        """Steps 2 to 6. `body` is None if it is to be read. Raises `ClientGone`."""
+        endpoint, started = request.endpoint, trio.current_time()
+        verdict = await self._authenticate(request)
+        answer = await self._answer(request, verdict, query_string, body, receive)
         tell_of_refused(self._services, endpoint, verdict, answer)
-        answer = _explained(answer, request, scope["query_string"])
-        status = await self._respond(endpoint, verdict, answer, receive, send)
-        seconds = trio.current_time() - started
-        self._services.on_request(endpoint.path, status, seconds)
-        tell_of_answered(request, verdict, answer, scope["raw_path"], status, seconds)
+        answer = _explained(answer, request, query_string)
+        response, headers = self._settle(endpoint, verdict, answer)
+        return Handled(verdict, answer, response, headers, started)
+
+    def _tell(self, handled: Handled, request: Request, raw_path: bytes) -> None:
+        """8. Count the answer, and tell the account's live stream of it."""
+        seconds = trio.current_time() - handled.started
+        status = handled.status
+        self._services.on_request(request.endpoint.path, status, seconds)
+        tell_of_answered(request, handled.verdict, handled.answer, raw_path, status, seconds)
 
     async def _serve_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         handler = self._websockets.get(scope["raw_path"])
@@ -147,17 +206,25 @@ class Dispatcher:
         return Verdict(await self._guarded(request, None, judged))
 
     async def _answer(
-        self, request: Request, verdict: Verdict, query_string: bytes, receive: Receive
+        self,
+        request: Request,
+        verdict: Verdict,
+        query_string: bytes,
+        body: bytes | None,
+        receive: Receive,
     ) -> Answer:
         """Steps 3 to 5, if the caller is admitted: read, check, handle. Raises `ClientGone`."""
         principal, endpoint = verdict.outcome, request.endpoint
         if isinstance(principal, Refusal | BadRequest | Plain | Reply | Internal):
             return principal
         # 3. Read the body, where the call takes one.
-        raw = b"" if endpoint.request is None else await read_body(receive)
-        call = self._check(request, principal, query_string, raw)
+        raw = b""
+        if endpoint.request is not None:
+            raw = await read_body(receive) if body is None else body
+        # 4. Check query, body, launch and fields.
+        call = check(request, principal, query_string, raw)
         if isinstance(call, Refusal) and call.reason in UNLICENSED and endpoint.is_replay:
-            unlicensed = self._check(request, principal, query_string, raw, licensed=True)
+            unlicensed = check(request, principal, query_string, raw, licensed=True)
             if not isinstance(unlicensed, CallBy):
                 return call
             handled: Awaitable[Answer] = _replay_or(
@@ -170,75 +237,6 @@ class Dispatcher:
         # 5. Handle. A held call is given up when its client leaves.
         work = self._guarded(request, principal, handled)
         return await (unless_gone(work, receive) if endpoint.held else work)
-
-    def _check(
-        self,
-        request: Request,
-        principal: object,
-        query_string: bytes,
-        raw: bytes,
-        *,
-        licensed: bool = False,
-    ) -> CallBy[object] | Refusal | BadRequest:
-        """4. Return the call for its handler, or the first fault of query, launch and fields.
-
-        `licensed`: take it that the partner may launch the game.
-        """
-        endpoint = request.endpoint
-        query = parse_query(query_string, endpoint.query)
-        if isinstance(query, BadRequest):
-            return query
-        body: object = None
-        if endpoint.request is not None and (raw or not endpoint.may_lack_body):
-            fields = decode_object(raw)
-            if isinstance(fields, BadRequest):
-                return fields
-            fault: Refusal | BadRequest | None = from_version(
-                fields, endpoint.request, self._version(principal), self._services.parts.versions
-            )
-            if fault is None and endpoint.launch and isinstance(principal, Principal):
-                fault = self._check_launch(principal, fields, licensed=licensed)
-            if fault is None and endpoint.spellings:
-                fault = unify_spellings(fields, endpoint.spellings)
-            if fault is not None:
-                return fault
-            body = convert(fields, endpoint.request)
-            if isinstance(body, BadRequest):
-                lacks_key = body.message.startswith("Field `idempotencyKey` is required")
-                hint = missing_key_in(request.headers) if lacks_key else ""
-                return BadRequest(body.message + hint)
-        return CallBy(
-            request.services,
-            principal,
-            request.path,
-            query,
-            body,
-            request.request_id,
-            request.headers,
-        )
-
-    def _version(self, principal: object) -> int:
-        """Return the version that answers. Callers without an API key have the current one."""
-        return (
-            principal.version
-            if isinstance(principal, Principal)
-            else self._services.parts.versions.current
-        )
-
-    def _check_launch(
-        self, principal: Principal, body: dict[str, object], *, licensed: bool
-    ) -> Refusal | BadRequest | None:
-        """Return the first fault of a launch, or None. The licence comes before the player's id."""
-        game_id = body.get("gameId")
-        if not isinstance(game_id, str):
-            return BadRequest(
-                "Field `gameId` must be a string."
-                if "gameId" in body
-                else missing_field("gameId", body)
-            )
-        installed = self._services.parts.games
-        refusal = licence_refusal(principal.account, principal.environment, game_id, installed)
-        return (None if licensed else refusal) or player_refusal(body)
 
     async def _guarded(
         self, request: Request, principal: object, work: Awaitable[Answer]
@@ -266,34 +264,29 @@ class Dispatcher:
         on_event("handler_crashed")
         return refuse(endpoint.crash) if endpoint.crash else Internal()
 
-    async def _respond(
-        self,
-        endpoint: Endpoint,
-        verdict: Verdict,
-        answer: Answer,
-        receive: Receive,
-        send: Send,
-    ) -> int:
-        """7. Send the answer; return its status."""
+    def _settle(
+        self, endpoint: Endpoint, verdict: Verdict, answer: Answer
+    ) -> tuple[Response | Stream, HeaderTuple]:
+        """6. Return what is sent for an answer, and the headers to add."""
         headers = verdict.headers
         if isinstance(answer, Reply):
             headers += answer.headers
             answer = answer.body
         if isinstance(answer, Stream):
-            await self._streams.send(answer, headers, receive, send)
-            return 200
+            return answer, headers
         response = render(endpoint, answer, self._services.base_url)
         if response.status == 200 and endpoint.credential != "session":
             shown = in_version(
-                response.body, self._version(verdict.outcome), self._services.parts.versions
+                response.body,
+                version_of(verdict.outcome, self._services),
+                self._services.parts.versions,
             )
             response = msgspec.structs.replace(response, body=shown)
         if response.event is not None:
             self._services.parts.on_event(response.event)
         if response.status == 401:  # the key may have been revoked while its call was held
             headers = unauthorised(self._services)
-        await send_json(send, response.status, response.body, headers)
-        return response.status
+        return response, headers
 
 
 async def _replay_or(

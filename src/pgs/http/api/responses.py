@@ -13,7 +13,9 @@ HeaderTuple = tuple[tuple[bytes, bytes], ...]
 
 INTERNAL_MESSAGE: Final = "Something broke on our side. Try again shortly."
 
-_encode = msgspec.json.Encoder().encode
+JSON_TYPE: Final = (b"content-type", b"application/json")
+
+encode: Final = msgspec.json.Encoder().encode
 
 
 class Response(msgspec.Struct, frozen=True):
@@ -77,9 +79,9 @@ async def refuse_plain(method: str, send: Send) -> None:
 
 async def send_json(send: Send, status: int, body: object, headers: HeaderTuple) -> None:
     """Send a whole response with `body` as JSON."""
-    content = _encode(body)
+    content = encode(body)
     own = [
-        (b"content-type", b"application/json"),
+        JSON_TYPE,
         (b"content-length", b"%d" % len(content)),
         *headers,
     ]

@@ -31,6 +31,7 @@ from hypercorn.typing import ConnectionState
 from hypercorn.utils import parse_socket_addr
 
 from pgs.http.transport.guards import GuardedH11, GuardedTasks
+from pgs.http.transport.lane_connection import LaneConnection, Rest
 from pgs.http.transport.listener_config import GuardedConfig
 
 _log = structlog.get_logger("pgs.http")
@@ -68,6 +69,7 @@ class GuardedServer(TCPServer):
             await trio.aclose_forcefully(self.stream)
             return
         config.open.add(self)
+        self._writing = trio.CancelScope()
         try:
             await self._converse()
         except* OSError:
@@ -84,7 +86,23 @@ class GuardedServer(TCPServer):
     def _guarded(self) -> GuardedConfig:
         return cast("GuardedConfig", self.config)
 
+    _lane: LaneConnection | None = None
+
     async def _converse(self) -> None:
+        lane, stream = self._guarded.lane, cast("object", self.stream)
+        rest = Rest(b"", trio.current_time() + self._guarded.limits.head_s, 0)
+        if lane is not None and isinstance(stream, trio.SocketStream):
+            self._lane = LaneConnection(lane, self._guarded, self, stream, self._send)
+            try:
+                await self._lane.serve()
+                return
+            except Rest as left:
+                rest = left
+            finally:
+                self._lane = None
+        await self._converse_with_hypercorn(rest)
+
+    async def _converse_with_hypercorn(self, rest: Rest) -> None:
         socket = self.stream.socket
         tasks = GuardedTasks()
         async with tasks:
@@ -99,16 +117,21 @@ class GuardedServer(TCPServer):
                 parse_socket_addr(socket.family, socket.getsockname()),
                 self.protocol_send,
             )
+            protocol.keep_alive_requests = rest.answered
             self.protocol = _Http1Only(protocol)
-            self._phase = _Phase.IDLE
-            self._guarded.idle[self] = None
+            self._phase = _Phase.HEAD if rest.raw else _Phase.IDLE
+            if not rest.raw:
+                self._guarded.idle[self] = None
             # A new connection has `head_s`, which is shorter than `keep_alive_s`: no client's pool
             # opens a connection before it has a request.
-            self._deadline = trio.current_time() + self._guarded.limits.head_s
+            self._deadline = rest.until
             self._reading = trio.CancelScope()
             self._handling = trio.CancelScope()
-            self._writing = trio.CancelScope()
+            if self._guarded.stopping:
+                self.begin_stop()
             try:
+                if rest.raw:
+                    await self._handle(rest.raw)
                 await self._read_data()
             finally:
                 tasks.reader_ended()
@@ -136,11 +159,14 @@ class GuardedServer(TCPServer):
                 self._phase = _Phase.HEAD
                 self._guarded.idle.pop(self, None)
                 self._deadline = trio.current_time() + limits.head_s
-            with trio.CancelScope() as self._handling:
-                await self.protocol.handle(RawData(data))
+            await self._handle(data)
             if not data:
                 break
         await self.protocol.handle(Closed())
+
+    async def _handle(self, data: bytes) -> None:
+        with trio.CancelScope() as self._handling:
+            await self.protocol.handle(RawData(data))
 
     def _count_timeout(self) -> None:
         name = {_Phase.HEAD: "head_timeout", _Phase.BUSY: "read_timeout"}.get(self._phase)
@@ -181,7 +207,15 @@ class GuardedServer(TCPServer):
 
     def give_way(self) -> None:
         """End the connection, which is idle, because a new one needs its place."""
-        self._set_deadline(-inf)
+        if self._lane is not None:
+            self._lane.end()
+        else:
+            self._set_deadline(-inf)
+
+    def sweep(self, now: float) -> None:
+        """End a wait in the lane that has taken too long."""
+        if self._lane is not None:
+            self._lane.sweep(now)
 
     def begin_stop(self) -> None:
         """End the connection for a stop.
@@ -190,7 +224,9 @@ class GuardedServer(TCPServer):
         ends with the grace period.
         """
         self._writing.deadline = min(self._writing.deadline, self._guarded.grace_ends)
-        if self._phase is _Phase.IDLE:
+        if self._lane is not None:
+            self._lane.begin_stop()
+        elif self._phase is _Phase.IDLE:
             self._set_deadline(-inf)
         elif self._phase is _Phase.HEAD:
             self._set_deadline(
@@ -198,7 +234,12 @@ class GuardedServer(TCPServer):
             )
 
     async def _write(self, data: bytes) -> None:
-        """Write in bounded pieces.
+        if not await self._send(data):
+            await self.protocol.handle(Closed())
+            await trio.lowlevel.checkpoint()
+
+    async def _send(self, data: bytes) -> bool:
+        """Write in bounded pieces. Return whether the client took all of them.
 
         A client that does not take a piece in time loses the connection. After the grace period
         nothing is written.
@@ -222,8 +263,7 @@ class GuardedServer(TCPServer):
                 config.on_event("send_timeout")
         if lost:
             await trio.aclose_forcefully(self.stream)
-            await self.protocol.handle(Closed())
-            await trio.lowlevel.checkpoint()
+        return not lost
 
     async def _finish(self) -> None:
         """Send the end of the stream. The reader goes on and drops what still arrives."""

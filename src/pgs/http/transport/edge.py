@@ -13,6 +13,7 @@ import structlog
 import trio
 
 from pgs.http.transport.asgi import App, Headers, OnEvent, Receive, Scope, Send, ignore_event
+from pgs.http.transport.direct import DirectApp
 from pgs.http.transport.exchange import (
     BodyLimit,
     EdgeSettings,
@@ -69,9 +70,9 @@ class Edge:
         body_s: float = BODY_S,
     ) -> None:
         self._app = app
-        self._new_request_id = new_request_id
+        self.new_request_id = new_request_id
         self._budget = LogBudget(on_event)
-        self._settings = EdgeSettings(
+        self.settings = EdgeSettings(
             current_version=current_version, on_event=on_event, body_limit=body_limit, body_s=body_s
         )
 
@@ -82,7 +83,7 @@ class Edge:
             await self._app(scope, receive, send)
             return
         started = trio.current_time()
-        request_id = self._new_request_id()
+        request_id = self.new_request_id()
         scope = in_origin_form(scope)
         head = check_head(scope)
         inner = dict(scope)
@@ -90,12 +91,12 @@ class Edge:
         if isinstance(head, Head):
             inner["headers"] = head.headers
         exchange = (HttpExchange if kind == "http" else WebSocketExchange)(
-            self._settings, inner, head, request_id, receive, send
+            self.settings, inner, head, request_id, receive, send
         )
         try:
             await exchange.run(self._app)
         finally:
-            self._log(
+            self.log(
                 request_id,
                 scope.get("method", "WEBSOCKET"),
                 scope["path"],
@@ -110,10 +111,10 @@ class Edge:
         everything else. For an unknown transfer coding the parser's is 501, but the client is at
         fault.
         """
-        request_id = self._new_request_id()
+        request_id = self.new_request_id()
         fault = UNREAD.get(status, NOT_HTTP)
-        self._settings.on_event("refused")
-        self._log(request_id, method, path, fault.status, trio.current_time())
+        self.settings.on_event("refused")
+        self.log(request_id, method, path, fault.status, trio.current_time())
         headers, body = answer_to(fault, close=True)
         return (
             fault.status,
@@ -121,12 +122,19 @@ class Edge:
                 headers,
                 path=path,
                 request_id=request_id,
-                current_version=self._settings.current_version,
+                current_version=self.settings.current_version,
             ),
             body,
         )
 
-    def _log(self, request_id: str, method: str, path: str, status: int, started: float) -> None:
+    @property
+    def direct(self) -> DirectApp | None:
+        """The application, if it can answer requests of the lane."""
+        app: object = self._app
+        return app if isinstance(app, DirectApp) else None
+
+    def log(self, request_id: str, method: str, path: str, status: int, started: float) -> None:
+        """Write the line of a request into the access log, as far as the budget allows."""
         if status >= 400:
             kind = f"{status} {_surface_of(path)}"
             if not self._budget.may_log(kind, trio.current_time()):

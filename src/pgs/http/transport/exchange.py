@@ -21,7 +21,7 @@ again."""
 
 _log = structlog.get_logger("pgs.http")
 
-_CRASH: Final = Fault(
+CRASH: Final = Fault(
     500, "The service failed to handle this request. The request id names it in the log."
 )
 _TOO_SLOW: Final = Fault(408, "The request body took too long to arrive.")
@@ -48,6 +48,14 @@ def answer_to(fault: Fault, *, close: bool) -> tuple[Headers, bytes]:
     if close:
         headers.append((b"connection", b"close"))
     return headers, body
+
+
+def report_crash(on_event: OnEvent, request_id: str, crash: BaseException) -> None:
+    """Count an exception that an application raised, and log it with the id of its request."""
+    while isinstance(crash, BaseExceptionGroup) and len(crash.exceptions) == 1:
+        crash = crash.exceptions[0]
+    on_event("crash")
+    _log.error("crash", request_id=request_id, exc_info=crash)
 
 
 class EdgeSettings(msgspec.Struct, frozen=True):
@@ -98,18 +106,12 @@ class Exchange(ABC):
         if crash is None and not (self._answered() or self._gone):
             crash = RuntimeError("the application returned without an answer")
         if crash is not None:
-            self._report(crash)
+            report_crash(self._settings.on_event, self._request_id, crash)
             await self._after_crash()
 
     def _answered(self) -> bool:
         """Return whether at least the start of a response has been sent."""
         return self.status != 0
-
-    def _report(self, crash: BaseException) -> None:
-        while isinstance(crash, BaseExceptionGroup) and len(crash.exceptions) == 1:
-            crash = crash.exceptions[0]
-        self._settings.on_event("crash")
-        _log.error("crash", request_id=self._request_id, exc_info=crash)
 
     def _stamped(self, headers: Headers) -> Headers:
         return stamp(
@@ -176,7 +178,7 @@ class HttpExchange(Exchange):
         # A response that has begun is left unfinished: the server then closes the connection, and
         # the client sees that something went wrong.
         if not self._answered():
-            await self._answer(_CRASH, close=True)
+            await self._answer(CRASH, close=True)
 
     async def _refuse_body(self, fault: Fault) -> None:
         self._refusal = fault
@@ -263,7 +265,7 @@ class WebSocketExchange(Exchange):
 
     async def _after_crash(self) -> None:
         if not self._answered():
-            await self._answer(_CRASH, close=True)
+            await self._answer(CRASH, close=True)
         elif self._accepted and not (self._closed or self._gone):
             self._closed = True
             await self._send({"type": "websocket.close", "code": _UNEXPECTED, "reason": ""})

@@ -42,8 +42,8 @@ API_VERSION: Final = b"x-service-api-version"
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 _VISIBLE = re.compile(rb"[!-~]*")
-_HOST = re.compile(rb"(?:[0-9A-Za-z._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
-_LENGTH = re.compile(rb"[0-9]{1,15}")
+HOST: Final = re.compile(rb"(?:[0-9A-Za-z._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
+LENGTH: Final = re.compile(rb"[0-9]{1,15}")
 _ABSOLUTE = re.compile(rb"[Hh][Tt][Tt][Pp][Ss]?://[0-9A-Za-z._:@\[\]%-]{1,255}(/[!-~]*)?")
 
 
@@ -137,14 +137,14 @@ def _check_headers(headers: Headers, version: str, size: int) -> Head | Fault:
     if (
         len(hosts) > 1
         or (not hosts and version == "1.1")
-        or (hosts and not _HOST.fullmatch(hosts[0]))
+        or (hosts and not HOST.fullmatch(hosts[0]))
     ):
         return _HOST_FAULT
     if codings and (
         lengths or version == "1.0" or len(codings) > 1 or codings[0].lower() != b"chunked"
     ):
         return _FRAMING
-    if lengths and (len(lengths) > 1 or not _LENGTH.fullmatch(lengths[0])):
+    if lengths and (len(lengths) > 1 or not LENGTH.fullmatch(lengths[0])):
         return _FRAMING
     length = int(lengths[0]) if lengths else None
     passed = (

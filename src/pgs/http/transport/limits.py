@@ -35,6 +35,14 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds between two requests of a connection. Longer than the 60 s of common proxies and
     pools, so that they close first and no request is lost."""
 
+    sweep_s: float = 1.0
+    """Seconds between two looks at the bounds on time of connections in the lane, which may be
+    exceeded by as much."""
+
+    lane_body_s: float = 1.0
+    """Seconds that the lane waits for a body before hypercorn goes on with the request. A body that
+    follows its head takes one round trip of the network."""
+
     read_s: float = 60.0
     """Seconds of silence while a request is served or a WebSocket is open. Longer than the longest
     poll (25 s) and than two pings."""

@@ -22,16 +22,23 @@ class Listener(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def listening(
-    app: App, sock: socket.socket, limits: ServerLimits, on_event: OnEvent
+    app: App,
+    sock: socket.socket,
+    limits: ServerLimits,
+    on_event: OnEvent,
+    *,
+    lane: bool = True,
 ) -> AsyncIterator[Listener]:
     """Serve an application on a bound socket for a block; at its end, stop it and wait.
+
+    `lane` is that of `serve`.
 
     An exception of the block is raised as it is, not inside an exception group.
     """
     stop, failure = trio.Event(), None
     async with trio.open_nursery() as nursery:
         (url,) = await nursery.start(
-            partial(serve, app, [sock], stop=stop, limits=limits, on_event=on_event)
+            partial(serve, app, [sock], stop=stop, limits=limits, on_event=on_event, lane=lane)
         )
         try:
             yield Listener(url, stop)

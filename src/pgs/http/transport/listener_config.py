@@ -8,13 +8,16 @@ import trio
 from hypercorn.config import Config
 
 from pgs.http.transport.asgi import Headers, OnEvent
+from pgs.http.transport.lane import Lane
 from pgs.http.transport.limits import ServerLimits
 
 
 class Connection(Protocol):
-    """What a stop needs of an open connection."""
+    """What a stop and the lane's sweeps need of an open connection."""
 
     def begin_stop(self) -> None: ...
+
+    def sweep(self, now: float) -> None: ...
 
     def give_way(self) -> None: ...
 
@@ -29,7 +32,8 @@ class GuardedConfig(Config):
 
     `open`: the open connections. `idle`: those that wait for a request, the longest waiting first;
     their values mean nothing. `stopping`: whether a stop has begun. `grace_ends`: when, on
-    trio's clock, the stop no longer waits for requests in flight.
+    trio's clock, the stop no longer waits for requests in flight. `lane`: what takes plain
+    requests; None: hypercorn takes all.
     """
 
     def __init__(
@@ -38,8 +42,10 @@ class GuardedConfig(Config):
         on_event: OnEvent,
         max_connections: int,
         refuse: Refuse | None = None,
+        lane: Lane | None = None,
     ) -> None:
         self.limits = limits
+        self.lane = lane
         self.refuse = refuse
         self.on_event = on_event
         self.max_connections = max_connections
@@ -83,3 +89,11 @@ class GuardedConfig(Config):
         self.grace_ends = trio.current_time() + self.limits.grace_s
         for connection in self.open:
             connection.begin_stop()
+
+    async def sweep(self) -> None:
+        """Keep the bounds on time of connections in the lane, for as long as this runs."""
+        while True:
+            await trio.sleep(self.limits.sweep_s)
+            now = trio.current_time()
+            for connection in tuple(self.open):
+                connection.sweep(now)

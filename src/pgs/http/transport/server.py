@@ -14,6 +14,7 @@ from hypercorn.utils import LifespanTimeoutError
 from pgs.http.transport.asgi import App, OnEvent, ignore_event
 from pgs.http.transport.connection import GuardedServer
 from pgs.http.transport.edge import Edge
+from pgs.http.transport.lane import Lane
 from pgs.http.transport.limits import RESERVED_FILES, ServerLimits
 from pgs.http.transport.listener_config import GuardedConfig
 
@@ -54,6 +55,7 @@ async def serve(
     *,
     stop: trio.Event,
     limits: ServerLimits | None = None,
+    lane: bool = True,
     on_event: OnEvent = ignore_event,
     task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -64,7 +66,8 @@ async def serve(
 
     Once `stop` is set, no new connection is accepted, idle connections close at once, and requests
     in flight have `limits.grace_s`. This therefore returns in bounded time, whatever clients do.
-    The caller closes WebSockets. `on_event` is told of `connection_refused`, `connection_crash`,
+    The caller closes WebSockets. With `lane`, plain requests that an edge's application answers
+    directly do not pass hypercorn. `on_event` is told of `connection_refused`, `connection_crash`,
     `head_timeout`, `read_timeout`, `send_timeout` and `lifespan_timeout`.
     """
     limits = limits or ServerLimits()
@@ -73,6 +76,7 @@ async def serve(
         on_event,
         _room_for(limits.max_connections),
         app.refuse if isinstance(app, Edge) else None,
+        Lane(app, app.direct) if lane and isinstance(app, Edge) and app.direct else None,
     )
 
     async def stopped() -> None:
@@ -82,13 +86,17 @@ async def serve(
     # worker_serve looks up the class in its own module.
     vars(hypercorn.trio.run).update(TCPServer=GuardedServer)
     try:
-        await hypercorn.trio.run.worker_serve(
-            ASGIWrapper(app),
-            config,
-            sockets=Sockets(secure_sockets=[], insecure_sockets=list(sockets), quic_sockets=[]),
-            shutdown_trigger=stopped,
-            task_status=task_status,
-        )
+        async with trio.open_nursery() as nursery:
+            if config.lane is not None:
+                nursery.start_soon(config.sweep)
+            await hypercorn.trio.run.worker_serve(
+                ASGIWrapper(app),
+                config,
+                sockets=Sockets(secure_sockets=[], insecure_sockets=list(sockets), quic_sockets=[]),
+                shutdown_trigger=stopped,
+                task_status=task_status,
+            )
+            nursery.cancel_scope.cancel()
     except* LifespanTimeoutError:
         on_event("lifespan_timeout")
         _log.warning("lifespan_timeout")

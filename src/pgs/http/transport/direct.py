@@ -1,0 +1,46 @@
+"""What the lane asks of an application: a whole answer to a whole request, without ASGI."""
+
+from typing import Any, Protocol, runtime_checkable
+
+import msgspec
+
+from pgs.domain.secrets import HidesSecrets
+from pgs.http.transport.asgi import Headers, Receive
+
+
+class DirectRequest(HidesSecrets, msgspec.Struct, frozen=True):
+    """A request whose head is plain and whose body has arrived.
+
+    `path` is as it was sent, and has no percent sign. Names of `headers` are in lower case. The
+    first event of `receive` is that the client has left.
+    """
+
+    SECRETS = frozenset({"headers", "body"})
+
+    path: bytes
+    query: bytes
+    headers: Headers
+    body: bytes
+    request_id: str
+    receive: Receive
+
+
+class DirectAnswer(msgspec.Struct, frozen=True):
+    """A whole response. Its length and what every response carries are added by the server."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    content: bytes
+
+
+@runtime_checkable
+class DirectApp(Protocol):
+    """An ASGI application that can also answer some requests directly."""
+
+    def find_direct(self, method: str, path: bytes, /) -> Any | None:
+        """Return what answers such requests, for `answer_direct`; None: they come over ASGI."""
+        ...
+
+    async def answer_direct(self, found: Any, request: DirectRequest, /) -> DirectAnswer:
+        """Return the answer. Raises `ClientGone` if the client has left."""
+        ...

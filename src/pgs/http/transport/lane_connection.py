@@ -1,0 +1,221 @@
+"""One connection in the lane, until it ends or hypercorn goes on with it."""
+
+import enum
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from math import inf
+from typing import Final
+
+import trio
+from trio.lowlevel import wait_readable
+
+from pgs.http.transport.asgi import Message
+from pgs.http.transport.lane import Call, Lane, Unfinished
+from pgs.http.transport.listener_config import Connection, GuardedConfig
+
+READ_BYTES: Final = 64 * 1024
+"""Bytes that one read takes, and that are kept while a call is held: a whole body of the usual
+limit fits."""
+
+_GONE: Final = {"type": "http.disconnect"}
+
+
+class _Phase(enum.Enum):
+    IDLE = enum.auto()
+    HEAD = enum.auto()
+    BODY = enum.auto()
+    BUSY = enum.auto()
+    OVER = enum.auto()
+
+
+class Rest(Exception):
+    """Raised when hypercorn goes on with the connection.
+
+    `raw` are the bytes to go on from, `until` is when their head must be complete, and `answered`
+    tells how many requests the lane has answered.
+    """
+
+    def __init__(self, raw: bytes, until: float, answered: int) -> None:
+        self.raw = raw
+        self.until = until
+        self.answered = answered
+
+
+class LaneConnection:
+    """The lane of one connection.
+
+    A bound on time is one number, `_until`, which `sweep` compares with the clock. A wait that has
+    taken too long is woken by `notify_closing`, which closes nothing. A cancel scope for each wait
+    would cost a tenth of the whole request.
+    """
+
+    __slots__ = (
+        "_answered",
+        "_config",
+        "_fd",
+        "_lane",
+        "_owner",
+        "_phase",
+        "_raw",
+        "_send",
+        "_stream",
+        "_until",
+    )
+
+    def __init__(
+        self,
+        lane: Lane,
+        config: GuardedConfig,
+        owner: Connection,
+        stream: trio.SocketStream,
+        send: Callable[[bytes], Awaitable[bool]],
+    ) -> None:
+        """`send` writes within the bounds, and returns whether the client took everything."""
+        self._lane = lane
+        self._config = config
+        self._owner = owner
+        self._stream = stream
+        self._send = send
+        self._fd = stream.socket.fileno()
+        self._raw = b""
+        self._answered = 0
+        self._phase = _Phase.IDLE
+        # A new connection has `head_s`, which is shorter than `keep_alive_s`: no client's pool
+        # opens a connection before it has a request.
+        self._until = trio.current_time() + config.limits.head_s
+        config.idle[owner] = None
+
+    async def serve(self) -> None:
+        """Answer plain requests until the connection is over. Raises `Rest`."""
+        while (call := await self._next_call()) is not None:
+            if not await self._serve(call):
+                return
+
+    def sweep(self, now: float) -> None:
+        """End the wait that has taken too long."""
+        if self._until <= now:
+            self._until = inf
+            if self._phase is _Phase.HEAD and not self._config.stopping:
+                self._config.on_event("head_timeout")
+            if self._phase in (_Phase.IDLE, _Phase.HEAD):
+                self._phase = _Phase.OVER
+            trio.lowlevel.notify_closing(self._fd)
+
+    def end(self) -> None:
+        """End the connection if it is idle."""
+        if self._phase is _Phase.IDLE:
+            self._until = -inf
+            self.sweep(0)
+
+    def begin_stop(self) -> None:
+        """End an idle connection now, and one that is receiving a head soon."""
+        self.end()
+        if self._phase is _Phase.HEAD:
+            self._until = min(self._until, trio.current_time() + self._config.limits.linger_s)
+
+    async def _next_call(self) -> Call | None:
+        """Return the next request with its whole body; None once there is none. Raises `Rest`."""
+        limits = self._config.limits
+        if self._raw:  # sent without a wait for the answer: others have their turn first
+            await trio.lowlevel.checkpoint()
+        call: Call | Unfinished | None
+        while not self._raw or isinstance(call := self._lane.take(self._raw), Unfinished):
+            if self._raw and self._phase is _Phase.IDLE:
+                self._phase = _Phase.HEAD
+                self._config.idle.pop(self._owner, None)
+                self._until = trio.current_time() + limits.head_s
+            if not await self._read():
+                self._hand_over_unless(self._phase is _Phase.OVER or not self._raw)
+                return None
+        if call is None:
+            self._hand_over_unless(False)
+        elif len(self._raw) < call.end:
+            self._phase = _Phase.BODY
+            self._config.idle.pop(self._owner, None)
+            self._until = trio.current_time() + limits.lane_body_s
+            while len(self._raw) < call.end:
+                if not await self._read():
+                    self._hand_over_unless(False)
+        return call
+
+    def _hand_over_unless(self, over: bool) -> None:
+        """Raise `Rest` if the connection is not over."""
+        if not over:
+            until = trio.current_time() + self._config.limits.head_s
+            if self._phase is _Phase.HEAD:
+                until = self._until
+            raise Rest(self._raw, until, self._answered)
+
+    async def _read(self) -> bool:
+        """Read on. Return False if the client has ended, or the wait has taken too long."""
+        while True:
+            try:
+                await wait_readable(self._fd)
+                data = os.read(self._fd, READ_BYTES)
+            except BlockingIOError:
+                continue
+            except (OSError, trio.ClosedResourceError):
+                return False
+            self._raw = self._raw + data if self._raw else data
+            return bool(data)
+
+    async def _serve(self, call: Call) -> bool:
+        """Answer a request. Return whether the connection goes on."""
+        config, raw = self._config, self._raw
+        limits = config.limits
+        self._raw = raw[call.end :]
+        self._phase = _Phase.BUSY
+        config.idle.pop(self._owner, None)
+        self._until = trio.current_time() + limits.read_s
+        self._answered += 1
+        written = await self._lane.answer(
+            call,
+            raw[call.body_at : call.end],
+            self._await_end,
+            last=self._answered >= limits.requests_per_connection,
+        )
+        if written is None or not await self._write(written.content):
+            return False
+        if written.last or config.stopping:
+            await self._linger()
+            return False
+        self._phase = _Phase.IDLE
+        config.idle[self._owner] = None
+        self._until = trio.current_time() + limits.keep_alive_s
+        return True
+
+    async def _await_end(self) -> Message:
+        """Return once the client has left, or has been silent for `read_s`.
+
+        At most one read of what the client sends meanwhile is kept.
+        """
+        while len(self._raw) < READ_BYTES and await self._read():
+            self._until = trio.current_time() + self._config.limits.read_s
+        if len(self._raw) >= READ_BYTES:
+            await trio.sleep_forever()
+        return dict(_GONE)
+
+    async def _write(self, content: bytes) -> bool:
+        """Write a response, in most cases with one call. Return whether the client took it."""
+        try:
+            sent = os.write(self._fd, content)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            return False
+        return sent == len(content) or await self._send(content[sent:])
+
+    async def _linger(self) -> None:
+        """Send the end of the stream, and drop for a while what still arrives.
+
+        The kernel would send a reset if unread input was left, which can destroy the response.
+        """
+        self._phase = _Phase.OVER
+        self._until = inf
+        left = self._config.limits.linger_bytes
+        with suppress(OSError, trio.BrokenResourceError, trio.ClosedResourceError):
+            await self._stream.send_eof()
+            with trio.move_on_after(self._config.limits.linger_s):
+                while left > 0 and (data := await self._stream.receive_some(READ_BYTES)):
+                    left -= len(data)

@@ -1,0 +1,112 @@
+"""Reads heads of requests that are plain, and only those.
+
+A head is plain if every parser reads it in the same way: a usual method, a path without percent
+signs, HTTP/1.1, lines that end with CR LF, visible characters and spaces only, no header twice, one
+Host, no header that changes how the connection goes on. Everything else is left to h11 and to
+`pgs.http.transport.heads`, which refuse or accept it. A plain head passes all their checks, and
+means the same to them; a test compares the two.
+"""
+
+import re
+from typing import Final
+
+import msgspec
+
+from pgs.domain.secrets import HidesSecrets
+from pgs.http.transport.asgi import Headers
+from pgs.http.transport.heads import HOST, LENGTH, PRIVATE_PREFIX
+
+METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+MAX_PLAIN_BYTES: Final = 8 * 1024
+"""Bytes of a plain head. It is within every limit of `heads`, and no usual client sends more."""
+
+MAX_PLAIN_HEADERS: Final = 64
+"""Headers of a plain head, which is within the limit of `heads`."""
+
+NAMES_MAX: Final = 1024
+"""Spellings of header names that are kept, so that a name is checked once. Clients in use send a
+few dozen."""
+
+END: Final = b"\r\n\r\n"
+
+_LINE_END: Final = b"\r\n"
+_VISIBLE: Final = bytes(range(0x20, 0x7F))
+_REQUEST_LINE = re.compile(rb"(GET|POST|PUT|PATCH|DELETE) (/[!-$&->@-~]*)(?:\?([!-~]*))? HTTP/1\.1")
+_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_STARTS: Final = tuple(f"{method} /".encode() for method in METHODS)
+
+# Headers that change how a connection goes on, or that only a client with such a wish sends.
+_UNUSUAL: Final = frozenset(
+    {
+        b"expect",
+        b"http2-settings",
+        b"keep-alive",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+
+_names: dict[bytes, bytes] = {}
+"""Header names in lower case, by their spelling."""
+
+
+class PlainHead(HidesSecrets, msgspec.Struct, frozen=True):
+    """A plain head. `length` is that of the body, 0 without one."""
+
+    SECRETS = frozenset({"headers"})
+
+    method: str
+    path: bytes
+    query: bytes
+    headers: Headers
+    length: int
+
+
+def read_plain_head(head: bytes) -> PlainHead | None:
+    """Return what a head says, which is given without the empty line; None if it is not plain."""
+    first, *lines = head.split(_LINE_END)
+    if (
+        len(head) > MAX_PLAIN_BYTES
+        or len(lines) > MAX_PLAIN_HEADERS
+        or head.translate(None, _VISIBLE) != _LINE_END * len(lines)
+    ):
+        return None
+    asked = _REQUEST_LINE.fullmatch(first)
+    if asked is None:
+        return None
+    headers: dict[bytes, bytes] = {}
+    for line in lines:
+        spelling, colon, value = line.partition(b":")
+        name = _names.get(spelling) or _name(spelling)
+        if name is None or name in headers or not colon:
+            return None
+        headers[name] = value.strip(b" ")
+    host = headers.get(b"host")
+    length = headers.get(b"content-length", b"0")
+    goes_on = b"connection" not in headers or headers[b"connection"].lower() == b"keep-alive"
+    if host is None or not HOST.fullmatch(host) or not LENGTH.fullmatch(length) or not goes_on:
+        return None
+    method, path, query = asked.groups(b"")
+    return PlainHead(method.decode(), path, query, list(headers.items()), int(length))
+
+
+def may_become_plain(start: bytes) -> bool:
+    """Return whether bytes without a whole head may be the beginning of a plain one."""
+    if len(start) > MAX_PLAIN_BYTES:
+        return False
+    known = start.startswith(_STARTS) or any(full.startswith(start) for full in _STARTS)
+    return known and start.replace(_LINE_END, b"").translate(None, _VISIBLE) in (b"", b"\r")
+
+
+def _name(spelling: bytes) -> bytes | None:
+    """Return a name in lower case; None if no plain head has it."""
+    name = spelling.lower()
+    if not _NAME.fullmatch(name) or name in _UNUSUAL or name.startswith(PRIVATE_PREFIX):
+        return None
+    if len(_names) < NAMES_MAX:
+        _names[spelling] = name
+    return name

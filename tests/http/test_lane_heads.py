@@ -1,0 +1,139 @@
+"""The lane reads a request as hypercorn does: generated requests get the same answers both ways."""
+
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+
+import msgspec
+import pytest
+import trio
+
+from pgs.http.transport.asgi import Receive, Scope, Send
+from pgs.http.transport.plain_heads import END, may_become_plain, read_plain_head
+from pgs.http.transport.server import serve
+from tests.http.raw import QUICK, Server, edge, http_app, read_body, reply, serving
+
+LIMITS = msgspec.structs.replace(QUICK, linger_s=0.05)
+AT_ONCE = 32
+HALF_S = 0.1  # what has not been answered by then waits for more bytes
+
+CONTINUE = b"HTTP/1.1 100"
+
+METHODS = [*["GET", "POST"] * 40, "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "get", "TRACE"]
+METHODS += ["CONNECT", "G(T", "", "PRI", "X" * 20]
+TARGETS = [*["/partner/me", "/p?a=1&b=%20", "/"] * 30, "/a%2fb", "/%", "*", "http://h/x", "/a b"]
+TARGETS += ["/\xe9", "//x", "/a?b?c", "/#f", "", "x", "/" + "y" * 9000, "/tab\there", "/nul\0"]
+VERSIONS = [*["HTTP/1.1"] * 60, "HTTP/1.0", "HTTP/1.2", "HTTP/2.0", "http/1.1", "HTTP/1.1 ", ""]
+HOSTS = [*["Host: h"] * 80, "host:h:80", "HOST:  [::1]:1  ", "Host: a/b", "Host:", "Host : h", ""]
+HOSTS += ["Host: h\r\nHost: h", "Host: \xe9", "Host: h\t", "Host: h, h"]
+ODD = ["Connection: keep-alive", "Connection: Keep-Alive", "Connection: close", "Connection:"]
+ODD += ["Connection: upgrade, keep-alive", "Expect: 100-continue", "Upgrade: h2c", "TE: trailers"]
+ODD += ["Transfer-Encoding: chunked", "Transfer-Encoding: gzip", "X-Pgs-Partner: p", "X-A: b\0c"]
+ODD += ["X-A: 1\r\nX-A: 2", "X-A: b\r\n c", "X-A: \t b \t", "X-A : b", " X-A: b", "X-A", ": b"]
+ODD += ["X-A: b\n", "X-A: b\rX-B: c", "X(A): b", "X-A:b", "X-A:", "X-A: \xe9", "X-A: ~!@#$%^&*()"]
+ODD += ["Keep-Alive: 5", "Proxy-Connection: close", "X-Long: " + "z" * 9000, "Authorization: a  b"]
+ODD += ["\r\n".join(f"X-{number}: y" for number in range(70)), "Trailer: x", "A" * 300 + ": b"]
+ODD += ["Accept: */*", "X-Request-Id: r", "Cookie: a=b; c=d", "Content-Type: a/b"] * 10
+LENGTHS = [*["0", "3"] * 10, "003", "+3", "3 ", "-1", "3, 3", "x", "", "4" * 16, "\uff13"]
+LENGTHS += ["3\r\nContent-Length: 3", "3\r\nContent-Length: 4", "99999"]
+ENDS = [*["\r\n\r\n"] * 60, "\n\n", "\r\n\n", "\r\n", "", "\r\n\r", "\r\n \r\n\r\n"]
+
+
+def requests(number: int, seed: int) -> Iterator[bytes]:
+    """Return what clients may send, most of it with one fault and some with none or several."""
+    chance = random.Random(seed)
+    for _ in range(number):
+        line = " ".join((chance.choice(METHODS), chance.choice(TARGETS), chance.choice(VERSIONS)))
+        headers = [chance.choice(HOSTS), "User-Agent: t", *chance.sample(ODD, chance.randrange(3))]
+        if chance.random() < 0.4:
+            headers.append("Content-Length: " + chance.choice(LENGTHS))
+        chance.shuffle(headers)
+        text = "\r\n".join([line, *filter(None, headers)]) + chance.choice(ENDS)
+        text += chance.choice(["", "abc", "abc", "3\r\nabc\r\n0\r\n\r\n", "GET /2 HTTP/1.1\r\n"])
+        if chance.random() < 0.1:
+            text = chance.choice(["\r\n", "\n", " ", "\x16\x03", "GET"]) + text
+        yield text.encode("utf-8" if "\uff13" in text else "latin-1")
+
+
+async def tell(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with everything that the application is told of the request."""
+    body = await read_body(receive)
+    told = (scope["method"], scope["path"], scope["raw_path"], scope["query_string"], body)
+    await reply(send, 200, repr((*told, scope["headers"])).encode())
+
+
+async def answer_of(server: Server, raw: bytes) -> list[bytes]:
+    """Return everything that comes back, without what differs between two equal requests."""
+    async with await server.client() as client:
+        with suppress(trio.BrokenResourceError):
+            await client.send(raw)
+            # An end that overtakes the answer changes it, in hypercorn too.
+            text = b""
+            with trio.move_on_after(HALF_S):
+                while text.startswith(CONTINUE[: len(text)]) and text.count(END) < 2:
+                    text += await client.stream.receive_some()
+            await client.stream.send_eof()
+        text += await client.end()
+    varying = (b"date:", b"x-request-id:")
+    return sorted(line for line in text.split(b"\r\n") if not line.startswith(varying))
+
+
+async def check(raw: bytes, hypercorn: Server, lane: Server) -> None:
+    """Compare both ways. On a busy machine an end may overtake an answer, but not three times."""
+    for _ in range(2):
+        if await answer_of(lane, raw) == await answer_of(hypercorn, raw):
+            return
+    assert await answer_of(lane, raw) == await answer_of(hypercorn, raw), raw
+
+
+async def compare(number: int, seed: int, others: int = 1) -> int:
+    """Check that requests get the same answers both ways; return how many heads were plain.
+
+    Of those that are not plain, and so are hypercorn's both ways, one in `others` is sent.
+    """
+    plain = 0
+
+    async def work(hypercorn: Server, lane: Server) -> None:
+        nonlocal plain
+        for at, raw in pending:
+            is_plain = read_plain_head(raw.partition(END)[0]) is not None
+            plain += is_plain
+            if is_plain or at % others == 0:
+                await check(raw, hypercorn, lane)
+
+    pending = enumerate(requests(number, seed))
+    app = http_app(tell)
+    async with (
+        serving(partial(serve, lane=False), edge(app), LIMITS) as hypercorn,
+        serving(serve, edge(app), LIMITS) as lane,
+        trio.open_nursery() as nursery,
+    ):
+        for _ in range(AT_ONCE):
+            nursery.start_soon(work, hypercorn, lane)
+    return plain
+
+
+async def test_generated_requests_get_the_same_answers_both_ways() -> None:
+    assert await compare(200, seed=1) > 50
+
+
+@pytest.mark.exhaustive
+async def test_a_hundred_thousand_generated_requests_get_the_same_answers_both_ways() -> None:
+    assert await compare(100_000, seed=2, others=20) > 25_000
+
+
+def test_every_beginning_of_a_plain_head_may_become_plain() -> None:
+    heads = [raw[: raw.index(END)] for raw in requests(2000, seed=3) if END in raw]
+    plain = [head for head in heads if read_plain_head(head) is not None]
+    assert len(plain) > 500
+    for head in plain:
+        assert all(may_become_plain((head + END)[:size]) for size in range(len(head) + 3))
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"\n", b" GET /", b"get /", b"GET x", b"GET / HTTP/1.1\n", b"GET /\0", b"\x16\x03", b"HEAD /"],
+)
+def test_a_beginning_that_no_plain_head_has_is_not_waited_for(start: bytes) -> None:
+    assert not may_become_plain(start)
