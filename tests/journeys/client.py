@@ -11,7 +11,10 @@ import httpcore
 import msgspec
 
 from pgs.demo.pool import ConnectionPool
+from pgs.domain.errors import ERRORS
 from pgs.http.api.routes import Routes
+from pgs.http.guide.errors import published
+from pgs.http.reference.answers import error_example
 from pgs.http.reference.reasons import reasons_of, status_of
 from pgs.http.surface import ENDPOINTS
 
@@ -24,6 +27,12 @@ PATIENCE_S: Final = 30.0
 HeaderList = Sequence[tuple[str, str | bytes]]
 
 _ROUTES = Routes(ENDPOINTS)
+_OPTIONAL = {
+    reason: set(msgspec.convert(published(kind).get("optionalFields", ()), list[str]))
+    for reason, kind in ERRORS.items()
+}
+"""For each reason, the fields that its refusals may lack."""
+
 _REQUEST_ID = re.compile(r"req_[0-9A-Za-z_-]{8,60}", re.ASCII)
 _POLICY = re.compile(r'"partner";q=[1-9][0-9]*;w=[1-9][0-9]*', re.ASCII)
 _RATE = re.compile(r'"partner";r=[0-9]+;t=[0-9]+', re.ASCII)
@@ -146,6 +155,21 @@ def check_reason(method: str, path: str, reply: Reply) -> None:
     if endpoint is not None and reply.reason is not None:
         assert reply.reason in reasons_of(endpoint), (method, path, reply.content)
         assert reply.status == status_of(endpoint, reply.reason)
+        check_like_example(reply.json)
+
+
+def check_like_example(body: dict[str, Any]) -> None:
+    """Check that a refusal has the fields of its reason's example, with values of its types."""
+    reason = body["reason"]
+    base_url, _, place = str(body["docUrl"]).partition("/docs/errors")
+    assert place == f"#{reason}"
+    example = error_example(reason, base_url)
+    optional = _OPTIONAL[reason]
+    assert body.keys() - optional == example.keys() - optional, (body, example)
+    assert body.keys() <= example.keys() | optional, (body, example)
+    for name in body.keys() & example.keys():
+        assert type(body[name]) is type(example[name]), (name, body, example)
+    assert body["docUrl"] == example["docUrl"]
 
 
 def _request(
