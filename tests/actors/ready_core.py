@@ -32,7 +32,7 @@ from pgs.domain.accounts import Account
 from pgs.domain.environments import ENVIRONMENTS, Environment
 from pgs.domain.errors import Refusal
 from pgs.domain.matches import Match, MatchWithSeats
-from pgs.domain.seats import Seat, SeatRequest
+from pgs.domain.seats import EndReason, Seat, SeatRequest
 from pgs.storage import seats as rows
 from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
@@ -92,7 +92,7 @@ class ReadyCore:
         await self.mark_active(active, partner, by)
         return 0 if active else await self.close_play("account_inactive", partner)
 
-    async def close_play(self, end_reason: str, partner: str = "acme") -> int:
+    async def close_play(self, end_reason: EndReason, partner: str = "acme") -> int:
         """Close a partner's play in both environments; return how many seats and matches ended."""
         return sum(
             [await close_play(self.partner(partner), each, end_reason) for each in ENVIRONMENTS]

@@ -108,10 +108,10 @@ def test_two_decisions_are_the_same_if_outcome_and_winner_are_equal() -> None:
     drawn = rules.end(running, MatchDecision("ended", None, "completed"), 90)
     void = rules.end(running, MatchDecision("no_contest", None, "both_absent"), 90)
     decisions = [
-        MatchDecision("ended", "p1", "x"),
-        MatchDecision("ended", None, "x"),
-        MatchDecision("no_contest", None, "x"),
-        MatchDecision("ended", "p2", "x"),
+        MatchDecision("ended", "p1", "completed"),
+        MatchDecision("ended", None, "completed"),
+        MatchDecision("no_contest", None, "completed"),
+        MatchDecision("ended", "p2", "completed"),
     ]
     assert [
         [rules.same_decision(record.match, decision) for decision in decisions]

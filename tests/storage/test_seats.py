@@ -40,7 +40,7 @@ async def test_every_field_of_a_seat_is_read_as_it_was_written(database: Databas
         2,
         3,
         4,
-        "why",
+        "cancelled",
         "mat_9",
         1,
         "other",
