@@ -1,6 +1,6 @@
 """Copies the database while it is in use, and prepares the first start on such a copy.
 
-Partners may hold cursors that were issued after the copy was made. If the restored feeds went on
+Partners may hold cursors that were issued after the copy was made. If the restored feeds continued
 from their old positions, these cursors would be ahead of new rows, and their readers would never
 see those rows. A copy therefore says in its header that it is one, and the first start on it raises
 every feed's head above every position that can have been issued.
@@ -57,7 +57,7 @@ async def back_up(
     The folder is created, or must be empty. `copy_keys` writes the key ring after the copy, so that
     the ring holds every key that seals something in the copy. The copy gets its final name last, so
     a folder that has a file of that name is complete. A failure leaves nothing behind. Writes to
-    the database go on meanwhile. The copy runs on a separate thread (on the caller's if the
+    the database continue meanwhile. The copy runs on a separate thread (on the caller's if the
     database is `inline`). Raises `BadTarget` and `StoreOutage`.
     """
     if database.inline:
@@ -124,7 +124,7 @@ def _copy(database: Database, path: Path) -> None:
             mark_as_copy(copy)
             check_copy(path, copy)
             if content_of(copy) != was:
-                raise StoreOutage("the copy holds something else than the database")
+                raise StoreOutage("the copy differs from the database")
         finally:
             copy.close()
     finally:

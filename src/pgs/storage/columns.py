@@ -40,7 +40,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "created_at",
     ),
 }
-"""Every column of a table. The structs of the domain name their fields like that."""
+"""Every column of a table. The structs of the domain have fields of the same names."""
 
 CHANGES: Final[dict[str, tuple[str, ...]]] = {
     "seat": (
@@ -93,7 +93,7 @@ CHANGES: Final[dict[str, tuple[str, ...]]] = {
 
 
 SUMS: Final[dict[str, tuple[str, ...]]] = {"totals": Totals.__struct_fields__}
-"""The columns that are added up: those of a change to those of the row, or those of many rows."""
+"""The columns that are added up, when a change is added to a row or when many rows are summed."""
 
 
 def expand(sql: str) -> str:

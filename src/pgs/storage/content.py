@@ -1,4 +1,4 @@
-"""What a copy of the database must have in common with the database that it is a copy of."""
+"""What a copy of the database must have in common with the original."""
 
 import sqlite3
 from pathlib import Path
@@ -13,7 +13,7 @@ from pgs.storage.transactions import StoreOutage
 
 
 class Content(msgspec.Struct, frozen=True):
-    """What a database holds: its schema, every head, and how many seats and ledger rows."""
+    """What a database holds: its schema, every head, and the numbers of seats and ledger rows."""
 
     migrations: list[Row]
     heads: list[Row]

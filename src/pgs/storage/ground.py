@@ -23,8 +23,10 @@ the file first and the mark at once after it."""
 
 
 class DataRefused(StoreOutage):
-    """The files of the data folder do not belong together. The message says what was found, and
-    what to do. Nothing was touched."""
+    """The files of the data folder do not belong together.
+
+    The message says what was found, and what to do. Nothing was touched.
+    """
 
 
 def judge(folder: Path, key_file: Path) -> Mark | None:
@@ -58,8 +60,8 @@ def judge(folder: Path, key_file: Path) -> Mark | None:
 
 _RESTORE = "To go on from a copy, run `pgs db restore COPY`."
 _ACCEPT = (
-    "If the loss is accepted, run `pgs db accept-loss`: the next start then continues every feed "
-    "behind all that was ever read."
+    "If the loss is accepted, run `pgs db accept-loss`: the next start then raises every feed "
+    "above all positions ever read."
 )
 
 

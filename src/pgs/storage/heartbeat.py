@@ -1,4 +1,4 @@
-"""Signs of life: the write with which readiness tests the database, and the newest row."""
+"""The write with which readiness tests the database, and the time of the newest row."""
 
 from pgs.storage.reader import Reader
 from pgs.storage.transactions import Stmt, Tx

@@ -51,8 +51,8 @@ def _faults(database: Database) -> list[str]:
 async def check_everything(database: Database) -> list[str]:
     """Return the faults of pages, indexes and ledgers; none if all is sound.
 
-    It is for the check that nobody has asked for: it reads table by table and rests in between, on
-    a thread of its own. Raises `StoreOutage` if the database cannot be read.
+    It is for the daily check, which nobody waits for: it reads table by table and rests in between,
+    on a thread of its own. Raises `StoreOutage` if the database cannot be read.
     """
     if database.inline:
         return _check_slowly(database)

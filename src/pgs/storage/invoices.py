@@ -166,7 +166,7 @@ async def find_line(
 
 
 async def sum_of_lines(reader: Reader, invoice: Invoice) -> tuple[int, int]:
-    """Return how many lines an invoice has, and what they come to in US cents."""
+    """Return how many lines an invoice has, and their sum in US cents."""
     row = await reader.one(
         "invoices.sum_of_lines", partner_id=invoice.partner_id, invoice_id=invoice.invoice_id
     )

@@ -20,7 +20,7 @@ such pages."""
 
 
 class LedgerTotals(msgspec.Struct, frozen=True, rename="camel"):
-    """What all rows of an environment come to, in US cents. `open`: stakes that escrow holds."""
+    """The sums of all rows of an environment, in US cents. `open`: stakes that escrow holds."""
 
     environment: Environment
     rows: int
@@ -32,10 +32,11 @@ class LedgerTotals(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class LedgerReport(msgspec.Struct, frozen=True, rename="camel"):
-    """What all ledgers come to, and their faults: empty lists when they are sound.
+    """The sums of all ledgers, and their faults: empty lists when the ledgers are sound.
 
-    Then stakes equal payouts, refunds, rake and open stakes together, for every partner,
-    environment and day. A fault names its partner, and its environment, row, seat, match or day.
+    In sound ledgers the stakes are the sum of payouts, refunds, rake and open stakes, for every
+    partner, environment and day. A fault names its partner, and its environment, row, seat, match
+    or day.
     """
 
     totals: list[LedgerTotals]
@@ -71,7 +72,7 @@ def _go_on() -> None:
 
 
 async def check_ledger(reader: Reader, rest: Callable[[], None] = _go_on) -> LedgerReport:
-    """Return the report on all ledgers, as they stand at one moment, in bounded memory.
+    """Return the report on all ledgers as of one moment, in bounded memory.
 
     `rest` is called after each page of rows.
     """

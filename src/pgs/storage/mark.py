@@ -1,8 +1,8 @@
 """The mark beside the database: which database belongs here, and what it must hold at least.
 
 SQLite opens whatever it finds. If the database is gone, it makes a new one; if its log is gone, it
-goes on without the last commits; and it applies a log to any file of the right name. The mark is
-what a start compares the files with before it touches them.
+continues without the last commits; and it applies a log to any file of the right name. A start
+compares the files with the mark before it touches them.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class OpenMark:
         It is not synced: a mark that lags behind after a power cut asks for less and does no harm.
         """
         self._mark = msgspec.structs.replace(self._mark, commits=commits)
-        with suppress(OSError):  # the same: the mark then lags behind
+        with suppress(OSError):  # as above: the mark then lags behind
             os.pwrite(self._file, _spell(self._mark), 0)
 
     def close(self, *, properly: bool) -> None:

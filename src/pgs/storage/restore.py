@@ -1,4 +1,4 @@
-"""Puts a copy of the database in the place of what a data folder holds, or accepts what is lost.
+"""Replaces the database of a data folder by a copy, or accepts a loss of commits.
 
 Both work on a folder that no service uses. The files are checked in a folder of their own first.
 The next start raises every feed's head, as `backup` explains.
@@ -44,11 +44,11 @@ class LossAccepted(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def restore(source: Path, folder: Path, key_file: Path, at: int) -> Restored:
-    """Put a copy of the database into `folder`, and set aside what is there.
+    """Put a copy of the database into `folder`, and move the replaced files away.
 
     `source` is a backup's folder, another folder with `pgs.db`, or the file of a database, with its
     log if it has one. It is not changed. Its key ring is taken along if it has one, unless
-    `key_file` holds all of its keys. `at` names the folder for what is set aside. Raises
+    `key_file` holds all of its keys. `at` names the folder of the replaced files. Raises
     `BadSource`, `DataFolderInUse`, `SchemaNewer` and `StoreOutage`.
     """
     lock = DataLock(folder)

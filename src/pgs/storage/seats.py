@@ -15,7 +15,7 @@ from pgs.storage.transactions import Stmt
 
 
 class Head(msgspec.Struct, frozen=True):
-    """How far the sequences of a partner's environment have come.
+    """The newest numbers of the sequences of a partner's environment.
 
     The last seat, feed position and ledger row that were given a number, the hash of that ledger
     row, and the last day that was made final (0: none).
@@ -134,7 +134,7 @@ async def seats_in_play(
 
 
 async def seats_of_match(reader: Reader, partner_id: str, match_id: str) -> list[Seat]:
-    """Return the seats of a match, the one that moves first at the front."""
+    """Return the seats of a match; the one that moves first comes first."""
     return [
         Seat(*row)
         for row in await reader.all(
@@ -211,7 +211,7 @@ async def find_match(reader: Reader, partner_id: str, match_id: str) -> Match | 
 async def find_match_with_seats(
     reader: Reader, partner_id: str, match_id: str
 ) -> MatchWithSeats | None:
-    """Return a match of a partner with its seats, the one that moves first at the front; or None.
+    """Return a match of a partner with its seats, or None. The seat that moves first comes first.
 
     Match and seats are as of the same moment.
     """

@@ -15,7 +15,7 @@ class OpenRow(msgspec.Struct, frozen=True):
 
 
 class OpenCount(msgspec.Struct, frozen=True):
-    """How many are open, since when the oldest is (None without one), and how many too long."""
+    """How many are open, how many of them for too long, and since when the oldest is, or None."""
 
     count: int = 0
     oldest_since: int | None = None
@@ -23,7 +23,7 @@ class OpenCount(msgspec.Struct, frozen=True):
 
 
 def resolve_payout(partner_id: str, match_id: str, seat_id: str, at: int) -> Stmt:
-    """Return the statement that notes an operator's confirmation; again, it changes nothing."""
+    """Return the statement that notes an operator's confirmation. Repeating it changes nothing."""
     params: Params = {"partner_id": partner_id, "match_id": match_id, "seat_id": seat_id, "at": at}
     return Stmt("settlement.resolve_payout", params)
 
@@ -45,9 +45,10 @@ async def open_matches(reader: Reader, after: OpenRow | None, page_size: int) ->
 
 
 async def count_open(reader: Reader, overdue_since: int) -> tuple[OpenCount, OpenCount]:
-    """Return the open charges and the open payouts. Too long open: since `overdue_since` or before.
+    """Return the counts of the open charges and of the open payouts.
 
-    It reads every seat that waits and every match that nobody has joined: use a thread.
+    Those open since `overdue_since` or earlier count as open for too long. It reads every seat that
+    waits and every match that nobody has joined: use a thread.
     """
     since: Params = {"overdue_since": overdue_since}
     charges, payouts = await reader.together(

@@ -1,7 +1,7 @@
-"""One call to the settlement server, with everything that keeps a bad server from doing harm.
+"""One call to the settlement server, bounded so that a bad server does no harm.
 
-It waits for a slot, it is held back by the breaker, it ends in time, and it is counted, measured,
-logged and remembered.
+The call waits for a slot, the breaker may hold it back, and it ends in time. It is counted,
+measured, logged and remembered.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,8 +19,8 @@ ANSWER_S = 10.0
 pending and its call is answered with 503, or the payout stays due."""
 
 LINE_S = 2.0
-"""Seconds of them that an ask may wait for a slot. The call itself then has the 8 s that it may
-take, so a call that is cut short says something about the server."""
+"""Seconds of `ANSWER_S` that an ask may wait for a slot. The call itself then has the 8 s that it
+may take, so a call that is cut short says something about the server."""
 
 TOO_SLOW = f"no answer within {ANSWER_S:.0f} seconds"
 

@@ -27,7 +27,8 @@ class Lobby:
     ) -> None:
         """`look_up` returns a player's rating at a game: game id, player id.
 
-        `is_here` says whether a player may be put into a live match: not one who has left.
+        `is_here` says whether a player may be put into a live match; it is false for one who has
+        left.
         """
         self._look_up = look_up
         self._is_here = is_here

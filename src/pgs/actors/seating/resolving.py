@@ -62,7 +62,7 @@ async def resolve_payout(seats: Seating, command: ResolvePayout, _: Envelope) ->
     row = resolved_row(seats.partner_id, command.match_id, command.seat_id, seats.parts.clock.now())
     outcome = await seats.parts.database.writer.submit(Tx(seats.partner_id, (row,)))
     if outcome is Outcome.CONFLICT:
-        raise Crashed("the resolved payout found other rows")
+        raise Crashed("the rows of the resolved payout had changed")
     ask_for_payouts(seats, record, again=True)
     return True
 

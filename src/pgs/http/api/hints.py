@@ -104,7 +104,7 @@ def _names(query_string: bytes) -> list[str]:
 def licence_refusal(
     account: Account, environment: Environment, game_id: str, installed: Collection[str]
 ) -> Refusal | None:
-    """Return why a game cannot be launched, or None. Lists the games if it is none of them."""
+    """Return why a game cannot be launched, or None; for an unknown game, with a list of all."""
     refusal = check_licence(account, environment, game_id, installed)
     if refusal is not None and game_id not in installed:
         return refusal.saying(_unknown_game(game_id, installed))

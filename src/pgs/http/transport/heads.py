@@ -72,8 +72,8 @@ _TARGET: Final = Fault(
     400, "The request target must be a path, with an optional query, in visible ASCII characters."
 )
 _METHOD: Final = Fault(400, "The request method is not one that is served.")
-_VERSION: Final = Fault(400, "Only HTTP/1.0 and HTTP/1.1 are spoken here.")
-_HOST_FAULT: Final = Fault(400, "A request carries one Host header that names a host.")
+_VERSION: Final = Fault(400, "Only HTTP/1.0 and HTTP/1.1 are supported.")
+_HOST_FAULT: Final = Fault(400, "A request must have one Host header that names a host.")
 _TOO_LONG: Final = Fault(414, "The request target is too long.")
 _TOO_LARGE: Final = Fault(431, "The request headers are too many or too large.")
 NOT_HTTP: Final = Fault(

@@ -68,7 +68,7 @@ class GuardedConfig(Config):
     def has_room(self) -> bool:
         """Return whether one more connection may be served.
 
-        If all places are taken, the connection that has been idle for longest gives way.
+        If all places are taken, the connection that has been idle for longest is closed.
         """
         if self.stopping:
             return False

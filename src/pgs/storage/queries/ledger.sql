@@ -22,7 +22,7 @@ where not exists (
 order by 1, 2;
 
 -- name: seats_by_head
--- Heads and seats that do not have as many seats, up to as high a number, as they should.
+-- Heads whose number of seats, or whose highest seat number, is not what it should be.
 select h.partner_id, h.environment, h.seat_seq, count(distinct s.seq)
 from head h
 left join seat s on s.partner_id = h.partner_id and s.environment = h.environment
@@ -66,8 +66,8 @@ order by environment;
 
 -- name: seats_booked_otherwise
 -- Seats whose rows of the ledger differ from what the seat says of its stake, refund and rake, or
--- whose match does not exist, or that have money without a match. What a stake paid to the winner
--- is what refund and rake leave of it.
+-- whose match does not exist, or that have money without a match. A stake pays the winner what
+-- remains after refund and rake.
 select s.partner_id, s.environment, s.seat_id
 from seat s
 left join match m on m.partner_id = s.partner_id and m.match_id = s.match_id
