@@ -19,7 +19,7 @@ def check(
 ) -> CallBy[object] | Refusal | BadRequest:
     """Return the call for its handler, or the first fault of query, launch and fields.
 
-    `licensed`: take it that the partner may launch the game.
+    `licensed`: do not check the licence of the game.
     """
     endpoint = request.endpoint
     query = parse_query(query_string, endpoint.query)

@@ -67,7 +67,7 @@ Found = tuple[Endpoint, dict[str, str]]
 
 
 class Handled(msgspec.Struct, frozen=True):
-    """A call after its last step but sending. `started` is on trio's clock."""
+    """A call whose answer is ready to be sent. `started` is on trio's clock."""
 
     verdict: Verdict
     answer: Answer
@@ -144,7 +144,7 @@ class Dispatcher:
         self._tell(handled, request, scope["raw_path"])
 
     def find_direct(self, method: str, path: bytes) -> Found | None:
-        """Return the endpoint and the values of its names, if no stream can be the answer."""
+        """Return the endpoint and its names' values, or None if it may answer with a stream."""
         found = self._routes.find(path)
         endpoint = found[0].get(method) if found else None
         if found is None or endpoint is None or endpoint.credential == "identity":

@@ -1,4 +1,4 @@
-"""What the lane asks of an application: a whole answer to a whole request, without ASGI."""
+"""What the lane needs of an application: a whole answer to a whole request, without ASGI."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -38,7 +38,7 @@ class DirectApp(Protocol):
     """An ASGI application that can also answer some requests directly."""
 
     def find_direct(self, method: str, path: bytes, /) -> Any | None:
-        """Return what answers such requests, for `answer_direct`; None: they come over ASGI."""
+        """Return what `answer_direct` needs, or None if such requests must come over ASGI."""
         ...
 
     async def answer_direct(self, found: Any, request: DirectRequest, /) -> DirectAnswer:

@@ -34,7 +34,7 @@ _DATE_S: Final = 1.0
 
 
 class Call(HidesSecrets, msgspec.Struct, frozen=True):
-    """A plain request with what answers it. `body_at` and `end` are places in its bytes."""
+    """A plain request and what answers it. `body_at` and `end` are offsets in its bytes."""
 
     SECRETS = frozenset({"head"})
 

@@ -1,4 +1,4 @@
-"""One connection in the lane, until it ends or hypercorn goes on with it."""
+"""One connection in the lane, until it ends or hypercorn takes it over."""
 
 import enum
 import os
@@ -30,10 +30,10 @@ class _Phase(enum.Enum):
 
 
 class Rest(Exception):
-    """Raised when hypercorn goes on with the connection.
+    """Raised when hypercorn has to take the connection over.
 
-    `raw` are the bytes to go on from, `until` is when their head must be complete, and `answered`
-    tells how many requests the lane has answered.
+    `raw` are the bytes that it starts with, `until` is when their head must be complete, and
+    `answered` tells how many requests the lane has answered.
     """
 
     def __init__(self, raw: bytes, until: float, answered: int) -> None:
@@ -209,7 +209,7 @@ class LaneConnection:
     async def _linger(self) -> None:
         """Send the end of the stream, and drop for a while what still arrives.
 
-        The kernel would send a reset if unread input was left, which can destroy the response.
+        If unread input was left, the kernel would send a reset, which can destroy the response.
         """
         self._phase = _Phase.OVER
         self._until = inf

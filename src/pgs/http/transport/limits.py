@@ -40,7 +40,7 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     exceeded by as much."""
 
     lane_body_s: float = 1.0
-    """Seconds that the lane waits for a body before hypercorn goes on with the request. A body that
+    """Seconds that the lane waits for a body before hypercorn takes the request over. A body that
     follows its head takes one round trip of the network."""
 
     read_s: float = 60.0
