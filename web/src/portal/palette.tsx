@@ -74,7 +74,7 @@ function acts({ role }: Account, environment: Environment): Command[] {
 
 /** Which page knows an id that begins so, and how it is asked. */
 const IDS: readonly [RegExp, string, (environment: Environment, id: string) => string][] = [
-  [/^mat_\w+$/, 'Match', (environment, id) => linkTo(environment, 'match', id)],
+  [/^mat_\w+$/, 'Match', (environment, id) => linkTo(environment, 'matches', id)],
   [/^inv_\w+$/, 'Invoice', (environment, id) => linkTo(environment, 'invoice', id)],
   [/^sea_\w+$/, 'Match of seat', (environment, id) => found(environment, id)],
 ];

@@ -214,5 +214,7 @@ export function pathOf(environment: Environment, route: Route, id: string | null
 
 /** Returns the address of a page by its name. */
 export function linkTo(environment: Environment, name: string, id: string | null = null): string {
-  return pathOf(environment, ROUTES.find((route) => route.name === name) ?? HOME, id);
+  const route = ROUTES.find((other) => other.name === name);
+  if (route === undefined) throw new Error(`There is no page ${name}.`);
+  return pathOf(environment, route, id);
 }

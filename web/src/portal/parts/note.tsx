@@ -15,6 +15,9 @@ const ICONS: Record<Tone, IconName> = {
   live: 'todo',
 };
 
+/** Tones whose tag has no icon: a room has its dot. */
+const MARKED: ReadonlySet<Tone> = new Set(['plain', 'test', 'live']);
+
 interface TagProps {
   tone?: Tone;
   icon?: IconName;
@@ -22,9 +25,11 @@ interface TagProps {
 }
 
 export function Tag({ tone = 'plain', icon, children }: TagProps) {
-  const shown = icon ?? (tone === 'plain' ? undefined : ICONS[tone]);
+  const shown = icon ?? (MARKED.has(tone) ? undefined : ICONS[tone]);
   return (
     <span class={`tag is-${tone}`}>
+      {tone === 'test' && <i class="dot" />}
+      {tone === 'live' && <i class="dot on" />}
       {shown !== undefined && <Icon name={shown} />}
       {children}
     </span>
