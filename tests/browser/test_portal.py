@@ -20,10 +20,20 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 
 _PAGES = (
-    ("keys", "API keys"),
-    ("games", "Games"),
-    ("webhooks", "Webhooks"),
-    ("origins", "Origins"),
+    ("/portal/test", "Home"),
+    ("/portal/live", "Home"),
+    ("/portal/test/keys", "API keys"),
+    ("/portal/live/keys", "API keys"),
+    ("/portal/test/games", "Games"),
+    ("/portal/live/games", "Games"),
+    ("/portal/test/webhooks", "Webhooks"),
+    ("/portal/live/webhooks", "Webhooks"),
+    ("/portal/test/origins", "Origins"),
+    ("/portal/members", "Members"),
+    ("/portal/terms", "Rake terms"),
+    ("/portal/versions", "API version"),
+    ("/portal/account", "Account"),
+    ("/portal/security", "Your authenticator"),
 )
 
 
@@ -92,6 +102,7 @@ def test_a_change_by_somebody_else_is_told_and_not_overwritten(admin: Visitor) -
         page.get_by_label("Origin of a page").fill("https://shop.example/play?x=1")
         admin.press("Add test origin")
         admin.dialog.get_by_text("Somebody has changed the account").wait_for()
+        admin.dialog.get_by_text("admin@demo.example", exact=True).wait_for()
         assert axe_faults_in_both_schemes(page) == []
         if state == "off":
             admin.press("Show what it is now")
@@ -153,15 +164,68 @@ def test_a_webhook_is_saved_tried_and_switched_off(admin: Visitor) -> None:
 
 
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(admin: Visitor) -> None:
-    for page, title in _PAGES:
-        for environment in ("test", "live"):
-            admin.open(f"/portal/{environment}/{page}")
-            admin.stands_at(title)
-            assert axe_faults_in_both_schemes(admin.page) == []
-            admin.page.set_viewport_size({"width": 360, "height": 700})
-            assert axe_faults_in_both_schemes(admin.page) == []
-            assert admin.page.evaluate("document.documentElement.scrollWidth") <= 360
-            admin.page.set_viewport_size({"width": 1280, "height": 800})
+    for path, title in _PAGES:
+        admin.open(path)
+        admin.stands_at(title)
+        assert axe_faults_in_both_schemes(admin.page) == []
+        admin.page.set_viewport_size({"width": 360, "height": 700})
+        assert axe_faults_in_both_schemes(admin.page) == []
+        assert admin.page.evaluate("document.documentElement.scrollWidth") <= 360
+        admin.page.set_viewport_size({"width": 1280, "height": 800})
+
+
+def test_the_palette_and_keys_lead_to_pages_and_the_focus_to_their_heading(admin: Visitor) -> None:
+    admin.open("/portal/live/keys")
+    admin.stands_at("API keys")
+    admin.page.keyboard.press("Control+k")
+    admin.dialog.get_by_role("combobox").fill("memb")
+    admin.dialog.get_by_role("option", name="Members").wait_for()
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.page.keyboard.press("Enter")
+    admin.stands_at("Members")
+    admin.page.wait_for_function("document.activeElement.textContent === 'Members'")
+    assert admin.page.title() == "Members · Demo Partner"
+    admin.page.keyboard.press("g")
+    admin.page.keyboard.press("w")
+    admin.page.wait_for_url("**/portal/live/webhooks")
+    admin.stands_at("Webhooks")
+    admin.page.get_by_label("Address").press_sequentially("gk")  # a field takes its letters
+    assert admin.page.url.endswith("/portal/live/webhooks")
+    admin.press("admin@demo.example, admin")
+    admin.dialog.get_by_text("A code was given.").wait_for()
+    admin.press("Dark", admin.dialog)
+    admin.press("System", admin.dialog)
+    admin.press("Done", admin.dialog)
+
+
+def test_a_failing_webhook_is_told_on_every_page_but_its_own(admin: Visitor) -> None:
+    failing = {"url": "https://shop.example/h", "enabled": True, "consecutiveFailures": 4}
+    admin.page.route("**/webhooks/test", lambda route: route.fulfill(json={"webhook": failing}))
+    admin.open("/portal/live/keys")
+    admin.page.get_by_text("Webhook in test: 4 nudges in a row failed.").wait_for()
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.page.get_by_role("link", name="See why").click()
+    admin.page.wait_for_url("**/portal/test/webhooks")
+    admin.stands_at("Webhooks")
+    assert admin.page.locator(".banner").count() == 0
+    admin.page.unroute("**/webhooks/test")
+
+
+def test_a_page_that_cannot_be_read_says_so_and_is_read_again(admin: Visitor) -> None:
+    outage = {"error": "The registry cannot be read.", "reason": "registry_unavailable"}
+    admin.page.route("**/admin/origins", lambda route: route.fulfill(status=503, json=outage))
+    admin.open("/portal/test/origins")
+    admin.page.get_by_text("The registry cannot be read.").wait_for()
+    admin.page.get_by_text("This page could not be read.").wait_for()
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.page.unroute("**/admin/origins")
+    admin.press("Try now")
+    admin.page.get_by_label("Origin of a page").wait_for()
+    admin.page.context.set_offline(True)
+    admin.page.get_by_text("No connection since").wait_for()
+    assert admin.page.get_by_label("Origin of a page").is_visible()
+    admin.page.context.set_offline(False)
+    admin.page.get_by_text("No connection since").wait_for(state="detached")
 
 
 def test_an_answer_to_a_sign_in_that_was_not_begun_here_is_refused(

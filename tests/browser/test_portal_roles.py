@@ -1,0 +1,222 @@
+"""The portal's pages as an admin, a developer and a viewer see them."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import httpcore
+import pytest
+from playwright.sync_api import Browser, Request, expect
+
+from pgs.domain.totp import code_at
+from tests.browser.axe import axe_faults_in_both_schemes
+from tests.browser.demo import running_demo
+from tests.browser.visitor import Visitor
+
+pytestmark = pytest.mark.browser
+
+_DEVELOPER = "developer@demo.example"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A demo that has told its story."""
+    with running_demo(tmp_path_factory.mktemp("roles")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def admin(browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+    """The demo's admin."""
+    visitor = Visitor(browser, demo)
+    visitor.open("/portal")
+    visitor.sign_in()
+    visitor.stands_at("Home")
+    yield visitor
+    visitor.close()
+
+
+@pytest.fixture(scope="module")
+def member(admin: Visitor, browser: Browser, demo: dict[str, str]) -> Iterator[Visitor]:
+    """Somebody whom the admin has invited as a developer. The window for codes is open."""
+    admin.open("/portal/members")
+    admin.stands_at("Members")
+    admin.press("Invite somebody")
+    admin.dialog.get_by_label("Address").fill("devi@demo")
+    admin.press("Make the invite", admin.dialog)
+    asked = admin.page.get_by_label("Six digits")
+    asked.fill(code_at(demo["totpSecret"], int(time.time())))
+    asked.wait_for(state="detached")
+    admin.dialog.get_by_text("This is no address").wait_for()
+    admin.dialog.get_by_label("Address").fill(_DEVELOPER)
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.press("Make the invite", admin.dialog)
+    link = admin.dialog.locator(".secret code").inner_text()
+    admin.press("Done", admin.dialog)
+    visitor = Visitor(browser, demo)
+    visitor.open(link.removeprefix(demo["baseUrl"]))
+    visitor.sign_in("Devi Demo")
+    visitor.page.get_by_role("heading", name="Demo Partner invites you").wait_for()
+    assert axe_faults_in_both_schemes(visitor.page) == []
+    visitor.press("Accept and go on")
+    visitor.page.get_by_role("heading", name="Connect an authenticator").wait_for()
+    visitor.press("Do this later")
+    visitor.stands_at("Home")
+    yield visitor
+    visitor.close()
+
+
+def _refusals(visitor: Visitor, *calls: tuple[str, str]) -> set[tuple[int, str]]:
+    """Return what the service answers to calls with the token that the visitor's page holds."""
+    sent: list[str] = []
+
+    def note(request: Request) -> None:
+        sent.append(request.headers.get("authorization", ""))
+
+    visitor.page.on("request", note)
+    visitor.page.evaluate("dispatchEvent(new Event('focus'))")
+    while not any(sent):
+        visitor.page.wait_for_timeout(50)
+    visitor.page.remove_listener("request", note)
+    token = next(value for value in sent if value)
+    found = set()
+    for method, path in calls:
+        answer = httpcore.request(
+            method,
+            f"{visitor.demo['baseUrl']}/partner/admin/{path}",
+            headers={"Authorization": token, "Content-Type": "application/json"},
+            content=b"{}",
+        )
+        found.add((answer.status, json.loads(answer.content)["reason"]))
+    return found
+
+
+_ADMINS_ALONE = (
+    ("POST", "invites"),
+    ("POST", "rake-terms"),
+    ("POST", "account/deactivate"),
+    ("POST", "emergency-stop"),
+    ("PATCH", "members/demo-admin"),
+)
+
+
+def test_a_developer_is_offered_what_a_developer_may_and_refused_the_rest(
+    admin: Visitor, member: Visitor
+) -> None:
+    member.open("/portal/members")
+    member.stands_at("Members")
+    member.page.get_by_text("Only an admin can invite: admin@demo.example").wait_for()
+    assert member.page.locator("main button").count() == 0
+    member.open("/portal/account")
+    member.stands_at("Account")
+    assert member.page.locator("main button").count() == 0
+    member.open("/portal/versions")
+    member.stands_at("API version")
+    member.press("Change the version of live")
+    assert axe_faults_in_both_schemes(member.page) == []
+    member.press("Stay on 1")
+    assert _refusals(member, *_ADMINS_ALONE) == {(403, "role_forbidden")}
+
+
+def test_a_member_whose_role_is_changed_is_offered_less_at_the_next_look(
+    admin: Visitor, member: Visitor
+) -> None:
+    admin.open("/portal/members")
+    admin.stands_at("Members")
+    role = admin.page.get_by_label(f"Role of {_DEVELOPER}")
+    role.select_option("viewer")
+    admin.dialog.get_by_text("viewer: reads everything but invites").wait_for()
+    admin.press(f"Make {_DEVELOPER} a viewer")
+    admin.page.get_by_role("status").get_by_text("is viewer now").wait_for()
+    expect(role).to_have_value("viewer")
+    member.page.evaluate("dispatchEvent(new Event('focus'))")
+    member.page.locator(".who").get_by_text("viewer").wait_for()
+    assert member.page.locator("main button").count() == 0
+    writes = (("POST", "api-version"), ("POST", "keys"), ("POST", "origins"))
+    assert _refusals(member, *_ADMINS_ALONE, *writes) == {(403, "role_forbidden")}
+    for path, title in (
+        ("/portal/test", "Home"),
+        ("/portal/members", "Members"),
+        ("/portal/terms", "Rake terms"),
+    ):
+        member.open(path)
+        member.stands_at(title)
+        assert axe_faults_in_both_schemes(member.page) == []
+    member.page.keyboard.press("Control+k")
+    assert member.dialog.get_by_text("Invite somebody").count() == 0
+    member.page.keyboard.press("Escape")
+
+
+def test_an_invite_is_taken_back_and_its_link_then_says_so(
+    admin: Visitor, browser: Browser, demo: dict[str, str]
+) -> None:
+    admin.open("/portal/members?open=invite")
+    admin.dialog.get_by_label("Address").fill("sam@demo.example")
+    admin.press("Make the invite", admin.dialog)
+    admin.press("Done", admin.dialog)
+    row = admin.page.locator("tr", has_text="sam@demo.example")
+    row.get_by_text("waits").wait_for()
+    admin.press("Take back the invite for sam@demo.example", row)
+    admin.press("Take back", admin.dialog)
+    row.get_by_text("taken back").wait_for()
+
+
+def test_a_member_is_removed_and_is_then_a_stranger(admin: Visitor, member: Visitor) -> None:
+    admin.open("/portal/members")
+    admin.stands_at("Members")
+    admin.press(f"Remove {_DEVELOPER}")
+    admin.dialog.get_by_text("go on working").wait_for()
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.press(f"Remove {_DEVELOPER}", admin.dialog)
+    admin.page.get_by_role("status").get_by_text("is removed").wait_for()
+    member.open("/portal/test")
+    member.page.get_by_role("heading", name="No invite for you").wait_for()
+
+
+def test_an_emergency_stop_asks_for_its_word_and_ends_play_in_one_environment(
+    admin: Visitor,
+) -> None:
+    admin.open("/portal/account")
+    admin.stands_at("Account")
+    admin.press("Stop…")
+    admin.dialog.get_by_text("Keys go on minting.").wait_for()
+    admin.press("Live", admin.dialog)
+    admin.press("Stop live now", admin.dialog)
+    admin.dialog.get_by_text("The word is live.").wait_for()
+    assert axe_faults_in_both_schemes(admin.page) == []
+    admin.press("Test", admin.dialog)
+    admin.dialog.get_by_label("Type test").fill("test")
+    admin.press("Stop test now", admin.dialog)
+    admin.page.get_by_role("status").get_by_text("Play in test has ended").wait_for()
+    assert admin.status_of(admin.demo["testKey"]) == 200
+
+
+def test_the_account_is_switched_off_and_on_again(admin: Visitor) -> None:
+    admin.open("/portal/account")
+    admin.stands_at("Account")
+    admin.press("Switch off…")
+    admin.dialog.get_by_label("Type demo").fill("demo")
+    admin.press("Switch Demo Partner off", admin.dialog)
+    admin.page.get_by_text("Nobody can play and no key works.").wait_for()
+    assert admin.status_of(admin.demo["testKey"]) == 403
+    admin.open("/portal/test")
+    admin.stands_at("Home")
+    admin.page.get_by_role("link", name="Go to the account").click()
+    admin.stands_at("Account")
+    admin.press("Switch it on again")
+    is_on = admin.page.get_by_text("Demo Partner is on.", exact=True)
+    is_on.or_(admin.dialog.get_by_label("Six digits")).first.wait_for()
+    if admin.dialog.is_visible():  # on a slow machine the fixture's code is over two minutes old
+        admin.confirm()
+    is_on.first.wait_for()
+    assert admin.status_of(admin.demo["testKey"]) == 200
+
+
+def test_a_version_that_is_not_served_is_refused_at_its_field(admin: Visitor) -> None:
+    admin.open("/portal/versions")
+    admin.stands_at("API version")
+    admin.press("Change the version of test")
+    admin.dialog.get_by_label("Version").fill("9")
+    admin.press("Move test to 9", admin.dialog)
+    admin.dialog.get_by_text("Version 9 is not served. The newest is 1.").wait_for()
+    admin.press("Stay on 1", admin.dialog)
