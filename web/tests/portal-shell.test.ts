@@ -10,7 +10,7 @@ import { stepsOf } from '../src/portal/steps';
 
 const NOTHING = { webhook: undefined, keys: [], tiers: [] };
 
-test('a webhook with three failures in a row has a banner, and one that is off the worst one', () => {
+test('three failures in a row have a banner, and a webhook that is off the worst one', () => {
   const titles = (enabled: boolean, consecutiveFailures: number) =>
     bannersOf('test', { ...NOTHING, webhook: { enabled, consecutiveFailures } });
   assert.deepEqual(titles(true, 2), []);
@@ -69,7 +69,7 @@ const GATES: Gate[] = [
   { gate: 'webhook_on', ok: false, changeItAt: 'https://games.example/portal/test/webhooks' },
 ];
 
-test('the steps are those that the service tells, and a role without the right is told whom', () => {
+test('the steps are those the service tells, and who may not do one is told whom to ask', () => {
   const standing: Standing = {
     game: null,
     readiness: { gameId: 'reversi', ready: false, gates: GATES },
