@@ -50,6 +50,6 @@ class ActorDriver:
     async def feed(self, partner_id: str, cursor: str | int) -> tuple[list[dict[str, Any]], int]:
         """Return the rows after a position; the cursor is that of the last row."""
         reader, after = self._core.parts.database.reader, int(cursor or 0)
-        seats = await feed_page(reader, partner_id, "test", after, PAGE)
-        rows = [msgspec.to_builtins(result_row(seat)) for seat in seats]
-        return rows, (seats[-1].position or after) if seats else after
+        page = await feed_page(reader, partner_id, "test", after, PAGE)
+        rows = [msgspec.to_builtins(result_row(row)) for row in page]
+        return rows, page[-1][-1] if page else after

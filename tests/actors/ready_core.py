@@ -37,6 +37,7 @@ from pgs.storage import seats as rows
 from pgs.storage.database import Database
 from pgs.storage.ledger import check_ledger
 from pgs.storage.transactions import Stmt, Tx
+from tests.feed import feed_page
 from tests.virtual import START, Faults, SeededRng, clock
 
 GAME = "tic-tac-toe"
@@ -157,7 +158,7 @@ class ReadyCore:
     async def feed(
         self, environment: Environment = "test", partner: str = "acme", after: int = 0
     ) -> list[Seat]:
-        return await rows.feed_page(self.reader, partner, environment, after, 10_000)
+        return await feed_page(self.reader, partner, environment, after, 10_000)
 
     async def head(self, environment: Environment = "test", partner: str = "acme") -> rows.Head:
         return await rows.find_head(self.reader, partner, environment)

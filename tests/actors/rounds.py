@@ -24,6 +24,7 @@ from pgs.storage import seats as rows
 from pgs.storage.transactions import Outcome, OutcomeUnknown, Tx
 from tests.actors.ready_core import GAME, ReadyCore
 from tests.actors.scripted_settlement import Answer, Late, ScriptedSettlement
+from tests.feed import feed_page
 from tests.virtual import Faults
 
 PLAYERS = ("alice", "bob", "carol", "dave")
@@ -85,9 +86,7 @@ class Reader:
         self._chance = chance
 
     async def read(self) -> bool:
-        page = await rows.feed_page(
-            self._s.reader, "acme", self._environment, self.after, self._size
-        )
+        page = await feed_page(self._s.reader, "acme", self._environment, self.after, self._size)
         for row in page:
             assert row.position is not None
             assert row.position > self.after

@@ -262,7 +262,7 @@ async def test_a_held_call_hears_of_a_row_that_is_written_while_it_reads(
         async def suspended(name: str, **params: SqlValue) -> list[Row]:
             """Read like a database across a network: others go on before the rows arrive."""
             rows = await Reader.all(reader, name, **params)
-            if name == "seats.feed_page" and opponents:
+            if name == "results.page" and opponents:
                 await s.seat(opponents.pop())
             return rows
 

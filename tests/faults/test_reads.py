@@ -25,8 +25,8 @@ async def _seat(
 @pytest.mark.parametrize(
     ("query", "method", "path", "body"),
     [
-        ("seats.feed_page", "GET", "/partner/results", None),
-        ("seats.feed_page", "GET", "/partner/results?waitSeconds=25", None),
+        ("results.page", "GET", "/partner/results", None),
+        ("results.page", "GET", "/partner/results?waitSeconds=25", None),
         ("seats.find_seat", "GET", "/partner/seats/{seat}", None),
         ("matches.find_match", "GET", "/partner/seats/{seat}", None),
         ("matches.find_match", "GET", "/partner/matches/{match}", None),

@@ -2,7 +2,8 @@
 
 from pgs.domain.days import day_of, start_of
 from pgs.storage.database import Database
-from pgs.storage.seats import feed_page, position_since
+from pgs.storage.seats import position_since
+from tests.feed import feed_page
 from tests.storage.played import Played
 
 AT = start_of(day_of(1_800_000_000))

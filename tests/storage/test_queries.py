@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pgs.http.partner.results import ResultRow
 from pgs.storage.columns import CHANGES, COLUMNS, SUMS, expand
-from pgs.storage.queries import FOLDER, QUERIES, load
+from pgs.storage.queries import FOLDER, QUERIES, STATEMENTS, load, positional
 from tests.storage.statements import sql_of
 
 
@@ -25,6 +26,26 @@ def test_every_block_of_every_file_is_a_query() -> None:
         for name in re.findall(r"^-- name: (\w+)", path.read_text(), re.MULTILINE)
     }
     assert blocks == set(QUERIES)
+
+
+def test_parameters_are_bound_by_their_place_in_the_order_of_the_text(tmp_path: Path) -> None:
+    sql = "-- name: find^\nselect :b, 'x:a', :a, :b, cast('7' as bigint), :c_2;\n"
+    (tmp_path / "cats.sql").write_text(sql)
+    statement = positional(load(tmp_path)["cats.find"])
+    assert statement.values({"a": 1, "b": 2, "c_2": 3}) == (2, 1, 2, 3)
+    connection = sqlite3.connect(":memory:")
+    found = connection.execute(statement.text, (2, 1, 2, 3)).fetchone()
+    assert found == (2, "x:a", 1, 2, 7, 3)
+    connection.close()
+
+
+@pytest.mark.parametrize("names", [[], ["a"], ["a", "b"]])
+def test_a_statement_may_have_any_number_of_parameters(names: list[str], tmp_path: Path) -> None:
+    sql = ", ".join(["0", *(f":{name}" for name in names)])
+    (tmp_path / "cats.sql").write_text(f"-- name: find^\nselect {sql};\n")
+    statement = positional(load(tmp_path)["cats.find"])
+    assert statement.values({"a": 1, "b": 2}) == (1, 2)[: len(names)]
+    assert statement.one_row
 
 
 def test_two_files_may_have_a_query_of_the_same_name(tmp_path: Path) -> None:
@@ -66,3 +87,12 @@ def test_placeholders_for_columns_are_expanded() -> None:
     assert expand("{summed totals}").startswith("cast(coalesce(sum(matches), 0) as bigint), ")
     assert expand("{figures of totals}").startswith("matches, no_contests, ")
     assert expand("{unequal totals}").startswith("sum(matches) <> 0 or sum(no_contests) <> 0")
+
+
+def test_the_feeds_query_has_the_fields_of_its_rows_in_their_order(
+    connection: sqlite3.Connection,
+) -> None:
+    page = STATEMENTS["results.page"]
+    edges = {"partner_id": "acme", "environment": "test", "after": 0, "page_size": 1}
+    found = connection.execute(page.text, page.values(edges)).description
+    assert [column[0] for column in found] == [*ResultRow.__struct_fields__, "position"]

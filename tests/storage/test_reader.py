@@ -1,6 +1,5 @@
 """A reader names the query that failed, and cannot write."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ async def test_a_read_that_fails_names_its_query(tmp_path: Path, faults: Faults)
 
 
 async def test_a_read_with_a_missing_parameter_is_a_bug_and_no_outage(tmp_path: Path) -> None:
-    with open_store(tmp_path) as database, pytest.raises(sqlite3.ProgrammingError):
+    with open_store(tmp_path) as database, pytest.raises(KeyError, match="environment"):
         await database.reader.one("seats.find_head", partner_id="p")
 
 

@@ -10,6 +10,7 @@ from pgs.storage.connections import connect
 from pgs.storage.database import Database
 from pgs.storage.moves import running_seats_of_player
 from pgs.storage.reader import Reader
+from tests.feed import feed_page
 from tests.making import match, seat
 from tests.storage.committing import commit
 
@@ -112,7 +113,7 @@ async def test_the_feed_has_the_rows_after_a_position_in_order(database: Databas
     async def page(after: int, size: int, environment: Environment = "test") -> list[int | None]:
         return [
             each.position
-            for each in await rows.feed_page(database.reader, "acme", environment, after, size)
+            for each in await feed_page(database.reader, "acme", environment, after, size)
         ]
 
     assert await page(0, 10) == [2, 4, 5, 9]

@@ -99,7 +99,7 @@ async def test_a_commit_that_fails_leaves_the_outcome_unknown(
     ("stmt", "error"),
     [
         (Stmt("tiers.no_such_query", {}), KeyError),
-        (Stmt("tiers.insert_lock", {"environment": "test"}), sqlite3.ProgrammingError),
+        (Stmt("tiers.insert_lock", {"environment": "test"}), KeyError),
         (
             Stmt("tiers.insert_lock", {"environment": "moon", "tier_id": "a", "game_id": "b"}),
             sqlite3.IntegrityError,

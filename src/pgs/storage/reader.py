@@ -11,10 +11,11 @@ from typing import Any
 
 import msgspec
 
-from pgs.storage.queries import QUERIES
+from pgs.storage.queries import STATEMENTS, Positional
 from pgs.storage.transactions import BUGS, Params, ReadFailed, SqlValue
 
 Row = tuple[Any, ...]
+Fetch = Callable[[sqlite3.Connection, Positional, Params], Any]
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -33,7 +34,7 @@ class Reader:
 
     async def one(self, name: str, **params: SqlValue) -> Row | None:
         """Return the first row of a query, or None. Raises `ReadFailed`."""
-        row: Row | None = self._read(name, QUERIES[name], params)
+        row: Row | None = self._read(name, _first_row, STATEMENTS[name], params)
         return row
 
     async def all(self, name: str, **params: SqlValue) -> list[Row]:
@@ -51,7 +52,12 @@ class Reader:
     @asynccontextmanager
     async def one_moment(self) -> AsyncIterator[None]:
         """Make all reads of a block see the data of one moment. Raises `ReadFailed`."""
-        self._read("reader.begin", lambda connection: connection.execute("begin"), {})
+        try:
+            self._connection.execute("begin")
+        except BUGS:
+            raise
+        except sqlite3.Error as error:
+            raise ReadFailed("reader.begin", error) from error
         try:
             yield
         finally:
@@ -59,22 +65,20 @@ class Reader:
                 self._connection.execute("rollback")
 
     def _rows(self, name: str, params: Params) -> list[Row]:
-        def fetch(connection: sqlite3.Connection, **given: SqlValue) -> list[Row]:
-            found = QUERIES[name](connection, **given)
-            # A query for one row returns a tuple or None, any other an iterator of rows.
-            return [found] if isinstance(found, tuple) else list(found or ())
-
-        rows: list[Row] = self._read(name, fetch, params)
+        statement = STATEMENTS[name]
+        if statement.one_row:
+            row = self._read(name, _first_row, statement, params)
+            return [] if row is None else [row]
+        rows: list[Row] = self._read(name, _every_row, statement, params)
         return rows
 
-    def _read(self, name: str, read: Callable[..., Any], params: Params) -> Any:
+    def _read(self, name: str, fetch: Fetch, statement: Positional, params: Params) -> Any:
         try:
-            return read(self._connection, **params)
+            return fetch(self._connection, statement, params)
         except BUGS:
             raise
         except sqlite3.Error as error:
-            if name in QUERIES:
-                self._failed = lambda: read(self._connection, **params)
+            self._failed = lambda: fetch(self._connection, statement, params)
             raise ReadFailed(name, error) from error
 
     async def still_fails(self) -> bool:
@@ -90,3 +94,11 @@ class Reader:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+
+def _first_row(connection: sqlite3.Connection, statement: Positional, params: Params) -> Any:
+    return connection.execute(statement.text, statement.values(params)).fetchone()
+
+
+def _every_row(connection: sqlite3.Connection, statement: Positional, params: Params) -> Any:
+    return connection.execute(statement.text, statement.values(params)).fetchall()

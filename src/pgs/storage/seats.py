@@ -10,7 +10,7 @@ from pgs.domain.ledger import FIRST_HASH
 from pgs.domain.matches import Match, MatchWithSeats
 from pgs.domain.seats import Seat
 from pgs.storage.columns import CHANGES
-from pgs.storage.reader import Query, Reader
+from pgs.storage.reader import Query, Reader, Row
 from pgs.storage.transactions import Stmt
 
 
@@ -145,18 +145,18 @@ async def seats_of_match(reader: Reader, partner_id: str, match_id: str) -> list
 
 async def feed_page(
     reader: Reader, partner_id: str, environment: Environment, after: int, page_size: int
-) -> list[Seat]:
-    """Return the feed's rows after a position, in order."""
-    return [
-        Seat(*row)
-        for row in await reader.all(
-            "seats.feed_page",
-            partner_id=partner_id,
-            environment=environment,
-            after=after,
-            page_size=page_size,
-        )
-    ]
+) -> list[Row]:
+    """Return the feed's rows after a position, in order, each as the values that the feed shows.
+
+    The last value is the row's position.
+    """
+    return await reader.all(
+        "results.page",
+        partner_id=partner_id,
+        environment=environment,
+        after=after,
+        page_size=page_size,
+    )
 
 
 async def position_since(

@@ -17,7 +17,7 @@ import outcome
 import structlog
 import trio
 
-from pgs.storage.queries import QUERIES
+from pgs.storage.queries import QUERIES, STATEMENTS
 from pgs.storage.transactions import (
     BUGS,
     Outcome,
@@ -281,9 +281,11 @@ class Writer:
             self.damaged = True
 
     def _execute(self, tx: Tx) -> None:
+        execute = self._connection.execute
         for stmt in tx.stmts:
-            touched = QUERIES[stmt.name](self._connection, **stmt.params)
-            if not isinstance(touched, int):  # a select returns an iterator and has not run
+            statement = STATEMENTS[stmt.name]
+            touched = execute(statement.text, statement.values(stmt.params)).rowcount
+            if touched < 0:  # a select
                 raise TypeError(f"{stmt.name} writes nothing")
             if stmt.expected_rows is not None and touched != stmt.expected_rows:
                 raise _Conflict(stmt.name)

@@ -5,7 +5,7 @@ sees every changed row.
 """
 
 import re
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import msgspec
 import structlog
@@ -18,11 +18,12 @@ from pgs.domain.cursors import make_cursor, read_cursor
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.matches import MatchStatus
 from pgs.domain.members import PLATFORM
-from pgs.domain.seats import EndReason, Result, Seat
+from pgs.domain.seats import EndReason, Result
 from pgs.http.api.auth import recheck
 from pgs.http.api.endpoint import Answer, Call, Endpoint
 from pgs.http.api.query import int_param
 from pgs.storage.bulk import read_in_bulk
+from pgs.storage.reader import Row
 from pgs.storage.seats import feed_page, find_head, position_since
 
 CURSOR_KIND = "results"
@@ -89,30 +90,10 @@ class ResultsPage(msgspec.Struct, frozen=True, rename="camel"):
     has_more: bool
 
 
-def result_row(seat: Seat) -> ResultRow:
-    """Return a seat of a match as its row of the feed."""
-    return ResultRow(
-        match_id=seat.match_id or "",
-        player_id=seat.player_id,
-        seat_id=seat.seat_id,
-        idempotency_key=seat.idempotency_key,
-        game_id=seat.game_id,
-        tier_id=seat.tier_id,
-        outcome="started" if seat.status == "matched" else seat.status,
-        stake_usd_cents=seat.stake_usd_cents,
-        updated_at=seat.updated_at,
-        revision=seat.revision,
-        opponent_player_id=UNSET if seat.opponent_player_id is None else seat.opponent_player_id,
-        partner_ref=UNSET if seat.partner_ref is None else seat.partner_ref,
-        result=UNSET if seat.result is None else seat.result,
-        end_reason=UNSET if seat.end_reason is None else seat.end_reason,
-        score=UNSET if seat.score is None else seat.score,
-        payout_usd_cents=UNSET if seat.payout_usd_cents is None else seat.payout_usd_cents,
-        refund_usd_cents=UNSET if seat.refund_usd_cents is None else seat.refund_usd_cents,
-        rake_usd_cents=UNSET if seat.rake_usd_cents is None else seat.rake_usd_cents,
-        started_at=UNSET if seat.started_at is None else seat.started_at,
-        ended_at=UNSET if seat.ended_at is None else seat.ended_at,
-    )
+def result_row(row: Row) -> ResultRow:
+    """Return a row of `feed_page`, whose values are in the order of the fields."""
+    values: list[Any] = [UNSET if value is None else value for value in row[:-1]]
+    return ResultRow(*values)
 
 
 async def read_results(call: Call) -> Answer:
@@ -210,18 +191,18 @@ async def _held_page(
 
 async def _page(call: Call, after: int, limit: int) -> ResultsPage:
     principal, parts = call.principal, call.services.parts
-    seats = await feed_page(
+    rows = await feed_page(
         parts.database.reader, principal.partner_id, principal.environment, after, limit + 1
     )
-    shown = seats[:limit]
-    position = shown[-1].position if shown else after
+    shown = rows[:limit]
+    position: int = shown[-1][-1] if shown else after
     return ResultsPage(
         environment=principal.environment,
-        results=[result_row(seat) for seat in shown],
+        results=[result_row(row) for row in shown],
         next_cursor=make_cursor(
-            parts.ring, CURSOR_KIND, principal.partner_id, principal.environment, position or 0
+            parts.ring, CURSOR_KIND, principal.partner_id, principal.environment, position
         ),
-        has_more=len(seats) > limit,
+        has_more=len(rows) > limit,
     )
 
 

@@ -37,13 +37,6 @@ select player_id, seat_id
 from seat
 where partner_id = :partner_id and environment = :environment and status = 'matched';
 
--- name: feed_page
-select {columns of seat}
-from seat
-where partner_id = :partner_id and environment = :environment and position > :after
-order by position
-limit :page_size;
-
 -- name: due_seats
 select partner_id, environment, seat_id, due_at
 from seat
