@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the examples of /openapi.json: makes every call of the interface once, and keeps both.
+"""Writes the examples of /openapi.json: makes every call once, and keeps request and answer.
 
     scripts/write_examples.py
 

@@ -139,7 +139,7 @@ def restore_a_backup(s: Scene) -> str:
 
 
 def restore_a_copy_of_sqlite(s: Scene) -> str:
-    """The same with a copy that sqlite3's .backup makes."""
+    """Copy the database with sqlite3's .backup while it runs; play; restore the copy."""
     source = sqlite3.connect(s.folder / "pgs.db")
     copy = sqlite3.connect(s.place / "copy.db")
     source.backup(copy)
@@ -153,7 +153,7 @@ def restore_a_copy_of_sqlite(s: Scene) -> str:
 
 
 def restore_a_snapshot(s: Scene) -> str:
-    """The same with a snapshot of the folder, taken after a kill."""
+    """Play; kill; copy the folder as a snapshot does; restore the copy."""
     s.kill()
     shutil.copytree(s.folder, s.place / "snapshot", ignore=shutil.ignore_patterns("operator.sock*"))
     since = dict(s.seats)

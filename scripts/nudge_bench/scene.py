@@ -84,7 +84,7 @@ class Timed:
         return outcome
 
     def check(self) -> None:
-        """Raise `Failed` if an endpoint that should answer made an error."""
+        """Raise `Failed` if an endpoint that should answer has failed."""
         if self.wrong is not None:
             raise Failed(self.wrong)
 

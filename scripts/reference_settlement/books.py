@@ -88,7 +88,7 @@ class Books:
         return _status(row[5], row[6], now)
 
     def pay(self, wanted: Payout, outcome: Outcome, ready_at: float, now: float) -> Status:
-        """Make a payout, or find the one that was made; the rest is as for a charge."""
+        """Make a payout, or find the one that was made, and return its status, as for a charge."""
         row = _SQL.find_payout(self._db, match_id=wanted.match_id, seat_id=wanted.seat_id)
         if row is None:
             self._check(wanted, now)

@@ -96,7 +96,7 @@ async def test_readiness_and_the_refusal_of_a_seat_never_disagree(data: st.DataO
     told = {gate.refusal.reason for gate in found if gate.refusal}
     assert is_ready(found) == all(refusal is None for refusal in outcomes.values())
     reasons = [refusal.reason for refusal in outcomes.values() if refusal]
-    # Two tiers may have a reason of price each. Their gate tells that of the first tier.
+    # Two tiers may each have a reason about their price. The gate gives that of the first tier.
     of_price = [reason for reason in reasons if reason in PRICE]
     assert set(reasons) - set(of_price) <= told
     assert set(of_price[:1]) <= told

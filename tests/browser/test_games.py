@@ -23,7 +23,7 @@ WAYS = ("mouse", "touch", "keyboard")
 
 
 def _use(target: Locator, way: str) -> None:
-    """Press something in one of the ways."""
+    """Press something with the mouse, a finger or the keyboard."""
     if way == "mouse":
         target.click()
     elif way == "touch":

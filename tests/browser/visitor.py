@@ -34,7 +34,7 @@ class Visitor:
         (within or self.page).get_by_role("button", name=name, exact=True).click()
 
     def stands_at(self, title: str) -> None:
-        """Wait until a page has its title, and what it has read."""
+        """Wait until a page shows its title and the data that it has fetched."""
         self.page.get_by_role("heading", name=title, level=1).wait_for()
         self.page.locator(".answer", has_not_text="Reading").wait_for()
 

@@ -9,7 +9,7 @@ from tests.clients.node import JS
 
 
 def _codes() -> set[str]:
-    """Return every code that a call with a key may answer."""
+    """Return every code with which a call with a key may be refused."""
     common = {
         "invalid_key",
         "rate_limited",

@@ -102,7 +102,7 @@ async def test_a_running_match_is_ended_only_if_the_page_names_it(tmp_path: Path
             assert (await site.backend.match(match_id)).received["status"] == "started"
             await site.backend.decide(match_id, "site-1")
             status, _, content = await site.call("/play/match", {"gameId": "tic-tac-toe"})
-            assert status == 200  # a match that has ended needs no question
+            assert status == 200  # a match that has ended needs no confirmation
             assert msgspec.json.decode(content)["match"]["gameId"] == "tic-tac-toe"
 
 

@@ -1,4 +1,4 @@
-"""The times and sizes in the samples of `deploy/` go with those of the service."""
+"""The times and sizes in the samples of `deploy/` agree with those of the service."""
 
 import re
 

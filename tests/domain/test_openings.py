@@ -1,4 +1,4 @@
-"""Who moves first in a live match: whoever has begun the smaller share of their matches."""
+"""Who moves first in a live match: whoever has moved first in the smaller share."""
 
 import pytest
 

@@ -76,7 +76,7 @@ class DecideMatch(Command[MatchWithSeats | Refusal | BadRequest], frozen=True):
 
 
 class CloseSeats(Command[Closed], frozen=True):
-    """End those of the seats that wait, each in a match of its own. The reply counts them.
+    """End those of the given seats that still wait, each in a match of its own, and count them.
 
     A seat whose stake is pending is marked: it ends as soon as its stake is confirmed.
     """
@@ -92,7 +92,7 @@ class CancelSeat(Command[Seat | Refusal], frozen=True):
 
 
 class CloseMatches(Command[Closed], frozen=True):
-    """End those of the matches that run, as no contest. The reply counts them."""
+    """End those of the given matches that still run, as no contest, and count them."""
 
     match_ids: tuple[str, ...]
     end_reason: EndReason

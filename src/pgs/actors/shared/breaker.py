@@ -11,7 +11,8 @@ OPEN_MIN_S = 2.0
 
 OPEN_MAX_S = 30.0
 """Seconds without calls at most, after doubling with each try that failed. It is half of the pause
-between two asks for the same seat, so not every try is about the same seat that always fails."""
+between two asks for the same seat. So even if one seat always fails, other seats are tried in
+between."""
 
 BreakerState = Literal["closed", "half-open", "open"]
 
