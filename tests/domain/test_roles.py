@@ -85,7 +85,7 @@ def test_a_viewer_writes_nothing_but_their_own_authenticator_and_acceptance() ->
     assert calls("viewer", WRITES) == OWN
 
 
-def test_a_developer_also_writes_keys_origins_webhooks_test_games_theme_and_version_pin() -> None:
+def test_a_developer_also_writes_keys_origins_webhooks_test_games_theme_pin_and_test_matches() -> None:
     assert calls("developer", WRITES) - OWN == {
         "POST keys",
         "POST keys/{key_id}/rotate",
@@ -100,6 +100,7 @@ def test_a_developer_also_writes_keys_origins_webhooks_test_games_theme_and_vers
         "DELETE games/{game_id}/test",
         "PUT theme/{env}",
         "POST api-version",
+        "POST test-match",
     }
 
 
@@ -141,6 +142,7 @@ def test_only_these_writes_need_no_code() -> None:
         "POST webhooks/{env}/disable",
         "POST webhooks/{env}/test",
         "POST invites/{invite_id}/accept",
+        "POST test-match",
         "POST totp/verify",
     }
 

@@ -7,7 +7,7 @@ interface DecorationProps {
   won: boolean;
 }
 
-/** What a board shows besides its cells: lines, dots, the stroke through a winning line, confetti. */
+/** What a board shows besides its cells: lines, dots, a winning line, confetti. */
 export function Decoration({ adapter, board, won }: DecorationProps) {
   return (
     <>
