@@ -160,6 +160,7 @@ async def test_every_call_with_a_key_is_told_with_its_outcome(admin: AdminClient
                 "path": "/partner/me",
                 "status": 200,
                 "requestId": accepted.header("x-request-id"),
+                "last4": key[-4:],
             },
             {
                 "method": "GET",
@@ -167,8 +168,14 @@ async def test_every_call_with_a_key_is_told_with_its_outcome(admin: AdminClient
                 "status": 404,
                 "reason": "seat_not_found",
                 "requestId": refused.header("x-request-id"),
+                "last4": key[-4:],
+                "error": refused.json["error"],
             },
         ]
+        plain = await admin.service.public.call("POST", "/partner/sessions", key, {})
+        event = await stream.until_kind("call")
+        assert (event["status"], event.get("reason")) == (400, None)
+        assert event["error"] == plain.json["error"]
 
 
 async def test_a_viewer_may_read_the_stream_and_it_holds_no_secret(admin: AdminClient) -> None:

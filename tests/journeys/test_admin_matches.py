@@ -134,6 +134,13 @@ async def test_a_match_is_told_with_its_seats_ledger_moves_and_nudges(admin: Adm
         ("rake", 20),
     ]
     assert [(move["ply"], move["side"], move["move"]) for move in life["moves"]] == [(0, 0, "b2")]
+    assert "states" not in life
+    asked = f"matches/{match_id}?environment=test&states="
+    states = (await admin.call_ok("GET", asked + "true"))["states"]
+    rules = admin.service.core.parts.games[BOTH]
+    before = rules.initial()
+    assert states == [rules.view(before), rules.view(rules.apply(before, "b2"))]
+    check_plain(await admin.call("GET", asked + "1"), "states")
     assert life["nudges"] == []
 
 

@@ -40,6 +40,16 @@ def replay(rules: Rules, moves: Sequence[Move]) -> Position:
     return position_of(rules, state)
 
 
+def states_after(rules: Rules, moves: Sequence[Move]) -> list[Any]:
+    """Return what players see before the first move and after each. Raises as `replay` does."""
+    state = rules.initial()
+    seen = [rules.view(state)]
+    for move in moves:
+        state = rules.apply(state, move.move)
+        seen.append(rules.view(state))
+    return seen
+
+
 def allowance_of(rules: Rules | None) -> Allowance:
     """Return the time that a game gives each side: no time if the game is not installed."""
     if rules is None:

@@ -1,7 +1,11 @@
 """Matches as support looks for them, and all that is known of one."""
 
-import msgspec
+from typing import Any
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from pgs.actors.play.position import states_after
 from pgs.domain.environments import Environment
 from pgs.domain.errors import BadRequest, Refusal, refuse
 from pgs.domain.play import Move
@@ -41,13 +45,18 @@ class MoveRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MatchLife(msgspec.Struct, frozen=True, rename="camel"):
-    """All that is known of a match."""
+    """All that is known of a match.
+
+    `states`, if asked for: the game's state before the first move and after each, as players see
+    them. It is absent if the game is not installed any more.
+    """
 
     match: MatchRecord
     seats: list[SeatRecord]
     ledger: list[LedgerLine]
     moves: list[MoveRecord]
     nudges: list[AttemptRecord]
+    states: list[Any] | UnsetType = UNSET
 
 
 async def list_matches(call: AdminCall) -> Answer:
@@ -107,6 +116,9 @@ async def read_match(call: AdminCall) -> Answer:
     environment = environment_asked(call)
     if isinstance(environment, Refusal | BadRequest):
         return environment
+    with_states = call.query.get("states", "false")
+    if with_states not in ("true", "false"):
+        return BadRequest("Query parameter `states` must be true or false.")
     reader, partner_id = call.services.parts.database.reader, call.principal.account.partner_id
     match_id = call.path["match_id"]
     found = await find_match_with_seats(reader, partner_id, match_id)
@@ -115,12 +127,14 @@ async def read_match(call: AdminCall) -> Answer:
     ledger = await support.ledger_of_match(reader, partner_id, match_id)
     moves = await moves_of_match(reader, partner_id, match_id)
     nudges = await support.nudges_of_match(reader, partner_id, environment, match_id)
+    rules = call.services.parts.games.get(found.match.game_id) if with_states == "true" else None
     return MatchLife(
         match=match_record(found.match, found.seats),
         seats=[seat_record(seat) for seat in found.seats],
         ledger=ledger,
         moves=[_move_record(move) for move in moves],
         nudges=[attempt_record(attempt) for attempt in nudges],
+        states=UNSET if rules is None else states_after(rules, moves),
     )
 
 
@@ -149,7 +163,7 @@ ENDPOINTS = (
         read_match,
         MatchLife,
         "All that is known of a match",
-        query=frozenset({"environment"}),
+        query=frozenset({"environment", "states"}),
         errors=("missing_parameter", "match_not_found"),
     ),
 )

@@ -1,7 +1,7 @@
 """Tells an account's live stream of the calls that are made with its keys."""
 
 from pgs.actors.activity_events import tell_of_call, tell_of_refusal
-from pgs.domain.errors import Refusal
+from pgs.domain.errors import ERRORS, BadRequest, Refusal
 from pgs.http.api.auth import Verdict
 from pgs.http.api.endpoint import Answer, Endpoint, Reply, Request
 from pgs.http.api.services import Services
@@ -37,10 +37,22 @@ def tell_of_answered(
         "status": status,
         "requestId": request.request_id,
         "durationMs": round(1000 * seconds),
+        "last4": key.last4,
     }
     if reason is not None:
         detail["reason"] = reason
+    sentence = _sentence(answer)
+    if sentence is not None:
+        detail["error"] = sentence
     tell_of_call(request.services.parts, account.partner_id, key.environment, detail)
+
+
+def _sentence(answer: Answer) -> str | None:
+    """Return what a refused caller is told, which repeats nothing that the caller sent."""
+    refusal = answer.body if isinstance(answer, Reply) else answer
+    if isinstance(refusal, Refusal):
+        return refusal.message or ERRORS[refusal.reason].message
+    return refusal.message if isinstance(refusal, BadRequest) else None
 
 
 def _reason(answer: Answer) -> str | None:

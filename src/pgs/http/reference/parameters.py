@@ -42,6 +42,10 @@ QUERY: Final[dict[str, tuple[str, dict[str, Any]]]] = {
         "Without a cursor, begin at the first row that changed at this time or later.",
         {"type": "integer", "minimum": 0},
     ),
+    "states": (
+        "Whether the answer has the game's state before the first move and after each.",
+        {"type": "boolean", "default": False},
+    ),
     "status": (
         "Only invoices with this status.",
         {"type": "string", "enum": ["draft", "open", "paid", "void", "all"]},

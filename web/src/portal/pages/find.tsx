@@ -1,9 +1,297 @@
-import { PageFrame } from '../page';
+/** Looking for a match by whatever a player or a log gives: any id, a player, a reference. */
 
-export default function FindAMatch() {
+import { useEffect, useState } from 'preact/hooks';
+import { go, useQuery } from '../address';
+import type { Api, Environment } from '../api';
+import { PageFrame } from '../page';
+import type { PageProps } from '../page';
+import { Button } from '../parts/button';
+import { Card } from '../parts/card';
+import { agoOf, dollars, many, timeOf } from '../parts/format';
+import { shortId, whyEnded } from '../match/match';
+import type { Match } from '../match/match';
+import { Empty, Note, Tag } from '../parts/note';
+import { Table } from '../parts/table';
+import type { Column } from '../parts/table';
+import { linkTo } from '../routes';
+import '../styles/find.css';
+
+/** How many matches one search shows. */
+const SHOWN = 100;
+
+/** What a text may be, in the order in which the answers are preferred. */
+const KINDS = [
+  ['playerId', 'a player'],
+  ['partnerRef', 'your reference'],
+  ['idempotencyKey', 'an idempotency key'],
+] as const;
+
+type Kind = (typeof KINDS)[number][0] | 'seatId' | 'matchId';
+
+interface Found {
+  kind: Kind;
+  matches: Match[];
+  hasMore: boolean;
+}
+
+interface Page {
+  matches: Match[];
+  hasMore: boolean;
+}
+
+async function ask(api: Api, environment: Environment, kind: Kind, text: string): Promise<Found> {
+  const query = `environment=${environment}`;
+  if (kind === 'matchId') {
+    const life = await api.read<{ match: Match }>(`matches/${encodeURIComponent(text)}?${query}`);
+    return { kind, matches: [life.match], hasMore: false };
+  }
+  const named = `${kind}=${encodeURIComponent(text)}`;
+  const page = await api.read<Page>(`matches?${query}&${named}&limit=${SHOWN}`);
+  return { kind, matches: page.matches, hasMore: page.hasMore };
+}
+
+/** Returns what each meaning of a text finds, without the meanings that find nothing. */
+async function search(api: Api, environment: Environment, text: string): Promise<Found[]> {
+  const kinds: readonly Kind[] = text.startsWith('mat_')
+    ? ['matchId']
+    : text.startsWith('sea_')
+      ? ['seatId']
+      : KINDS.map(([kind]) => kind);
+  const answers = await Promise.all(
+    kinds.map((kind) =>
+      ask(api, environment, kind, text).catch((error: unknown) => {
+        if ((error as { reason?: string }).reason === 'match_not_found') return null;
+        throw error;
+      }),
+    ),
+  );
+  return answers.filter((found): found is Found => found !== null && found.matches.length > 0);
+}
+
+interface Searched {
+  text: string;
+  here: Found[];
+  /** What the other environment has, looked up where this one has nothing. */
+  there: Found[];
+}
+
+const otherOf = (environment: Environment): Environment =>
+  environment === 'test' ? 'live' : 'test';
+
+function useSearch(api: Api, environment: Environment, text: string) {
+  const [searched, set] = useState<Searched | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    let wanted = true;
+    set(null);
+    setError(null);
+    const look = async () => {
+      const here = await search(api, environment, text);
+      const there = here.length > 0 ? [] : await search(api, otherOf(environment), text);
+      if (wanted) set({ text, here, there });
+    };
+    if (text !== '') look().catch((failed: unknown) => wanted && setError(failed));
+    return () => {
+      wanted = false;
+    };
+  }, [api, environment, text]);
+  return { searched, error };
+}
+
+export default function FindAMatch({ api, environment }: PageProps) {
+  const [query, change] = useQuery();
+  const text = query.get('q') ?? '';
+  const [typed, type] = useState(text);
+  useEffect(() => type(text), [text]);
+  const { searched, error } = useSearch(api, environment, text);
+  const wanted = searched?.here.find((found) => found.kind === query.get('as'));
+  const found = wanted ?? searched?.here[0] ?? null;
+  const only = found?.kind === 'matchId' || found?.kind === 'seatId' ? found.matches[0] : null;
+  useEffect(() => {
+    if (only) go(linkTo(environment, 'matches', only.matchId), true);
+  }, [only?.matchId]);
+  const send = (event: Event) => {
+    event.preventDefault();
+    change({ q: typed.trim(), as: null });
+  };
   return (
-    <PageFrame title="Find a match" answer="" error={null} loading={false}>
-      {null}
+    <PageFrame
+      title="Find a match"
+      answer={answerOf(searched, found, environment, text)}
+      error={error}
+      loading={false}
+    >
+      <form role="search" class="find" onSubmit={send}>
+        <input
+          class="in lead"
+          type="search"
+          name="q"
+          aria-label="Match, seat, player, your reference or idempotency key"
+          placeholder="mat_…, sea_…, player, order number"
+          maxLength={200}
+          value={typed}
+          data-search
+          onInput={(event) => type(event.currentTarget.value)}
+        />
+        <Button kind="pri" icon="find">
+          Find
+        </Button>
+      </form>
+      {text === '' && <Teaching />}
+      {searched !== null && found === null && (
+        <Nothing searched={searched} environment={environment} />
+      )}
+      {searched !== null && found !== null && (
+        <Matches {...{ searched, found, environment }} onKind={(kind) => change({ as: kind })} />
+      )}
     </PageFrame>
   );
+}
+
+function answerOf(
+  searched: Searched | null,
+  found: Found | null,
+  environment: Environment,
+  text: string,
+) {
+  if (text === '') {
+    return 'Paste whatever the player or your log gives you. Any id works, in any of its fields.';
+  }
+  if (searched === null) return 'Looking …';
+  if (found === null) {
+    return searched.there.length > 0
+      ? `Nothing by that name in ${environment}, but there is in ${otherOf(environment)}.`
+      : `Nothing by that name, neither in test nor in live.`;
+  }
+  const number = found.hasMore ? `more than ${SHOWN} matches` : many(found.matches.length, 'match', 'matches');
+  const latest = found.matches[0]?.endedAt ?? found.matches[0]?.startedAt;
+  const ago = latest === undefined ? '' : `, the latest ${agoOf(latest)}`;
+  return (
+    <strong>
+      {searched.text} has {number} in {environment}
+      {ago}.
+    </strong>
+  );
+}
+
+function Teaching() {
+  return (
+    <Card flush>
+      <Empty icon="find" title="What happened to my money?">
+        That is what players ask. The page of a match tells it in order: who was seated when, what
+        was charged, why these two were paired, every move, the end, what was paid, and whether your
+        server heard of it.
+      </Empty>
+    </Card>
+  );
+}
+
+function Nothing({ searched, environment }: { searched: Searched; environment: Environment }) {
+  const other = otherOf(environment);
+  const match = searched.there[0]?.matches[0];
+  if (match === undefined) {
+    return (
+      <Note>
+        A seat that still waits for an opponent is in no match yet. Look at its status with{' '}
+        <code>GET /partner/seats/{'{seat_id}'}</code>. Ids are told apart by upper and lower case.
+      </Note>
+    );
+  }
+  const there = `${linkTo(other, 'find')}?q=${encodeURIComponent(searched.text)}`;
+  return (
+    <Note tone={other}>
+      Found in <strong>{other}</strong>:{' '}
+      <a href={there}>{many(searched.there[0]!.matches.length, 'match', 'matches')}</a>, the latest
+      of {timeOf(match.endedAt ?? match.startedAt, 'now')}.
+    </Note>
+  );
+}
+
+interface MatchesProps {
+  searched: Searched;
+  found: Found;
+  environment: Environment;
+  onKind(kind: Kind): void;
+}
+
+function Matches({ searched, found, environment, onKind }: MatchesProps) {
+  const nameOf = (kind: Kind) => KINDS.find(([name]) => name === kind)?.[1] ?? kind;
+  const others = searched.here.filter((other) => other !== found);
+  const player = found.kind === 'playerId' ? searched.text : null;
+  return (
+    <>
+      <p class="small quiet">
+        Taken for <strong>{nameOf(found.kind)}</strong>.{' '}
+        {others.map((other) => (
+          <button key={other.kind} type="button" class="btn sm" onClick={() => onKind(other.kind)}>
+            Look for it as {nameOf(other.kind)}: {many(other.matches.length, 'match', 'matches')}
+          </button>
+        ))}
+      </p>
+      <Card flush>
+        <Table
+          label="Matches"
+          columns={columnsOf(environment, player)}
+          rows={found.matches}
+          keyOf={(match) => match.matchId}
+        />
+      </Card>
+    </>
+  );
+}
+
+/** The columns; with a player, as that player sees it. */
+function columnsOf(environment: Environment, player: string | null): Column<Match>[] {
+  const mine = (match: Match) =>
+    match.seats.find((seat) => seat.playerId === player) ?? match.seats[0]!;
+  const others = (match: Match) =>
+    match.seats.filter((seat) => player === null || seat !== mine(match));
+  return [
+    {
+      head: 'Match',
+      cell: (match) => (
+        <a class="mono" href={linkTo(environment, 'matches', match.matchId)}>
+          {shortId(match.matchId)}
+        </a>
+      ),
+    },
+    { head: 'When', cell: (match) => timeOf(match.endedAt ?? match.startedAt, 'running') },
+    { head: 'Game and tier', cell: (match) => `${match.gameId}, ${match.tierId}` },
+    {
+      head: player === null ? 'Players' : 'Against',
+      cell: (match) =>
+        others(match)
+          .map((seat) => seat.playerId)
+          .join(' and ') || <span class="quiet">nobody</span>,
+    },
+    { head: 'End', cell: (match) => <End match={match} result={mine(match).result} player={player} /> },
+    {
+      head: 'Money',
+      right: true,
+      cell: (match) => moneyOf(match, player === null ? match.seats : [mine(match)]),
+    },
+  ];
+}
+
+interface EndProps {
+  match: Match;
+  result: string | undefined;
+  player: string | null;
+}
+
+function End({ match, result, player }: EndProps) {
+  if (match.status === 'started') return <Tag icon="play">runs</Tag>;
+  if (match.status === 'no_contest') return <Tag tone="warn">{whyEnded(match)}</Tag>;
+  if (result === 'drawn') return <Tag>drawn</Tag>;
+  if (player === null) return <Tag>decided</Tag>;
+  return result === 'won' ? <Tag tone="good">won</Tag> : <Tag>lost</Tag>;
+}
+
+function moneyOf(match: Match, seats: readonly Match['seats'][number][]): string {
+  if (match.status === 'started') return 'held';
+  if (seats.some((seat) => seat.rakeUsdCents === undefined)) return 'not yet';
+  const sum = (of: (seat: Match['seats'][number]) => number | undefined) =>
+    seats.reduce((total, seat) => total + (of(seat) ?? 0), 0);
+  const back = sum((seat) => seat.refundUsdCents);
+  return back > 0 ? `${dollars(back)} back` : dollars(sum((seat) => seat.payoutUsdCents));
 }

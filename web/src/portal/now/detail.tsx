@@ -1,0 +1,150 @@
+/** One event of "Calls now": for a refused call why, and what to do. */
+
+import { useEffect, useState } from 'preact/hooks';
+import type { Environment } from '../api';
+import { LinkButton } from '../parts/button';
+import { Card } from '../parts/card';
+import { Code } from '../parts/copy';
+import { clockOf } from '../parts/format';
+import { linkTo } from '../routes';
+import { bodyFor, curlOf } from './curl';
+import type { LiveEvent } from './live';
+import { docOf, helpOf, readAdvice, wordsOfReason } from './refusals';
+import type { Advice } from './refusals';
+import { isRefused, wordsOf } from './rows';
+
+/** A sentence whose names stand between backticks. */
+export function Told({ text }: { text: string }) {
+  return (
+    <>
+      {text.split('`').map((part, index) => (index % 2 === 0 ? part : <code>{part}</code>))}
+    </>
+  );
+}
+
+function useAdvice(reason: string | undefined): Advice | null {
+  const [advice, set] = useState<Advice | null>(null);
+  useEffect(() => {
+    set(null);
+    if (reason === undefined) return;
+    // Without the guide's list, the page still says what the call was told.
+    readAdvice().then((all) => set(all.get(reason) ?? null), () => set(null));
+  }, [reason]);
+  return advice;
+}
+
+interface DetailProps {
+  event: LiveEvent;
+  environment: Environment;
+}
+
+export function Detail({ event, environment }: DetailProps) {
+  const refused = isRefused(event);
+  const title = refused ? `Refused: ${titleOf(event)}` : wordsOf(event).title;
+  return (
+    <Card title={title}>
+      {refused && <Why event={event} environment={environment} />}
+      {event.kind === 'call' && <CallDetail {...{ event, environment, refused }} />}
+      {'matchId' in event && event.matchId !== null && (
+        <div>
+          <LinkButton href={linkTo(environment, 'matches', event.matchId)} icon="find">
+            See the match
+          </LinkButton>
+        </div>
+      )}
+      {event.kind === 'nudge' && !event.delivered && (
+        <p>
+          The nudge arrived at no server that took it. No result is lost. Its answer is in{' '}
+          <a href={linkTo(environment, 'webhooks')}>the attempts</a>.
+        </p>
+      )}
+      {event.kind === 'lost' && (
+        <p>They came faster than this page could read. They are in the feed and in each match.</p>
+      )}
+      <Facts event={event} />
+    </Card>
+  );
+}
+
+function titleOf(event: LiveEvent): string {
+  const reason = 'reason' in event ? event.reason : undefined;
+  return reason === undefined ? 'a malformed call' : wordsOfReason(reason);
+}
+
+function Why({ event, environment }: DetailProps) {
+  const reason = 'reason' in event ? event.reason : undefined;
+  const advice = useAdvice(reason);
+  const help = helpOf(environment, reason);
+  const said = (event.kind === 'call' && event.error) || advice?.message;
+  return (
+    <>
+      {said && (
+        <p>
+          <strong>
+            <Told text={said} />
+          </strong>
+        </p>
+      )}
+      {advice !== null && (
+        <p>
+          <Told text={advice.advice} />
+        </p>
+      )}
+      {reason === undefined && (
+        <p>Send the call again with this mended. Repeating it unchanged does not help.</p>
+      )}
+      <div class="row">
+        {help !== null && (
+          <LinkButton kind="pri" small href={help.href}>
+            {help.act}
+          </LinkButton>
+        )}
+        {reason !== undefined && (
+          <a class="btn sm mono" href={docOf(reason)} target="_blank" rel="noreferrer">
+            {reason}
+          </a>
+        )}
+      </div>
+    </>
+  );
+}
+
+interface CallProps extends DetailProps {
+  event: LiveEvent & { kind: 'call' };
+  refused: boolean;
+}
+
+function CallDetail({ event, environment, refused }: CallProps) {
+  const body = bodyFor(event.method, event.path);
+  const note = 'Put your own values in: what was sent is not kept anywhere.';
+  return (
+    <details open={refused}>
+      <summary>{refused ? 'Call it again, mended' : 'Call it again'}</summary>
+      <Code
+        label="Call as curl"
+        text={curlOf(environment, event.method, event.path, body)}
+      />
+      {body !== undefined && <p class="small quiet">{note}</p>}
+    </details>
+  );
+}
+
+function Facts({ event }: { event: LiveEvent }) {
+  const facts: [string, string][] = [['When, UTC', clockOf(event.at)]];
+  if (event.kind === 'call') {
+    facts.push(['Request', event.requestId], ['Key', `…${event.last4}`]);
+    facts.push(['Took', `${event.durationMs} ms`]);
+  }
+  if (event.kind === 'seat') facts.push(['Seat', event.seatId], ['Game', event.gameId]);
+  if ('matchId' in event && event.matchId !== null) facts.push(['Match', event.matchId]);
+  return (
+    <dl class="kv dense">
+      {facts.map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd class="mono">{value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
