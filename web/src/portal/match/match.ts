@@ -132,10 +132,13 @@ export function moneySaid(match: Match): string {
   }
   if (!isPaid(match)) return 'Its money is not recorded yet';
   const winner = winnerOf(match);
-  if (winner !== null) return `${dollars(winner.payoutUsdCents ?? 0)} was paid to ${winner.playerId}`;
+  if (winner !== null) {
+    return `${dollars(winner.payoutUsdCents ?? 0)} was paid to ${winner.playerId}`;
+  }
   const back = match.seats.reduce((sum, seat) => sum + (seat.refundUsdCents ?? 0), 0);
   return `${dollars(back)} went back`;
 }
 
 /** An id with its middle left out. */
-export const shortId = (id: string) => (id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id);
+export const shortId = (id: string) =>
+  id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;

@@ -13,7 +13,8 @@ export function curlOf(
   path: string,
   body?: object,
 ): string {
-  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(location.origin + path)}`];
+  const verb = method === 'GET' ? '' : `-X ${method} `;
+  const lines = [`curl ${verb}${quoted(location.origin + path)}`];
   lines.push(`  -H "Authorization: Bearer ${keyOf(environment)}"`);
   if (body !== undefined) lines.push(`  -d ${quoted(JSON.stringify(body))}`);
   return lines.join(' \\\n');

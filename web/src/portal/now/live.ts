@@ -1,4 +1,4 @@
-/** The live stream of an account: its events as they come. A stream that has ended is asked anew. */
+/** The live stream of an account: its events as they come, from one stream after another. */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Api, Environment } from '../api';

@@ -95,7 +95,7 @@ export function wordsOf(event: LiveEvent): Worded {
     case 'nudge':
       return nudgeWords(event);
     case 'lost':
-      return worded('warn', 'warn', `${many(event.events, 'event')} left out`, 'They came too fast');
+      return worded('warn', 'warn', `${many(event.events, 'event')} left out`, 'too fast');
     case 'budget':
       return worded('pulse', '', `${event.left} of ${event.burst} calls left`, 'budget');
   }

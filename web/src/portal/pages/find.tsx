@@ -75,6 +75,8 @@ interface Searched {
   there: Found[];
 }
 
+const countMatches = (found: Found) => many(found.matches.length, 'match', 'matches');
+
 const otherOf = (environment: Environment): Environment =>
   environment === 'test' ? 'live' : 'test';
 
@@ -163,7 +165,7 @@ function answerOf(
       ? `Nothing by that name in ${environment}, but there is in ${otherOf(environment)}.`
       : `Nothing by that name, neither in test nor in live.`;
   }
-  const number = found.hasMore ? `more than ${SHOWN} matches` : many(found.matches.length, 'match', 'matches');
+  const number = found.hasMore ? `more than ${SHOWN} matches` : countMatches(found);
   const latest = found.matches[0]?.endedAt ?? found.matches[0]?.startedAt;
   const ago = latest === undefined ? '' : `, the latest ${agoOf(latest)}`;
   return (
@@ -201,7 +203,7 @@ function Nothing({ searched, environment }: { searched: Searched; environment: E
   return (
     <Note tone={other}>
       Found in <strong>{other}</strong>:{' '}
-      <a href={there}>{many(searched.there[0]!.matches.length, 'match', 'matches')}</a>, the latest
+      <a href={there}>{countMatches(searched.there[0]!)}</a>, the latest
       of {timeOf(match.endedAt ?? match.startedAt, 'now')}.
     </Note>
   );
@@ -224,7 +226,7 @@ function Matches({ searched, found, environment, onKind }: MatchesProps) {
         Taken for <strong>{nameOf(found.kind)}</strong>.{' '}
         {others.map((other) => (
           <button key={other.kind} type="button" class="btn sm" onClick={() => onKind(other.kind)}>
-            Look for it as {nameOf(other.kind)}: {many(other.matches.length, 'match', 'matches')}
+            Look for it as {nameOf(other.kind)}: {countMatches(other)}
           </button>
         ))}
       </p>
@@ -264,7 +266,10 @@ function columnsOf(environment: Environment, player: string | null): Column<Matc
           .map((seat) => seat.playerId)
           .join(' and ') || <span class="quiet">nobody</span>,
     },
-    { head: 'End', cell: (match) => <End match={match} result={mine(match).result} player={player} /> },
+    {
+      head: 'End',
+      cell: (match) => <End match={match} result={mine(match).result} player={player} />,
+    },
     {
       head: 'Money',
       right: true,

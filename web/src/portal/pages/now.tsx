@@ -96,6 +96,7 @@ export default function CallsNow(props: PageProps) {
   const { refused } = summaryOf(rows);
   const open = picked ?? refused[0] ?? null;
   const empty = rows.length === 0 && !paused;
+  const only = (name: Filter) => change({ only: name === 'all' ? null : name });
   const acts = (
     <Button
       {...(paused ? { kind: 'pri' } : {})}
@@ -124,7 +125,7 @@ export default function CallsNow(props: PageProps) {
       ) : (
         <>
           <div class="row">
-            <Filters filter={filter} onPick={(name) => change({ only: name === 'all' ? null : name })} />
+            <Filters filter={filter} onPick={only} />
             <span class="grow" />
             {budget !== null && <Level budget={budget} />}
           </div>
@@ -145,7 +146,7 @@ function Answer({ rows, environment }: { rows: readonly NowRow[]; environment: s
     return <>Listening in {environment}. Make a call, and it is here within a second.</>;
   }
   if (newest === undefined) {
-    return <strong>{many(calls, 'call')} since you opened this page, none of them refused.</strong>;
+    return <strong>{many(calls, 'call')} since you came here, none of them refused.</strong>;
   }
   const reasons = new Set(refused.map(({ event }) => ('reason' in event ? event.reason : '')));
   const reason = 'reason' in newest ? newest.reason : undefined;
@@ -154,8 +155,8 @@ function Answer({ rows, environment }: { rows: readonly NowRow[]; environment: s
   return (
     <>
       <strong>
-        {countOf(refused.length)} of {many(calls, 'call')} {refused.length === 1 ? 'was' : 'were'}{' '}
-        refused{same}.
+        Refused: {countOf(refused.length)} of {many(calls, 'call')}
+        {same}.
       </strong>{' '}
       The last one at {clockOf(newest.at)}: {why}.
     </>

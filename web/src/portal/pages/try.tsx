@@ -78,22 +78,17 @@ function useLife(api: Api, match: Match | null): Life | null {
   return matchId === null ? null : life;
 }
 
-export default function TryIt({ api, account, tell }: PageProps) {
-  const games = useReading<{ games: Game[] }>(api, 'games');
-  const tiers = useReading<{ tiers: Tier[] }>(api, 'tiers?environment=test');
-  const hook = useReading<{ webhook?: { enabled: boolean } }>(api, 'webhooks/test');
+/** The match that is tried, and a function that seats two players for another one. */
+function useTried(api: Api, tell: (text: string) => void) {
   const [match, setMatch] = useState<Match | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const [news, setNews] = useState<FrameNews | null>(null);
-  const life = useLife(api, match);
   const seat = async (gameId: string, tierId: string) => {
     setBusy(true);
     setError(null);
     try {
       const asked = { gameId, tierId };
       const tried = await api.write<Tried>('seat two players', 'POST', 'test-match', asked);
-      setNews(null);
       setMatch({ tried, gameId });
       tell('Two players are seated.');
     } catch (failed) {
@@ -103,18 +98,27 @@ export default function TryIt({ api, account, tell }: PageProps) {
       setBusy(false);
     }
   };
+  return { match, error, busy, seat };
+}
+
+export default function TryIt({ api, account, tell }: PageProps) {
+  const games = useReading<{ games: Game[] }>(api, 'games');
+  const tiers = useReading<{ tiers: Tier[] }>(api, 'tiers?environment=test');
+  const hook = useReading<{ webhook?: { enabled: boolean } }>(api, 'webhooks/test');
+  const { match, error, busy, seat } = useTried(api, tell);
+  const [news, setNews] = useState<FrameNews | null>(null);
+  const life = useLife(api, match);
   const onNews = (player: Player, told: FrameNews) => {
-    if (told.type === 'pgs.error') setNews(told);
-    else if (player === match?.tried.players[0]) setNews(told);
+    if (told.type === 'pgs.error' || player === match?.tried.players[0]) setNews(told);
   };
-  const loading = games.value === null || tiers.value === null;
+  useEffect(() => setNews(null), [match]);
   const ended = life !== null && life.match.status !== 'started';
   return (
     <PageFrame
       title="Try it"
       answer={<Answer match={match} life={life} news={news} error={error} />}
       error={games.error ?? tiers.error}
-      loading={loading}
+      loading={games.value === null || tiers.value === null}
     >
       {mayWrite(account) ? (
         <Choice
@@ -126,7 +130,9 @@ export default function TryIt({ api, account, tell }: PageProps) {
           onSeat={seat}
         />
       ) : (
-        <Note>A viewer can watch. Ask a developer or an admin of the account to seat two players.</Note>
+        <Note>
+          A viewer can watch. Ask a developer or an admin of the account to seat two players.
+        </Note>
       )}
       <RefusedNote error={error} />
       {match !== null && (
@@ -179,7 +185,8 @@ function Answer({ match, life, news, error }: AnswerProps) {
     const mover = match.tried.players[news.turn as 0 | 1];
     return (
       <>
-        <strong>{mover?.displayName} is to move.</strong> Play in both frames, or end it with a call.
+        <strong>{mover?.displayName} is to move.</strong> Play in both frames, or end it with a
+        call.
       </>
     );
   }
@@ -211,7 +218,11 @@ function Choice({ games, tiers, again, playing, busy, onSeat }: ChoiceProps) {
   const chosen = offered.find((other) => other.tierId === tier) ?? offered[0];
   if (game === undefined) return <NoGame />;
   if (chosen === undefined) {
-    return <Note tone="warn">No tier is on offer for {game.name} in test. The platform sets them.</Note>;
+    return (
+      <Note tone="warn">
+        No tier is on offer for {game.name} in test. The platform sets them.
+      </Note>
+    );
   }
   const send = (event: Event) => {
     event.preventDefault();
@@ -280,7 +291,11 @@ function RefusedNote({ error }: { error: unknown }) {
   const reason = error instanceof Refused ? error.reason : '';
   useEffect(() => {
     set('');
-    if (reason !== '') readAdvice().then((all) => set(all.get(reason)?.advice ?? ''), () => set(''));
+    if (reason === '') return;
+    readAdvice().then(
+      (all) => set(all.get(reason)?.advice ?? ''),
+      () => set(''),
+    );
   }, [reason]);
   if (!(error instanceof Refused)) return <Problem error={error} />;
   const help = helpOf('test', reason);
