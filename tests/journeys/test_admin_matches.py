@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import trio
 
@@ -139,7 +140,8 @@ async def test_a_match_is_told_with_its_seats_ledger_moves_and_nudges(admin: Adm
     states = (await admin.call_ok("GET", asked + "true"))["states"]
     rules = admin.service.core.parts.games[BOTH]
     before = rules.initial()
-    assert states == [rules.view(before), rules.view(rules.apply(before, "b2"))]
+    shown = [rules.view(before), rules.view(rules.apply(before, "b2"))]
+    assert states == msgspec.json.decode(msgspec.json.encode(shown))
     check_plain(await admin.call("GET", asked + "1"), "states")
     assert life["nudges"] == []
 

@@ -90,6 +90,7 @@ export function Drawn({ match, state, move, label }: DrawnProps) {
 
 function saidOf(match: Match, moves: readonly Move[], at: number): string {
   const move = moves[at - 1];
+  if (moves.length === 0) return 'No move was played';
   if (move === undefined) return `Before the first of ${many(moves.length, 'move')}`;
   const player = match.seats[move.side]?.playerId ?? '';
   return `Move ${at} of ${moves.length}: ${player} plays ${move.move}`;

@@ -83,7 +83,8 @@ export function wordsOf(event: LiveEvent): Worded {
     case 'seat': {
       const price = `${event.tierId}, ${dollars(event.stakeUsdCents)}, ${event.gameId}`;
       const title = `${event.playerId} ${SEATS[event.status] ?? event.status}`;
-      return { ...worded('seat', 'good', title, price), tag: event.status };
+      const tone = event.status === 'waiting' || event.status === 'matched' ? 'good' : '';
+      return { ...worded('seat', tone, title, price), tag: event.status };
     }
     case 'match': {
       const ended = event.status !== 'started';
