@@ -17,10 +17,11 @@ ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:{ROOT / '.venv' / 'b
 async def built() -> None:
     """Build the client unless that was done."""
     if not (JS / "dist" / ".built").exists():
-        await _run(ROOT / "scripts" / "clients", folder=ROOT)
+        await run(ROOT / "scripts" / "clients", folder=ROOT)
 
 
-async def _run(*command: str | Path, folder: Path) -> str:
+async def run(*command: str | Path, folder: Path) -> str:
+    """Return what a command prints. Fails if its exit code is not 0."""
     done = await trio.run_process(
         [str(word) for word in command],
         cwd=folder,
@@ -37,10 +38,10 @@ async def _run(*command: str | Path, folder: Path) -> str:
 async def node(program: Path, *arguments: str, folder: Path, flags: tuple[str, ...] = ()) -> str:
     """Return what a program prints. Fails if its exit code is not 0."""
     await built()
-    return await _run("node", *flags, program, *arguments, folder=folder)
+    return await run("node", *flags, program, *arguments, folder=folder)
 
 
 async def tsc(*arguments: str, folder: Path) -> str:
     """Return what the TypeScript compiler prints. Fails if it finds an error."""
     await built()
-    return await _run("node", JS / "node_modules" / ".bin" / "tsc", *arguments, folder=folder)
+    return await run("node", JS / "node_modules" / ".bin" / "tsc", *arguments, folder=folder)

@@ -1,14 +1,13 @@
 """The examples of the clients' READMEs run, against a service."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import trio
 
-from tests.clients.node import JS, node, tsc
+from tests.clients.node import JS, node, run, tsc
 from tests.conventions.tree import ROOT
 from tests.demo.service import demo_service
 
@@ -36,33 +35,40 @@ def blocks(readme: Path, language: str) -> str:
 
 
 @pytest.mark.slow
-async def test_the_examples_of_the_python_readme_play_a_match(tmp_path: Path) -> None:
+async def test_the_python_client_is_installed_as_its_readme_says_and_its_examples_play_a_match(
+    tmp_path: Path,
+) -> None:
     program = tmp_path / "program.py"
     program.write_text(blocks(PYTHON, "python"), encoding="utf-8")
-    with trio.fail_after(60):
+    commands = filter(None, blocks(PYTHON, "sh").splitlines())
+    python = tmp_path / "venv" / "bin" / "python3"
+    with trio.fail_after(180):
+        await run(sys.executable, "-m", "venv", tmp_path / "venv", folder=tmp_path)
+        for command in commands:
+            await run("bash", "-c", command.replace("python3", str(python), 1), folder=ROOT)
         async with demo_service(tmp_path):
-            done = await trio.run_process(
-                [sys.executable, program],
-                cwd=tmp_path,
-                capture_stdout=True,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
-    said = done.stdout.decode()
-    assert done.returncode == 0, said
+            said = await run(python, "-P", program, folder=tmp_path)
     for line in ("['waiting', 'matched']", *SAID):
         assert line in said.splitlines()
 
 
 @pytest.mark.slow
-async def test_the_examples_of_the_javascript_readme_play_a_match(tmp_path: Path) -> None:
-    program = tmp_path / "program.mjs"
+async def test_the_javascript_client_is_installed_as_its_readme_says_and_its_examples_play_a_match(
+    tmp_path: Path,
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    program = project / "program.mjs"
     program.write_text(blocks(JAVASCRIPT, "js"), encoding="utf-8")
-    (tmp_path / "node_modules").mkdir()
-    (tmp_path / "node_modules" / "pgs-client").symlink_to(JS)
-    with trio.fail_after(60):
-        async with demo_service(tmp_path):
-            said = await node(program, folder=tmp_path)
+    (project / "package.json").write_text('{"private": true}', encoding="utf-8")
+    *pack, install = blocks(JAVASCRIPT, "sh").replace("/tmp", str(tmp_path)).splitlines()
+    with trio.fail_after(180):
+        for command in filter(None, pack):
+            await run("bash", "-c", command, folder=ROOT)
+        await run("bash", "-c", f"{install} --offline", folder=project)
+        assert not (project / "node_modules" / "pgs-client").is_symlink()
+        async with demo_service(project):
+            said = await node(program, folder=project)
     for line in ("waiting matched", *SAID):
         assert line in said.splitlines()
 
