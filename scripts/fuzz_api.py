@@ -77,7 +77,7 @@ LEFT_OUT = {
 
 
 class StandingClock:
-    """The time at which it was made, for ever."""
+    """A clock that stands still at the time at which it was made."""
 
     def __init__(self) -> None:
         self._ms = time.time_ns() // 1_000_000

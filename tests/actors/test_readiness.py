@@ -62,7 +62,7 @@ def accounts(draw: st.DrawFn, environment: Environment) -> Account:
 def refused(
     caller: Account, environment: Environment, catalogue: TierCatalogue, tier_id: str
 ) -> Refusal | None:
-    """Return what a seat at the account's own price is refused with by the rules of the calls."""
+    """Return the refusal of a seat at the account's own price, by the rules of the calls."""
     if not caller.active:
         return Refusal("partner_inactive")
     refusal = check_licence(caller, environment, GAME, INSTALLED)

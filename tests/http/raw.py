@@ -249,7 +249,7 @@ def edge(
 
 
 class Direct:
-    """An application that also answers requests of the lane, by making ASGI of them.
+    """An application that also answers requests of the lane: it turns them into ASGI.
 
     Paths that begin with `/streamed` come over ASGI, since their answers do not end.
     """

@@ -79,7 +79,7 @@ class Backend:
 
     async def _call(self, call: Call[Any]) -> Exchange:
         try:
-            # The demo shows answers as they were sent, so the call is asked for the whole answer.
+            # The demo shows answers as they were sent, so take the whole answer and not a record.
             answer: Answer = await self._client.send(
                 Call(
                     call.method, call.path, _whole_answer, call.sent, call.echo, held_s=call.held_s
