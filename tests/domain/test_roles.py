@@ -85,7 +85,7 @@ def test_a_viewer_writes_nothing_but_their_own_authenticator_and_acceptance() ->
     assert calls("viewer", WRITES) == OWN
 
 
-def test_a_developer_also_writes_keys_origins_webhooks_test_games_theme_pin_and_test_matches() -> None:
+def test_a_developer_also_writes_keys_origins_webhooks_games_theme_pin_and_test_matches() -> None:
     assert calls("developer", WRITES) - OWN == {
         "POST keys",
         "POST keys/{key_id}/rotate",
