@@ -33,7 +33,7 @@ export default defineConfig(({ mode }) => {
         target: 'es2022',
         modulePreload: false,
         assetsInlineLimit: 0,
-        rolldownOptions: { input: 'portal.html' },
+        rolldownOptions: { input: ['portal.html', 'preview.html'] },
       },
     };
   }

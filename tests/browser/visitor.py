@@ -40,7 +40,7 @@ class Visitor:
 
     def row(self, label: str) -> Locator:
         """Return a row of the keys."""
-        return self.page.locator("tr[data-key]").filter(has_text=label)
+        return self.page.locator("tr[data-row]").filter(has_text=label)
 
     @property
     def dialog(self) -> Locator:

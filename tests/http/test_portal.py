@@ -19,6 +19,7 @@ def built(tmp_path: Path) -> Path:
     """A folder as `scripts/web` makes it."""
     (tmp_path / "assets").mkdir()
     (tmp_path / "portal.html").write_text(f'<meta name="pgs-portal" content="{DATA_MARK}">')
+    (tmp_path / "preview.html").write_text("<title>Preview</title>")
     (tmp_path / "assets" / "portal-Ab12Cd34.js").write_text("start();" * 100)
     (tmp_path / "assets" / "portal-Ef56Gh78.css").write_text("body{}")
     (tmp_path / "assets" / "notes.txt").write_text("not served")
@@ -61,6 +62,19 @@ async def test_every_path_of_the_portal_has_the_document_and_its_policy(
         }
         told = html.unescape(document.body.decode().split('content="')[1].removesuffix('">'))
         assert json.loads(told) == {"issuer": ISSUER, "clientId": 'po"rtal', "sends": "id"}
+
+
+async def test_the_preview_connects_to_nothing_and_only_the_portal_frames_it(
+    serve_app: ServeApp, built: Path
+) -> None:
+    app = edge(make_pages("", _read(built)))
+    async with serving(serve_app, app) as server, await server.client() as client:
+        answer = await client.get("/portal/preview")
+    assert (answer.status, answer.body) == (200, b"<title>Preview</title>")
+    policy = answer.headers["content-security-policy"].split("; ")
+    assert {"default-src 'none'", "frame-ancestors 'self'", "script-src 'self'"} <= {*policy}
+    assert "connect-src" not in answer.headers["content-security-policy"]
+    assert answer.headers["cache-control"] == "no-store"
 
 
 async def test_the_files_are_served_for_ever_and_compressed(

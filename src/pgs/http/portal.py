@@ -26,6 +26,18 @@ _FILE_HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+_DOCUMENT_HEADERS: Final = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+_PREVIEW_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'self'; require-trusted-types-for 'script'"
+)
+"""The policy of the preview. It connects to nothing, and only the portal frames it."""
+
 
 class PortalData(msgspec.Struct, frozen=True, rename="camel"):
     """What the document tells its script. `sends`: which of the issuer's tokens the API takes."""
@@ -44,11 +56,15 @@ class BuiltFile(msgspec.Struct, frozen=True):
 
 
 class Portal(msgspec.Struct, frozen=True):
-    """The portal as it is served. `files` are below `/portal/assets/`."""
+    """The portal as it is served. `files` are below `/portal/assets/`.
+
+    `preview` is the frame with a match that nobody plays, which the portal shows beside a theme.
+    """
 
     document: bytes
     headers: Mapping[str, str]
     files: Mapping[str, BuiltFile]
+    preview: bytes
 
 
 def read_portal(
@@ -69,17 +85,13 @@ def read_portal(
     document = template.read_text("utf-8").replace(DATA_MARK, told)
     return Portal(
         document.encode(),
-        {
-            "Content-Security-Policy": content_security_policy(issuer),
-            "Cache-Control": "no-store",
-            "Referrer-Policy": "no-referrer",
-            "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-        },
+        _DOCUMENT_HEADERS | {"Content-Security-Policy": content_security_policy(issuer)},
         {
             item.name: _built(item)
             for item in folder.joinpath("assets").iterdir()
             if item.name.rpartition(".")[2] in _TYPES
         },
+        folder.joinpath("preview.html").read_bytes(),
     )
 
 
@@ -116,6 +128,11 @@ def add_portal(app: QuartTrio, portal: Portal) -> None:
         return Response(
             portal.document, content_type="text/html; charset=utf-8", headers=dict(portal.headers)
         )
+
+    @app.get("/portal/preview")
+    async def _preview() -> Response:
+        headers = _DOCUMENT_HEADERS | {"Content-Security-Policy": _PREVIEW_POLICY}
+        return Response(portal.preview, content_type="text/html; charset=utf-8", headers=headers)
 
     @app.get("/portal/assets/<name>")
     async def _file(name: str) -> Response:

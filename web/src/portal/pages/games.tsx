@@ -1,110 +1,88 @@
 import { useState } from 'preact/hooks';
-import { Question } from '../parts/dialog';
 import type { Environment } from '../api';
-import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
+import { mayRule, mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
+import { Button } from '../parts/button';
+import { Card } from '../parts/card';
+import { Dialog, Question, WillHappen } from '../parts/dialog';
+import { Empty, Tag } from '../parts/note';
+import { Table } from '../parts/table';
+import type { Column } from '../parts/table';
+import { answerOf, capital, hasLiveAct, liveAct, testAct } from '../words/games';
+import type { Act, Game } from '../words/games';
+import '../styles/prices.css';
 
-interface Game {
-  gameId: string;
-  name: string;
-  test: boolean;
-  live: 'none' | 'requested' | 'granted' | 'denied' | 'withdrawn';
-  note?: string;
-}
-
-const LIVE = {
-  none: 'not requested',
-  requested: 'requested, the platform decides',
-  granted: 'on',
-  denied: 'denied',
-  withdrawn: 'withdrawn',
-} as const;
-
-interface Act {
-  game: Game;
-  method: 'POST' | 'DELETE';
-  path: string;
-  /** The act in words, as a button and as the end of a sentence. */
-  what: string;
-  done: string;
-  /** What is asked first, or nothing. */
-  asks?: string;
-}
-
-function testAct(game: Game): Act {
-  const path = `games/${game.gameId}/test`;
-  if (!game.test) {
-    const [what, done] = [`turn ${game.name} on in test`, `${game.name} is on in test.`];
-    return { game, method: 'POST', path, what, done };
+function InLive({ game }: { game: Game }) {
+  const { live, test, note } = game;
+  if (live === 'none') {
+    return <span class="quiet">{test ? 'not requested' : 'turn it on in test first'}</span>;
   }
-  return {
-    game,
-    method: 'DELETE',
-    path,
-    what: `turn ${game.name} off in test`,
-    done: `${game.name} is off in test.`,
-    asks:
-      'New test seats are refused at once. Matches that run are played to their end. ' +
-      'Live stays.',
+  const tags = {
+    requested: (
+      <Tag tone="warn" icon="clock">
+        requested
+      </Tag>
+    ),
+    granted: (
+      <Tag tone="good" icon="check">
+        granted
+      </Tag>
+    ),
+    denied: <Tag tone="bad">denied</Tag>,
+    withdrawn: <Tag icon="no">withdrawn</Tag>,
   };
-}
-
-function liveAct(game: Game): Act {
-  const path = `games/${game.gameId}/live-request`;
-  if (game.live === 'granted') {
-    return {
-      game,
-      method: 'DELETE',
-      path,
-      what: `give up live access to ${game.name}`,
-      done: `${game.name} is off in live.`,
-      asks:
-        'No new live session or seat. Matches that run are played to their end and paid. ' +
-        'Getting it back is a new request.',
-    };
-  }
-  if (game.live === 'requested') {
-    const what = `take back the request for ${game.name}`;
-    return { game, method: 'DELETE', path, what, done: 'The request is taken back.' };
-  }
-  const [what, done] = [`request ${game.name} in live`, `${game.name} is requested in live.`];
-  return { game, method: 'POST', path, what, done };
-}
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
-interface EntryProps {
-  game: Game;
-  environment: Environment;
-  busy: boolean;
-  /** What may be done with it, or nothing. */
-  act: Act | null;
-  onAct(act: Act): void;
-}
-
-function Entry({ game, environment, busy, act, onAct }: EntryProps) {
-  const live = game.note === undefined ? LIVE[game.live] : `${LIVE[game.live]}: ${game.note}`;
-  const first = !game.test && game.live === 'none' ? ': turn it on in test first' : '';
   return (
-    <li data-game={game.gameId}>
-      <div>
-        <b>{game.name}</b>{' '}
-        <span class="quiet">
-          {environment === 'live' ? live + first : game.test ? 'on' : 'off'}
-        </span>
-      </div>
-      {act !== null && (
-        <button
-          type="button"
-          class={act.asks === undefined ? 'btn' : 'btn no'}
-          disabled={busy}
-          onClick={() => onAct(act)}
-        >
-          {capital(act.what)}
-        </button>
-      )}
-    </li>
+    <>
+      {tags[live]}
+      {note !== undefined && <small>{note}</small>}
+    </>
   );
+}
+
+function columnsOf(
+  offered: (game: Game) => Act | null,
+  busy: boolean,
+  onAct: (act: Act) => void,
+): readonly Column<Game>[] {
+  return [
+    {
+      head: 'Game',
+      cell: ({ name, gameId }) => (
+        <>
+          {name} <code class="quiet under">{gameId}</code>
+        </>
+      ),
+    },
+    {
+      head: 'In test',
+      cell: ({ test }) =>
+        test ? (
+          <Tag tone="good" icon="check">
+            on
+          </Tag>
+        ) : (
+          <Tag>off</Tag>
+        ),
+    },
+    { head: 'In live', cell: (game) => <InLive game={game} /> },
+    {
+      head: '',
+      cell: (game) => {
+        const act = offered(game);
+        if (act === null) return null;
+        return (
+          <Button
+            small
+            {...(act.loses ? { kind: 'no' } : {})}
+            busy={busy}
+            onPress={() => onAct(act)}
+          >
+            {capital(act.what)}
+          </Button>
+        );
+      },
+    },
+  ];
 }
 
 export default function Games({ api, account, environment, tell }: PageProps) {
@@ -112,7 +90,6 @@ export default function Games({ api, account, environment, tell }: PageProps) {
   const doing = useAct(readAgain);
   const [asking, ask] = useState<Act | null>(null);
   const games = value?.games ?? [];
-  const on = games.filter((game) => (environment === 'test' ? game.test : game.live === 'granted'));
   const run = (act: Act) => {
     ask(null);
     void doing.act(async () => {
@@ -120,42 +97,74 @@ export default function Games({ api, account, environment, tell }: PageProps) {
       tell(act.done);
     });
   };
+  const running = account.open[environment].runningMatches;
   const offered = (game: Game): Act | null => {
-    if (environment === 'test') return mayWrite(account) ? testAct(game) : null;
-    if (account.role !== 'admin') return null;
-    return game.test || game.live === 'granted' || game.live === 'requested'
-      ? liveAct(game)
-      : null;
+    if (environment === 'test') return mayWrite(account) ? testAct(game, running) : null;
+    return mayRule(account) && hasLiveAct(game) ? liveAct(game, running) : null;
   };
+  const [bold, rest] = answerOf(games, environment);
   return (
     <PageFrame
       title="Games"
-      answer={`${on.length} of ${games.length} games are on in ${environment}.`}
+      answer={
+        <>
+          <strong>{bold}</strong> {rest}
+        </>
+      }
       error={error}
       loading={value === null}
     >
       <Problem error={doing.error} />
-      <ul class="list">
-        {games.map((game) => (
-          <Entry
-            key={game.gameId}
-            {...{ game, environment }}
-            busy={doing.busy}
-            act={offered(game)}
-            onAct={(act) => (act.asks === undefined ? run(act) : ask(act))}
+      <Card flush foot="Test counts at once. The platform grants live access, game by game.">
+        {games.length === 0 ? (
+          <Empty icon="game" title="The platform runs no game yet">
+            Games that it runs stand here, to be turned on.
+          </Empty>
+        ) : (
+          <Table
+            label="Games"
+            columns={columnsOf(offered, doing.busy, (act) =>
+              act.will.length === 0 ? run(act) : ask(act),
+            )}
+            rows={games}
+            keyOf={(game) => game.gameId}
           />
-        ))}
-      </ul>
+        )}
+      </Card>
       {asking !== null && (
-        <Question
-          title={`${capital(asking.what)}?`}
-          act={capital(asking.what)}
+        <Ask
+          act={asking}
+          {...{ environment }}
           onAct={() => run(asking)}
           onLeave={() => ask(null)}
-        >
-          {asking.asks}
-        </Question>
+        />
       )}
     </PageFrame>
+  );
+}
+
+interface AskProps {
+  act: Act;
+  environment: Environment;
+  onAct(): void;
+  onLeave(): void;
+}
+
+function Ask({ act, environment, onAct, onLeave }: AskProps) {
+  const said = capital(act.what);
+  const common = { title: `${said}?`, environment, onLeave };
+  if (act.loses) return <Question {...common} act={said} will={act.will} onAct={onAct} />;
+  const foot = (
+    <>
+      <Button onPress={onLeave}>Not yet</Button>
+      <Button kind="pri" autofocus onPress={onAct}>
+        {said}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog {...common} foot={foot}>
+      <WillHappen lines={act.will} />
+    </Dialog>
   );
 }

@@ -1,194 +1,181 @@
-import { useRef, useState } from 'preact/hooks';
-import { Question, ShownOnce } from '../parts/dialog';
+import { useState } from 'preact/hooks';
+import type { Environment } from '../api';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
-import { timeOf } from '../parts/format';
+import { Button } from '../parts/button';
+import { Card } from '../parts/card';
+import { Field } from '../parts/field';
+import { agoOf, dayOf } from '../parts/format';
+import { Empty, Tag } from '../parts/note';
+import type { Tone } from '../parts/note';
+import { Table } from '../parts/table';
+import type { Column } from '../parts/table';
+import { answerOf, isUsed, stateOf } from '../words/keys';
+import type { Key } from '../words/keys';
+import { KeyDialogs } from './key-dialogs';
+import type { Asked, Minted } from './key-dialogs';
 
-interface Key {
-  keyId: string;
-  environment: string;
-  label: string;
-  createdAt: number;
-  last4: string;
-  status: 'active' | 'scheduled' | 'revoked';
-  revokesAt?: number;
-  lastUsedAt?: number;
-}
+const TONES: Record<Key['status'], Tone> = { active: 'good', scheduled: 'warn', revoked: 'plain' };
+const ICONS = { active: 'check', scheduled: 'clock', revoked: 'no' } as const;
 
-interface Minted {
-  label: string;
-  apiKey: string;
-}
-
-const STATE = { active: 'works', scheduled: 'stops', revoked: 'revoked' } as const;
-
-function answerOf(keys: Key[], environment: string): string {
-  const working = keys.filter((key) => key.status !== 'revoked').length;
-  if (working === 0) {
-    return (
-      `No ${environment} key yet. A key lets your server speak for you. It stays there; ` +
-      'players get a session token.'
-    );
-  }
-  return working === 1 ? `One ${environment} key works.` : `${working} ${environment} keys work.`;
-}
-
-export default function Keys({ api, account, environment, tell }: PageProps) {
+function useKeys({ api, environment, tell }: PageProps) {
   const { value, error, readAgain } = useReading<{ keys: Key[] }>(api, 'keys?limit=500');
   const doing = useAct(readAgain);
   const [minted, setMinted] = useState<Minted | null>(null);
-  const [revoking, revoke] = useState<Key | null>(null);
+  const [asked, ask] = useState<Asked | null>(null);
   const keys = (value?.keys ?? []).filter((key) => key.environment === environment).reverse();
-  const writes = mayWrite(account);
-
   const create = (label: string, taken: () => void) =>
-    doing.act(async () => {
+    void doing.act(async () => {
       setMinted(await api.write<Minted>('create the key', 'POST', 'keys', { environment, label }));
       taken();
     });
   const rotate = (key: Key) =>
-    doing.act(async () => {
+    void doing.act(async () => {
       const path = `keys/${key.keyId}/rotate`;
       setMinted(await api.write<Minted>(`rotate …${key.last4}`, 'POST', path));
     });
-  const end = (key: Key) => {
-    revoke(null);
+  const revoke = (key: Key) =>
     void doing.act(async () => {
       await api.write(`revoke …${key.last4}`, 'DELETE', `keys/${key.keyId}`);
       tell(`…${key.last4} is revoked.`);
     });
+  return { value, error, keys, doing, minted, setMinted, asked, ask, create, rotate, revoke };
+}
+
+export default function Keys(props: PageProps) {
+  const { api, account, environment } = props;
+  const { value, error, keys, doing, minted, setMinted, asked, ask, ...acts } = useKeys(props);
+  const writes = mayWrite(account);
+  const [bold, rest] = answerOf(keys, environment);
+  const answerAct = (asking: Asked) => {
+    ask(null);
+    acts[asking.act](asking.key);
   };
   return (
     <PageFrame
       title="API keys"
-      answer={answerOf(keys, environment)}
+      answer={
+        <>
+          <strong>{bold}</strong> {rest}
+        </>
+      }
       error={error}
       loading={value === null}
     >
       <Problem error={doing.error} />
-      {keys.length > 0 && <KeyTable {...{ keys, writes, rotate, revoke }} busy={doing.busy} />}
-      {writes && (
-        <NewKey
-          environment={environment}
-          busy={doing.busy}
-          onCreate={(label, taken) => void create(label, taken)}
-        />
-      )}
-      {minted !== null && (
-        <ShownOnce
-          title={`The key of ${minted.label}`}
-          secret={minted.apiKey}
-          onStored={() => setMinted(null)}
-        >
-          Store it where your server reads its secrets, never in a page.
-        </ShownOnce>
-      )}
-      {revoking !== null && (
-        <Revoke asked={revoking} onAct={() => end(revoking)} onLeave={() => revoke(null)} />
-      )}
+      <Card flush foot="People see the last four characters of a key, and nobody sees more.">
+        {keys.length === 0 ? (
+          <Empty icon="key" title="A key lets your server speak for you">
+            It stays on your server, never in a page or an app: players get a session token, which
+            your server makes with the key. Begin with one key for each server.
+          </Empty>
+        ) : (
+          <Table
+            label="Keys"
+            columns={columnsOf(environment, writes, doing.busy, ask)}
+            rows={keys}
+            keyOf={(key) => key.keyId}
+          />
+        )}
+      </Card>
+      {writes && <NewKey environment={environment} busy={doing.busy} onCreate={acts.create} />}
+      <KeyDialogs
+        {...{ api, environment, minted, asked }}
+        onStored={() => setMinted(null)}
+        onAct={answerAct}
+        onLeave={() => ask(null)}
+      />
     </PageFrame>
   );
 }
 
-interface RevokeProps {
-  asked: Key;
-  onAct(): void;
-  onLeave(): void;
+function columnsOf(
+  environment: Environment,
+  writes: boolean,
+  busy: boolean,
+  ask: (asked: Asked) => void,
+): readonly Column<Key>[] {
+  const acts: Column<Key> = {
+    head: '',
+    cell: (key) => (
+      <>
+        {key.status === 'active' && (
+          <Button small busy={busy} about={key.label} onPress={() => ask({ act: 'rotate', key })}>
+            Rotate
+          </Button>
+        )}{' '}
+        {key.status !== 'revoked' && (
+          <Button
+            small
+            kind="no"
+            busy={busy}
+            about={key.label}
+            onPress={() => ask({ act: 'revoke', key })}
+          >
+            Revoke
+          </Button>
+        )}
+      </>
+    ),
+  };
+  return [
+    { head: 'Label', cell: (key) => key.label },
+    { head: 'Key', cell: (key) => <code>{`pgs_${environment}_…${key.last4}`}</code> },
+    {
+      head: 'State',
+      cell: (key) => (
+        <Tag tone={TONES[key.status]} icon={ICONS[key.status]}>
+          {stateOf(key)}
+        </Tag>
+      ),
+    },
+    { head: 'Last used', cell: (key) => <LastUsed used={key} /> },
+    { head: 'Made', cell: (key) => dayOf(key.createdAt) },
+    ...(writes ? [acts] : []),
+  ];
 }
 
-function Revoke({ asked: { label, last4 }, onAct, onLeave }: RevokeProps) {
+function LastUsed({ used }: { used: Key }) {
+  if (used.lastUsedAt === undefined) return <span class="quiet">not yet</span>;
+  const ago = agoOf(used.lastUsedAt);
+  if (used.status !== 'scheduled' || !isUsed(used)) return <>{ago}</>;
   return (
-    <Question
-      title={`Revoke …${last4}?`}
-      act={`Revoke …${last4} now`}
-      onAct={onAct}
-      onLeave={onLeave}
-    >
-      Every call with {label} (…{last4}) is refused from this second. Tokens of players in play go
-      on until they expire. It cannot be brought back.
-    </Question>
+    <>
+      <strong class="warn">{ago}</strong>
+      <small>by a server that still has it</small>
+    </>
   );
 }
 
 interface NewKeyProps {
-  environment: string;
+  environment: Environment;
   busy: boolean;
   onCreate(label: string, taken: () => void): void;
 }
 
 function NewKey({ environment, busy, onCreate }: NewKeyProps) {
-  const field = useRef<HTMLInputElement>(null);
+  const [label, type] = useState('');
   const create = (event: Event) => {
     event.preventDefault();
-    onCreate(field.current?.value ?? '', () => {
-      if (field.current !== null) field.current.value = '';
-    });
+    onCreate(label, () => type(''));
   };
   return (
-    <form class="row end" onSubmit={create}>
-      <div class="field">
-        <label for="label">Label of a new {environment} key</label>
-        <input id="label" ref={field} class="in" maxLength={64} required />
+    <form class="card" onSubmit={create}>
+      <div class="in-card stack">
+        <Field
+          label={`Label of a new ${environment} key`}
+          help="Where it will be used, at most 64 characters. Your colleagues see it."
+          value={label}
+          maxLength={64}
+          required
+          onInput={(event) => type(event.currentTarget.value)}
+        />
+        <div>
+          <Button kind="pri" icon="plus" busy={busy}>
+            Create {environment} key
+          </Button>
+        </div>
       </div>
-      <button class="btn pri" disabled={busy}>
-        Create {environment} key
-      </button>
     </form>
-  );
-}
-
-interface TableProps {
-  keys: Key[];
-  writes: boolean;
-  busy: boolean;
-  rotate(key: Key): void;
-  revoke(key: Key): void;
-}
-
-function KeyTable({ keys, writes, busy, rotate, revoke }: TableProps) {
-  return (
-    <div class="scroll" role="region" aria-label="Keys" tabIndex={0}>
-      <table class="t">
-        <thead>
-          <tr>
-            <th scope="col">Label</th>
-            <th scope="col">Ends with</th>
-            <th scope="col">State</th>
-            <th scope="col">Made</th>
-            <th scope="col">Last used</th>
-            {writes && <th scope="col">Acts</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <tr key={key.keyId} data-key={key.keyId}>
-              <th scope="row">{key.label}</th>
-              <td>
-                <code>…{key.last4}</code>
-              </td>
-              <td>
-                {STATE[key.status]} {key.status !== 'active' && timeOf(key.revokesAt, '')}
-              </td>
-              <td>{timeOf(key.createdAt, '')}</td>
-              <td>{timeOf(key.lastUsedAt, 'not yet')}</td>
-              {writes && (
-                <td class="row">
-                  {key.status === 'active' && (
-                    <button type="button" class="btn" disabled={busy} onClick={() => rotate(key)}>
-                      Rotate <span class="unseen">{key.label}</span>
-                    </button>
-                  )}
-                  {key.status !== 'revoked' && (
-                    <button type="button" class="btn no" onClick={() => revoke(key)}>
-                      Revoke <span class="unseen">{key.label}</span>
-                    </button>
-                  )}
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }

@@ -1,212 +1,249 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { Question, ShownOnce } from '../parts/dialog';
+import { useState } from 'preact/hooks';
+import type { Environment } from '../api';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
-import { timeOf } from '../parts/format';
-
-interface Webhook {
-  url: string;
-  enabled: boolean;
-  consecutiveFailures: number;
-}
+import { Button } from '../parts/button';
+import { Card } from '../parts/card';
+import { Question, ShownOnce } from '../parts/dialog';
+import type { Will } from '../parts/dialog';
+import { Field } from '../parts/field';
+import { agoOf, timeOf } from '../parts/format';
+import { useList } from '../parts/list';
+import { Empty } from '../parts/note';
+import { FAILURES_MAX, lastTries, toldOf } from '../words/attempts';
+import type { Attempt, Webhook } from '../words/attempts';
+import { Attempts } from './webhook-attempts';
+import { Endpoint, WhatToDo } from './webhook-endpoint';
+import '../styles/figures.css';
 
 interface State {
   webhook?: Webhook;
   signingSecret?: string;
 }
 
-interface Attempt {
-  attemptId: string;
-  at: number;
-  try: number;
-  delivered: boolean;
-  statusCode?: number;
-  durationMs: number;
-  responseBody: string;
-  matchId?: string;
-  test: boolean;
-  error?: string;
-}
-
-/** Failures in a row after which the service switches an endpoint off. */
-const FAILURES_MAX = 10;
-
-function answerOf(webhook: Webhook | undefined): string {
+/** What the page answers first: whether it works, why not, and whether anything is lost. */
+function answerOf(webhook: Webhook | undefined, attempts: readonly Attempt[], where: string) {
   if (webhook === undefined) {
+    return `No webhook in ${where}. Your server learns of results only when it polls.`;
+  }
+  const last = lastTries(attempts)[0];
+  if (!webhook.enabled) {
+    const why = webhook.consecutiveFailures >= FAILURES_MAX ? ' after ten failures in a row' : '';
     return (
-      'No webhook yet. A nudge says "something changed" and nothing else, so a lost or forged ' +
-      'one can never lose or fake a result.'
+      <>
+        <strong>
+          Switched off since {timeOf(webhook.disabledAt ?? undefined, 'a while')}
+          {why}.
+        </strong>{' '}
+        Your server hears of nothing; the results wait in the feed.
+      </>
     );
   }
-  if (!webhook.enabled) {
-    return 'It is switched off. Save the address again to switch it on. No result is lost.';
-  }
   const failing = webhook.consecutiveFailures;
-  return failing === 0
-    ? `Nudges go to ${webhook.url}.`
-    : `Nudges to ${webhook.url} have failed ${failing} times in a row. After ${FAILURES_MAX} ` +
-        'it is switched off.';
+  if (failing > 0) {
+    return (
+      <>
+        <strong>
+          {failing === 1 ? 'The last nudge' : `${failing} nudges in a row`} failed
+          {last === undefined ? '' : `: it ${toldOf(last)}`}.
+        </strong>{' '}
+        {FAILURES_MAX - failing} more and it is switched off. No result is lost; they wait in the
+        feed.
+      </>
+    );
+  }
+  if (last === undefined) return <>On. No nudge has been sent in the last thirty days.</>;
+  return (
+    <>
+      <strong>It works.</strong> The last nudge was taken {agoOf(last.at)}, in {last.durationMs}{' '}
+      ms.
+    </>
+  );
 }
 
 type Asking = 'rotate' | 'off';
 
-const ASKED = {
-  rotate: {
-    title: 'Replace the secret?',
-    act: 'Replace the secret',
-    says:
-      'The next nudge is signed with the new one. Until your server has it, nudges fail. ' +
-      'No result is lost.',
-  },
-  off: {
-    title: 'Switch the webhook off?',
-    act: 'Switch it off',
-    says: 'No nudge any more; those under way are cut short. Results go on into the feed.',
-  },
-} as const;
+const WILL: Record<Asking, { title: string; act: string; leave: string; will: readonly Will[] }> =
+  {
+    rotate: {
+      title: 'Replace the signing secret?',
+      act: 'Replace the secret',
+      leave: 'Keep it',
+      will: [
+        {
+          icon: 'stop',
+          tone: 'bad',
+          says: 'The next nudge is signed with the new one. Until your server has it, nudges fail.',
+        },
+        { icon: 'check', says: 'No result is lost; the feed has them all.' },
+      ],
+    },
+    off: {
+      title: 'Switch the webhook off?',
+      act: 'Switch it off',
+      leave: 'Leave it on',
+      will: [
+        { icon: 'no', says: 'No nudge any more; those under way are cut short.' },
+        {
+          icon: 'check',
+          says: 'Results go on into the feed. Save the address again to switch it on.',
+        },
+      ],
+    },
+  };
 
-export default function Webhooks({ api, account, environment, tell }: PageProps) {
+export interface Acts {
+  busy: boolean;
+  save(url: string): void;
+  test(): void;
+  ask(what: Asking | null): void;
+}
+
+function useActs({ api, environment, tell }: PageProps, again: () => Promise<void>) {
   const path = `webhooks/${environment}`;
-  const { value, error, readAgain } = useReading<State>(api, path);
-  const attempts = useReading<{ attempts: Attempt[] }>(api, `${path}/attempts?limit=100`);
-  const doing = useAct(async () => {
-    await readAgain();
-    await attempts.readAgain();
-  });
+  const doing = useAct(again);
   const [secret, show] = useState<string | null>(null);
   const [asking, ask] = useState<Asking | null>(null);
-  const webhook = value?.webhook;
   const save = (url: string) =>
-    doing.act(async () => {
+    void doing.act(async () => {
       const saved = await api.write<State>('save the address', 'POST', path, { url });
       if (saved.signingSecret !== undefined) show(saved.signingSecret);
-      tell('The address is saved.');
+      tell('The address is saved. The webhook is on.');
     });
   const test = () =>
-    doing.act(async () => {
+    void doing.act(async () => {
       const tried = await api.write<Attempt>('send a test event', 'POST', `${path}/test`);
-      tell(`It ${outcomeOf(tried)}.`.replace('answered', 'was answered with'));
+      tell(`The test event ${toldOf(tried)}.`);
     });
   const end = (what: Asking) => {
     ask(null);
     void doing.act(async () => {
       if (what === 'off') {
         await api.write('switch it off', 'POST', `${path}/disable`);
+        tell('The webhook is off.');
         return;
       }
       const made = await api.write<State>('replace the secret', 'POST', `${path}/rotate-secret`);
       show(made.signingSecret ?? '');
     });
   };
+  return {
+    acts: { busy: doing.busy, save, test, ask },
+    error: doing.error,
+    asking,
+    end,
+    secret,
+    show,
+  };
+}
+
+export default function Webhooks(props: PageProps) {
+  const { api, account, environment } = props;
+  const path = `webhooks/${environment}`;
+  const { value, error, readAgain } = useReading<State>(api, path);
+  const log = useList<Attempt>(api, `${path}/attempts`, 'attempts', true);
+  const doing = useActs(props, async () => {
+    await readAgain();
+    await log.readAgain();
+  });
+  const { acts, asking, secret } = doing;
+  const webhook = value?.webhook;
+  const attempts = log.entries ?? [];
+  const offered = mayWrite(account) ? acts : null;
   return (
     <PageFrame
       title="Webhooks"
-      answer={answerOf(webhook)}
-      error={error ?? attempts.error}
-      loading={value === null}
+      answer={answerOf(webhook, attempts, environment)}
+      acts={webhook?.enabled && offered !== null ? <SendTest acts={offered} /> : undefined}
+      error={error ?? log.error}
+      loading={value === null || log.entries === null}
     >
       <Problem error={doing.error} />
-      {mayWrite(account) && (
-        <Acts {...{ webhook, environment, save, test, ask }} busy={doing.busy} />
+      {webhook === undefined ? (
+        <First environment={environment} acts={offered} />
+      ) : (
+        <>
+          <div class="split">
+            <Endpoint
+              key={webhook.url}
+              {...{ webhook, attempts, environment }}
+              acts={offered}
+            />
+            <WhatToDo attempts={attempts} />
+          </div>
+          <Attempts
+            {...{ attempts, environment, webhook }}
+            whole={log.whole}
+            partnerId={account.partnerId}
+          />
+        </>
       )}
-      <Attempts attempts={attempts.value?.attempts ?? []} />
       {secret !== null && (
-        <ShownOnce title="The signing secret" secret={secret} onStored={() => show(null)}>
-          Your server checks the signature of every nudge with it.
-        </ShownOnce>
+        <NewSecret {...{ environment, secret }} onStored={() => doing.show(null)} />
       )}
       {asking !== null && (
-        <Question {...ASKED[asking]} onAct={() => end(asking)} onLeave={() => ask(null)}>
-          {ASKED[asking].says}
-        </Question>
+        <Question
+          {...WILL[asking]}
+          environment={environment}
+          onAct={() => doing.end(asking)}
+          onLeave={() => acts.ask(null)}
+        />
       )}
     </PageFrame>
   );
 }
 
-interface ActsProps {
-  webhook: Webhook | undefined;
-  environment: string;
-  busy: boolean;
-  save(url: string): void;
-  test(): void;
-  ask(what: Asking): void;
-}
-
-function Acts({ webhook, environment, busy, save, test, ask }: ActsProps) {
-  const field = useRef<HTMLInputElement>(null);
-  const stored = webhook?.url;
-  useEffect(() => {
-    if (field.current !== null && stored !== undefined) field.current.value = stored;
-  }, [stored]);
-  const send = (event: Event) => {
-    event.preventDefault();
-    save(field.current?.value.trim() ?? '');
-  };
+function SendTest({ acts }: { acts: Acts }) {
   return (
-    <>
-      <form class="row end" onSubmit={send}>
-        <div class="field">
-          <label for="url">Address, with https</label>
-          <input id="url" ref={field} class="in" maxLength={2048} required />
-        </div>
-        <button class="btn pri" disabled={busy}>
-          Save {environment} address
-        </button>
-      </form>
-      {webhook?.enabled && (
-        <div class="row">
-          <button type="button" class="btn" disabled={busy} onClick={test}>
-            Send a test event
-          </button>
-          <button type="button" class="btn" disabled={busy} onClick={() => ask('rotate')}>
-            Replace the secret
-          </button>
-          <button type="button" class="btn no" disabled={busy} onClick={() => ask('off')}>
-            Switch it off
-          </button>
-        </div>
-      )}
-    </>
+    <Button icon="bell" busy={acts.busy} onPress={acts.test}>
+      Send a test event
+    </Button>
   );
 }
 
-const outcomeOf = ({ statusCode, error }: Attempt) =>
-  statusCode === undefined ? `got no answer: ${error ?? 'unknown'}` : `answered ${statusCode}`;
+interface SecretProps {
+  environment: Environment;
+  secret: string;
+  onStored(): void;
+}
 
-function Attempts({ attempts }: { attempts: Attempt[] }) {
-  if (attempts.length === 0) return <p>Nothing has been sent in the last thirty days.</p>;
+function NewSecret(props: SecretProps) {
   return (
-    <div class="scroll" role="region" aria-label="Attempts" tabIndex={0}>
-      <table class="t">
-        <caption>The newest hundred tries</caption>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Try</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Took</th>
-            <th scope="col">About</th>
-            <th scope="col">Your server said</th>
-          </tr>
-        </thead>
-        <tbody>
-          {attempts.map((attempt) => (
-            <tr key={attempt.attemptId}>
-              <th scope="row">{timeOf(attempt.at, '')}</th>
-              <td>{attempt.try}</td>
-              <td class={attempt.delivered ? 'good' : 'bad'}>{outcomeOf(attempt)}</td>
-              <td>{attempt.durationMs} ms</td>
-              <td>
-                {attempt.test ? 'test event' : <code>{attempt.matchId ?? 'several matches'}</code>}
-              </td>
-              <td>
-                <code>{attempt.responseBody}</code>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ShownOnce title="The signing secret" {...props}>
+      Your server checks the signature of every nudge with it. The key is the whole text,{' '}
+      <code>whsec_</code> included.
+    </ShownOnce>
+  );
+}
+
+/** The page before there is an endpoint. */
+function First({ environment, acts }: { environment: Environment; acts: Acts | null }) {
+  const [url, type] = useState('');
+  const send = (event: Event) => {
+    event.preventDefault();
+    acts?.save(url.trim());
+  };
+  return (
+    <Card flush>
+      <Empty icon="hook" title="Hear of results within a second">
+        A nudge says "something changed" and nothing else; your server then reads the feed. So a
+        lost or forged nudge can never lose or fake a result.
+      </Empty>
+      {acts !== null && (
+        <form class="in-card row end" onSubmit={send}>
+          <Field
+            label="Address, with https"
+            help="A public host that answers 2xx within 5 seconds."
+            value={url}
+            maxLength={2048}
+            required
+            onInput={(event) => type(event.currentTarget.value)}
+          />
+          <Button kind="pri" busy={acts.busy}>
+            Save {environment} address
+          </Button>
+        </form>
+      )}
+    </Card>
   );
 }

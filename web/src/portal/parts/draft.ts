@@ -10,7 +10,8 @@ const drafts = new Map<string, unknown>();
 
 const ask = (event: BeforeUnloadEvent) => event.preventDefault();
 
-function keep(name: string, value: unknown): void {
+/** Keeps what was typed under a name, or forgets it with undefined. */
+export function keep(name: string, value: unknown): void {
   if (value === undefined) drafts.delete(name);
   else if (drafts.has(name) || drafts.size < DRAFTS_MAX) drafts.set(name, value);
   // The browser asks before the document goes while something would be lost.

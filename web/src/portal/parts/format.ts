@@ -8,6 +8,11 @@ const minute = new Intl.DateTimeFormat('en-GB', {
   timeStyle: 'short',
   timeZone: 'UTC',
 });
+const short = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+});
 const second = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' });
 
 /** US cents as dollars: `$1,902.40`. */
@@ -33,6 +38,10 @@ export const timeOf = (seconds: number | undefined, none = '') =>
 
 /** The time of day with its seconds: `02:41:07`. */
 export const clockOf = (seconds: number) => second.format(seconds * 1000);
+
+/** A time with its seconds, for a log: `22 Nov, 02:41:07`. */
+export const momentOf = (seconds: number) =>
+  `${short.format(seconds * 1000)}, ${clockOf(seconds)}`;
 
 const STEPS = [
   [86400, 'day'],

@@ -1,0 +1,134 @@
+/** Usage by day: a chart of one measure, and the table with all of them. */
+
+import { Button } from '../parts/button';
+import { Card } from '../parts/card';
+import { Chart } from '../parts/chart';
+import { amount, save } from '../parts/csv';
+import { longDay, shortDay } from '../parts/days';
+import { Choice } from '../parts/filters';
+import { countOf, dollars } from '../parts/format';
+import { axisOf, barSays, MEASURES } from '../words/usage';
+import type { Figures, Measure, Usage } from '../words/usage';
+import type { Change } from './usage';
+
+const COLUMNS: readonly (readonly [keyof Figures, string])[] = [
+  ['matches', 'Matches'],
+  ['seats', 'Seats'],
+  ['noContests', 'No contest'],
+  ['stakesUsdCents', 'Stakes'],
+  ['payoutsUsdCents', 'Payouts'],
+  ['refundsUsdCents', 'Refunds'],
+  ['rakeUsdCents', 'Rake'],
+];
+
+const isMoney = (name: string) => name.endsWith('UsdCents');
+
+const shown = (figures: Figures, name: keyof Figures) =>
+  isMoney(name) ? dollars(figures[name]) : countOf(figures[name]);
+
+export function KeepDays({ usage }: { usage: Usage }) {
+  const press = () => {
+    const heads = ['day', ...COLUMNS.map(([, head]) => head)];
+    const rows = usage.days.map((day) => [
+      day.day,
+      ...COLUMNS.map(([name]) => (isMoney(name) ? amount(day[name]) : day[name])),
+    ]);
+    save(`usage-${usage.from}-${usage.to}.csv`, [heads, ...rows]);
+  };
+  return (
+    <Button icon="save" onPress={press}>
+      CSV
+    </Button>
+  );
+}
+
+interface ByDayProps {
+  usage: Usage;
+  query: URLSearchParams;
+  change: Change;
+}
+
+export function ByDay({ usage, query, change }: ByDayProps) {
+  const asked = query.get('of');
+  const measure: Measure = MEASURES.find(([name]) => name === asked)?.[0] ?? 'matches';
+  const { days } = usage;
+  const picked = days.find(({ day }) => day === query.get('pick')) ?? days.at(-1)!;
+  const { day, said } = barSays(days, picked, measure);
+  const name = MEASURES.find(([each]) => each === measure)![1];
+  return (
+    <>
+      <Card
+        title={`${name} a day`}
+        aside={
+          <Choice
+            label="Chart of"
+            choices={MEASURES}
+            value={measure}
+            onChoose={(of) => change({ of })}
+          />
+        }
+      >
+        <Chart
+          label={`${name} a day, ${longDay(usage.from)} to ${longDay(usage.to)}`}
+          bars={days.map((each) => ({
+            key: each.day,
+            name: shortDay(each.day),
+            value: each[measure],
+          }))}
+          axis={(value) => axisOf(measure, value)}
+          picked={picked.day}
+          says={`${day}: ${said}`}
+          onPick={(pick) => change({ pick })}
+        />
+        <p class="small" data-picked={picked.day}>
+          <strong>{day}</strong>: {said}
+        </p>
+      </Card>
+      <DayTable usage={usage} picked={picked.day} />
+    </>
+  );
+}
+
+function DayTable({ usage, picked }: { usage: Usage; picked: string }) {
+  const row = (figures: Figures) =>
+    COLUMNS.map(([name]) => (
+      <td key={name} class={figures[name] === 0 ? 'r quiet' : 'r'}>
+        {shown(figures, name)}
+      </td>
+    ));
+  return (
+    <Card
+      flush
+      foot="Stakes are payouts, refunds and rake together, in every row and in the total."
+    >
+      <div class="scroll" tabIndex={0} role="region" aria-label="Usage by day">
+        <table class="t">
+          <thead>
+            <tr>
+              <th scope="col">Day, UTC</th>
+              {COLUMNS.map(([name, head]) => (
+                <th key={name} scope="col" class="r">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {usage.days.map((day) => (
+              <tr key={day.day} class={day.day === picked ? 'on' : ''}>
+                <th scope="row">{shortDay(day.day)}</th>
+                {row(day)}
+              </tr>
+            ))}
+          </tbody>
+          <tfoot>
+            <tr>
+              <th scope="row">Total</th>
+              {row(usage.totals)}
+            </tr>
+          </tfoot>
+        </table>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,200 @@
+/** The log of attempts. A row opens in place; its address is `?open=`. */
+
+import { useQuery } from '../address';
+import type { Environment } from '../api';
+import { Button, LinkButton } from '../parts/button';
+import { Card } from '../parts/card';
+import { Copy } from '../parts/copy';
+import { beginOf, isDay } from '../parts/days';
+import { Choice, Day, Search } from '../parts/filters';
+import { countOf, many } from '../parts/format';
+import { LongTable } from '../parts/long-table';
+import { Empty, Tag } from '../parts/note';
+import type { Column } from '../parts/table';
+import { linkTo } from '../routes';
+import {
+  aboutOf,
+  attemptsOf,
+  bodyOf,
+  curlOf,
+  nextOf,
+  outcomeOf,
+  requestOf,
+  whenOf,
+} from '../words/attempts';
+import type { Attempt, Outcome, Webhook } from '../words/attempts';
+
+const OUTCOMES: readonly Outcome[] = ['all', 'failed', 'taken', 'test'];
+
+interface AttemptsProps {
+  attempts: readonly Attempt[];
+  whole: boolean;
+  environment: Environment;
+  webhook: Webhook;
+  partnerId: string;
+}
+
+function columnsOf(
+  environment: Environment,
+  open: string | null,
+  onOpen: (id: string | null) => void,
+): readonly Column<Attempt>[] {
+  return [
+    { head: 'When, UTC', cell: whenOf },
+    {
+      head: 'Outcome',
+      cell: (attempt) => (
+        <Tag tone={attempt.delivered ? 'good' : 'bad'} icon={attempt.delivered ? 'check' : 'no'}>
+          {outcomeOf(attempt)}
+        </Tag>
+      ),
+    },
+    { head: 'Took', cell: ({ durationMs }) => `${countOf(durationMs)} ms` },
+    { head: 'Try', cell: ({ try: number, test }) => (test ? '1 of 1' : `${number} of 3`) },
+    {
+      head: 'About',
+      cell: (attempt) =>
+        attempt.matchId === undefined || attempt.test ? (
+          aboutOf(attempt)
+        ) : (
+          <a class="mono" href={linkTo(environment, 'match', attempt.matchId)}>
+            {attempt.matchId}
+          </a>
+        ),
+    },
+    {
+      head: '',
+      cell: ({ attemptId, at, nudgeId }) => {
+        const opened = attemptId === open;
+        return (
+          <button
+            type="button"
+            class="btn sm"
+            aria-expanded={opened}
+            data-at={at}
+            onClick={() => onOpen(opened ? null : attemptId)}
+          >
+            {opened ? 'Close' : 'Open'} <span class="unseen">{nudgeId}</span>
+          </button>
+        );
+      },
+    },
+  ];
+}
+
+export function Attempts({ attempts, whole, environment, webhook, partnerId }: AttemptsProps) {
+  const [query, change] = useQuery();
+  const asked = query.get('outcome');
+  const outcome = OUTCOMES.find((name) => name === asked) ?? 'all';
+  const from = query.get('from') ?? '';
+  const text = query.get('q') ?? '';
+  const since = isDay(from) ? beginOf(from) : null;
+  const shown = attemptsOf(attempts, { outcome, text, since });
+  const failed = attemptsOf(attempts, { outcome: 'failed', text, since }).length;
+  const open = query.get('open');
+  const drop = () => change({ outcome: null, q: null, from: null });
+  return (
+    <Card flush title="Attempts" aside={<span class="small quiet">30 days, newest first</span>}>
+      <div class="filters" role="search">
+        <Choice<Outcome>
+          label="Outcome"
+          choices={[
+            ['all', 'All'],
+            ['failed', `Failed ${countOf(failed)}`],
+            ['taken', 'Taken'],
+            ['test', 'Test events'],
+          ]}
+          value={outcome}
+          onChoose={(name) => change({ outcome: name === 'all' ? null : name })}
+        />
+        <Search
+          label="Id of a nudge or match, or a word of your answer"
+          hint="ndg_, mat_ or a word"
+          value={text}
+          onSearch={(q) => change({ q })}
+        />
+        <Day label="From day" value={from} onChoose={(day) => change({ from: day })} />
+        <span class="grow" />
+        <span class="small quiet" role="status">
+          {many(shown.length, 'attempt')}
+          {whole ? '' : ' so far'}
+        </span>
+      </div>
+      {shown.length === 0 ? (
+        <Nothing outside={attempts.length} onDrop={drop} />
+      ) : (
+        <LongTable
+          label="Attempts"
+          columns={columnsOf(environment, open, (id) => change({ open: id }))}
+          rows={shown}
+          keyOf={({ attemptId }) => attemptId}
+          whole={whole}
+          open={open}
+          detail={(attempt) => (
+            <Opened {...{ attempt, environment, webhook, partnerId }} all={attempts} />
+          )}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Nothing({ outside, onDrop }: { outside: number; onDrop(): void }) {
+  if (outside === 0) {
+    return (
+      <Empty icon="hook" title="Nothing has been sent yet">
+        Each try stands here for thirty days, with what your server answered.
+      </Empty>
+    );
+  }
+  const acts = <Button onPress={onDrop}>Drop the filters</Button>;
+  return (
+    <Empty icon="hook" title="Nothing matches these filters" acts={acts}>
+      {many(outside, 'attempt lies', 'attempts lie')} outside them.
+    </Empty>
+  );
+}
+
+interface OpenedProps extends Pick<AttemptsProps, 'environment' | 'webhook' | 'partnerId'> {
+  attempt: Attempt;
+  all: readonly Attempt[];
+}
+
+function Opened({ attempt, all, environment, webhook, partnerId }: OpenedProps) {
+  const body = bodyOf(attempt, all, partnerId);
+  const { statusCode, durationMs, error, responseBody, matchId, test } = attempt;
+  const answered =
+    statusCode === undefined
+      ? `No answer after ${durationMs} ms: ${error ?? 'unknown'}`
+      : `${statusCode} in ${durationMs} ms\n\n${responseBody}`;
+  return (
+    <div class="cols opened">
+      <div class="stack tight">
+        <h3>What we sent</h3>
+        <pre class="wrap" tabIndex={0} role="region" aria-label="Request">
+          {requestOf(webhook.url, body)}
+        </pre>
+        <div class="row">
+          <Copy text={curlOf(webhook.url, body)} what="as curl" />
+          {matchId !== undefined && !test && (
+            <LinkButton href={linkTo(environment, 'match', matchId)}>Open the match</LinkButton>
+          )}
+        </div>
+      </div>
+      <div class="stack tight">
+        <h3>What you answered</h3>
+        <pre class="wrap" tabIndex={0} role="region" aria-label="Answer">
+          {answered.trimEnd()}
+        </pre>
+        <dl class="kv dense">
+          <dt>Attempt</dt>
+          <dd class="mono">{attempt.attemptId}</dd>
+          <dt>Nudge</dt>
+          <dd class="mono">{attempt.nudgeId}</dd>
+          <dt>Next</dt>
+          <dd>{nextOf(attempt, all)}</dd>
+        </dl>
+      </div>
+    </div>
+  );
+}

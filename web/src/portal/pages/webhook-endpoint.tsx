@@ -1,0 +1,153 @@
+/** The endpoint of an environment, and what its last nudges mean. */
+
+import { useState } from 'preact/hooks';
+import type { Environment } from '../api';
+import { Button } from '../parts/button';
+import { Card } from '../parts/card';
+import { Field } from '../parts/field';
+import { agoOf, many, timeOf } from '../parts/format';
+import { Tag } from '../parts/note';
+import { adviceOf, FAILURES_MAX, newest } from '../words/attempts';
+import type { Attempt, Webhook } from '../words/attempts';
+import type { Acts } from './webhooks';
+
+function State({ webhook }: { webhook: Webhook }) {
+  if (!webhook.enabled) return <Tag tone="bad">switched off</Tag>;
+  if (webhook.consecutiveFailures > 0) return <Tag tone="warn">on, failing</Tag>;
+  return (
+    <Tag tone="good" icon="check">
+      on
+    </Tag>
+  );
+}
+
+interface EndpointProps {
+  webhook: Webhook;
+  attempts: readonly Attempt[];
+  environment: Environment;
+  /** What the role may do, or null. */
+  acts: Acts | null;
+}
+
+export function Endpoint({ webhook, attempts, environment, acts }: EndpointProps) {
+  const taken = attempts.find(({ delivered, test }) => delivered && !test);
+  return (
+    <Card title="Endpoint" aside={<State webhook={webhook} />}>
+      {acts === null ? (
+        <code>{webhook.url}</code>
+      ) : (
+        <Address webhook={webhook} environment={environment} acts={acts} />
+      )}
+      <dl class="kv dense">
+        <dt>Signing secret</dt>
+        <dd class="row">
+          set {timeOf(webhook.secretRotatedAt)}
+          {acts !== null && (
+            <Button small busy={acts.busy} onPress={() => acts.ask('rotate')}>
+              Replace the secret
+            </Button>
+          )}
+        </dd>
+        <dt>Failures in a row</dt>
+        <dd>
+          {webhook.consecutiveFailures} of {FAILURES_MAX}
+        </dd>
+        <dt>Last success</dt>
+        <dd>{taken === undefined ? 'none in thirty days' : agoOf(taken.at)}</dd>
+      </dl>
+      {acts !== null && webhook.enabled && (
+        <div>
+          <Button kind="no" busy={acts.busy} onPress={() => acts.ask('off')}>
+            Switch it off
+          </Button>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Address({
+  webhook,
+  environment,
+  acts,
+}: {
+  webhook: Webhook;
+  environment: Environment;
+  acts: Acts;
+}) {
+  const [url, type] = useState(webhook.url);
+  const send = (event: Event) => {
+    event.preventDefault();
+    acts.save(url.trim());
+  };
+  return (
+    <form class="stack" onSubmit={send}>
+      <Field
+        label="Address, with https"
+        help="Saving switches it on and clears the failures. The secret stays."
+        value={url}
+        maxLength={2048}
+        required
+        spellcheck={false}
+        onInput={(event) => type(event.currentTarget.value)}
+      />
+      <div>
+        <Button {...(webhook.enabled ? {} : { kind: 'pri' as const })} busy={acts.busy}>
+          {webhook.enabled ? `Save ${environment} address` : `Switch ${environment} on again`}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Beside a failing endpoint what to do, beside a working one its last nudges. */
+export function WhatToDo({ attempts }: { attempts: readonly Attempt[] }) {
+  const advice = adviceOf(attempts);
+  const last = newest(attempts);
+  if (advice !== null) {
+    const body = last[0]?.responseBody ?? '';
+    return (
+      <Card title="What to do">
+        <p>
+          <strong>{advice.title}</strong>
+        </p>
+        {body !== '' && (
+          <pre class="wrap" tabIndex={0} role="region" aria-label="What your server said">
+            {body}
+          </pre>
+        )}
+        <p>{advice.does}</p>
+        <p>
+          <a href="/docs/webhooks">Receiving webhooks, with code</a>
+        </p>
+      </Card>
+    );
+  }
+  if (last.length === 0) {
+    return (
+      <Card title="Last nudges">
+        <p class="quiet">None yet. Send a test event, or play a test match.</p>
+      </Card>
+    );
+  }
+  return <LastNudges last={last} />;
+}
+
+function LastNudges({ last }: { last: readonly Attempt[] }) {
+  const failed = last.filter(({ delivered }) => !delivered).length;
+  const took = last.map(({ durationMs }) => durationMs).sort((one, other) => one - other);
+  const below = (share: number) => took[Math.ceil(took.length * share) - 1];
+  const counted = `${many(last.length, 'nudge')}: ${last.length - failed} taken, ${failed} failed`;
+  return (
+    <Card title={`Last ${many(last.length, 'nudge')}`}>
+      <div class="strip" role="img" aria-label={counted}>
+        {[...last].reverse().map(({ attemptId, delivered }) => (
+          <i key={attemptId} class={delivered ? '' : 'f'} />
+        ))}
+      </div>
+      <p class="quiet">
+        Half of them took at most {below(0.5)} ms, 95 of 100 at most {below(0.95)} ms.
+      </p>
+    </Card>
+  );
+}

@@ -1,0 +1,124 @@
+/** Bars of one measure. The picked bar is said in a sentence by whoever draws the chart. */
+
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { LINES, stepFor } from './scale';
+
+const HEIGHT = 230;
+const LEFT = 52;
+const TOP = 14;
+const FOOT = 26;
+/** Pixels that the name of a bar needs. */
+const NAME_PX = 80;
+
+export interface Bar {
+  key: string;
+  name: string;
+  value: number;
+}
+
+interface ChartProps {
+  label: string;
+  bars: readonly Bar[];
+  /** The value as it stands at the axis. */
+  axis(value: number): string;
+  picked: string;
+  /** The picked bar in words. */
+  says: string;
+  onPick(key: string): void;
+}
+
+function useWidth() {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(960);
+  useLayoutEffect(() => {
+    const look = () => setWidth(Math.max(280, box.current?.clientWidth ?? 960));
+    look();
+    const watcher = new ResizeObserver(look);
+    if (box.current !== null) watcher.observe(box.current);
+    return () => watcher.disconnect();
+  }, []);
+  return { box, width };
+}
+
+export function Chart({ label, bars, axis, picked, says, onPick }: ChartProps) {
+  const { box, width } = useWidth();
+  const at = Math.max(
+    0,
+    bars.findIndex((bar) => bar.key === picked),
+  );
+  const walk = (event: KeyboardEvent) => {
+    const last = bars.length - 1;
+    const steps = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
+    const to = steps[event.key as keyof typeof steps];
+    if (to === undefined) return;
+    event.preventDefault();
+    onPick(bars[Math.min(Math.max(to, 0), last)]!.key);
+  };
+  return (
+    <div ref={box}>
+      <svg
+        class="chart"
+        viewBox={`0 0 ${width} ${HEIGHT}`}
+        role="slider"
+        // In small letters: a drawing keeps the name of an attribute as it is written.
+        {...{ tabindex: 0 }}
+        aria-label={label}
+        aria-valuemin={1}
+        aria-valuemax={bars.length}
+        aria-valuenow={at + 1}
+        aria-valuetext={says}
+        onKeyDown={walk}
+      >
+        <Bars {...{ bars, axis, at, width, onPick }} />
+      </svg>
+    </div>
+  );
+}
+
+interface BarsProps extends Pick<ChartProps, 'bars' | 'axis' | 'onPick'> {
+  at: number;
+  width: number;
+}
+
+function Bars({ bars, axis, at, width, onPick }: BarsProps) {
+  const step = stepFor(Math.max(0, ...bars.map((bar) => bar.value)));
+  const room = (width - LEFT) / bars.length;
+  const y = (value: number) => HEIGHT - FOOT - (value / (step * LINES)) * (HEIGHT - FOOT - TOP);
+  const apart = Math.ceil((bars.length * NAME_PX) / (width - LEFT));
+  return (
+    <>
+      {Array.from({ length: LINES + 1 }, (_, line) => (
+        <g key={line}>
+          <line x1={LEFT} x2={width} y1={y(line * step)} y2={y(line * step)} />
+          <text x={LEFT - 8} y={y(line * step) + 4} text-anchor="end">
+            {axis(line * step)}
+          </text>
+        </g>
+      ))}
+      {bars.map(({ key, name, value }, index) => (
+        <g key={key} onClick={() => onPick(key)}>
+          <rect
+            class="o"
+            x={LEFT + index * room}
+            y={TOP}
+            width={room}
+            height={HEIGHT - FOOT - TOP}
+          />
+          <rect
+            class={index === at ? 'sel' : undefined}
+            x={LEFT + index * room + room * 0.16}
+            y={y(value)}
+            width={room * 0.68}
+            height={HEIGHT - FOOT - y(value)}
+            rx={Math.min(3, room * 0.2)}
+          />
+          {(bars.length - 1 - index) % apart === 0 && (
+            <text x={LEFT + (index + 0.5) * room} y={HEIGHT - 6} text-anchor="middle">
+              {name}
+            </text>
+          )}
+        </g>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+/** Reads a list of the admin API page by page. */
+
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Api } from '../api';
+
+/** Entries of a list that are kept. The page says so if there are more. */
+export const ENTRIES_MAX = 10_000;
+/** Entries of a page, the most that the service sends at once. */
+const PAGE = 500;
+
+interface Page {
+  nextCursor: string | null;
+}
+
+export interface List<T> {
+  /** null until the first page is there. */
+  entries: readonly T[] | null;
+  /** Whether these are all, or as many as are kept. */
+  whole: boolean;
+  error: unknown;
+  more(): void;
+  readAgain(): Promise<void>;
+}
+
+/**
+ * Reads `path`, whose answers have their entries under `name`. `all`: reads on to the end, for a
+ * search over all of them.
+ */
+export function useList<T>(api: Api, path: string, name: string, all: boolean): List<T> {
+  const [entries, setEntries] = useState<readonly T[] | null>(null);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const turn = useRef(0);
+  const read = useCallback(
+    async (begun: readonly T[], after: string | null) => {
+      turn.current += 1;
+      const mine = turn.current;
+      try {
+        const glue = path.includes('?') ? '&' : '?';
+        const at = after === null ? '' : `&cursor=${encodeURIComponent(after)}`;
+        const page = await api.read<Page & Record<string, T[]>>(
+          `${path}${glue}limit=${PAGE}${at}`,
+        );
+        if (mine !== turn.current) return;
+        const next = [...begun, ...(page[name] ?? [])].slice(0, ENTRIES_MAX);
+        setEntries(next);
+        setCursor(next.length < ENTRIES_MAX ? page.nextCursor : null);
+        setError(null);
+      } catch (failed) {
+        if (mine === turn.current) setError(failed);
+      }
+    },
+    [api, path, name],
+  );
+  const readAgain = useCallback(() => read([], null), [read]);
+  useEffect(() => {
+    setEntries(null);
+    void readAgain();
+  }, [readAgain]);
+  const more = () => {
+    if (entries !== null && cursor !== null && error === null) void read(entries, cursor);
+  };
+  useEffect(() => {
+    if (all) more();
+  }, [all, cursor]);
+  return { entries, whole: entries !== null && cursor === null, error, more, readAgain };
+}

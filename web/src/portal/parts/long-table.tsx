@@ -1,0 +1,164 @@
+/** A table of up to thousands of rows, of which only those near the visible part are drawn. */
+
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Column } from './table';
+import { rowsShown } from './window';
+import type { Shown } from './window';
+
+/** Pixels of a row until one has been measured. */
+const ROW_PX = 41;
+/** Rows before the end at which more are asked for. */
+const NEAR_END = 50;
+
+interface LongTableProps<Row> {
+  /** What the table is, for screen readers. */
+  label: string;
+  /** The first column names the row. */
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf(row: Row): string;
+  /** Whether the rows are all that there are. */
+  whole: boolean;
+  /** The row under which `detail` is open. */
+  open?: string | null;
+  detail?(row: Row): ComponentChildren;
+  /** Asks for more rows, when the last ones are near. */
+  onNearEnd?(): void;
+}
+
+function useWindow(total: number, openIndex: number) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [place, setPlace] = useState({ top: 0, height: innerHeight, row: ROW_PX, opened: 0 });
+  useLayoutEffect(() => {
+    const look = () => {
+      const section = body.current;
+      if (section === null) return;
+      const row = section.querySelector<HTMLElement>('[data-row]')?.offsetHeight ?? ROW_PX;
+      const opened = section.querySelector<HTMLElement>('[data-detail]')?.offsetHeight ?? 0;
+      const head = section.closest('table')?.tHead ?? section;
+      const top = Math.round(-head.getBoundingClientRect().bottom);
+      const next = { top, height: innerHeight, row, opened };
+      setPlace((now) => (JSON.stringify(now) === JSON.stringify(next) ? now : next));
+    };
+    look();
+    addEventListener('scroll', look, { passive: true });
+    addEventListener('resize', look);
+    return () => {
+      removeEventListener('scroll', look);
+      removeEventListener('resize', look);
+    };
+  }, [total, openIndex]);
+  const opened = openIndex < 0 ? null : { index: openIndex, height: place.opened };
+  return { body, shown: rowsShown(total, place.row, place.top, place.height, opened) };
+}
+
+export function LongTable<Row>(props: LongTableProps<Row>) {
+  const { label, columns, rows, keyOf, whole, open = null, detail, onNearEnd } = props;
+  const openIndex = open === null ? -1 : rows.findIndex((row) => keyOf(row) === open);
+  const { body, shown } = useWindow(rows.length, openIndex);
+  const near = shown.end >= rows.length - NEAR_END;
+  useEffect(() => {
+    if (near && !whole) onNearEnd?.();
+  }, [near, whole, rows.length]);
+  return (
+    <div class="long" role="region" aria-label={label} tabIndex={0}>
+      <table
+        class="t cards flat even"
+        role="table"
+        aria-label={label}
+        aria-rowcount={whole ? rows.length + 1 : -1}
+      >
+        <thead role="rowgroup">
+          <tr role="row" aria-rowindex={1}>
+            {columns.map(({ head, right }) => (
+              <th key={head} scope="col" role="columnheader" class={right ? 'r' : undefined}>
+                {head === '' ? <span class="unseen">Open</span> : head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <Gap height={shown.above} columns={columns.length} />
+        <tbody role="rowgroup" ref={body}>
+          <Rows {...{ columns, rows, keyOf, open, shown }} detail={detail} />
+        </tbody>
+        <Gap height={shown.below} columns={columns.length} />
+      </table>
+    </div>
+  );
+}
+
+/** The room of the rows that are not drawn. */
+function Gap({ height, columns }: { height: number; columns: number }) {
+  return (
+    <tbody aria-hidden="true" class="gap">
+      {height > 0 && (
+        <tr style={{ height: `${height}px` }}>
+          <td colSpan={columns} />
+        </tr>
+      )}
+    </tbody>
+  );
+}
+
+interface RowsProps<Row> extends Pick<LongTableProps<Row>, 'columns' | 'rows' | 'keyOf'> {
+  open: string | null;
+  detail: ((row: Row) => ComponentChildren) | undefined;
+  shown: Shown;
+}
+
+function Rows<Row>({ columns, rows, keyOf, open, detail, shown }: RowsProps<Row>) {
+  return (
+    <>
+      {rows.slice(shown.first, shown.end).flatMap((row, at) => {
+        const key = keyOf(row);
+        const index = shown.first + at + 2;
+        const selected = key === open;
+        const drawn = [
+          <tr
+            key={key}
+            data-row={key}
+            role="row"
+            aria-rowindex={index}
+            class={selected ? 'on' : ''}
+          >
+            {columns.map((column, number) => (
+              <Cell key={column.head} column={column} row={row} first={number === 0} />
+            ))}
+          </tr>,
+        ];
+        if (selected && detail !== undefined) {
+          drawn.push(
+            <tr key={`${key} open`} data-detail role="row" aria-rowindex={index} class="detail">
+              <td role="cell" colSpan={columns.length}>
+                {detail(row)}
+              </td>
+            </tr>,
+          );
+        }
+        return drawn;
+      })}
+    </>
+  );
+}
+
+interface CellProps<Row> {
+  column: Column<Row>;
+  row: Row;
+  first: boolean;
+}
+
+function Cell<Row>({ column: { head, right, cell }, row, first }: CellProps<Row>) {
+  if (first) {
+    return (
+      <th scope="row" role="rowheader">
+        {cell(row)}
+      </th>
+    );
+  }
+  return (
+    <td role="cell" class={head === '' ? 'acts' : right ? 'r' : undefined}>
+      {cell(row)}
+    </td>
+  );
+}

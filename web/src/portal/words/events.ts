@@ -1,0 +1,109 @@
+/** The entries of the event log as sentences. */
+
+export interface Entry {
+  eventId: string;
+  at: number;
+  actor: string;
+  action: string;
+  detail: Readonly<Record<string, unknown>>;
+}
+
+/** What ids stand for: labels of keys, addresses of members. */
+export type Names = ReadonlyMap<string, string>;
+
+/** Who made the entries that no member made. */
+export const PLATFORM = 'platform';
+
+type Say = (of: (name: string) => string, names: Names) => string;
+
+const key = (id: string, names: Names) => names.get(id) ?? id;
+
+const SENTENCES: Record<string, Say> = {
+  'account.created': () => 'opened the account',
+  'account.deactivated': () => 'switched the account off',
+  'account.reactivated': () => 'switched the account on',
+  'account.domain_set': (of) => `set the domain ${of('domain')}`,
+  'account.corrected': () => 'corrected the account',
+  'account.rate_set': (of) => `set the rate to ${of('rate')} calls a second`,
+  'api_version.pinned': (of) => `moved to API version ${of('version')}`,
+  'emergency_stop.ordered': () => 'ordered an emergency stop',
+  'feed.rewound': () => 'found that the feed has lost history',
+  'game.test_enabled': (of) => `turned ${of('gameId')} on`,
+  'game.test_disabled': (of) => `turned ${of('gameId')} off`,
+  'game.live_requested': (of) => `asked for live access to ${of('gameId')}`,
+  'game.live_taken_back': (of) => `gave up live access to ${of('gameId')}`,
+  'game.live_granted': (of) => `granted live access to ${of('gameId')}`,
+  'game.live_denied': (of) => `denied live access to ${of('gameId')}`,
+  'game.live_withdrawn': (of) => `withdrew live access to ${of('gameId')}`,
+  'invite.created': (of) => `invited ${of('email')} as ${of('role')}`,
+  'invite.revoked': () => 'took an invite back',
+  'invite.accepted': (of) => `joined as ${of('role')}`,
+  'key.created': (of) => `made the key ${of('label')}, …${of('last4')}`,
+  'key.rotated': (of, names) => `replaced the key ${key(of('keyId'), names)}`,
+  'key.revoked': (of, names) => `revoked the key ${key(of('keyId'), names)}`,
+  'member.role_changed': (of, names) => `made ${key(of('uid'), names)} ${of('role')}`,
+  'member.removed': (of, names) => `removed ${key(of('uid'), names)}`,
+  'origin.added': (of) => `let ${of('origin')} show the frame`,
+  'origin.removed': (of) => `removed the origin ${of('origin')}`,
+  'prices.set': () => 'set the prices',
+  'rake_terms.agreed': (of) => `agreed to the rake terms ${of('version')}`,
+  'rake_terms.ended': (of) => `ended the rake terms ${of('version')}`,
+  'settlement.resolved': () => 'resolved a payment',
+  'theme.set': () => 'changed the theme',
+  'totp.enrolled': () => 'set up an authenticator',
+  'totp.activated': () => 'put the authenticator in force',
+  'totp.reset': (of, names) => `reset the authenticator of ${key(of('uid'), names)}`,
+  'totp.verified': () => 'gave a code',
+  'totp.locked': () => 'locked the authenticator by wrong codes',
+  'webhook.saved': (of) => `saved the webhook ${of('url')}`,
+  'webhook.secret_rotated': () => "replaced the webhook's secret",
+  'webhook.disabled': (of) =>
+    Number(of('consecutiveFailures')) >= 10
+      ? 'switched the webhook off after ten failures in a row'
+      : 'switched the webhook off',
+};
+
+/** What happened, as it goes on after the name of who did it. */
+export function sentenceOf({ action, detail }: Entry, names: Names): string {
+  const say = Object.hasOwn(SENTENCES, action) ? SENTENCES[action] : undefined;
+  return say?.((name) => String(detail[name] ?? ''), names) ?? action;
+}
+
+/** The kind of an entry: `key` of `key.created`. */
+export const kindOf = ({ action }: Entry) => action.split('.')[0] ?? '';
+
+/** Where it counts: `test`, `live`, or the whole account. */
+export function whereOf({ action, detail }: Entry): 'test' | 'live' | 'account' {
+  const { environment } = detail;
+  if (environment === 'test' || environment === 'live') return environment;
+  if (action.startsWith('game.')) return action.startsWith('game.test') ? 'test' : 'live';
+  return 'account';
+}
+
+export const whoOf = ({ actor }: Entry, names: Names) =>
+  actor === PLATFORM ? 'the platform' : (names.get(actor) ?? actor);
+
+export interface EntryFilter {
+  text: string;
+  kind: string;
+  actor: string;
+  /** The second after the last one that is wanted, or null. */
+  before: number | null;
+}
+
+/** Returns the entries that a filter lets through. A text is looked for in all that is shown. */
+export function entriesOf(
+  entries: readonly Entry[],
+  { text, kind, actor, before }: EntryFilter,
+  names: Names,
+): readonly Entry[] {
+  const wanted = text.trim().toLowerCase();
+  return entries.filter((entry) => {
+    if (kind !== '' && kindOf(entry) !== kind) return false;
+    if (actor !== '' && entry.actor !== actor) return false;
+    if (before !== null && entry.at >= before) return false;
+    if (wanted === '') return true;
+    const said = `${whoOf(entry, names)} ${sentenceOf(entry, names)} ${entry.action} `;
+    return (said + JSON.stringify(entry.detail)).toLowerCase().includes(wanted);
+  });
+}

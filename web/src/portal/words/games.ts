@@ -1,0 +1,107 @@
+/** Games, their licences, and the acts that change one. */
+
+import type { Environment } from '../api';
+import type { Will } from '../parts/dialog';
+import { many } from '../parts/format';
+
+export interface Game {
+  gameId: string;
+  name: string;
+  test: boolean;
+  live: 'none' | 'requested' | 'granted' | 'denied' | 'withdrawn';
+  note?: string;
+}
+
+export interface Act {
+  game: Game;
+  method: 'POST' | 'DELETE';
+  path: string;
+  /** The act in words, as a button and as the end of a sentence. */
+  what: string;
+  done: string;
+  /** Whether it takes something away. */
+  loses: boolean;
+  /** What is told before, or nothing if it is done at once. */
+  will: readonly Will[];
+}
+
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export function testAct(game: Game, running: number): Act {
+  const common = { game, path: `games/${game.gameId}/test` };
+  if (!game.test) {
+    const [what, done] = [`turn ${game.name} on in test`, `${game.name} is on in test.`];
+    return { ...common, method: 'POST', what, done, loses: false, will: [] };
+  }
+  return {
+    ...common,
+    method: 'DELETE',
+    what: `turn ${game.name} off in test`,
+    done: `${game.name} is off in test.`,
+    loses: true,
+    will: [
+      { icon: 'no', says: 'New sessions and seats are refused at once.' },
+      { icon: 'play', says: `${playedOn(running, 'test')} Live stays as it is.` },
+    ],
+  };
+}
+
+const playedOn = (running: number, where: string) =>
+  running === 0
+    ? `No ${where} match runs now.`
+    : `${many(running, `${where} match runs`, `${where} matches run`)} now, of all games. ` +
+      'What runs is played to its end.';
+
+export function liveAct(game: Game, running: number): Act {
+  const common = { game, path: `games/${game.gameId}/live-request` };
+  if (game.live === 'granted') {
+    return {
+      ...common,
+      method: 'DELETE',
+      what: `give up live access to ${game.name}`,
+      done: `${game.name} is off in live.`,
+      loses: true,
+      will: [
+        { icon: 'stop', tone: 'bad', says: 'Real players get no new session and no new seat.' },
+        { icon: 'play', says: playedOn(running, 'live') },
+        { icon: 'clock', says: 'Getting it back is a new request to the platform.' },
+      ],
+    };
+  }
+  if (game.live === 'requested') {
+    const what = `take back the request for ${game.name}`;
+    const done = 'The request is taken back.';
+    return { ...common, method: 'DELETE', what, done, loses: false, will: [] };
+  }
+  return {
+    ...common,
+    method: 'POST',
+    what: `request ${game.name} in live`,
+    done: `${game.name} is requested in live.`,
+    loses: false,
+    will: [
+      { icon: 'clock', says: 'The platform looks at your test matches, and grants or denies.' },
+      { icon: 'check', says: 'Nothing changes for players until then. You can take it back.' },
+    ],
+  };
+}
+
+/** Whether live access can be requested, given up or taken back. */
+export const hasLiveAct = ({ test, live }: Game) =>
+  test || live === 'granted' || live === 'requested';
+
+const names = (games: readonly Game[]) => games.map(({ name }) => name).join(', ');
+
+/** What is on, and what waits for whom. The bold part first. */
+export function answerOf(games: readonly Game[], environment: Environment): [string, string] {
+  const on = games.filter((game) =>
+    environment === 'test' ? game.test : game.live === 'granted',
+  );
+  const waiting = games.filter(({ live }) => live === 'requested');
+  const bold = `${on.length} of ${games.length} games are on in ${environment}.`;
+  const verb = waiting.length === 1 ? 'waits' : 'wait';
+  return [
+    bold,
+    waiting.length === 0 ? '' : `${names(waiting)} ${verb} for the platform's answer.`,
+  ];
+}

@@ -1,0 +1,80 @@
+/** Invoices, and what their list says. */
+
+import { dayOf, dollars, many, spanOf } from '../parts/format';
+import { monthOf } from '../parts/days';
+
+export type Status = 'draft' | 'open' | 'paid' | 'void';
+
+export interface Invoice {
+  invoiceId: string;
+  environment: string;
+  status: Status;
+  periodFrom: string;
+  periodTo: string;
+  createdAt: number;
+  number?: number;
+  totalUsdCents?: number;
+  lineCount?: number;
+  finalizedAt?: number;
+  dueAt?: number;
+  paidAt?: number;
+  voidedAt?: number;
+}
+
+export interface Line {
+  lineId: string;
+  day: string;
+  gameId: string;
+  tierId: string;
+  description: string;
+  matches: number;
+  amountUsdCents: number;
+}
+
+export interface LineMatch {
+  matchId: string;
+  endedAt: number;
+  rakeUsdCents: number;
+}
+
+/** What is owed, and when. The bold part first. */
+export function owed(invoices: readonly Invoice[], environment: string): [string, string] {
+  const open = invoices.filter((invoice) => invoice.status === 'open');
+  const draft = invoices.find((invoice) => invoice.status === 'draft');
+  const rest = draft === undefined ? '' : `${monthOf(draft.periodFrom)} is still being added up.`;
+  if (open.length === 0) {
+    const none = invoices.length === 0 ? `No invoice yet in ${environment}.` : 'Nothing is owed.';
+    return [none, rest];
+  }
+  const sum = open.reduce((total, invoice) => total + (invoice.totalUsdCents ?? 0), 0);
+  const due = Math.min(...open.map((invoice) => invoice.dueAt ?? Infinity));
+  const when = Number.isFinite(due) ? `, due on ${dayOf(due)}` : '';
+  const first = open.length === 1 ? 'One is open' : `${many(open.length, 'invoice')} are open`;
+  return [`${first}: ${dollars(sum)}${when}.`, rest];
+}
+
+/** When an invoice is due, from now on: `in 9 days`, `3 days late`. */
+export function dueSays(invoice: Invoice, now = Date.now() / 1000): string {
+  if (invoice.status !== 'open' || invoice.dueAt === undefined) return '';
+  const left = invoice.dueAt - now;
+  return left >= 0 ? `in ${spanOf(left)}` : `${spanOf(-left)} late`;
+}
+
+export const titleOf = (invoice: Invoice) =>
+  invoice.number === undefined ? 'Draft' : `Invoice ${invoice.number}`;
+
+/** What an invoice page answers first. The bold part first. */
+export function answerOf(invoice: Invoice): [string, string] {
+  const total = dollars(invoice.totalUsdCents ?? 0);
+  const of = `Rake of the matches decided in ${monthOf(invoice.periodFrom)}.`;
+  if (invoice.status === 'paid' && invoice.paidAt !== undefined) {
+    return [`${total}, paid on ${dayOf(invoice.paidAt)}.`, of];
+  }
+  if (invoice.status === 'void') {
+    return ['Void: nothing is owed for it.', 'What it billed stands in a later invoice.'];
+  }
+  return [
+    invoice.dueAt === undefined ? `${total}.` : `${total}, due on ${dayOf(invoice.dueAt)}.`,
+    of,
+  ];
+}

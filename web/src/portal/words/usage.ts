@@ -1,0 +1,129 @@
+/** The figures of usage and of the seat summary, and what they say. */
+
+import { daysIn, longDay, plusDays, shortDay } from '../parts/days';
+import { countOf, dollars } from '../parts/format';
+
+/** The most days that a range may have. */
+export const DAYS_MAX = 92;
+const DAYS_AT_FIRST = 14;
+
+export interface Figures {
+  matches: number;
+  seats: number;
+  noContests: number;
+  stakesUsdCents: number;
+  payoutsUsdCents: number;
+  refundsUsdCents: number;
+  rakeUsdCents: number;
+}
+
+export interface UsageDay extends Figures {
+  day: string;
+}
+
+export interface Usage {
+  from: string;
+  to: string;
+  latestDay: string;
+  days: UsageDay[];
+  totals: Figures;
+}
+
+export interface SeatFigures {
+  seats: number;
+  refunded: number;
+  stakesUsdCents: number;
+  payoutsUsdCents: number;
+  refundsUsdCents: number;
+  rakeUsdCents: number;
+  openUsdCents: number;
+}
+
+export interface SeatSummary {
+  from: string;
+  to: string;
+  latestDay: string;
+  rows: (SeatFigures & { gameId: string; tierId: string })[];
+  totals: SeatFigures;
+}
+
+export interface Range {
+  from: string;
+  to: string;
+}
+
+/** Returns the range of the last days up to the latest final one. */
+export const lastDays = (latest: string, days: number): Range => ({
+  from: plusDays(latest, 1 - days),
+  to: latest,
+});
+
+export const firstRange = (latest: string) => lastDays(latest, DAYS_AT_FIRST);
+
+/** Returns the month of the latest final day, up to it. */
+export const thisMonth = (latest: string): Range => ({
+  from: `${latest.slice(0, 6)}01`,
+  to: latest,
+});
+
+/** Returns the range of as many days before a range. */
+export function before({ from, to }: Range): Range {
+  return { from: plusDays(from, -daysIn(from, to)), to: plusDays(from, -1) };
+}
+
+export type Measure = 'matches' | 'seats' | 'rakeUsdCents';
+
+export const MEASURES: readonly (readonly [Measure, string])[] = [
+  ['matches', 'Matches'],
+  ['seats', 'Seats'],
+  ['rakeUsdCents', 'Rake'],
+];
+
+/** A value as it stands at the axis. */
+export function axisOf(measure: Measure, value: number): string {
+  if (measure !== 'rakeUsdCents') return countOf(value);
+  return value % 100 === 0 ? `$${countOf(value / 100)}` : dollars(value);
+}
+
+export function valueOf(measure: Measure, value: number): string {
+  if (measure === 'rakeUsdCents') return `${dollars(value)} of rake`;
+  const noun = measure === 'matches' ? 'match' : 'seat';
+  const more = measure === 'matches' ? 'matches' : 'seats';
+  return `${countOf(value)} ${value === 1 ? noun : more}`;
+}
+
+/** The picked day beside the others: `the most of these days`. */
+function placeOf(days: readonly UsageDay[], picked: UsageDay, measure: Measure): string {
+  if (days.length < 3) return '';
+  const values = days.map((day) => day[measure]);
+  const value = picked[measure];
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  if (least === most) return '';
+  if (value === most) return ', the most of these days';
+  if (value === least) return ', the least of these days';
+  const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
+  const apart = Math.round((value / mean - 1) * 100);
+  if (apart === 0) return ', as on a mean day';
+  return `, ${Math.abs(apart)} % ${apart > 0 ? 'above' : 'below'} the mean`;
+}
+
+/** The picked bar as a sentence, its day apart. */
+export function barSays(days: readonly UsageDay[], picked: UsageDay, measure: Measure) {
+  const said = valueOf(measure, picked[measure]) + placeOf(days, picked, measure);
+  return { day: longDay(picked.day), said: `${said}.` };
+}
+
+/** How a period compares with the one before it. */
+export function comparedWith(now: Figures, was: Figures | null, days: number): string {
+  const span = days === 1 ? 'the day before' : `the ${days} days before`;
+  if (was === null) return '';
+  if (was.matches === 0) return now.matches === 0 ? '' : `, and none in ${span}`;
+  const change = Math.round((now.matches / was.matches - 1) * 100);
+  if (change === 0) return `, as many as in ${span}`;
+  return `, ${Math.abs(change)} % ${change > 0 ? 'more' : 'fewer'} than in ${span}`;
+}
+
+/** The range in words: `14 days`, `20 Nov`. */
+export function rangeSays({ from, to }: Range): string {
+  return from === to ? shortDay(from) : `${daysIn(from, to)} days`;
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { contrast } from '../src/design/colour';
+import { csvOf } from '../src/portal/parts/csv';
+import { daysIn, forInput, isDay, monthOf, plusDays, shortDay } from '../src/portal/parts/days';
+import { canBeRead, mendedText } from '../src/portal/parts/mend';
+import { LINES, stepFor } from '../src/portal/parts/scale';
+import { offsetOf, rowsShown, WHOLE_MAX } from '../src/portal/parts/window';
+
+test('the rows that are drawn cover what is visible, and the rest keeps its height', () => {
+  const total = 10_000;
+  for (const opened of [null, { index: 40, height: 333 }, { index: 9_999, height: 333 }]) {
+    const whole = offsetOf(total, 40, opened);
+    for (const top of [-500, 0, 39, 1_640, 1_900, 2_400, 123_456, whole - 900, whole + 5]) {
+      const { first, end, above, below } = rowsShown(total, 40, top, 900, opened);
+      const drawn = offsetOf(end, 40, opened) - offsetOf(first, 40, opened);
+      assert.equal(above + drawn + below, whole);
+      assert.ok(end - first <= 60, `${end - first} rows`);
+      const from = Math.max(0, Math.min(top, whole));
+      assert.ok(above <= from, `${above} above ${from}`);
+      assert.ok(above + drawn >= Math.min(whole, Math.max(0, top + 900)));
+    }
+  }
+  assert.deepEqual(rowsShown(WHOLE_MAX, 40, 9_999, 900), {
+    first: 0,
+    end: WHOLE_MAX,
+    above: 0,
+    below: 0,
+  });
+});
+
+test('a file of values has its quotes doubled and its formulas as text', () => {
+  const rows = [
+    ['a', 'b'],
+    ['=1+1', 'x "y", z'],
+    [-5, null],
+    ['-5', 'two\nlines'],
+  ];
+  const text = 'a,b\r\n\'=1+1,"x ""y"", z"\r\n-5,\r\n\'-5,"two\nlines"\r\n';
+  assert.equal(csvOf(rows), text);
+});
+
+test('days are counted across months, and what is no day is known', () => {
+  assert.equal(plusDays('20280228', 2), '20280301');
+  assert.equal(plusDays('20260101', -1), '20251231');
+  assert.equal(daysIn('20260228', '20260301'), 2);
+  assert.deepEqual([shortDay('20261120'), monthOf('20261120')], ['20 Nov', 'November 2026']);
+  assert.equal(forInput('20261120'), '2026-11-20');
+  for (const text of ['', '20260230', '2026113', '20261320', 'x0261120']) assert.ok(!isDay(text));
+  assert.ok(isDay('20280229'));
+});
+
+test('an axis ends at or above its largest value, on round numbers', () => {
+  for (const most of [0, 1, 3, 4, 5, 7, 93, 100, 226, 4_287, 999_999]) {
+    const step = stepFor(most);
+    assert.ok(Number.isInteger(step) && step >= 1);
+    assert.ok(step * LINES >= most, `${step} for ${most}`);
+    assert.ok(most < LINES || step * LINES < most * 2.01, `${step} for ${most}`);
+  }
+});
+
+test('a text that cannot be read is mended with the least change', () => {
+  for (const background of ['#FBF7EF', '#101418', '#808080', '#3457D5', '#FFFFFF', '#000000']) {
+    for (const text of ['#A58F76', '#777777', '#FFFFFF', '#00FF00', '#FF0000']) {
+      const mended = mendedText(text, background);
+      assert.ok(mended !== null && contrast(mended, background) >= 4.5, `${text} ${background}`);
+      if (canBeRead(text, background)) assert.equal(mended, text);
+      else assert.ok(contrast(mended, background) < 4.9, `${mended} goes too far`);
+    }
+  }
+  assert.equal(mendedText('brown', '#FFFFFF'), null);
+});
