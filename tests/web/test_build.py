@@ -1,5 +1,6 @@
 """What `scripts/web` builds, and the limits for the sources of the frame."""
 
+import gzip
 import json
 import re
 import shutil
@@ -21,6 +22,12 @@ FRAME_MAX_BYTES: Final = 30 * 1000
 _SIZE: Final = """const [zlib, fs] = [require("zlib"), require("fs")];
 const sizes = process.argv.slice(1).map((path) => zlib.brotliCompressSync(fs.readFileSync(path)));
 console.log(sizes.reduce((sum, { length }) => sum + length, 0));"""
+
+PORTAL = SOURCE / "web" / "portal"
+
+PORTAL_MAX_BYTES: Final = 120 * 1000
+"""Bytes of all scripts and styles of the portal, compressed with gzip. A page loads a part of them.
+The preview of a theme is the frame, and has the frame's limit."""
 
 LINES_MAX: Final = 350
 COLUMNS_MAX: Final = 100
@@ -119,3 +126,24 @@ def test_no_source_file_of_the_frame_is_too_long_or_too_wide(suffix: str) -> Non
         for number, line in enumerate(lines, start=1)
         if len(line) > COLUMNS_MAX
     ] == []
+
+
+def test_the_portal_is_small() -> None:
+    found = [path for path in PORTAL.rglob("*") if path.is_file()]
+    assert {"portal.html", "preview.html"} <= {path.name for path in found}
+    sizes = {path.name: len(gzip.compress(path.read_bytes(), mtime=0)) for path in found}
+    previews = {name: size for name, size in sizes.items() if name.startswith("preview-")}
+    size = sum(sizes.values()) - sum(previews.values())
+    assert 0 < size <= PORTAL_MAX_BYTES, f"the portal has {size} bytes"
+    assert sum(previews.values()) <= FRAME_MAX_BYTES, previews
+
+
+def test_the_documents_of_the_portal_have_no_inline_script_and_no_address_elsewhere() -> None:
+    for name in ("portal.html", "preview.html"):
+        text = (PORTAL / name).read_text("utf-8")
+        scripts = re.findall(r"<script([^>]*)>(.*?)</script>", text, re.DOTALL)
+        assert scripts, name
+        for attributes, content in scripts:
+            assert 'src="/portal/assets/' in attributes, name
+            assert content.strip() == "", name
+        assert not re.search(r"<style|\son\w+=|https?://|style=", text), name
