@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adapterOf } from '../src/frame/boards';
-import { promotionKey } from '../src/frame/boards/chess';
+import { adapterOf, loadGame } from '../src/frame/boards';
+import { promotionKey } from '../src/frame/boards/promotion';
 import type { Adapter, Board, Cell } from '../src/frame/boards/types';
 import type { Side } from '../src/frame/protocol';
+
+for (const gameId of ['reversi', 'chess']) await loadGame(gameId, () => {});
 
 function adapter(gameId: string): Adapter {
   const found = adapterOf(gameId);
@@ -113,23 +115,35 @@ test('no adapter draws a state of another shape', () => {
 });
 
 test('chess moves are noted as chess players write them', () => {
-  const note = adapter('chess').note;
-  const noted = (fen: string, move: string, legalMoves: string[], after: object = {}): string => {
-    const before = { state: { fen }, legalMoves };
-    const state = { check: false, ...after };
-    return note?.({ by: 0, move, ply: 0, before }, { state, legalMoves: [] }) ?? '';
+  const chess = adapter('chess');
+  const noted = (fen: string, move: string, over = false): string => {
+    const side = fen.includes(' w ') ? 0 : 1;
+    return chess.note?.(move, { fen }, chess.after({ fen }, move, side), over) ?? '';
   };
   const start = 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1';
-  assert.equal(noted(start, 'e2e4', ['e2e4']), 'e4');
-  assert.equal(noted(start, 'g1f3', ['g1f3']), 'Nf3');
+  assert.equal(noted(start, 'e2e4'), 'e4');
+  assert.equal(noted(start, 'g1f3'), 'Nf3');
   const open = '4k3/1P6/8/3p4/4P3/8/8/R3K2R w KQ - 0 1';
-  assert.equal(noted(open, 'e4d5', ['e4d5']), 'exd5');
-  assert.equal(noted(open, 'e1g1', ['e1g1']), 'O-O');
-  assert.equal(noted(open, 'e1c1', ['e1c1']), 'O-O-O');
-  assert.equal(noted(open, 'b7b8q', ['b7b8q'], { check: true }), 'b8=Q#');
-  assert.equal(noted(open, 'a1d1', ['a1d1', 'h1d1']), 'Rad1');
+  assert.equal(noted(open, 'e4d5'), 'exd5');
+  assert.equal(noted(open, 'e1g1'), 'O-O');
+  assert.equal(noted(open, 'e1c1'), 'O-O-O');
+  assert.equal(noted(open, 'b7b8q'), 'b8=Q+');
+  assert.equal(noted(open, 'b7b8q', true), 'b8=Q#');
+  const rank = '4k3/8/8/8/8/8/4K3/R6R w - - 0 1';
+  assert.equal(noted(rank, 'a1d1'), 'Rad1');
   const file = '4k3/8/8/R7/8/8/8/R3K3 w - - 0 1';
-  assert.equal(noted(file, 'a1a3', ['a1a3', 'a5a3']), 'R1a3');
+  assert.equal(noted(file, 'a1a3'), 'R1a3');
+  const both = 'k7/8/8/8/7Q/8/8/K3Q2Q w - - 0 1';
+  assert.equal(noted(both, 'h1e4'), 'Qh1e4+');
+  // The other knight is pinned, so it is no rival.
+  const pinned = '4k3/8/8/8/4r3/8/4N3/4K1N1 w - - 0 1';
+  assert.equal(noted(pinned, 'g1f3'), 'Nf3');
+  const passing = '4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1';
+  assert.equal(noted(passing, 'e5d6'), 'exd6');
+  assert.deepEqual(chess.after({ fen: passing }, 'e5d6', 0), {
+    fen: '....k.../......../...P..../......../......../......../......../....K... b',
+    check: false,
+  });
 });
 
 test('every game can be drawn before its first move', () => {

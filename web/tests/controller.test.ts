@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loadGame } from '../src/frame/boards';
 import { Controller } from '../src/frame/controller';
 import { timeLeft } from '../src/frame/play';
 import { howText, resultText } from '../src/frame/sentences';
 import { ENGLISH } from '../src/frame/words/speaker';
 import { FakeBrowser, moved, refusal, snapshot } from './fake-browser';
+
+await loadGame('tic-tac-toe', () => {});
+await loadGame('chess', () => {});
 
 type Message = Record<string, unknown>;
 

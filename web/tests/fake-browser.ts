@@ -89,6 +89,8 @@ export class FakeBrowser implements Browser {
     return this.time;
   }
 
+  adoptStyles(): void {}
+
   get newest(): FakeSocket {
     const socket = this.sockets.at(-1);
     if (socket === undefined) throw new Error('no socket was opened');

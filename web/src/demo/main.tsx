@@ -3,6 +3,7 @@
 import { render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import '../design/tokens.css';
+import '../design/pages.css';
 import '../design/base.css';
 import './site.css';
 import { begin, follow, readTable, StillRunning } from './backend';

@@ -2,13 +2,16 @@
 
 import { Announcer } from './announcer';
 import type { Announced } from './announcer';
+import { adapterOf, isGame, loadGame } from './boards';
 import { GameClient } from './game-client';
 import type { Browser, SocketState } from './game-client';
 import type { Document, HostPage } from './host-page';
-import { isRunning, mayMove, pageState, receive, START, switchTo, timeLeft } from './play';
+import { statesOf } from './history';
+import { isRunning, mayMove, pageState, receive, runningMatchId } from './play';
+import { START, switchTo, timeLeft } from './play';
 import type { Play } from './play';
 import type { ServerMessage, Session } from './protocol';
-import { announcements, refusalKey } from './sentences';
+import { announcements, lookText, refusalKey } from './sentences';
 import type { Key } from './words/en';
 import { chooseLanguage, ENGLISH, loadSpeaker } from './words/speaker';
 import type { Speaker } from './words/speaker';
@@ -21,6 +24,8 @@ const JOIN_AGAIN_MS = 2000;
 const LOW_MS = 10_000;
 /** How many other matches are joined, so that a socket is not closed for too many messages. */
 const OTHERS_MAX = 8;
+/** How many messages wait while a game is loaded. With more, the frame connects anew. */
+const HELD_MAX = 200;
 
 /** The refusals of a move after which the board on the screen must be out of date. */
 const OUT_OF_DATE = new Set(['stale_ply', 'not_your_turn', 'illegal_move', 'match_over']);
@@ -37,6 +42,8 @@ export interface Published {
   low: boolean;
   /** Why the last press did nothing, until something changes. */
   refusal: Key | null;
+  /** After how many moves the position on the screen stands, or null for the newest one. */
+  past: number | null;
   /** Whether the host page offers another match, and whether the player has asked for it. */
   again: 'no' | 'offered' | 'asked';
 }
@@ -48,6 +55,7 @@ export class Controller {
     announced: [],
     low: false,
     refusal: null,
+    past: null,
     again: 'no',
   };
   readonly #browser: Browser;
@@ -63,6 +71,8 @@ export class Controller {
   #cancelLow: () => void = () => {};
   /** The deadline for which the clock is watched. */
   #watched: number | null = null;
+  /** The messages that wait until a game has been loaded, or null while none is loaded. */
+  #held: ServerMessage[] | null = null;
   #language = '';
   #needed = 0;
 
@@ -74,7 +84,10 @@ export class Controller {
     this.#client = new GameClient(browser, {
       onSocketState: (state) => this.#onSocketState(state),
       accepts: (session) => this.#accepts(session),
-      onSession: (session, aheadMs) => this.#show({ ...this.published.play, session, aheadMs }),
+      onSession: (session, aheadMs) => {
+        this.#show({ ...this.published.play, session, aheadMs });
+        void this.#load(session.gameId);
+      },
       onMessage: (message) => this.#onMessage(message),
     });
   }
@@ -126,9 +139,27 @@ export class Controller {
     this.#client.send({ type: 'move', matchId, ply, move });
   }
 
-  /** Answers a press that plays nothing. */
+  /** Shows the position after some of the moves. Nothing is sent. The next move ends it. */
+  look(ply: number): void {
+    const { play, past, speaker } = this.published;
+    const { match } = play;
+    if (match === null || statesOf(match) === null) return;
+    const at = Math.max(0, Math.min(match.ply, ply));
+    if (at === (past ?? match.ply)) return;
+    const announced = this.#announcer.add([lookText(match, at, speaker)]);
+    this.#publish({ past: at === match.ply ? null : at, announced });
+  }
+
+  /** Moves the position on the screen on by some moves, or back. */
+  step(moves: number): void {
+    const { play, past } = this.published;
+    this.look((past ?? play.match?.ply ?? 0) + moves);
+  }
+
+  /** Answers a press that plays nothing. In an old position it leads back to the newest one. */
   refusePress(): void {
-    const { play, speaker } = this.published;
+    const { play, past, speaker } = this.published;
+    if (past !== null) return this.look(Infinity);
     if (!isRunning(play) || play.pendingMove !== null) return;
     const refusal = refusalKey(play);
     const announced = this.#announcer.add([speaker.say(refusal)]);
@@ -199,7 +230,37 @@ export class Controller {
     }
   }
 
+  /** Loads a game, and draws it where it is shown. A game that cannot be loaded is not drawn. */
+  async #load(gameId: string): Promise<void> {
+    try {
+      await loadGame(gameId, (styles) => this.#browser.adoptStyles(styles));
+    } catch {
+      // The card says that the game cannot be shown.
+    }
+    this.#publish({});
+  }
+
+  /** Takes a message, once the game that it is about has been loaded. */
   #onMessage(message: ServerMessage): void {
+    if (this.#held !== null) {
+      if (this.#held.push(message) > HELD_MAX) this.takeOver();
+      return;
+    }
+    const isNew = message.type === 'snapshot' && adapterOf(message.gameId) === null;
+    if (!isNew || !isGame(message.gameId)) {
+      this.#take(message);
+      return;
+    }
+    this.#held = [];
+    void this.#load(message.gameId).then(() => {
+      const held = this.#held ?? [];
+      this.#held = null;
+      this.#take(message);
+      for (const one of held) this.#onMessage(one);
+    });
+  }
+
+  #take(message: ServerMessage): void {
     const before = this.published.play;
     if (message.type === 'welcome') {
       this.#onWelcome(before);
@@ -240,7 +301,7 @@ export class Controller {
   }
 
   #show(play: Play): void {
-    const { play: before, speaker, again } = this.published;
+    const { play: before, speaker, again, past } = this.published;
     const announced = this.#announcer.add(announcements(before, play, speaker));
     const started = play.match !== null && play.match.matchId !== before.match?.matchId;
     const offered = again === 'asked' && (started || play.seat !== before.seat);
@@ -248,6 +309,7 @@ export class Controller {
       play,
       announced,
       refusal: null,
+      past: !started && play.match?.ply === before.match?.ply ? past : null,
       low: this.#isLow(play),
       again: offered ? 'offered' : again,
     });
@@ -284,8 +346,4 @@ export class Controller {
     const text = this.published.speaker.say('said.low', { n: LOW_MS / 1000 });
     this.#publish({ low: true, announced: this.#announcer.add([text]) });
   }
-}
-
-function runningMatchId(play: Play): string | null {
-  return isRunning(play) && play.match !== null ? play.match.matchId : null;
 }

@@ -31,6 +31,8 @@ export interface Browser {
   after(ms: number, then: () => void): () => void;
   random(): number;
   now(): number;
+  /** Adds the style sheet of a game. */
+  adoptStyles(styles: string): void;
 }
 
 export interface Listener {

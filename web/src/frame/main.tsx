@@ -3,7 +3,7 @@ import { Controller } from './controller';
 import type { Browser, SocketLike } from './game-client';
 import { HostPage, readDocument } from './host-page';
 import type { WindowLike } from './host-page';
-import { adoptStyles } from './styles';
+import { adoptOwnStyles, adoptStyles } from './styles';
 import { showTheme } from './theme';
 import { Frame } from './view/frame';
 
@@ -19,6 +19,7 @@ const browser: Browser = {
   },
   random: () => Math.random(),
   now: () => Date.now(),
+  adoptStyles,
 };
 
 const meta = document.querySelector<HTMLMetaElement>('meta[name="pgs-frame"]');
@@ -32,7 +33,7 @@ const page = new HostPage(window as unknown as WindowLike, data.origins, {
 });
 const controller = new Controller(browser, page, data);
 
-adoptStyles(document);
+adoptOwnStyles();
 showTheme(data.theme);
 const root = document.getElementById('app');
 if (root !== null) render(<Frame controller={controller} framed={page.exists} />, root);

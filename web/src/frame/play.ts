@@ -4,23 +4,14 @@ import type { SocketState } from './game-client';
 import type { Amounts, Ended, Moved, Opponent, Position, Presence } from './protocol';
 import type { ServerMessage, Session, Side, Snapshot, Waiting } from './protocol';
 
-/** A move that this frame has seen, with the position before it. */
-export interface PlayedMove {
-  by: Side;
-  move: string;
-  /** The number of moves before this one. */
-  ply: number;
-  before: { state: unknown; legalMoves: readonly string[] };
-}
-
 export interface Match extends Position, Amounts {
   matchId: string;
   gameId: string;
   you: Side;
   opponent: Opponent;
   lastMove: { by: Side; move: string } | null;
-  /** The moves since this frame has joined, the first one first. */
-  played: readonly PlayedMove[];
+  /** The newest moves, the oldest first: all of them, unless a match is very long. */
+  moves: readonly string[];
 }
 
 /** How a match ended. */
@@ -63,6 +54,11 @@ export const START: Play = {
 /** Returns whether there is a match on the screen that has not ended. */
 export function isRunning(play: Play): boolean {
   return play.match !== null && play.ending === null;
+}
+
+/** Returns the id of the match on the screen, or null if none is there that has not ended. */
+export function runningMatchId(play: Play): string | null {
+  return isRunning(play) && play.match !== null ? play.match.matchId : null;
 }
 
 /** Returns whether the player may move now. */
@@ -127,10 +123,9 @@ function change<M extends Moved | Presence>(
 function afterMove(match: Match, message: Moved): Match {
   const { seq, ply, turn, state, legalMoves, by, move } = message;
   const { deadlineAtMs = null, remainingMs = null } = message;
-  const before = { state: match.state, legalMoves: match.legalMoves };
-  const played = [...match.played, { by, move, ply: match.ply, before }];
+  const moves = [...match.moves, move];
   const position = { seq, ply, turn, state, legalMoves, deadlineAtMs, remainingMs };
-  return { ...match, ...position, lastMove: { by, move }, played };
+  return { ...match, ...position, lastMove: { by, move }, moves };
 }
 
 function afterPresence(match: Match, message: Presence): Match {
@@ -144,10 +139,10 @@ function afterPresence(match: Match, message: Presence): Match {
 function receiveSnapshot(play: Play, message: Snapshot): Play {
   const { matchId, ply, status = 'started', result = null, endReason = null } = message;
   const known = [play.match, ...play.others].find((match) => match?.matchId === matchId) ?? null;
-  // A snapshot does not say which moves were played.
-  const same = known !== null && known.ply === ply;
-  const history = { lastMove: same ? known.lastMove : null, played: same ? known.played : [] };
-  const match: Match = { ...message, ...history };
+  const moves = message.moves ?? (known?.ply === ply ? known.moves : []);
+  const move = moves.at(-1);
+  const by: Side = ply % 2 === 0 ? 1 : 0;
+  const match: Match = { ...message, moves, lastMove: move === undefined ? null : { by, move } };
   const rest = play.others.filter((other) => other.matchId !== matchId);
   if (isRunning(play) && play.match?.matchId !== matchId) {
     return { ...play, others: status === 'started' ? [...rest, match] : rest };

@@ -73,6 +73,8 @@ export interface Snapshot extends Position, Amounts {
   gameId: string;
   you: Side;
   opponent: Opponent;
+  /** The newest moves, the oldest first. */
+  moves?: string[];
   /** `started` while the match runs, else its outcome, with the fields of `ended`. */
   status?: string;
   result?: string | null;
@@ -121,12 +123,12 @@ const isNumber = (value: unknown): value is number => Number.isFinite(value);
 const isSide = (value: unknown): value is Side => value === 0 || value === 1;
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const isPosition = (value: Fields): boolean =>
   isNumber(value.seq) &&
   isNumber(value.ply) &&
   isSide(value.turn) &&
-  Array.isArray(value.legalMoves) &&
-  value.legalMoves.every(isText);
+  isTexts(value.legalMoves);
 
 /** Checks the fields of each type of message. */
 const CHECKS: Record<string, (value: Fields) => boolean> = {
@@ -138,6 +140,7 @@ const CHECKS: Record<string, (value: Fields) => boolean> = {
     isText(value.gameId) &&
     isSide(value.you) &&
     isObject(value.opponent) &&
+    (value.moves === undefined || isTexts(value.moves)) &&
     isPosition(value),
   moved: (value) =>
     isText(value.matchId) && isSide(value.by) && isText(value.move) && isPosition(value),

@@ -203,3 +203,16 @@ function turnText(match: Match, speaker: Speaker): string {
 export function refusalKey(play: Play): Key {
   return mayMove(play) ? 'illegal.hint' : 'notYours.hint';
 }
+
+/** Returns the title of the position after some of the moves. */
+export function pastTitle(match: Match, at: number, speaker: Speaker): string {
+  return speaker.say('past.title', { n: at, count: match.ply });
+}
+
+/** Returns what screen readers say of the position after some of the moves. */
+export function lookText(match: Match, at: number, speaker: Speaker): string {
+  if (at === match.ply) return turnText(match, speaker);
+  const move = match.moves[at - 1];
+  const title = pastTitle(match, at, speaker);
+  return move === undefined ? title : `${title}: ${sayMove(match, move, speaker)}`;
+}

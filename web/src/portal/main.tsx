@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import '../design/tokens.css';
+import '../design/pages.css';
 import '../design/base.css';
 import './styles/base.css';
 import './styles/controls.css';

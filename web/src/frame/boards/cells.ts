@@ -71,3 +71,16 @@ export function startBoard(
   const rowAt = (row: number) => Array.from({ length: columns }, (_, column) => cell(column, row));
   return { board: Array.from({ length: rows }, (_, row) => rowAt(row)) };
 }
+
+/** Returns a state with a cell owned by a side, and nothing but its board. */
+export function occupy(
+  state: unknown,
+  id: string | null,
+  side: Side,
+): { board: (Side | null)[][] } {
+  const given = field(state, 'board');
+  const board = (Array.isArray(given) ? given : []).map((row: (Side | null)[]) => [...row]);
+  const row = board[Number(id?.slice(1)) - 1];
+  if (id !== null && row !== undefined) row[id.charCodeAt(0) - 97] = side;
+  return { board };
+}

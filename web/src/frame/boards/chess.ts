@@ -1,7 +1,10 @@
 import type { Side } from '../protocol';
 import type { Key } from '../words/en';
 import { cellId, field } from './cells';
+import { MEN } from '../view/men';
+import { chessAfter } from './chess-moves';
 import { notation } from './notation';
+import { promotionKey } from './promotion';
 import type { Adapter, Cell, Mark, Shape, Taken } from './types';
 
 const SIZE = 8;
@@ -15,17 +18,12 @@ const WORTH: Record<string, number> = { q: 9, r: 5, b: 3, n: 3, p: 1 };
 const from = (move: string): string => move.slice(0, 2);
 const to = (move: string): string => move.slice(2, 4);
 
-/** Returns the key of the name of the piece that a pawn becomes, or null for other moves. */
-export function promotionKey(move: string): Key | null {
-  const letter = move.slice(4);
-  return letter !== '' && 'qnrb'.includes(letter) ? (`piece.${letter}` as Key) : null;
-}
-
 /** Side 0 plays white. Side 1 sees the board turned round. */
 export const chess: Adapter = {
   gameId: 'chess',
   columns: SIZE,
   rows: SIZE,
+  men: MEN,
   start: { fen: 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1' },
   sign: () => 'k',
   board(state, you, lastMove) {
@@ -55,6 +53,7 @@ export const chess: Adapter = {
     if (piece === null) return { key: 'move.chess', parameters };
     return { key: 'move.promotion', parameters: { ...parameters, piece } };
   },
+  after: chessAfter,
   note: notation,
 };
 

@@ -1,4 +1,5 @@
-import { cellId, field, readCells, startBoard } from './cells';
+import { Columns } from '../view/columns';
+import { cellId, field, occupy, readCells, startBoard } from './cells';
 import type { Layout } from './cells';
 import type { Adapter, Cell } from './types';
 
@@ -31,12 +32,13 @@ export const connectFour: Adapter = {
     }
     return targets;
   },
-  byColumn: true,
+  Columns,
   landing(move, state) {
     const cells = readCells(state, LAYOUT, null) ?? [];
     const column = cells.map((row) => row[Number(move) - 1]);
     return column.filter((cell) => cell?.mark === null).at(-1)?.id ?? null;
   },
+  after: (state, move, side) => occupy(state, connectFour.landing(move, state), side),
   say: (move) => ({ key: 'move.column', parameters: { n: Number(move) } }),
 };
 

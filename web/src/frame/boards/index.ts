@@ -1,14 +1,38 @@
-import { chess } from './chess';
-import { connectFour } from './connect-four';
-import { reversi } from './reversi';
-import { ticTacToe } from './tic-tac-toe';
-import type { Adapter } from './types';
+/** The games that the frame can draw. Each is loaded when it is first needed. */
 
-const ADAPTERS = new Map<string, Adapter>(
-  [ticTacToe, connectFour, reversi, chess].map((adapter) => [adapter.gameId, adapter]),
-);
+import type { Adapter, GameId } from './types';
 
-/** Returns the adapter of a game, or null for a game that this build cannot draw. */
+/** What a part of the frame that is loaded later brings: its games and their style sheet. */
+export interface Kit {
+  adapters: readonly Adapter[];
+  styles: string;
+}
+
+const discs = (): Promise<{ kit: Kit }> => import('./discs-kit');
+const LOADERS: Record<GameId, () => Promise<{ kit: Kit }>> = {
+  'tic-tac-toe': discs,
+  'connect-four': discs,
+  reversi: discs,
+  chess: () => import('./chess-kit'),
+};
+
+const adapters = new Map<string, Adapter>();
+
+/** Returns whether the frame can draw a game. */
+export function isGame(gameId: string): gameId is GameId {
+  return Object.hasOwn(LOADERS, gameId);
+}
+
+/** Returns the adapter of a game, or null if it is not loaded or this build cannot draw it. */
 export function adapterOf(gameId: string): Adapter | null {
-  return ADAPTERS.get(gameId) ?? null;
+  return adapters.get(gameId) ?? null;
+}
+
+/** Loads a game, and hands its style sheet to `adopt` the first time. Rejects if it cannot. */
+export async function loadGame(gameId: string, adopt: (styles: string) => void): Promise<void> {
+  if (!isGame(gameId) || adapters.has(gameId)) return;
+  const { kit } = await LOADERS[gameId]();
+  if (adapters.has(gameId)) return;
+  for (const adapter of kit.adapters) adapters.set(adapter.gameId, adapter);
+  adopt(kit.styles);
 }

@@ -1,5 +1,7 @@
-import { cellTargets, field, PASS, readCells, startBoard } from './cells';
+import { Dots } from '../view/decoration';
+import { cellTargets, field, occupy, PASS, readCells, startBoard } from './cells';
 import type { Layout } from './cells';
+import type { Side } from '../protocol';
 import type { Adapter, Cell } from './types';
 
 const LAYOUT: Layout = {
@@ -22,10 +24,27 @@ export const reversi: Adapter = {
     const counts = given ? scores : [countDiscs(rows, 0), countDiscs(rows, 1)];
     return { rows, counts: counts as [number, number] };
   },
+  Decoration: Dots,
   targets: cellTargets,
   landing: (move) => (move === PASS ? null : move),
+  after: (state, move, side) => (move === PASS ? state : turnDiscs(state, move, side)),
   say: (move) => (move === PASS ? { key: 'move.pass' } : move),
 };
+
+/** Returns the state after a side has placed a disc, with the discs between its own turned. */
+function turnDiscs(state: unknown, move: string, side: Side): object {
+  const next = occupy(state, move, side);
+  const [left, bottom] = [move.charCodeAt(0) - 97, Number(move.slice(1)) - 1];
+  for (let direction = 0; direction < 9; direction += 1) {
+    const [x, y] = [(direction % 3) - 1, Math.floor(direction / 3) - 1];
+    const at = (steps: number) => next.board[bottom + y * steps]?.[left + x * steps] ?? null;
+    let steps = 1;
+    while (at(steps) === 1 - side) steps += 1;
+    if (at(steps) !== side) continue;
+    while ((steps -= 1) > 0) (next.board[bottom + y * steps] ?? [])[left + x * steps] = side;
+  }
+  return next;
+}
 
 function countDiscs(rows: Cell[][], side: number): number {
   return rows.flat().filter((cell) => cell.mark?.side === side).length;

@@ -1,4 +1,5 @@
-import { cellTargets, readCells, startBoard } from './cells';
+import { Hash } from '../view/decoration';
+import { cellTargets, occupy, readCells, startBoard } from './cells';
 import type { Layout } from './cells';
 import type { Adapter, Shape } from './types';
 
@@ -20,7 +21,9 @@ export const ticTacToe: Adapter = {
     const rows = readCells(state, LAYOUT, lastMove);
     return rows && { rows };
   },
+  Decoration: Hash,
   targets: cellTargets,
   landing: (move) => move,
+  after: occupy,
   say: (move) => move,
 };

@@ -1,7 +1,8 @@
 /** What a game's adapter gives to the components, which draw the boards of all games. */
 
+import type { FunctionComponent } from 'preact';
+import type { ColumnsProps } from '../view/columns';
 import type { Parameters } from '../words/speaker';
-import type { PlayedMove } from '../play';
 import type { Side } from '../protocol';
 import type { Key } from '../words/en';
 
@@ -70,12 +71,21 @@ export interface Adapter {
   sources?(legalMoves: readonly string[]): Set<string>;
   /** Returns the cell that shows a move while it is being sent, or null if no cell does. */
   landing(move: string, state: unknown): string | null;
-  /** Whether a press anywhere in a column means that column. */
-  byColumn?: boolean;
+  /** Draws a board on which a press anywhere in a column means that column. */
+  Columns?: FunctionComponent<ColumnsProps>;
+  /** Draws what a board shows besides its cells. */
+  Decoration?: FunctionComponent<{ board: Board }>;
+  /** The drawings of pieces by their letters, as the content of an SVG of 48 by 48 units. */
+  men?: Record<string, string>;
   /** Returns a move as screen readers say it. A string is said as it is. */
   say(move: string): string | Spoken;
-  /** Returns a move as the list of moves shows it. `after` is the state that it led to. */
-  note?(move: PlayedMove, after: { state: unknown; legalMoves: readonly string[] }): string;
+  /** Returns the state after a legal move of a side, as far as the board shows it. */
+  after(state: unknown, move: string, side: Side): unknown;
+  /**
+   * Returns a move as the list of moves shows it, from the states before and after it. `over`:
+   * whether no legal move was left.
+   */
+  note?(move: string, before: unknown, after: unknown, over: boolean): string;
 }
 
 export type GameId = 'tic-tac-toe' | 'connect-four' | 'reversi' | 'chess';

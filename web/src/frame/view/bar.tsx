@@ -1,11 +1,11 @@
-import { Icon } from '../../design/icon';
-import { adapterOf } from '../boards';
+import { isGame } from '../boards';
 import type { Controller, Published } from '../controller';
 import { amountsOf, isRunning } from '../play';
 import type { Match, Play } from '../play';
 import { opponentName } from '../sentences';
 import { logoAddress } from '../theme';
 import type { Sound } from './frame';
+import { Tool } from './tool';
 import { useSpeaker } from './words';
 
 interface BarProps {
@@ -35,15 +35,12 @@ export function Bar({ published: { play }, controller, sound, inert }: BarProps)
         <i />
         <i />
       </span>
-      <button
-        type="button"
-        class="tool"
-        aria-pressed={sound.on}
-        aria-label={speaker.say('sound')}
-        onClick={sound.toggle}
-      >
-        <Icon name={sound.on ? 'soundOn' : 'soundOff'} />
-      </button>
+      <Tool
+        icon={sound.on ? 'soundOn' : 'soundOff'}
+        name={speaker.say('sound')}
+        pressed={sound.on}
+        onPress={sound.toggle}
+      />
     </header>
   );
 }
@@ -53,8 +50,8 @@ function Brand({ play }: { play: Play }) {
   const theme = play.session?.theme;
   const logo = logoAddress(theme);
   const name = theme?.displayName ?? '';
-  const adapter = adapterOf(play.match?.gameId ?? play.session?.gameId ?? '');
-  const game = adapter === null ? speaker.say('game') : speaker.say(`game.${adapter.gameId}`);
+  const gameId = play.match?.gameId ?? play.session?.gameId ?? '';
+  const game = speaker.say(isGame(gameId) ? `game.${gameId}` : 'game');
   return (
     <div class="brand">
       {logo !== null && <img src={logo} alt={name === '' ? speaker.say('logo') : ''} />}

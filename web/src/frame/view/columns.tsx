@@ -5,7 +5,7 @@ import type { MoveEntry } from './move-entry';
 import type { useRovingFocus } from './roving-focus';
 import { useSpeaker } from './words';
 
-interface ColumnsProps {
+export interface ColumnsProps {
   adapter: Adapter;
   board: Board;
   match: Match | null;

@@ -4,11 +4,14 @@ import type { IconName } from '../../design/icon';
 import { adapterOf } from '../boards';
 import { PASS } from '../boards/cells';
 import type { Controller, Published } from '../controller';
+import { statesOf } from '../history';
 import { isRunning, mayMove } from '../play';
 import type { Ending, Match, Play } from '../play';
-import { howText, opponentName, resultText, safeKey, stakeText } from '../sentences';
+import { howText, opponentName, pastTitle } from '../sentences';
+import { resultText, safeKey, stakeText } from '../sentences';
 import type { Speaker } from '../words/speaker';
 import { MarkView } from './mark';
+import { Tool } from './tool';
 import { useSpeaker } from './words';
 
 interface Sentence {
@@ -38,18 +41,22 @@ export function Dock({ published, controller, inert, silent, onResign }: DockPro
   }
   if (match === null || silent) return <div class="dock" />;
   const passes = mayMove(play) && match.legalMoves.includes(PASS);
-  const sentence = sentenceOf(published, match, speaker);
+  const sentence =
+    published.past === null
+      ? sentenceOf(published, match, speaker)
+      : pastOf(published.past, match, speaker);
   if (published.refusal !== null) sentence.hint = speaker.say(published.refusal);
   return (
     <div class={passes ? 'dock stack' : 'dock'} inert={inert}>
       <Say sentence={sentence} match={match} />
       <div class="acts">
-        {isRunning(play) && play.socket.kind === 'open' && (
+        <Steps published={published} controller={controller} />
+        {published.past === null && isRunning(play) && play.socket.kind === 'open' && (
           <Button kind="bare" icon="flag" onPress={onResign}>
             {speaker.say('resign')}
           </Button>
         )}
-        {passes && (
+        {published.past === null && passes && (
           <Button kind="pri" onPress={() => controller.move(PASS)}>
             {speaker.say('yours.passButton')}
           </Button>
@@ -57,6 +64,33 @@ export function Dock({ published, controller, inert, silent, onResign }: DockPro
       </div>
     </div>
   );
+}
+
+/** Buttons that step through the moves, and lead back to the newest position. */
+function Steps({ published, controller }: Pick<DockProps, 'published' | 'controller'>) {
+  const speaker = useSpeaker();
+  const { play, past } = published;
+  if (play.match === null || play.match.ply === 0 || statesOf(play.match) === null) return null;
+  return (
+    <span class="steps">
+      <Tool icon="left" name={speaker.say('past.back')} onPress={() => controller.step(-1)} />
+      {past !== null && (
+        <>
+          <Tool icon="right" name={speaker.say('past.on')} onPress={() => controller.step(1)} />
+          <Tool icon="skip" name={speaker.say('past.live')} onPress={() => controller.step(Infinity)} />
+        </>
+      )}
+    </span>
+  );
+}
+
+/** Returns what the dock says of an old position. Nobody overlooks there that it is their turn. */
+function pastOf(past: number, match: Match, speaker: Speaker): Sentence {
+  const yours = match.turn === match.you;
+  const name = opponentName(match, speaker);
+  const hint = yours ? speaker.say('yours') : speaker.say('theirs', { name });
+  const title = pastTitle(match, past, speaker);
+  return { tone: yours ? 'warn' : '', icon: 'clock', title, hint };
 }
 
 function Say({ sentence, match }: { sentence: Sentence; match: Match | null }) {
@@ -121,7 +155,8 @@ interface EndPanelProps {
 }
 
 /** Who won, how, what the player gets, and what comes next. */
-function EndPanel({ published: { play, again }, ending, controller }: EndPanelProps) {
+function EndPanel({ published, ending, controller }: EndPanelProps) {
+  const { play, again } = published;
   const speaker = useSpeaker();
   const how = howText(ending, play.match, speaker);
   const parts = [how, stakeText(play, ending, speaker), nextText(play, speaker)];
@@ -134,8 +169,9 @@ function EndPanel({ published: { play, again }, ending, controller }: EndPanelPr
   return (
     <div class={`dock end ${ending.result ?? ''}`}>
       <Say sentence={sentence} match={play.match} />
-      {again !== 'no' && (
-        <div class="acts">
+      <div class="acts">
+        <Steps published={published} controller={controller} />
+        {again !== 'no' && (
           <Button
             kind="pri"
             icon="again"
@@ -144,8 +180,8 @@ function EndPanel({ published: { play, again }, ending, controller }: EndPanelPr
           >
             {speaker.say(again === 'asked' ? 'end.asked' : 'end.again')}
           </Button>
-        </div>
-      )}
+        )}
+      </div>
     </div>
   );
 }

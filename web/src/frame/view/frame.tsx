@@ -11,9 +11,9 @@ import { Dock } from './dock';
 import { Moves } from './moves';
 import { Plate } from './plate';
 import { Sums } from './sums';
-import { useHeight, useKeptFocus } from './upkeep';
+import { useHeight, useKeptFocus, useSteps } from './upkeep';
 import { Well } from './well';
-import { Words } from './words';
+import { speakAs } from './words';
 
 interface FrameProps {
   controller: Controller;
@@ -28,10 +28,12 @@ export function Frame({ controller, framed }: FrameProps) {
   const [resigning, setResigning] = useState<string | null>(null);
   const app = useRef<HTMLElement>(null);
   const { play, speaker } = published;
+  speakAs(speaker);
   const sound = useSound(published);
   useTheme(published);
   useHeight(app, (height) => controller.needsHeight(height));
   useKeptFocus(app);
+  useSteps(controller);
 
   const gameId = play.match?.gameId ?? play.session?.gameId ?? '';
   const adapter = adapterOf(gameId);
@@ -39,41 +41,39 @@ export function Frame({ controller, framed }: FrameProps) {
   const card = cardOf(play, framed, adapter);
   const classes = ['page', adapter && `g-${adapter.gameId}`, play.ending && 'ended'];
   return (
-    <Words.Provider value={speaker}>
-      <main class="app" ref={app}>
-        <div class={classes.filter(Boolean).join(' ')} style={ratioOf(adapter)}>
-          <div class="table">
-            <Plate play={play} own={false} low={false} />
-            <Well
-              published={published}
-              controller={controller}
-              adapter={adapter}
-              asks={asks}
-              onAnswer={() => setResigning(null)}
-            >
-              {card !== null && <Card texts={card} published={published} controller={controller} />}
-            </Well>
-            <Plate play={play} own low={published.low} />
-            <Sums play={play} class="money" />
-            <Moves match={play.match} />
-            <Dock
-              published={published}
-              controller={controller}
-              inert={asks}
-              silent={card !== null}
-              onResign={() => setResigning(play.match?.matchId ?? null)}
-            />
-          </div>
-          {/* After the board, so that the first focus stands on a playable cell. */}
-          <Bar published={published} controller={controller} sound={sound} inert={asks} />
+    <main class="app" ref={app}>
+      <div class={classes.filter(Boolean).join(' ')} style={ratioOf(adapter)}>
+        <div class="table">
+          <Plate play={play} own={false} low={false} />
+          <Well
+            published={published}
+            controller={controller}
+            adapter={adapter}
+            asks={asks}
+            onAnswer={() => setResigning(null)}
+          >
+            {card !== null && <Card texts={card} published={published} controller={controller} />}
+          </Well>
+          <Plate play={play} own low={published.low} />
+          <Sums play={play} class="money" />
+          <Moves published={published} controller={controller} />
+          <Dock
+            published={published}
+            controller={controller}
+            inert={asks}
+            silent={card !== null}
+            onResign={() => setResigning(play.match?.matchId ?? null)}
+          />
         </div>
-        <div class="unseen" role="log" aria-live="polite">
-          {published.announced.map(({ id, text }) => (
-            <p key={id}>{text}</p>
-          ))}
-        </div>
-      </main>
-    </Words.Provider>
+        {/* After the board, so that the first focus stands on a playable cell. */}
+        <Bar published={published} controller={controller} sound={sound} inert={asks} />
+      </div>
+      <div class="unseen" role="log" aria-live="polite">
+        {published.announced.map(({ id, text }) => (
+          <p key={id}>{text}</p>
+        ))}
+      </div>
+    </main>
   );
 }
 

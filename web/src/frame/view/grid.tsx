@@ -2,15 +2,15 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../../design/button';
-import { promotionKey } from '../boards/chess';
+import { promotionKey } from '../boards/promotion';
 import type { Adapter, Board, Cell, Shape } from '../boards/types';
 import type { Match } from '../play';
 import { useSpeaker } from './words';
-import { Columns } from './columns';
 import { MarkView } from './mark';
+import { useDrag } from './drag';
 import { useMoveEntry } from './move-entry';
 import type { MoveEntry } from './move-entry';
-import { Decoration } from './decoration';
+import { Bits } from './bits';
 import { nearestPlace, useRovingFocus } from './roving-focus';
 
 export interface GridProps {
@@ -35,7 +35,8 @@ export function Grid(props: GridProps) {
   const speaker = useSpeaker();
   const legalMoves = match?.legalMoves ?? [];
   const entry = useMoveEntry({ adapter, legalMoves, active, onMove, onRefuse });
-  const rows = adapter.byColumn ? 1 : adapter.rows;
+  const { Columns, Decoration } = adapter;
+  const rows = Columns ? 1 : adapter.rows;
   const idAt = (row: number, column: number): string => board.rows[row]?.[column]?.id ?? '';
   const first = nearestPlace(rows, adapter.columns, ({ row, column }) =>
     entry.isPlayable(idAt(row, column)),
@@ -43,6 +44,7 @@ export function Grid(props: GridProps) {
   const focus = useRovingFocus(rows, adapter.columns, first);
   const landing = pending === null ? null : adapter.landing(pending, match?.state);
   const asks = entry.choices.length > 0;
+  const { onPointerDown, dropped } = useDrag(entry, pending !== null || asks);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
@@ -57,12 +59,13 @@ export function Grid(props: GridProps) {
       <div
         ref={focus.grid}
         class={`board ${adapter.gameId}${asks ? ' asks' : ''}`}
-        role={adapter.byColumn ? 'group' : 'grid'}
+        role={Columns ? 'group' : 'grid'}
         aria-label={speaker.say('board', { game })}
         inert={inert || asks}
         onKeyDown={onKeyDown}
+        {...(adapter.sources && { onPointerDown })}
       >
-        {adapter.byColumn ? (
+        {Columns !== undefined ? (
           <Columns adapter={adapter} {...shared} />
         ) : (
           board.rows.map((cells, row) => (
@@ -73,13 +76,15 @@ export function Grid(props: GridProps) {
                   adapter={adapter}
                   cell={cell}
                   place={{ row, column }}
+                  dropped={dropped}
                   {...shared}
                 />
               ))}
             </div>
           ))
         )}
-        <Decoration adapter={adapter} board={board} won={won} />
+        {Decoration !== undefined && <Decoration board={board} />}
+        {won && <Bits />}
       </div>
       {asks && <Choices entry={entry} side={match?.you ?? 0} onMove={onMove} />}
     </>
@@ -95,9 +100,12 @@ interface SquareProps {
   focus: ReturnType<typeof useRovingFocus>;
   landing: string | null;
   you: 0 | 1;
+  /** The id of the cell where the player has dropped a piece. It needs no way there. */
+  dropped: { current: string };
 }
 
-function Square({ adapter, cell, place, match, entry, focus, landing, you }: SquareProps) {
+function Square(props: SquareProps) {
+  const { adapter, cell, place, match, entry, focus, landing, you, dropped } = props;
   const label = useLabel(cell, entry);
   const { row, column } = place;
   const target = entry.isTarget(cell.id);
@@ -125,7 +133,15 @@ function Square({ adapter, cell, place, match, entry, focus, landing, you }: Squ
       onFocus={() => focus.setPlace(place)}
       onClick={() => entry.press(cell.id)}
     >
-      {cell.mark !== null && <Moving adapter={adapter} cell={cell} match={match} place={place} />}
+      {cell.mark !== null && (
+        <Moving
+          adapter={adapter}
+          cell={cell}
+          match={match}
+          place={place}
+          slides={match?.lastMove?.by !== you || dropped.current !== cell.id}
+        />
+      )}
       {cell.mark === null && ghost && (
         <MarkView gameId={adapter.gameId} side={you} shape={adapter.sign(you)} class="ghost" />
       )}
@@ -139,10 +155,12 @@ interface MovingProps {
   cell: Cell;
   match: Match | null;
   place: { row: number; column: number };
+  /** Whether it is seen to slide to its place. */
+  slides: boolean;
 }
 
 /** The mark on a cell. The one of the last move moves to its place, if this frame has seen it. */
-function Moving({ adapter, cell, match, place }: MovingProps) {
+function Moving({ adapter, cell, match, place, slides }: MovingProps) {
   const { mark } = cell;
   if (mark === null) return null;
   const drawn = { gameId: adapter.gameId, side: mark.side, shape: mark.shape };
@@ -159,7 +177,7 @@ function Moving({ adapter, cell, match, place }: MovingProps) {
     '--fx': (turned ? 7 - column : column) - place.column,
     '--fy': (turned ? 7 - row : row) - place.row,
   };
-  return <MarkView key={match.ply} {...drawn} class="slid" style={style} />;
+  return <MarkView key={match.ply} {...drawn} class={slides ? 'slid' : ''} style={style} />;
 }
 
 /**

@@ -1,6 +1,6 @@
+import { adapterOf } from '../boards';
 import type { Shape } from '../boards/types';
 import type { Side } from '../protocol';
-import { MEN } from './men';
 
 interface MarkProps {
   gameId: string;
@@ -34,7 +34,7 @@ export function MarkView({ gameId, side, shape, class: extra = '', style = {} }:
   }
   return (
     <svg {...rest} class={`man ${rest.class}`} viewBox="0 0 48 48">
-      <g dangerouslySetInnerHTML={{ __html: MEN[shape] }} />
+      <g dangerouslySetInnerHTML={{ __html: adapterOf(gameId)?.men?.[shape] ?? '' }} />
     </svg>
   );
 }

@@ -11,6 +11,8 @@ export interface MoveEntry {
   /** Returns whether a press on a cell does anything now. */
   isPlayable(cellId: string): boolean;
   press(cellId: string): void;
+  /** Picks a piece up, if the player may move it. Returns whether it is held now. */
+  pick(cellId: string): boolean;
   /** Puts the piece down and drops the choice. */
   cancel(): void;
 }
@@ -59,6 +61,10 @@ export function useMoveEntry({
   };
 
   return {
+    pick(cellId) {
+      if (sources.has(cellId)) setPicked(cellId);
+      return sources.has(cellId);
+    },
     picked,
     choices: choices.length > 1 ? choices : [],
     isTarget: (cellId) => targets.has(cellId),

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { RefObject } from 'preact';
+import type { Controller } from '../controller';
 
 /**
  * Calls `onNeed` with the height that the content of an element needs, whenever it is more than the
@@ -39,4 +40,28 @@ export function useKeptFocus(app: RefObject<HTMLElement | null>): void {
     const next = '.card button, .dock .pri, .board [tabindex="0"], .dock .btn';
     app.current?.querySelector<HTMLElement>(next)?.focus();
   });
+}
+
+/** The moves that each key steps through. The board uses the same keys for its cells. */
+const STEPS: Record<string, number> = {
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  ArrowUp: -Infinity,
+  ArrowDown: Infinity,
+};
+
+/** Steps through the moves by the arrow keys, unless something else uses them. */
+export function useSteps(controller: Controller): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { target, key, altKey, ctrlKey, metaKey } = event;
+      const moves = STEPS[key];
+      if (moves === undefined || event.defaultPrevented || altKey || ctrlKey || metaKey) return;
+      if ((target as Element).closest('select, .card') !== null) return;
+      event.preventDefault();
+      controller.step(moves);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [controller]);
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Adapter } from '../boards/types';
 import type { Controller, Published } from '../controller';
+import { matchAt } from '../history';
 import { mayMove } from '../play';
 import { Grid } from './grid';
 import { ResignCard } from './resign-card';
@@ -18,14 +19,16 @@ interface WellProps {
 
 /** The place of the board. A card lies on it when something has to be asked or awaited. */
 export function Well({ published, controller, adapter, asks, onAnswer, children }: WellProps) {
-  const { play } = published;
-  const { match, ending } = play;
+  const { play, past } = published;
+  const { ending } = play;
+  const match = play.match !== null && past !== null ? matchAt(play.match, past) : play.match;
   const covered = Boolean(children);
   const state = match?.state ?? adapter?.start;
   const last = match?.lastMove?.move ?? null;
   const board = adapter?.board(state, match?.you ?? 0, last) ?? null;
   const off = match !== null && ending === null && play.socket.kind !== 'open';
-  const classes = ['well', (covered || asks) && 'dim', off && 'soft'];
+  const old = past !== null && 'past';
+  const classes = ['well', (covered || asks) && 'dim', off && 'soft', old];
   return (
     <div class={classes.filter(Boolean).join(' ')}>
       {adapter !== null && board !== null && (
@@ -34,9 +37,9 @@ export function Well({ published, controller, adapter, asks, onAnswer, children 
           adapter={adapter}
           board={board}
           match={match}
-          active={mayMove(play) && !asks}
+          active={mayMove(play) && !asks && !old}
           inert={match === null || covered || asks}
-          won={ending?.result === 'won'}
+          won={ending?.result === 'won' && !old}
           pending={play.pendingMove?.move ?? null}
           onMove={(move) => controller.move(move)}
           onRefuse={() => controller.refusePress()}

@@ -1,8 +1,12 @@
-import { createContext } from 'preact';
-import { useContext } from 'preact/hooks';
 import { ENGLISH } from '../words/speaker';
+import type { Speaker } from '../words/speaker';
 
-/** The speaker of the language in which the frame is drawn. */
-export const Words = createContext(ENGLISH);
+let speaker = ENGLISH;
 
-export const useSpeaker = () => useContext(Words);
+/** Sets the language in which the frame is drawn from now on. There is one frame in a document. */
+export const speakAs = (next: Speaker): void => {
+  speaker = next;
+};
+
+/** Returns the speaker of that language. A change of it draws everything again. */
+export const useSpeaker = (): Speaker => speaker;

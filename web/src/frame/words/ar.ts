@@ -140,6 +140,11 @@ export const catalogue: Catalogue = {
   'offline.stands': 'مقعدك ومباراتك في أمان. ساعتك متوقفة.',
   'notYours.hint': 'ليس دورك بعد.',
   'illegal.hint': 'هذه النقلة غير ممكنة.',
+  'past.title': 'النقلة {n} من {count}',
+  'past.back': 'نقلة إلى الخلف',
+  'past.on': 'نقلة إلى الأمام',
+  'past.live': 'إلى آخر نقلة',
+
   resign: 'انسحاب',
   'resign.title': 'هل تنسحب من هذه المباراة؟',
   'resign.text': 'تخسر رهانك {stake}، ويربح {name} {prize}.',

@@ -124,6 +124,11 @@ export const catalogue: Catalogue = {
   'offline.stands': 'Platz und Partie sind sicher. Ihre Uhr steht.',
   'notYours.hint': 'Sie sind noch nicht am Zug.',
   'illegal.hint': 'Dieser Zug ist nicht erlaubt.',
+  'past.title': 'Zug {n} von {count}',
+  'past.back': 'Einen Zug zurück',
+  'past.on': 'Einen Zug vor',
+  'past.live': 'Zum neuesten Zug',
+
   resign: 'Aufgeben',
   'resign.title': 'Diese Partie aufgeben?',
   'resign.text': 'Sie verlieren Ihren Einsatz von {stake}, und {name} gewinnt {prize}.',

@@ -125,6 +125,11 @@ export const en = {
   'notYours.hint': 'It is not your turn yet.',
   'illegal.hint': 'That is no legal move.',
 
+  'past.title': 'Move {n} of {count}',
+  'past.back': 'One move back',
+  'past.on': 'One move on',
+  'past.live': 'To the newest move',
+
   resign: 'Resign',
   'resign.title': 'Resign this match?',
   'resign.text': 'You lose your stake of {stake}, and {name} wins {prize}.',

@@ -123,6 +123,11 @@ export const catalogue: Catalogue = {
   'offline.stands': 'Su asiento y su partida están a salvo. Su reloj está parado.',
   'notYours.hint': 'Todavía no es su turno.',
   'illegal.hint': 'Esa jugada no es posible.',
+  'past.title': 'Jugada {n} de {count}',
+  'past.back': 'Una jugada atrás',
+  'past.on': 'Una jugada adelante',
+  'past.live': 'Ir a la última jugada',
+
   resign: 'Rendirse',
   'resign.title': '¿Rendirse en esta partida?',
   'resign.text': 'Pierde su apuesta de {stake}, y {name} gana {prize}.',

@@ -123,6 +123,11 @@ export const catalogue: Catalogue = {
   'offline.stands': 'Votre place et votre partie sont sauves. Votre pendule est arrêtée.',
   'notYours.hint': 'Ce n’est pas encore à vous.',
   'illegal.hint': 'Ce coup n’est pas possible.',
+  'past.title': 'Coup {n} sur {count}',
+  'past.back': 'Un coup en arrière',
+  'past.on': 'Un coup en avant',
+  'past.live': 'Aller au dernier coup',
+
   resign: 'Abandonner',
   'resign.title': 'Abandonner cette partie ?',
   'resign.text': 'Vous perdez votre mise de {stake}, et {name} gagne {prize}.',

@@ -123,6 +123,11 @@ export const catalogue: Catalogue = {
   'offline.stands': 'O seu lugar e a partida estão seguros. O seu relógio está parado.',
   'notYours.hint': 'Ainda não é a sua vez.',
   'illegal.hint': 'Essa jogada não é possível.',
+  'past.title': 'Lance {n} de {count}',
+  'past.back': 'Um lance para trás',
+  'past.on': 'Um lance para a frente',
+  'past.live': 'Ir para o último lance',
+
   resign: 'Desistir',
   'resign.title': 'Desistir desta partida?',
   'resign.text': 'Você perde a sua aposta de {stake}, e {name} ganha {prize}.',

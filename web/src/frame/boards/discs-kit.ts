@@ -1,0 +1,7 @@
+import styles from '../styles/discs.css?inline';
+import { connectFour } from './connect-four';
+import type { Kit } from './index';
+import { reversi } from './reversi';
+import { ticTacToe } from './tic-tac-toe';
+
+export const kit: Kit = { adapters: [ticTacToe, connectFour, reversi], styles };

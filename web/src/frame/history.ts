@@ -1,0 +1,48 @@
+/** The positions of a match before the newest one, worked out from its moves. */
+
+import { adapterOf } from './boards';
+import type { Match } from './play';
+import type { Side } from './protocol';
+import { sayMove } from './sentences';
+import type { Speaker } from './words/speaker';
+
+let known: { moves: readonly string[]; states: readonly unknown[] } | null = null;
+
+/** Returns whose move a move is, by the number of moves before it. A pass is a move too. */
+export const sideAt = (ply: number): Side => (ply % 2 === 0 ? 0 : 1);
+
+/**
+ * Returns the states after none, one and more of the moves, or null if a game cannot be drawn or
+ * its first moves are not known. The newest state is the server's.
+ */
+export function statesOf(match: Match): readonly unknown[] | null {
+  const adapter = adapterOf(match.gameId);
+  if (adapter === null || match.moves.length !== match.ply) return null;
+  if (known?.moves !== match.moves) {
+    const states = [adapter.start];
+    match.moves.forEach((move, ply) => {
+      states.push(adapter.after(states[ply], move, sideAt(ply)));
+    });
+    known = { moves: match.moves, states };
+  }
+  return [...known.states.slice(0, -1), match.state];
+}
+
+/** Returns a match as it stood after some of its moves. Nothing can be played there. */
+export function matchAt(match: Match, ply: number): Match {
+  const move = match.moves[ply - 1];
+  const lastMove = move === undefined ? null : { by: sideAt(ply - 1), move };
+  return { ...match, ply, lastMove, state: statesOf(match)?.[ply], legalMoves: [] };
+}
+
+/** Returns the known moves as the list shows them, with the number of moves before each. */
+export function notesOf(match: Match, speaker: Speaker): { ply: number; text: string }[] {
+  const note = adapterOf(match.gameId)?.note;
+  const states = statesOf(match);
+  const first = match.ply - match.moves.length;
+  return match.moves.map((move, at) => {
+    const over = at === match.moves.length - 1 && match.legalMoves.length === 0;
+    const noted = states && note?.(move, states[at], states[at + 1], over);
+    return { ply: first + at, text: noted || sayMove(match, move, speaker) };
+  });
+}
