@@ -130,6 +130,10 @@ class Tab:
             [service, embed_url, token, height],
         )
 
+    def reload(self) -> None:
+        """Load the document in the frame again. The page around it hands it its session."""
+        self.page.evaluate("() => { const { iframe } = window.mounted; iframe.src = iframe.src; }")
+
     @property
     def frame(self) -> FrameLocator:
         """The document in the frame."""

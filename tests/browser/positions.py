@@ -57,6 +57,8 @@ STATES: Final = (
     State("your turn", sees="Your turn"),
     State("their turn", snapshot={"turn": 1}, sees="is thinking"),
     State("resigning", press=(".dock .bare",), sees="Your turn"),
+    State("earlier position", press=(".steps .tool",), sees="Your turn"),
+    State("their earlier position", snapshot={"turn": 1}, press=(".steps .tool",), sees="thinking"),
     State(
         "away",
         snapshot={"turn": 1, "opponent": {"playerId": "bob", "connected": False}},
@@ -92,6 +94,8 @@ def show(server: ScriptedServer, game: str, state: State, number: int, now: int)
     if game == "chess":
         clocks["remainingMs"] = [3_600_000, 3_600_000]
     opponent = {"opponent": {"playerId": "bob", "displayName": LONG, "connected": True}}
+    if "earlier" in state.name:
+        clocks |= {"ply": 1, "moves": [moves[0]]}
     fields: dict[str, Any] = {"matchId": match_id, **_MONEY, **clocks, **opponent, **state.snapshot}
     state_of_game, legal = fields.pop("state", position), fields.pop("legalMoves", moves)
     server.send(snapshot(game, state_of_game, legal, **fields))

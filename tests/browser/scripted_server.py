@@ -45,7 +45,7 @@ def empty(rows: int, columns: int) -> list[list[int | None]]:
 
 
 def snapshot(
-    game_id: str, state: dict[str, Any], moves: list[str], **fields: Any
+    game_id: str, state: dict[str, Any], legal: list[str], **fields: Any
 ) -> dict[str, Any]:
     """Return the snapshot of a match in which the player is to move."""
     return {
@@ -57,7 +57,7 @@ def snapshot(
         "you": 0,
         "turn": 0,
         "state": state,
-        "legalMoves": moves,
+        "legalMoves": legal,
         "opponent": {"playerId": "bob", "connected": True},
     } | fields
 

@@ -25,12 +25,12 @@ class Shown:
         """The document in the frame."""
         return self.tab.page.frames[1]
 
-    def show(self, game: str, state: State) -> None:
-        """Bring the frame into a state."""
+    def show(self, game: str, state: State, sees: str | None = None) -> None:
+        """Bring the frame into a state. `sees`: what it then says, in another language."""
         self.matches += 1
         now = self.tab.page.evaluate("Date.now()")
         show(self.server, game, state, self.matches, now)
-        self.tab.sees(state.sees)
+        self.tab.sees(state.sees if sees is None else sees)
         for selector in state.press:
             self.tab.frame.locator(selector).click()
         if state.name == "resigning":

@@ -10,9 +10,9 @@ from tests.browser.shown import Shown
 
 pytestmark = pytest.mark.browser
 
-_SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
+SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 
-_FAULTS: Final = """async ([width, height]) => {
+FAULTS: Final = """async ([width, height]) => {
   const frame = () => new Promise(requestAnimationFrame);
   while (innerWidth !== width) await frame();
   await frame();
@@ -51,9 +51,9 @@ def test_every_control_is_visible_in_every_box_and_scheme(shown: Shown, game: st
         shown.show(game, state)
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
-            for scheme in _SCHEMES:
+            for scheme in SCHEMES:
                 page.emulate_media(color_scheme=scheme)
-                found = shown.document.evaluate(_FAULTS, [width, height])
+                found = shown.document.evaluate(FAULTS, [width, height])
                 faults += [f"{state.name}, {width}x{height}, {scheme}: {one}" for one in found]
         shown.leave(state)
     assert faults == []
@@ -67,7 +67,7 @@ def test_axe_finds_no_fault_in_any_state(shown: Shown, game: str) -> None:
         width, height = SIZES[size % len(SIZES)]
         shown.tab.page.set_viewport_size({"width": width, "height": height})
         shown.show(game, state)
-        for scheme in _SCHEMES:
+        for scheme in SCHEMES:
             shown.tab.page.emulate_media(color_scheme=scheme)
             found = axe_faults(shown.document)
             faults += [f"{state.name}, {width}x{height}, {scheme}: {one}" for one in found]

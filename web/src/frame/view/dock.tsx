@@ -70,14 +70,16 @@ export function Dock({ published, controller, inert, silent, onResign }: DockPro
 function Steps({ published, controller }: Pick<DockProps, 'published' | 'controller'>) {
   const speaker = useSpeaker();
   const { play, past } = published;
-  if (play.match === null || play.match.ply === 0 || statesOf(play.match) === null) return null;
+  const { match } = play;
+  if (match === null || match.ply === 0 || statesOf(match) === null) return null;
+  const by = (moves: number) => () => controller.step(moves);
   return (
     <span class="steps">
-      <Tool icon="left" name={speaker.say('past.back')} onPress={() => controller.step(-1)} />
+      <Tool icon="left" name={speaker.say('past.back')} onPress={by(-1)} />
       {past !== null && (
         <>
-          <Tool icon="right" name={speaker.say('past.on')} onPress={() => controller.step(1)} />
-          <Tool icon="skip" name={speaker.say('past.live')} onPress={() => controller.step(Infinity)} />
+          <Tool icon="right" name={speaker.say('past.on')} onPress={by(1)} />
+          <Tool icon="skip" name={speaker.say('past.live')} onPress={by(Infinity)} />
         </>
       )}
     </span>
