@@ -87,11 +87,12 @@ POSITIONS: Final[dict[str, dict[str, Any]]] = {
     },
     "chess": {
         "state": {
-            "fen": "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PP1/R1BQK2R w KQkq - 0 6",
+            "fen": "r1bqk2r/ppp2ppp/2np1n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0 6",
             "check": False,
             "last": "d7d6",
         },
         "legalMoves": ["f3d4", "f3g5", "f3h4", "f3d2", "c1g5", "a2a3", "e1g1", "f3e5"],
+        "moves": "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 b1c3 g8f6 d2d3 d7d6".split(),
     },
 }
 
