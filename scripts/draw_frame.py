@@ -92,7 +92,7 @@ POSITIONS: Final[dict[str, dict[str, Any]]] = {
             "last": "d7d6",
         },
         "legalMoves": ["f3d4", "f3g5", "f3h4", "f3d2", "c1g5", "a2a3", "e1g1", "f3e5"],
-        "moves": "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 b1c3 g8f6 d2d3 d7d6".split(),
+        "moves": ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "f8c5", "b1c3", "g8f6", "d2d3", "d7d6"],
     },
 }
 

@@ -8,7 +8,9 @@ from playwright.sync_api import Browser, Locator
 from pgs.games.installed import load_games
 from pgs.games.rules import PASS
 from tests.browser.chromium import Tab
+from tests.browser.positions import SIZES
 from tests.browser.scripted_server import ScriptedServer, snapshot
+from tests.browser.test_layout import FAULTS, SCHEMES
 from tests.journeys.partners import Partner
 from tests.journeys.service import SharedService
 
@@ -49,7 +51,7 @@ def _press(tab: Tab, game_id: str, move: str, way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("game_id", sorted(GAMES))
-def test_a_game_is_played_by_mouse_by_finger_and_by_keyboard(
+def test_a_game_is_played_by_mouse_by_finger_and_by_keyboard_at_every_size_in_both_schemes(
     service: SharedService,
     partner: Partner,
     site: str,
@@ -65,15 +67,26 @@ def test_a_game_is_played_by_mouse_by_finger_and_by_keyboard(
         service.client.base_url,
         f"{service.client.base_url}/embed/test/{partner.partner_id}",
         "token",
+        "100vh",
     )
     server.wait("join")
-    state, count = rules.initial(), 0
-    while (moves := rules.legal_moves(state)) and count < MOVES[way]:
+    state, count, faults = rules.initial(), 0, list[str]()
+    while count < MOVES[way]:
+        # Each move is made at another size, and four moves later in the other scheme.
+        size, scheme = SIZES[count % len(SIZES)], SCHEMES[count // len(SIZES) % len(SCHEMES)]
+        tab.page.set_viewport_size({"width": size[0], "height": size[1]})
+        tab.page.emulate_media(color_scheme=scheme)
+        if not rules.legal_moves(state):
+            state = rules.initial()
+        moves = rules.legal_moves(state)
         # This tab plays both sides: each position is sent as a match of its own.
         turn = rules.turn(state)
         fields = {"matchId": f"mat_{count}", "ply": count, "you": turn, "turn": turn}
         server.send(snapshot(game_id, rules.view(state), list(moves), **fields))
         move = choose.choice(moves)
+        tab.sees("pass" if PASS in moves else "our turn")
+        found = tab.page.frames[1].evaluate(FAULTS, list(size))
+        faults += [f"move {count}, {size}, {scheme}: {one}" for one in found]
         _press(tab, game_id, move, way)
         count += 1
         sent = server.wait("move", count)
@@ -108,5 +121,6 @@ def test_a_game_is_played_by_mouse_by_finger_and_by_keyboard(
         else sum(row.count(0) + row.count(1) for row in shown["board"])
     )
     assert marks == drawn
+    assert faults == []
     assert tab.errors == []
     context.close()
