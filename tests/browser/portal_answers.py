@@ -105,8 +105,8 @@ def _event(number: int) -> dict[str, Any]:
 
 
 def attempt(number: int) -> dict[str, Any]:
-    """Return one of many attempts, the newest first. Every third has failed."""
-    failed = number % 3 == 0
+    """Return one of many attempts, the newest first. Every third has failed, but not the first."""
+    failed = number > 0 and number % 3 == 0
     return {
         "attemptId": f"att_{number}",
         "nudgeId": f"ndg_{number}",

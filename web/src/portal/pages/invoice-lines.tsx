@@ -122,7 +122,7 @@ function Matches({ api, environment, invoice, line }: Omit<LineProps, 'open' | '
     <ul class="matches small">
       {entries.slice(0, MATCHES_SHOWN).map((match) => (
         <li key={match.matchId}>
-          <a class="mono" href={linkTo(environment, 'match', match.matchId)}>
+          <a class="mono" href={linkTo(environment, 'matches', match.matchId)}>
             {match.matchId}
           </a>{' '}
           {clockOf(match.endedAt)}, {dollars(match.rakeUsdCents)}

@@ -57,7 +57,7 @@ function columnsOf(
         attempt.matchId === undefined || attempt.test ? (
           aboutOf(attempt)
         ) : (
-          <a class="mono" href={linkTo(environment, 'match', attempt.matchId)}>
+          <a class="mono" href={linkTo(environment, 'matches', attempt.matchId)}>
             {attempt.matchId}
           </a>
         ),
@@ -177,7 +177,7 @@ function Opened({ attempt, all, environment, webhook, partnerId }: OpenedProps) 
         <div class="row">
           <Copy text={curlOf(webhook.url, body)} what="as curl" />
           {matchId !== undefined && !test && (
-            <LinkButton href={linkTo(environment, 'match', matchId)}>Open the match</LinkButton>
+            <LinkButton href={linkTo(environment, 'matches', matchId)}>Open the match</LinkButton>
           )}
         </div>
       </div>

@@ -53,6 +53,7 @@ function answerOf(webhook: Webhook | undefined, attempts: readonly Attempt[], wh
     );
   }
   if (last === undefined) return <>On. No nudge has been sent in the last thirty days.</>;
+  if (!last.delivered) return <>On. No nudge has been sent since the address was saved.</>;
   return (
     <>
       <strong>It works.</strong> The last nudge was taken {agoOf(last.at)}, in {last.durationMs}{' '}
