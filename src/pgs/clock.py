@@ -11,6 +11,9 @@ from typing import Final, Protocol
 
 import structlog
 
+BLOCK_BYTES: Final = 3072
+"""Random bytes that are drawn at once: enough for 256 ids."""
+
 BEHIND_MS: Final = 5_000
 """Milliseconds by which the machine's clock may be behind an earlier reading before this is logged.
 Time servers often make smaller corrections."""
@@ -115,3 +118,24 @@ class SystemRng:
     def bytes(self, count: int) -> bytes:
         """Return `count` random bytes."""
         return os.urandom(count)
+
+
+class RandomBlock:
+    """A random source that draws a block at once, because each draw calls the system.
+
+    It is for ids only: what it will return next lies in memory.
+    """
+
+    def __init__(self, rng: Rng) -> None:
+        self._rng = rng
+        self._block = b""
+        self._at = 0
+
+    def bytes(self, count: int) -> bytes:
+        """Return `count` random bytes, at most `BLOCK_BYTES`, which are returned only once."""
+        end = self._at + count
+        if end > len(self._block):
+            self._block, self._at, end = self._rng.bytes(BLOCK_BYTES), 0, count
+        taken = self._block[self._at : end]
+        self._at = end
+        return taken

@@ -54,11 +54,26 @@ def _spell(value: object) -> str:
 _encode = msgspec.json.Encoder(enc_hook=_spell).encode
 
 
-def _line(event: structlog.typing.EventDict) -> bytes:
+def _line(event: structlog.typing.EventDict | msgspec.Struct) -> bytes:
     try:
         return _encode(event)
     except Exception:  # text that is not valid Unicode: a slower encoder escapes it
+        if isinstance(event, msgspec.Struct):
+            event = msgspec.structs.asdict(event)
         return json.dumps(event, default=_spell, skipkeys=True).encode()
+
+
+class _RequestLine(msgspec.Struct):
+    """The line of an answered request. structlog takes five times as long to make it."""
+
+    at_ms: int
+    level: str
+    request_id: str
+    method: str
+    path: str
+    status: int
+    duration_ms: float
+    event: str
 
 
 class Lines:
@@ -67,8 +82,17 @@ class Lines:
     `file` should be unbuffered. With None every line is lost, and counted.
     """
 
-    def __init__(self, file: BinaryIO | None, tell_lost: Callable[[int], bytes]) -> None:
+    def __init__(
+        self,
+        file: BinaryIO | None,
+        tell_lost: Callable[[int], bytes],
+        clock: Clock,
+        *,
+        log_requests: bool,
+    ) -> None:
         self._file = file
+        self._clock = clock
+        self._log_requests = log_requests
         self._tell_lost = tell_lost
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._closing = threading.Event()
@@ -88,6 +112,20 @@ class Lines:
             self._queue.put(line + b"\n")
 
     debug = info = warning = error = critical = exception = log = msg
+
+    def request(
+        self, request_id: str, method: str, path: str, status: int, duration_ms: float
+    ) -> None:
+        """Log an answered request, as a call of structlog's `info` would."""
+        if self._log_requests:
+            at_ms = self._clock.real_ms()
+            self.msg(
+                _line(
+                    _RequestLine(
+                        at_ms, "info", request_id, method, path, status, duration_ms, "request"
+                    )
+                )
+            )
 
     def lost(self) -> int:
         """Return how many lines have been lost so far."""
@@ -181,7 +219,7 @@ def logging_to(file: BinaryIO | None, level: str, clock: Clock) -> Iterator[Line
             }
         )
 
-    lines = Lines(file, tell_lost)
+    lines = Lines(file, tell_lost, clock, log_requests=_LEVELS[level] <= logging.INFO)
     structlog.configure(
         processors=[stamp, structlog.processors.format_exc_info, lambda _, __, event: _line(event)],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),

@@ -18,7 +18,7 @@ from pgs.actors.core import Core
 from pgs.actors.maintenance.registers import refresh_registry
 from pgs.actors.ports import NudgePort, SettlementPort
 from pgs.app import open_core
-from pgs.clock import Clock, SystemClock, SystemRng
+from pgs.clock import Clock, RandomBlock, SystemClock, SystemRng
 from pgs.config import Config
 from pgs.domain.hosts import read_suffixes
 from pgs.domain.ids import ENTROPY_BYTES, REQUEST, new_id
@@ -89,7 +89,8 @@ async def running(
     """
     metrics, readiness = Metrics(), Readiness()
     on_public_event = readiness.listening(metrics.on_event)
-    sockets, edge = OpenSockets(metrics.on_event), _edges(clock or SystemClock(), versions, metrics)
+    sockets = OpenSockets(metrics.on_event)
+    edge = _edges(clock or SystemClock(), versions, metrics, lines)
     read_suffixes()
     trio.socket.set_custom_hostname_resolver(resolver or LimitedResolver())
     with _bound(config) as (public, internal):
@@ -141,15 +142,18 @@ def _make_internal_app(metrics: Metrics, readiness: Readiness) -> InternalApp:
     )
 
 
-def _edges(clock: Clock, versions: ServedVersions, metrics: Metrics) -> Callable[[App], Edge]:
+def _edges(
+    clock: Clock, versions: ServedVersions, metrics: Metrics, lines: Lines | None
+) -> Callable[[App], Edge]:
     """Return a function that wraps an application in the edge."""
-    rng, body_limit = SystemRng(), body_limits(ENDPOINTS, DEFAULT_BODY_BYTES)
+    random, body_limit = RandomBlock(SystemRng()), body_limits(ENDPOINTS, DEFAULT_BODY_BYTES)
     return lambda app: Edge(
         app,
-        new_request_id=lambda: new_id(REQUEST, clock.now(), rng.bytes(ENTROPY_BYTES)),
+        new_request_id=lambda: new_id(REQUEST, clock.now(), random.bytes(ENTROPY_BYTES)),
         current_version=versions.current,
         on_event=metrics.on_event,
         body_limit=body_limit,
+        log_request=lines.request if lines else None,
     )
 
 

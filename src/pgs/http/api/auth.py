@@ -54,43 +54,43 @@ def unauthorised(services: Services) -> tuple[tuple[bytes, bytes], ...]:
 
 def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Verdict:
     """Return the verdict on a call with a key."""
-    current = ((VERSION_HEADER, b"%d" % services.parts.versions.current),)
-    now = trio.current_time()
-    registry = services.parts.registry
+    parts, now = services.parts, trio.current_time()
+    registry = parts.registry
 
-    # 1. The header and the key's format. A text that cannot be a key is not looked up.
+    # 1. The header and the key's format. A text that the registry knows is a key: checking its
+    # form would cost as much as all other steps up to the rates.
     given = [value for name, value in headers if name == b"authorization"]
     text = parse_bearer(given[0]) if len(given) == 1 else None
-    if text is None or parse_key(text) is None:
+    known = None if text is None else registry.find_key(hash_key(text))
+    if text is None or (known is None and parse_key(text) is None):
         return Verdict(invalid_key(headers), unauthorised(services))
 
     # 2. The registry. If its last successful read is too long ago, no key is judged.
     if registry.is_closed(now):
-        process = services.parts.process_admission.admit(now)
+        process = parts.process_admission.admit(now)
         if not process.allowed:
-            return Verdict(_RATE_LIMITED, current + overloaded(process.retry_after))
-        return Verdict(refuse("registry_unavailable"), current)
+            return Verdict(_RATE_LIMITED, _current(services) + overloaded(process.retry_after))
+        return Verdict(refuse("registry_unavailable"), _current(services))
 
     # 3. Rates. A known key draws from its partner's bucket, even if a later check refuses it.
     # Unknown keys share a bucket.
-    known = registry.find_key(hash_key(text))
     if known is None:
-        unknown = services.parts.process_admission.admit_unknown(now)
+        unknown = parts.process_admission.admit_unknown(now)
         if not unknown.allowed:
-            return Verdict(_RATE_LIMITED, current + overloaded(unknown.retry_after))
+            return Verdict(_RATE_LIMITED, _current(services) + overloaded(unknown.retry_after))
         return Verdict(_INVALID_KEY, unauthorised(services))
     account, key = known.account, known.key
     pin = account.pins[key.environment]
     admission = services.directory.partner(account.partner_id).admission.admit(account, now)
     stamps = ((VERSION_HEADER, b"%d" % pin), *_rate_headers(admission))
     if admission.refused_by is not None:
-        services.parts.on_event(f"rate_limited_by_{admission.refused_by}")
+        parts.on_event(f"rate_limited_by_{admission.refused_by}")
         return Verdict(_RATE_LIMITED, stamps + overloaded(admission.retry_after), known)
 
     # 4. Whether the key is revoked.
-    if key.is_revoked(services.parts.clock.now()):
+    if key.is_revoked(parts.clock.now()):
         return Verdict(_INVALID_KEY, unauthorised(services), known)
-    services.parts.key_uses.note(account.partner_id, key.key_id)
+    parts.key_uses.note(account.partner_id, key.key_id)
 
     # 5. The deployment's environment. 6. The account.
     refusal = _wrong_environment(services.restricted_to, key.environment) or (
@@ -103,7 +103,7 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     version = _chosen_version(services, headers, pin)
     if isinstance(version, Refusal):
         return Verdict(version, stamps, known)
-    versions, at = services.parts.versions, services.parts.clock.now()
+    versions, at = parts.versions, parts.clock.now()
     stamps = (
         (VERSION_HEADER, b"%d" % version),
         *stamps[1:],
@@ -112,6 +112,10 @@ def authenticate(services: Services, endpoint: Endpoint, headers: Headers) -> Ve
     if endpoint.only_key is not None and key.environment != endpoint.only_key:
         return Verdict(_wrong_key(services, endpoint), stamps, known)
     return Verdict(Principal(account, key, version), stamps, known)
+
+
+def _current(services: Services) -> tuple[tuple[bytes, bytes], ...]:
+    return ((VERSION_HEADER, b"%d" % services.parts.versions.current),)
 
 
 def _wrong_key(services: Services, endpoint: Endpoint) -> Refusal:

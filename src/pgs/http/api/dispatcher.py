@@ -59,6 +59,8 @@ NOTHING_HERE: Final = "There is nothing at this path."
 UNLICENSED: Final = frozenset({"game_not_licensed", "game_not_licensed_in_this_environment"})
 """The reasons of a launch that lacks a licence."""
 
+_REFUSED: Final = (Refusal, BadRequest, Plain, Reply, Internal)
+
 log = structlog.get_logger("pgs.http")
 
 
@@ -215,7 +217,7 @@ class Dispatcher:
     ) -> Answer:
         """Steps 3 to 5, if the caller is admitted: read, check, handle. Raises `ClientGone`."""
         principal, endpoint = verdict.outcome, request.endpoint
-        if isinstance(principal, Refusal | BadRequest | Plain | Reply | Internal):
+        if isinstance(principal, _REFUSED):
             return principal
         # 3. Read the body, where the call takes one.
         raw = b""
@@ -230,7 +232,7 @@ class Dispatcher:
             handled: Awaitable[Answer] = _replay_or(
                 call, endpoint.is_replay, endpoint.handler, unlicensed
             )
-        elif isinstance(call, Refusal | BadRequest):
+        elif isinstance(call, (Refusal, BadRequest)):
             return call
         else:
             handled = endpoint.handler(call)
@@ -243,7 +245,6 @@ class Dispatcher:
     ) -> Answer:
         """Return what `work` returns, or the answer for the exception that it raised."""
         on_event, endpoint = self._services.parts.on_event, request.endpoint
-        where = {"request_id": request.request_id, "path": endpoint.path}
         try:
             return await work
         except (Overloaded, WriterFull):
@@ -251,16 +252,16 @@ class Dispatcher:
             return Reply(refuse("rate_limited"), overloaded(1))
         except StoreOutage as error:
             on_event("read_failed")
-            log.exception("read_failed", error=str(error), **where, **_partner_of(principal))
+            log.exception("read_failed", error=str(error), **_where(request, principal))
             return refuse(endpoint.outage)
         except Crashed as error:
-            log.error("actor_crashed", error=str(error), **where, **_partner_of(principal))
+            log.error("actor_crashed", error=str(error), **_where(request, principal))
             # A read that failed in the actor is answered like one that failed here.
             if error.noun is not None and endpoint.crash is None:
                 on_event("read_failed")
                 return refuse(endpoint.outage)
         except Exception:
-            log.exception("handler_crashed", **where, **_partner_of(principal))
+            log.exception("handler_crashed", **_where(request, principal))
         on_event("handler_crashed")
         return refuse(endpoint.crash) if endpoint.crash else Internal()
 
@@ -308,5 +309,10 @@ def _explained(answer: Answer, request: Request, query_string: bytes) -> Answer:
     return msgspec.structs.replace(answer, body=refusal) if isinstance(answer, Reply) else refusal
 
 
-def _partner_of(principal: object) -> dict[str, str | None]:
-    return {"partner_id": getattr(principal, "partner_id", None)}
+def _where(request: Request, principal: object) -> dict[str, str | None]:
+    """Return what the log says about a call that failed."""
+    return {
+        "request_id": request.request_id,
+        "path": request.endpoint.path,
+        "partner_id": getattr(principal, "partner_id", None),
+    }

@@ -29,8 +29,11 @@ def tell_of_answered(
     """Tell of a call that has been answered, if the key is known."""
     if verdict.known is None:
         return
-    reason = _reason(answer)
     account, key = verdict.known.account, verdict.known.key
+    activity = request.services.parts.activity
+    if not activity.has_subscribers(account.partner_id, key.environment):
+        return  # in most cases; what follows would be made for nobody
+    reason = _reason(answer)
     detail: dict[str, str | int | bool | None] = {
         "method": request.endpoint.method,
         "path": raw_path.decode("ascii", "replace"),

@@ -35,12 +35,18 @@ sending slowly gets no more time."""
 LOGGED_PATH_CHARS: Final = 200
 """Characters of a path in the log. The longest route with its ids has about 120."""
 
-# Hides keys, tokens and cursors that a client has put into a path.
-_CREDENTIAL = re.compile(r"(pgs_live_|pgs_test_|pgs1\.|pgc1\.|whsec_)[^/]+")
+_MARKS: Final = ("pgs_live_", "pgs_test_", "pgs1.", "pgc1.", "whsec_")
+"""How keys, tokens and cursors begin, which a client may have put into a path."""
+
+_CREDENTIAL = re.compile(f"({'|'.join(map(re.escape, _MARKS))})[^/]+")
 
 _SURFACES: Final = frozenset({"partner", "game", "embed", "docs", "internal"})
 
 _access = structlog.get_logger("pgs.access")
+
+
+LogRequest = Callable[[str, str, str, int, float], None]
+"""Takes a request's id, method, path, status and milliseconds."""
 
 
 def default_body_limit(path: str) -> int:
@@ -56,7 +62,8 @@ class Edge:
     for which the application has set none. `on_event` is told of `refused` (a malformed head),
     `body_refused` (too long or too slow) and `crash`. Of refused requests of one kind (status and
     surface) ten a second are logged, and the rest counted. `body_limit` returns the bytes that a
-    path's body may have; `body_s` is the number of seconds for a body to arrive.
+    path's body may have; `body_s` is the number of seconds for a body to arrive. `log_request`
+    writes the line of a request; without it, structlog does.
     """
 
     def __init__(
@@ -68,10 +75,12 @@ class Edge:
         on_event: OnEvent = ignore_event,
         body_limit: BodyLimit = default_body_limit,
         body_s: float = BODY_S,
+        log_request: LogRequest | None = None,
     ) -> None:
         self._app = app
         self.new_request_id = new_request_id
         self._budget = LogBudget(on_event)
+        self._log_request = log_request or _log_request
         self.settings = EdgeSettings(
             current_version=current_version, on_event=on_event, body_limit=body_limit, body_s=body_s
         )
@@ -141,14 +150,26 @@ class Edge:
                 return
         else:
             self._budget.settle(trio.current_time())
-        _access.info(
-            "request",
-            request_id=request_id,
-            method=method[:16],
-            path=_CREDENTIAL.sub(r"\1[hidden]", path)[:LOGGED_PATH_CHARS],
-            status=status,
-            duration_ms=round((trio.current_time() - started) * 1000, 2),
-        )
+        duration_ms = round((trio.current_time() - started) * 1000, 2)
+        self._log_request(request_id, method[:16], _shown(path), status, duration_ms)
+
+
+def _log_request(request_id: str, method: str, path: str, status: int, duration_ms: float) -> None:
+    _access.info(
+        "request",
+        request_id=request_id,
+        method=method,
+        path=path,
+        status=status,
+        duration_ms=duration_ms,
+    )
+
+
+def _shown(path: str) -> str:
+    """Return a path for the log, without credentials. Searching for marks saves the replacement."""
+    if any(mark in path for mark in _MARKS):
+        path = _CREDENTIAL.sub(r"\1[hidden]", path)
+    return path[:LOGGED_PATH_CHARS]
 
 
 def _surface_of(path: str) -> str:
