@@ -1,7 +1,11 @@
 import { useRef, useState } from 'preact/hooks';
-import { Question } from '../parts/dialog';
+import type { Environment } from '../api';
 import { mayWrite, PageFrame, Problem, useAct, useReading } from '../page';
 import type { PageProps } from '../page';
+import { Button } from '../parts/button';
+import { Card } from '../parts/card';
+import { Question } from '../parts/dialog';
+import { Empty } from '../parts/note';
 
 interface Origins {
   origins: { live: string[]; test: string[] };
@@ -29,23 +33,31 @@ function originIn(text: string): string {
 
 interface ListProps {
   origins: string[];
+  environment: Environment;
   onRemove: ((origin: string) => void) | null;
 }
 
-function List({ origins, onRemove }: ListProps) {
+function List({ origins, environment, onRemove }: ListProps) {
   return (
-    <ul class="list">
-      {origins.map((origin) => (
-        <li key={origin}>
-          <code>{origin}</code>
-          {onRemove !== null && (
-            <button type="button" class="btn no" onClick={() => onRemove(origin)}>
-              Remove <span class="unseen">{origin}</span>
-            </button>
-          )}
-        </li>
-      ))}
-    </ul>
+    <Card flush>
+      {origins.length === 0 && (
+        <Empty icon="globe" title={`No ${environment} origin`}>
+          Browsers show the frame on these sites and on no other.
+        </Empty>
+      )}
+      <ul class="list">
+        {origins.map((origin) => (
+          <li key={origin}>
+            <code>{origin}</code>
+            {onRemove !== null && (
+              <Button small kind="no" about={origin} onPress={() => onRemove(origin)}>
+                Remove
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 
@@ -80,7 +92,7 @@ export default function OriginsPage({ api, account, environment, tell }: PagePro
       loading={value === null}
     >
       <Problem error={doing.error} />
-      <List origins={origins} onRemove={writes ? remove : null} />
+      <List {...{ origins, environment }} onRemove={writes ? remove : null} />
       {writes && (
         <form class="row end" onSubmit={add}>
           <div class="stack">
@@ -95,6 +107,7 @@ export default function OriginsPage({ api, account, environment, tell }: PagePro
       {removing !== null && (
         <Question
           title="Remove the origin?"
+          environment={environment}
           act="Remove the origin"
           onAct={() => end(removing)}
           onLeave={() => remove(null)}
