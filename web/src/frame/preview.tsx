@@ -4,11 +4,12 @@
  */
 
 import { render } from 'preact';
+import { loadGame } from './boards';
 import type { Controller, Published } from './controller';
 import { receive, START } from './play';
 import type { Play } from './play';
 import type { Theme } from './protocol';
-import { adoptStyles } from './styles';
+import { adoptOwnStyles, adoptStyles } from './styles';
 import { Frame } from './view/frame';
 import { ENGLISH } from './words/speaker';
 
@@ -71,7 +72,7 @@ class Still {
 
   constructor() {
     const shown = { announced: [], low: false, refusal: null, again: 'offered' as const };
-    this.published = { play: START, speaker: ENGLISH, ...shown };
+    this.published = { play: START, speaker: ENGLISH, past: null, ...shown };
   }
 
   subscribe(onChange: (published: Published) => void): void {
@@ -85,6 +86,8 @@ class Still {
   }
 
   needsHeight(): void {}
+  look(): void {}
+  step(): void {}
   move(): void {}
   refusePress(): void {}
   resign(): void {}
@@ -95,7 +98,7 @@ class Still {
 }
 
 const still = new Still();
-adoptStyles(document);
+adoptOwnStyles();
 addEventListener('message', (event) => {
   if (event.source !== parent || event.origin !== location.origin) return;
   const asked = event.data as Asked | null;
@@ -103,6 +106,7 @@ addEventListener('message', (event) => {
   // The default theme would follow the system's scheme. A theme that is made stands as it is.
   still.show(playOf({ ...asked.theme, revision: 1 }, asked.moment, Date.now()));
 });
+await loadGame('connect-four', adoptStyles);
 render(
   <Frame controller={still as unknown as Controller} framed />,
   document.getElementById('app')!,
