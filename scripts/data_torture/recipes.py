@@ -153,7 +153,7 @@ def restore_a_copy_of_sqlite(s: Scene) -> str:
 
 
 def restore_a_snapshot(s: Scene) -> str:
-    """Play; kill; copy the folder as a snapshot does; restore the copy."""
+    """Kill; copy the folder as a snapshot does; play; kill; restore the copy."""
     s.kill()
     shutil.copytree(s.folder, s.place / "snapshot", ignore=shutil.ignore_patterns("operator.sock*"))
     since = dict(s.seats)
